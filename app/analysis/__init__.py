@@ -1,0 +1,1 @@
+"""Roofline arithmetic: profile and device in, records out."""

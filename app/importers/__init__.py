@@ -1,0 +1,1 @@
+"""How bytes become a `Profile`. Formats do not import each other; `registry` knows them all."""

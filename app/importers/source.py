@@ -1,0 +1,34 @@
+"""One input file as importers see it: a name for messages, its first bytes, and its mapped data."""
+
+import mmap
+from functools import cached_property
+from pathlib import Path
+
+HEAD_BYTES = 65_536
+
+
+class SourceFile:
+    """A file on disk, mapped when read. `name` is what the user called it, `path` where it lies."""
+
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self.path = path
+        self.name = name if name is not None else path.name
+
+    @cached_property
+    def size_bytes(self) -> int:
+        """Size of the file."""
+        return self.path.stat().st_size
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 64 KiB, enough to recognise any format."""
+        with self.path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+
+    @cached_property
+    def data(self) -> mmap.mmap | bytes:
+        """The whole content, memory-mapped: pages are read when touched. Empty files give b""."""
+        if self.size_bytes == 0:
+            return b""
+        with self.path.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

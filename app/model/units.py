@@ -1,0 +1,45 @@
+"""The only unit conversions: ps and us, GB and GiB, FLOP and GFLOP.
+
+GB/s is 1e9 bytes/s (data sheets, XSpace peaks); GiB/s is 2**30 bytes/s (XProf's tables, our page).
+"""
+
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+GB_PER_GIB = 2**30 / 1e9
+"""Gigabytes in one gibibyte: 1.073741824."""
+
+PS_PER_US = 1e6
+PS_PER_NS = 1e3
+
+FloatArray = NDArray[np.float64]
+
+
+@overload
+def gb_to_gib(gigabytes: float) -> float: ...
+@overload
+def gb_to_gib(gigabytes: FloatArray) -> FloatArray: ...
+def gb_to_gib(gigabytes: float | FloatArray) -> float | FloatArray:
+    """GB (or GB/s) as GiB (or GiB/s)."""
+    return gigabytes / GB_PER_GIB
+
+
+@overload
+def gib_to_gb(gibibytes: float) -> float: ...
+@overload
+def gib_to_gb(gibibytes: FloatArray) -> FloatArray: ...
+def gib_to_gb(gibibytes: float | FloatArray) -> float | FloatArray:
+    """GiB (or GiB/s) as GB (or GB/s)."""
+    return gibibytes * GB_PER_GIB
+
+
+def ps_to_us(picoseconds: float) -> float:
+    """Picoseconds as microseconds."""
+    return picoseconds / PS_PER_US
+
+
+def ps_to_ns(picoseconds: float) -> float:
+    """Picoseconds as nanoseconds. Work per nanosecond is work in 1e9 per second."""
+    return picoseconds / PS_PER_NS

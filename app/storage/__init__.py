@@ -1,0 +1,1 @@
+"""Bytes and digests on disk. The only package that writes there."""

@@ -1,0 +1,1 @@
+"""HTTP: routes, uploads, errors as responses."""
