@@ -1,12 +1,16 @@
 """Every error a user can cause, each with what to do next.
 
     RooflineError
-    ├── UploadRejectedError      the upload itself: empty, too large, bad archive
+    ├── UploadRejectedError      the upload itself: empty, too many files, bad archive
+    │   └── UploadTooLargeError  more bytes than this server takes
     ├── UnknownFormatError       no importer recognises the file
     ├── CorruptProfileError      recognised, but damaged or contradicting itself
     ├── IncompleteProfileError   readable, but without what a roofline needs
     ├── ImportStoppedError       the import ran out of memory or time, or was cancelled
+    ├── StorageFullError         the disk of the data folder is full
     ├── ProfileNotFoundError     no profile behind this address
+    ├── NotReadyError            the profile is still being imported
+    ├── NotAllowedError          a request from another site, or for another host name
     ├── BadViewError             the address asks for a view that cannot be shown
     └── SettingsError            the configuration cannot work
 
@@ -34,9 +38,15 @@ def _rebuild(kind: type[RooflineError], message: str, remedy: str) -> RooflineEr
 
 
 class UploadRejectedError(RooflineError):
-    """The upload is empty, too large, too many files, or an archive that cannot be unpacked."""
+    """The upload is empty, too many files, or an archive that cannot be unpacked."""
 
     code = "upload-rejected"
+
+
+class UploadTooLargeError(UploadRejectedError):
+    """The upload, or what an archive unpacks to, is larger than this server takes."""
+
+    code = "upload-too-large"
 
 
 class UnknownFormatError(RooflineError):
@@ -63,10 +73,28 @@ class ImportStoppedError(RooflineError):
     code = "import-stopped"
 
 
+class StorageFullError(RooflineError):
+    """The data folder cannot take more bytes."""
+
+    code = "storage-full"
+
+
 class ProfileNotFoundError(RooflineError):
     """There is no profile with this id."""
 
     code = "profile-not-found"
+
+
+class NotReadyError(RooflineError):
+    """The profile exists, but its import or analysis has not finished."""
+
+    code = "not-ready"
+
+
+class NotAllowedError(RooflineError):
+    """The request comes from another web site, or names a host this server does not serve."""
+
+    code = "not-allowed"
 
 
 class BadViewError(RooflineError):
