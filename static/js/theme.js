@@ -1,0 +1,85 @@
+// Theme switch (system, light, dark) and token look-up for code that needs plain colours.
+
+const STORAGE_KEY = "roofline-theme";
+const NEXT = { system: "light", light: "dark", dark: "system" };
+const root = document.documentElement;
+
+/** @type {Map<string, string>} A look-up forces a style pass, so answers are kept per theme. */
+const resolved = new Map();
+/** @type {HTMLElement | null} */
+let probe = null;
+
+/**
+ * The current colour of a design token, as `rgb(…)`: `light-dark()` is resolved by a probe element.
+ * @param {string} token a custom property name such as `--roof-hbm`
+ * @returns {string}
+ */
+export function colour(token) {
+  let value = resolved.get(token);
+  if (value === undefined) {
+    probe ??= makeProbe();
+    probe.style.color = `var(${token}, currentColor)`;
+    value = getComputedStyle(probe).color;
+    resolved.set(token, value);
+  }
+  return value;
+}
+
+function makeProbe() {
+  const element = document.createElement("i");
+  element.hidden = true;
+  document.body.append(element);
+  return element;
+}
+
+/** @returns {"system" | "light" | "dark"} */
+function chosenTheme() {
+  const chosen = root.dataset.theme;
+  return chosen === "light" || chosen === "dark" ? chosen : "system";
+}
+
+function choose(theme) {
+  if (theme === "system") delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  try {
+    if (theme === "system") localStorage.removeItem(STORAGE_KEY);
+    else localStorage.setItem(STORAGE_KEY, theme);
+  } catch {
+    // Storage can be forbidden; the choice then lasts until the page is left.
+  }
+}
+
+/** Wires every `[data-theme-switch]` button of the page. Colours change by CSS alone. */
+function wireSwitches() {
+  const label = (button) => {
+    button.setAttribute("aria-label", `Colour theme: ${chosenTheme()}. Change`);
+    button.title = `Colour theme: ${chosenTheme()}`;
+  };
+  for (const button of document.querySelectorAll("[data-theme-switch]")) {
+    label(button);
+    button.addEventListener("click", () => {
+      choose(NEXT[chosenTheme()]);
+      label(button);
+      announce();
+    });
+  }
+}
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+function announce() {
+  resolved.clear();
+  for (const listener of listeners) listener();
+}
+
+/**
+ * Calls back when colours have changed, by the switch or by the system.
+ * @param {() => void} listener
+ */
+export function onThemeChange(listener) {
+  listeners.add(listener);
+}
+
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", announce);
+wireSwitches();
