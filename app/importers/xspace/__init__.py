@@ -1,0 +1,81 @@
+"""XSpace (`*.xplane.pb`): captures of JAX, TensorFlow and PyTorch/XLA, one file per host.
+
+Format: the protocol buffer XSpace of the OpenXLA profiler. Tried: captures of 2020 (TensorFlow) to
+JAX 0.10 (2026). Read: device planes of TPUs, step annotations of the host, device capabilities.
+Lost: what no roofline needs (host threads, counters by sample, memory events).
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from app.importers.source import SourceFile
+from app.importers.xspace import wire
+from app.importers.xspace.hosts import merge_hosts
+from app.importers.xspace.no_device import read_without_device
+from app.importers.xspace.planes import Space, open_space
+from app.importers.xspace.tpu import read_tpu_host
+from app.importers.xspace.wire import LENGTH, VARINT, Bytes
+from app.model.profile import Profile
+
+FORMAT_ID = "xspace"
+LABEL = "XSpace (JAX, TensorFlow, PyTorch/XLA)"
+
+_TOP_LEVEL_FIELDS = range(1, 5)
+_PLANE_FIELDS = {1: VARINT, 2: LENGTH, 3: LENGTH, 4: LENGTH, 5: LENGTH, 6: LENGTH}
+
+
+def recognises(source: SourceFile) -> bool:
+    """True if the head starts with messages that only an XSpace has: planes with known fields."""
+    head = np.frombuffer(source.head, np.uint8)
+    return _starts_like_space(head, source.size_bytes)
+
+
+def read(
+    sources: Sequence[SourceFile],
+    *,
+    xprof_compat: bool,
+    progress: Callable[[str, float], None],
+) -> Profile:
+    """One profile from the captures of one or several hosts."""
+    profiles = []
+    for k, source in enumerate(sources):
+
+        def report(fraction: float, done: int = k) -> None:
+            progress("read", (done + fraction) / len(sources))
+
+        profiles.append(_read_host(source, xprof_compat=xprof_compat, progress=report))
+    return profiles[0] if len(profiles) == 1 else merge_hosts(profiles, xprof_compat=xprof_compat)
+
+
+def _read_host(
+    source: SourceFile, *, xprof_compat: bool, progress: Callable[[float], None]
+) -> Profile:
+    space = open_space(np.frombuffer(source.data, np.uint8), source.name)
+    if space.tensor_cores and not space.gpus:
+        return read_tpu_host(
+            space,
+            format_id=FORMAT_ID,
+            format_label=LABEL,
+            xprof_compat=xprof_compat,
+            progress=progress,
+        )
+    return read_without_device(space, format_id=FORMAT_ID, format_label=LABEL)
+
+
+def _starts_like_space(head: Bytes, size_bytes: int) -> bool:
+    tag = wire.peek_field(head, 0, len(head))
+    if tag is None or tag.wire != LENGTH or tag.number not in _TOP_LEVEL_FIELDS:
+        return False
+    if tag.number != 1:
+        return tag.high <= size_bytes
+    inner = wire.peek_field(head, tag.low, len(head))
+    return inner is not None and _PLANE_FIELDS.get(inner.number) == inner.wire
+
+
+def warm_up() -> None:
+    """Load the compiled kernels, compiling them if this machine has not yet: a few seconds, once."""
+    open_space(np.frombuffer(b"", np.uint8), "")
+
+
+__all__ = ["FORMAT_ID", "LABEL", "Space", "read", "recognises", "warm_up"]
