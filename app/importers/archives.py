@@ -214,7 +214,7 @@ class _Work:
                 if number > self._limits.max_files:
                     raise self._too_many()
                 # Keep tarfile from collecting the headers of every member it has passed.
-                archive.members = []
+                archive.members = []  # type: ignore[attr-defined]
                 if not member.isreg() or _is_clutter(member.name):
                     continue
                 content = archive.extractfile(member)

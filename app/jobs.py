@@ -1,0 +1,277 @@
+"""Imports in child processes: started, limited, watched and stopped from the server's process.
+
+A fork server holds the importers with their kernels compiled (`app.preload`); a child forks from
+it in about 10 ms. The child speaks JSON lines over a pipe: progress, then either a summary or an
+error. Whatever ends a child, its import ends as a result or as a `RooflineError`.
+"""
+
+import json
+import logging
+import multiprocessing
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import Any
+
+from app.errors import ImportStoppedError, RooflineError
+
+# Each phase with its weight in the progress of the whole, as measured on 5 million events.
+PHASES = {
+    "queued": 0.0,
+    "unpack": 0.1,
+    "recognise": 0.02,
+    "read": 0.7,
+    "analyse": 0.12,
+    "store": 0.06,
+}
+MESSAGE_BYTES = 1 << 20
+LINGER_S = 1.0
+
+Outcome = dict[str, Any]
+"""What the child found: plain JSON, for `app.library` to check and store."""
+
+Work = Callable[[Callable[[], Outcome]], None]
+"""Runs the child, stores what it found, and handles every `RooflineError`."""
+
+_log = logging.getLogger("roofline.jobs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportLimits:
+    """What one import may use. `memory_bytes` is address space beyond the size of the files."""
+
+    memory_bytes: int
+    cpu_seconds: int
+    wall_seconds: float
+    max_unpacked_bytes: int
+    max_unpacked_files: int
+    max_expansion_ratio: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkOrder:
+    """One import for a child: `files` are (name, path); results go to the folder `results`."""
+
+    profile_id: str
+    title: str
+    created_at: str
+    files: tuple[tuple[str, Path, int], ...]
+    folder: Path
+    results: Path
+    limits: ImportLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far an import is: the phase, its fraction and that of the whole, 0 to 1."""
+
+    phase: str
+    fraction: float
+    overall: float
+
+
+def progress_at(phase: str, fraction: float) -> Progress:
+    """The progress when `fraction` of `phase` is done."""
+    names = list(PHASES)
+    before = sum(PHASES[name] for name in names[: names.index(phase)])
+    overall = min(1.0, before + PHASES[phase] * fraction)
+    return Progress(phase=phase, fraction=fraction, overall=overall)
+
+
+class ImportTask:
+    """An import under way. When `future` is done, its outcome can be read from the library."""
+
+    def __init__(self, order: WorkOrder) -> None:
+        self.order = order
+        self.future: Future[None] = Future()
+        self.started_at = time.monotonic()
+        self._progress = progress_at("queued", 0.0)
+        self._cancelled = False
+        self._process: ForkServerProcess | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def progress(self) -> Progress:
+        """The latest the child said."""
+        return self._progress
+
+    @property
+    def cancelled(self) -> bool:
+        """True once `cancel` was called."""
+        return self._cancelled
+
+    def cancel(self) -> None:
+        """Kills the child, or keeps it from starting; `future` then raises."""
+        with self._lock:
+            self._cancelled = True
+            if self._process is not None:
+                self._process.kill()
+
+    def advance(self, phase: str, fraction: float) -> None:
+        """Notes how far the import is. Unknown phases are ignored: they come from the child."""
+        if phase in PHASES:
+            self._progress = progress_at(phase, max(0.0, min(1.0, fraction)))
+
+    def start(self, process: ForkServerProcess) -> None:
+        """Starts `process` unless the import was cancelled before."""
+        with self._lock:
+            if self._cancelled:
+                raise _cancelled()
+            process.start()
+            self._process = process
+
+    def end(self) -> None:
+        """Waits for the child, which has said its last word; kills it if it lingers."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process is None:
+            return
+        process.join(timeout=LINGER_S)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+        process.close()
+
+
+class ImportRunner:
+    """Runs up to `workers` imports at a time; further ones wait in order."""
+
+    def __init__(self, workers: int) -> None:
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(["app.preload", "app.cli"])
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="import")
+        self._tasks: set[ImportTask] = set()
+
+    def warm_up(self) -> None:
+        """Starts the fork server; it loads the importers while this process goes on."""
+        from multiprocessing.forkserver import ensure_running  # starting it is a side effect
+
+        ensure_running()
+
+    def submit(self, order: WorkOrder, work: Work) -> ImportTask:
+        """Queues an import. `work` is called on a thread with a function that runs the child."""
+        task = ImportTask(order)
+        self._tasks.add(task)
+        task.future = self._threads.submit(self._work, task, work)
+        task.future.add_done_callback(_log_fault)
+        return task
+
+    def close(self) -> None:
+        """Kills every import under way and waits until they are gone."""
+        for task in list(self._tasks):
+            task.cancel()
+        self._threads.shutdown(wait=True)
+
+    def _work(self, task: ImportTask, work: Work) -> None:
+        try:
+            work(lambda: self._run(task))
+        finally:
+            self._tasks.discard(task)
+
+    def _run(self, task: ImportTask) -> Outcome:
+        ours, theirs = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=run_in_child, args=(task.order, theirs), daemon=True)
+        try:
+            with ours:
+                _start(task, process, theirs)
+                return _watch(task, process, ours)
+        finally:
+            task.end()
+
+
+def _log_fault(future: "Future[None]") -> None:
+    if not future.cancelled() and (error := future.exception()) is not None:
+        _log.error("import failed by a fault of the server", exc_info=error)
+
+
+def run_in_child(order: WorkOrder, pipe: Connection) -> None:
+    """The child's main function."""
+    # Imported here: the server's process never loads the importers, numba or NumPy.
+    from app.worker import run
+
+    run(order, pipe)
+
+
+def _start(task: ImportTask, process: ForkServerProcess, theirs: Connection) -> None:
+    try:
+        with theirs:  # the child has its own copy; ours must close so that its end shows as EOF
+            task.start(process)
+    except (OSError, EOFError) as error:
+        raise ImportStoppedError(
+            "The server could not start an import.",
+            remedy="Try again; if it happens again, restart the server and see its log.",
+        ) from error
+
+
+def _watch(task: ImportTask, process: ForkServerProcess, pipe: Connection) -> Outcome:
+    deadline = time.monotonic() + task.order.limits.wall_seconds
+    while wait([pipe], timeout=max(0.0, deadline - time.monotonic())):
+        try:
+            message = json.loads(pipe.recv_bytes(MESSAGE_BYTES))
+        except (EOFError, OSError, ValueError):
+            break
+        if "done" in message:
+            return dict(message["done"])
+        if "error" in message:
+            raise error_from(message["error"])
+        task.advance(message["phase"], message["fraction"])
+    else:
+        raise _too_slow(task.order.limits.wall_seconds)
+    process.join(timeout=5)
+    if task.cancelled:
+        raise _cancelled()
+    raise _died(process.exitcode, task.order.limits)
+
+
+def error_from(fields: dict[str, str]) -> RooflineError:
+    """The error a child described by `code`, `message` and `remedy`."""
+    kinds: Sequence[type[RooflineError]] = _subclasses(RooflineError)
+    kind = next((kind for kind in kinds if kind.code == fields["code"]), RooflineError)
+    return kind(fields["message"], remedy=fields["remedy"])
+
+
+def _subclasses(kind: type[RooflineError]) -> list[type[RooflineError]]:
+    return [kind, *(deeper for sub in kind.__subclasses__() for deeper in _subclasses(sub))]
+
+
+def _cancelled() -> ImportStoppedError:
+    return ImportStoppedError(
+        "The import was cancelled.", remedy="Upload the file again when you want it."
+    )
+
+
+def _too_slow(wall_seconds: float) -> ImportStoppedError:
+    return ImportStoppedError(
+        f"The import took longer than {wall_seconds:,.0f} s and was stopped.",
+        remedy="Capture fewer steps or upload fewer hosts, or raise ROOFLINE_IMPORT_WALL_SECONDS.",
+    )
+
+
+def _died(exit_code: int | None, limits: ImportLimits) -> ImportStoppedError:
+    if exit_code == -signal.SIGXCPU:
+        return ImportStoppedError(
+            f"The import used more than {limits.cpu_seconds:,} s of processor time.",
+            remedy="Capture fewer steps, or raise ROOFLINE_IMPORT_CPU_SECONDS.",
+        )
+    if exit_code is not None and exit_code < 0:
+        name = signal.Signals(-exit_code).name
+        return ImportStoppedError(
+            f"The import was ended by the operating system ({name}), most likely for lack of"
+            " memory.",
+            remedy="Try again, or capture fewer steps; the file itself was not judged.",
+        )
+    return ImportStoppedError(
+        f"The import ended unexpectedly (exit status {exit_code}).",
+        remedy="The server's log says why. Please report it together with the file.",
+    )
+
+
+def describe(error: RooflineError) -> dict[str, str]:
+    """`error` as a child sends it."""
+    return {"code": error.code, "message": error.message, "remedy": error.remedy}

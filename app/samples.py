@@ -1,0 +1,82 @@
+"""The bundled profiles: what lies in `sample_profiles/<format>/`, offered on the home page.
+
+A file there is one sample; a folder is one sample of several hosts. `samples.toml` beside the
+formats may give each a title and a description: `[<format>."<name>"]`.
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+_CATALOGUE = "samples.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One bundled profile; `name` is its address, `files` its hosts in order."""
+
+    name: str
+    title: str
+    description: str
+    files: tuple[Path, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all its files."""
+        return sum(file.stat().st_size for file in self.files)
+
+
+@lru_cache(maxsize=4)
+def find_samples(folder: Path) -> tuple[Sample, ...]:
+    """Every sample below `folder`, in the catalogue's order, others after it by name."""
+    catalogue = _read_catalogue(folder / _CATALOGUE)
+    entries = [
+        entry
+        for format_folder in sorted(path for path in folder.glob("*") if path.is_dir())
+        for entry in sorted(format_folder.iterdir())
+        if entry.is_dir() or entry.suffix.lower() not in {".md", ".toml", ".txt"}
+    ]
+    names = list(catalogue)
+    found = [_sample(entry, catalogue.get(_key(entry), {})) for entry in entries]
+    order = {name: number for number, name in enumerate(names)}
+    ranked = sorted(zip(found, entries, strict=True), key=lambda pair: order.get(_key(pair[1]), 99))
+    return tuple(sample for sample, _ in ranked if sample.files)
+
+
+@lru_cache(maxsize=64)
+def sample_key(sample: Sample) -> str:
+    """Identifies the sample and its content: a changed sample is another profile."""
+    digest = hashlib.sha256()
+    for file in sample.files:
+        digest.update(file.read_bytes())
+    return f"{sample.name}:{digest.hexdigest()[:16]}"
+
+
+def _key(entry: Path) -> str:
+    return f"{entry.parent.name}/{entry.name}"
+
+
+def _sample(entry: Path, about: Mapping[str, Any]) -> Sample:
+    stem = entry.name.split(".")[0]
+    files = tuple(sorted(entry.iterdir())) if entry.is_dir() else (entry,)
+    return Sample(
+        name=f"{entry.parent.name}-{stem}",
+        title=str(about.get("title", stem.replace("_", " ").replace("-", " "))),
+        description=str(about.get("description", "")),
+        files=tuple(file for file in files if file.is_file() and file.suffix.lower() != ".md"),
+    )
+
+
+def _read_catalogue(path: Path) -> dict[str, Mapping[str, Any]]:
+    if not path.is_file():
+        return {}
+    formats = tomllib.loads(path.read_text("utf-8"))
+    return {
+        f"{format_id}/{name}": about
+        for format_id, samples in formats.items()
+        for name, about in samples.items()
+    }

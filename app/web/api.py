@@ -1,0 +1,289 @@
+"""The HTTP API, version 1: upload, follow, read, delete. Results are sent as they are stored."""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from copy import copy
+from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import FileResponse, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from app.errors import NotReadyError
+from app.library import Failed, ProfileLibrary
+from app.storage import results
+from app.storage.profiles import ProfileId
+from app.web.assets import accepts_gzip, matches
+from app.web.bodies import (
+    REV_LENGTH,
+    ErrorBody,
+    ProfileBody,
+    ProfileList,
+    SampleList,
+    body_of,
+    sample_body,
+    stored_body,
+)
+from app.web.uploads import UploadLimits, receive
+from app.web.zips import zip_stream
+
+T = TypeVar("T")
+
+RECENT_LIMIT = 1000
+MAX_WAIT_S = 300.0
+COMPUTE_WAIT_S = 60.0
+PRIVATE_IMMUTABLE = "private, max-age=31536000, immutable"
+# Uploads count their bytes themselves, with an error that says what to do.
+_NO_BODY_LIMIT = 2**62
+_DOWNLOAD_POLICY = "sandbox; default-src 'none'"
+_CSV = "text/csv; charset=utf-8"
+
+router = APIRouter(prefix="/api/v1", tags=["profiles"])
+
+
+def library_of(request: Request) -> ProfileLibrary:
+    """The library this server serves."""
+    library: ProfileLibrary = request.app.state.library
+    return library
+
+
+def upload_limits_of(request: Request) -> UploadLimits:
+    """What one upload may bring."""
+    limits: UploadLimits = request.app.state.upload_limits
+    return limits
+
+
+Library = Annotated[ProfileLibrary, Depends(library_of)]
+Wait = Annotated[
+    float, Query(ge=0, le=MAX_WAIT_S, description="Seconds to wait for the import to end.")
+]
+Infeed = Annotated[
+    Literal["in", "out"], Query(description="With (`in`) or without (`out`) infeed and outfeed.")
+]
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    404: {"model": ErrorBody, "description": "There is no such profile."},
+    409: {"model": ErrorBody, "description": "The profile is still being imported."},
+}
+_BAD_FILE: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorBody, "description": "The upload is empty, malformed or a bad archive."},
+    413: {"model": ErrorBody, "description": "The upload is too large."},
+    415: {"model": ErrorBody, "description": "The format is not read."},
+    422: {"model": ErrorBody, "description": "The profile is damaged, incomplete or too large."},
+    507: {"model": ErrorBody, "description": "The server's disk is full."},
+}
+_UPLOAD_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "One file per host, or an archive of them.",
+                        },
+                        "title": {"type": "string", "description": "Name to show for it."},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post(
+    "/profiles",
+    status_code=201,
+    response_model_exclude_none=True,
+    responses=_BAD_FILE,
+    openapi_extra=_UPLOAD_FORM,
+    max_body_size=_NO_BODY_LIMIT,
+)
+async def add_profile(
+    request: Request, response: Response, library: Library, wait: Wait = 60.0
+) -> ProfileBody:
+    """Upload a profile: one file per host, or archives of them, in fields named `file`.
+
+    Answers when the import has ended or `wait` seconds have passed, whichever is first.
+    """
+    with ExitStack() as cleanup:
+        area = await run_in_threadpool(library.stage)
+        cleanup.callback(area.discard)
+        fields = await receive(request, area, upload_limits_of(request))
+        profile_id = library.add(area, title=fields.get("title", ""))
+        cleanup.pop_all()
+    return await _added(request, response, library, profile_id, wait)
+
+
+@router.get("/profiles", response_model_exclude_none=True)
+def list_profiles(
+    request: Request,
+    library: Library,
+    limit: Annotated[int, Query(ge=1, le=RECENT_LIMIT)] = 50,
+) -> ProfileList:
+    """The newest profiles."""
+    recent = library.recent(limit)
+    return ProfileList(profiles=tuple(stored_body(request, manifest) for manifest in recent))
+
+
+@router.get("/profiles/{profile_id}", response_model_exclude_none=True, responses=_ERRORS)
+async def profile_state(
+    request: Request, profile_id: str, library: Library, wait: Wait = 0.0
+) -> ProfileBody:
+    """Whether a profile is being imported (and how far), ready, or failed (and why)."""
+    await _settle(library, profile_id, wait)
+    return body_of(request, await run_in_threadpool(library.state, profile_id))
+
+
+@router.delete("/profiles/{profile_id}", status_code=204, responses={404: _ERRORS[404]})
+def delete_profile(profile_id: str, library: Library) -> None:
+    """Delete a profile with its files, or cancel its import."""
+    library.remove(profile_id)
+
+
+@router.get("/profiles/{profile_id}/page", responses=_ERRORS)
+async def page_data(
+    request: Request, profile_id: str, library: Library, rev: str | None = None
+) -> Response:
+    """What the profile's page shows, as one JSON document.
+
+    With `rev` from the profile's state the answer never changes and may be kept.
+    """
+    return await _result(request, library, profile_id, results.PAGE, rev=rev)
+
+
+@router.get("/profiles/{profile_id}/roofline", responses=_ERRORS)
+async def roofline(
+    request: Request, profile_id: str, library: Library, infeed: Infeed = "in"
+) -> Response:
+    """Device, roofs, program points, ops and diagnostics at full precision; units in the keys."""
+    return await _result(request, library, profile_id, results.ROOFLINE[infeed])
+
+
+@router.get("/profiles/{profile_id}/roofline.csv", responses=_ERRORS)
+async def roofline_csv(
+    request: Request, profile_id: str, library: Library, infeed: Infeed = "in"
+) -> Response:
+    """Every op as one row of CSV."""
+    name = f"{library.manifest(profile_id).title}-roofline.csv"
+    headers = {"content-disposition": _attachment(name)}
+    return await _result(
+        request, library, profile_id, results.CSV[infeed], headers=headers, media_type=_CSV
+    )
+
+
+@router.get("/profiles/{profile_id}/ops/{index}", responses=_ERRORS)
+async def op_details(profile_id: str, index: int, library: Library) -> Response:
+    """Long name and source of one op; `index` counts the ops of the page data."""
+    content = await _computed(library, profile_id, lambda: library.op_details(profile_id, index))
+    return Response(content, media_type="application/json")
+
+
+@router.get("/profiles/{profile_id}/source", responses=_ERRORS)
+def source(profile_id: str, library: Library) -> Response:
+    """The uploaded file as it was; several files as a zip."""
+    files = library.sources(profile_id)
+    headers = {"content-security-policy": _DOWNLOAD_POLICY}
+    if len(files) == 1:
+        file, path = files[0]
+        headers["content-disposition"] = _attachment(file.name)
+        return FileResponse(path, media_type="application/octet-stream", headers=headers)
+    headers["content-disposition"] = _attachment(f"{library.manifest(profile_id).title}.zip")
+    stream = zip_stream([(file.name, path) for file, path in files])
+    return StreamingResponse(stream, media_type="application/zip", headers=headers)
+
+
+@router.get("/samples", tags=["samples"])
+def list_samples(library: Library) -> SampleList:
+    """The bundled profiles."""
+    return SampleList(samples=tuple(sample_body(sample) for sample in library.samples()))
+
+
+@router.post(
+    "/samples/{name}",
+    status_code=201,
+    response_model_exclude_none=True,
+    responses={404: _ERRORS[404]},
+    tags=["samples"],
+)
+async def open_sample(
+    request: Request, response: Response, name: str, library: Library, wait: Wait = 60.0
+) -> ProfileBody:
+    """Open a bundled profile: imported at the first time, the same profile afterwards."""
+    profile_id = await run_in_threadpool(library.open_sample, name)
+    return await _added(request, response, library, profile_id, wait)
+
+
+async def _added(
+    request: Request,
+    response: Response,
+    library: ProfileLibrary,
+    profile_id: ProfileId,
+    wait: float,
+) -> ProfileBody:
+    await _settle(library, profile_id, wait)
+    state = await run_in_threadpool(library.state, profile_id)
+    if isinstance(state, Failed):
+        raise copy(state.error)
+    body = body_of(request, state)
+    response.headers["location"] = body.url
+    return body
+
+
+async def _settle(library: ProfileLibrary, profile_id: str, seconds: float) -> None:
+    """Waits until no import of the profile is under way, at most `seconds`."""
+    future = library.pending(profile_id)
+    if future is not None and seconds > 0:
+        # `wait` leaves the import alone when the time is up or the client hangs up.
+        await asyncio.wait({asyncio.wrap_future(future)}, timeout=seconds)
+
+
+async def _computed(library: ProfileLibrary, profile_id: str, read: Callable[[], T]) -> T:
+    """`read()`; waits for results of a stored profile that must be computed again."""
+    try:
+        return await run_in_threadpool(read)
+    except NotReadyError:
+        if not library.is_stored(profile_id):
+            raise
+    await _settle(library, profile_id, COMPUTE_WAIT_S)
+    return await run_in_threadpool(read)
+
+
+async def _result(
+    request: Request,
+    library: ProfileLibrary,
+    profile_id: str,
+    name: str,
+    *,
+    rev: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    media_type: str = "application/json",
+) -> Response:
+    """A stored result: as it lies on the disk if the client takes gzip, 304 if it holds it."""
+    file = await _computed(library, profile_id, lambda: library.result(profile_id, name))
+    packed = accepts_gzip(request)
+    is_current = rev is not None and rev == file.etag[:REV_LENGTH]
+    answer = {
+        **(headers or {}),
+        "etag": f'"{file.etag}{"-gz" if packed else ""}"',
+        "vary": "accept-encoding",
+        "cache-control": PRIVATE_IMMUTABLE if is_current else "private, no-cache",
+    }
+    if matches(request, answer["etag"]):
+        return Response(status_code=304, headers=answer)
+    if packed:
+        answer["content-encoding"] = "gzip"
+    content = await run_in_threadpool(file.packed if packed else file.plain)
+    return Response(content, headers=answer, media_type=media_type)
+
+
+def _attachment(name: str) -> str:
+    """A `Content-Disposition` that saves the file as `name`, whatever characters it has."""
+    ascii_name = re.sub(r"[^A-Za-z0-9._ -]", "_", name)
+    return f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='')}"

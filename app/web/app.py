@@ -1,0 +1,75 @@
+"""create_app: the ASGI application of one server, from its settings."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+
+from app import __version__
+from app.jobs import ImportLimits
+from app.library import ProfileLibrary
+from app.settings import Settings
+from app.web import api, errors, pages
+from app.web.assets import assets_dir, load_static
+from app.web.guard import Guard
+from app.web.uploads import UploadLimits
+
+# Only uploads bring bodies; their route counts its own bytes.
+BODY_BYTES = 1 << 20
+_log = structlog.get_logger("roofline.server")
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application; it claims the data folder when it starts and frees it when it stops."""
+    library = ProfileLibrary(
+        settings.data_dir,
+        limits=_import_limits(settings),
+        workers=settings.import_workers,
+        samples_dir=assets_dir("sample_profiles"),
+    )
+    app = FastAPI(
+        title="Roofline",
+        summary="See what bounds an accelerator program.",
+        version=__version__,
+        docs_url=None,  # FastAPI's pages load scripts from other hosts; ours is /api
+        redoc_url=None,
+        max_body_size=BODY_BYTES,
+        lifespan=_lifespan,
+    )
+    static = load_static(assets_dir("static"))
+    app.state.library = library
+    app.state.static = static
+    app.state.templates = pages.Templates(static)
+    app.state.upload_limits = UploadLimits(
+        max_bytes=settings.max_upload_bytes,
+        max_files=settings.max_files,
+        idle_seconds=settings.upload_idle_seconds,
+    )
+    errors.install(app, pages.error_page)
+    app.include_router(api.router)
+    app.include_router(pages.router)
+    app.add_middleware(Guard, answered_hosts=settings.answered_hosts)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    library: ProfileLibrary = app.state.library
+    await run_in_threadpool(library.open)
+    for path in library.damaged:
+        _log.error("a profile's manifest cannot be read", file=path.name)
+    yield
+    await run_in_threadpool(library.close)
+
+
+def _import_limits(settings: Settings) -> ImportLimits:
+    return ImportLimits(
+        memory_bytes=settings.import_memory_bytes,
+        cpu_seconds=settings.import_cpu_seconds,
+        wall_seconds=settings.import_wall_seconds,
+        max_unpacked_bytes=settings.max_unpacked_bytes,
+        max_unpacked_files=settings.max_unpacked_files,
+        max_expansion_ratio=settings.max_expansion_ratio,
+    )

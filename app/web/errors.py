@@ -1,0 +1,109 @@
+"""Every error as a response: `RooflineError` class → status; HTML or JSON by `Accept`.
+
+JSON is always `{"message", "remedy", "code"}` at the top level.
+"""
+
+from collections.abc import Callable
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from app import errors
+from app.web.views import ErrorView
+
+STATUS: dict[type[errors.RooflineError], int] = {
+    errors.UploadRejectedError: 400,
+    errors.UploadTooLargeError: 413,
+    errors.UnknownFormatError: 415,
+    errors.CorruptProfileError: 422,
+    errors.IncompleteProfileError: 422,
+    errors.ImportStoppedError: 422,
+    errors.StorageFullError: 507,
+    errors.ProfileNotFoundError: 404,
+    errors.NotReadyError: 409,
+    errors.NotAllowedError: 403,
+    errors.BadViewError: 400,
+    errors.SettingsError: 500,
+    errors.RooflineError: 500,
+}
+_HTTP_CODES = {404: "not-found", 405: "method-not-allowed", 413: "upload-too-large"}
+_HTTP_MESSAGES = {
+    404: ("There is nothing at this address.", "Check the link, or start at the home page."),
+    405: ("This address does not take requests of this kind.", "See the API page."),
+    413: ("The request is larger than this address takes.", "Send less."),
+}
+_log = structlog.get_logger("roofline.web")
+
+Render = Callable[[Request, ErrorView], Response]
+
+
+def status_of(error: errors.RooflineError) -> int:
+    """The HTTP status of `error`: that of its nearest class in `STATUS`."""
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def prefers_html(request: Request) -> bool:
+    """True if a browser asked for a page; everything under /api answers JSON."""
+    if request.url.path.startswith("/api/"):
+        return False
+    return "text/html" in request.headers.get("accept", "")
+
+
+def error_json(status: int, message: str, remedy: str, code: str) -> JSONResponse:
+    """The one shape of errors for programs."""
+    content = {"message": message, "remedy": remedy, "code": code}
+    return JSONResponse(content, status, headers={"cache-control": "no-store"})
+
+
+def install(app: FastAPI, render: Render) -> None:
+    """Makes `app` answer every error in our shape; `render` draws the HTML page."""
+
+    def respond(request: Request, status: int, message: str, remedy: str, code: str) -> Response:
+        if not prefers_html(request):
+            return error_json(status, message, remedy, code)
+        request_id = getattr(request.state, "request_id", "")
+        view = ErrorView(
+            status=status, message=message, remedy=remedy, code=code, request_id=request_id
+        )
+        return render(request, view)
+
+    def of_ours(request: Request, error: Exception) -> Response:
+        assert isinstance(error, errors.RooflineError)
+        response = respond(request, status_of(error), error.message, error.remedy, error.code)
+        if isinstance(error, errors.NotReadyError):
+            response.headers["retry-after"] = "2"
+        return response
+
+    def of_http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        status = error.status_code
+        message, remedy = _HTTP_MESSAGES.get(status, (str(error.detail), "See the API page."))
+        code = _HTTP_CODES.get(status, "bad-request")
+        response = respond(request, status, message, remedy, code)
+        response.headers.update(error.headers or {})
+        return response
+
+    def of_query(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        name = str(first["loc"][-1])[:80]
+        message = f"The value of {name} cannot be used: {first['msg'][:200]}."
+        return respond(request, 400, message, "See the API page.", errors.BadViewError.code)
+
+    def of_fault(request: Request, error: Exception) -> Response:
+        _log.error("request failed by a fault of the server", exc_info=error)
+        remedy = "Try again. If it happens again, report the request id with the server's log."
+        return respond(request, 500, "The server made an error.", remedy, "fault")
+
+    def of_gone(_request: Request, _error: Exception) -> Response:
+        return Response(status_code=400)  # nobody reads it: the client has hung up
+
+    app.add_exception_handler(errors.RooflineError, of_ours)
+    app.add_exception_handler(HTTPException, of_http)
+    app.add_exception_handler(RequestValidationError, of_query)
+    app.add_exception_handler(ClientDisconnect, of_gone)
+    app.add_exception_handler(Exception, of_fault)

@@ -1,0 +1,79 @@
+"""Runs the application under uvicorn until it is told to stop."""
+
+import errno
+import os
+import socket
+
+import uvicorn
+
+from app.errors import SettingsError
+from app.library import ProfileLibrary
+from app.settings import LOOPBACK_NAMES, Settings
+from app.web.app import create_app
+from app.web.logs import configure
+
+BACKLOG = 2048
+# Uploads that are half-way get this long to end after Ctrl-C or SIGTERM.
+GRACE_S = 10
+
+
+def run(settings: Settings) -> None:
+    """Serves until SIGINT or SIGTERM.
+
+    Raises `SettingsError` when the address or the data folder cannot be used.
+    """
+    configure(settings.log_format)
+    listener = _listen(settings)
+    app = create_app(settings)
+    library: ProfileLibrary = app.state.library
+    library.open()  # before the server starts, so that a folder in use is one clear sentence
+    config = uvicorn.Config(
+        app,
+        http="h11",  # refuses headers past 64 KiB; httptools took 5 MB
+        log_config=None,
+        access_log=False,  # it would write addresses, which are secrets
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    _announce(settings, listener)
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        library.close()
+        listener.close()
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise _explained(settings, error) from error
+    return listener
+
+
+def _explained(settings: Settings, error: OSError) -> SettingsError:
+    place = f"{settings.host}:{settings.port}"
+    if error.errno == errno.EADDRINUSE:
+        return SettingsError(
+            f"Another program already listens on {place}.",
+            remedy=f"Stop it, or choose another port: roofline serve --port {settings.port + 1}.",
+        )
+    reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else str(error)
+    return SettingsError(
+        f"The server cannot listen on {place}: {reason}.",
+        remedy="Choose another address with --host and --port.",
+    )
+
+
+def _announce(settings: Settings, listener: socket.socket) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    port = listener.getsockname()[1]
+    # Set-up scripts and people wait for this line; it must not sit in a buffer.
+    os.write(1, f"Roofline is at http://{host}:{port} (profiles in {settings.data_dir})\n".encode())
+    if settings.host not in LOOPBACK_NAMES:
+        os.write(2, b"Everyone who reaches this address can see and delete every profile.\n")
