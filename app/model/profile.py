@@ -91,7 +91,7 @@ class ScopeSums:
 class StepTable:
     """Steps in order. `time_ps` is core-time (summed over cores, idle included).
 
-    `begin_ps` and `end_ps` span the step on its host's clock; `duration_ps` is its longest marker.
+    `begin_ps`, `end_ps` and `duration_ps` are those of the step's longest marker on any core.
     """
 
     label: tuple[str, ...]

@@ -74,7 +74,7 @@ def _starts_like_space(head: Bytes, size_bytes: int) -> bool:
 
 
 def warm_up() -> None:
-    """Load the compiled kernels, compiling them if this machine has not yet: a few seconds, once."""
+    """Load the compiled kernels; compiles them where this machine has not yet, for seconds."""
     open_space(np.frombuffer(b"", np.uint8), "")
 
 

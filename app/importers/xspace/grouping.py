@@ -64,7 +64,7 @@ class Grouping:
 
 
 def device_span(events: Events) -> tuple[U64, U64]:
-    """Begin and end per event: on the device's clock if both its stats are there, else the host's."""
+    """Begin and end per event, on the device's clock where both its stats are there."""
     offset, duration = (events.stats.get(name) for name in DEVICE_CLOCK)
     if offset is None or duration is None:
         return events.begin_ps, events.end_ps

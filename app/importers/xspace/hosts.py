@@ -121,7 +121,7 @@ def _merge_diagnostics(
             message="The hosts have steps, but none that all of them share in time.",
             remedy="Capture all hosts at the same moment and for at least two steps.",
         )
-    elif not len(steps):
+    elif not len(steps) and any(p.device.kind is not DeviceKind.CPU for p in profiles):
         merged.setdefault("no-steps", _no_steps())
     if len({(p.device.peak_gflops, p.device.name) for p in profiles if p.device.peak_gflops}) > 1:
         merged["hosts-differ"] = Diagnostic(

@@ -53,5 +53,5 @@ def _why_empty(space: Space) -> Diagnostic:
         code="no-device",
         message=f"This capture holds no TPU or GPU plane, only: {names or 'nothing'}. "
         "The program ran on the CPU, or the device tracer was off.",
-        remedy="Check jax.devices() in the profiled program, and capture on the accelerator's host.",
+        remedy="Check jax.devices() in the program; capture on the accelerator's own host.",
     )

@@ -222,22 +222,21 @@ def _complete_groups(core: CoreOps) -> set[int]:
 def _step_spans(
     cores: Sequence[CoreOps], groups: Sequence[int]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
-    """Hull of each step's markers over all cores, and its longest marker."""
-    begin = np.full(len(groups), 2**64 - 1, np.uint64)
-    end = np.zeros(len(groups), np.uint64)
-    duration = np.zeros(len(groups), np.uint64)
-    ids = np.array(groups, np.int64)
+    """Begin, end and duration of each step: those of its longest marker, the first on ties."""
+    begin, end, duration = (np.zeros(len(groups), np.uint64) for _ in range(3))
+    index = {group: k for k, group in enumerate(groups)}
+    seen: set[int] = set()
     for core in cores:
-        if core.markers is None:
+        marks = core.markers
+        if marks is None:
             continue
-        at = np.searchsorted(ids, core.markers.group)
-        known = at < len(ids)
-        known[known] = ids[at[known]] == core.markers.group[known]
-        at = at[known]
-        first, last = core.markers.span_begin_ps[known], core.markers.span_end_ps[known]
-        np.minimum.at(begin, at, first)
-        np.maximum.at(end, at, last)
-        np.maximum.at(duration, at, last - first)
+        for row, group in enumerate(marks.group.tolist()):
+            k = index.get(group, -1)
+            length = marks.span_end_ps[row] - marks.span_begin_ps[row]
+            if k >= 0 and (k not in seen or length > duration[k]):
+                seen.add(k)
+                begin[k], end[k] = marks.span_begin_ps[row], marks.span_end_ps[row]
+                duration[k] = length
     return begin, end, duration
 
 
