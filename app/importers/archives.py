@@ -176,7 +176,7 @@ class _Work:
     def _gunzip(self, source: SourceFile, *, archive: str | None) -> Unpacked:
         with gzip.open(source.path) as stream:
             content = self._write(self._metered(stream), _without_gz(source.name))
-        self._refuse_nested(content, source.name)
+        self._refuse_nested(content, archive or source.name)
         return Unpacked(source=content, archive=archive)
 
     def _zip_members(self, source: SourceFile) -> Iterator[Unpacked]:
