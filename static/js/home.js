@@ -1,0 +1,277 @@
+// The home page: takes files and samples, follows their import, finds recent profiles.
+
+import { wireCopyButtons } from "./clipboard.js";
+import { part } from "./dom.js";
+import { carriesFiles, droppedFiles } from "./dropped-files.js";
+import { showProblem, wireReport } from "./error-card.js";
+import { bytes, dateTime, percent } from "./format.js";
+import { cancelImport, createImportCard, drawnImport, drawnUpload, followImport } from "./import-progress.js";
+import { Problem, connectionProblem, problemFromAnswer } from "./problem.js";
+import { relativeTime } from "./relative-time.js";
+import { refusal, sendFiles, totalBytes } from "./upload.js";
+
+/** Imports that end before this never show the card: it would only flash. */
+const CARD_DELAY_MS = 120;
+const MINUTE_MS = 60_000;
+
+const zone = /** @type {HTMLElement} */ (document.getElementById("drop-zone"));
+const picker = /** @type {HTMLInputElement} */ (document.getElementById("file"));
+const importCard = part("import-card");
+const errorCard = part("error-card");
+const progress = createImportCard(importCard);
+const limits = { maxBytes: Number(zone.dataset.maxBytes), maxFiles: Number(zone.dataset.maxFiles) };
+const uploadUrl = zone.dataset.uploadUrl ?? "";
+
+/**
+ * The import under way; null while the drop zone or an error is shown.
+ * @type {{ controller: AbortController, statusUrl: string, cardTimer: ReturnType<typeof setTimeout> } | null}
+ */
+let job = null;
+let retry = () => {};
+
+/** @typedef {import("./problem.js").Parcel} Parcel */
+const NOTHING = Object.freeze({ names: [], size: 0 });
+
+/** @param {readonly File[]} files @returns {Parcel} */
+const parcelOf = (files) => ({ names: files.map((file) => file.name), size: totalBytes(files) });
+
+/** Shows the drop zone, the progress or the error: one of the three. */
+function show(element) {
+  for (const each of [zone, importCard, errorCard]) each.hidden = each !== element;
+  zone.classList.remove("taken");
+}
+
+// --- imports
+
+/** @param {readonly File[]} files hosts of one profile */
+async function importFiles(files) {
+  if (job !== null || files.length === 0) return;
+  retry = () => importFiles(files);
+  const refused = refusal(files, limits);
+  if (refused) return fail(refused, parcelOf(files));
+  await run(parcelOf(files), (signal) => upload(files, signal));
+}
+
+async function upload(files, signal) {
+  const startedAt = performance.now();
+  addEventListener("beforeunload", warnOfLoss);
+  try {
+    const answer = await sendFiles(uploadUrl, files, { signal, onProgress: (sent) => progress.draw(drawnUpload(sent)) });
+    progress.noteUpload(totalBytes(files), performance.now() - startedAt);
+    return answer;
+  } finally {
+    removeEventListener("beforeunload", warnOfLoss);
+  }
+}
+
+/** Leaving during an upload ends it; during the import it does not. */
+function warnOfLoss(event) {
+  event.preventDefault();
+}
+
+/** @param {HTMLElement} button */
+async function openSample(button) {
+  if (job !== null) return;
+  const name = button.querySelector("b")?.textContent ?? "";
+  const parcel = { names: [name], size: Number(button.dataset.sampleSize) };
+  retry = () => openSample(button);
+  await run(parcel, (signal) => startSample(button.dataset.sample ?? "", signal));
+}
+
+async function startSample(url, signal) {
+  let response;
+  try {
+    response = await fetch(`${url}?wait=0`, { method: "POST", signal });
+  } catch (error) {
+    throw signal.aborted ? error : connectionProblem();
+  }
+  if (!response.ok) throw problemFromAnswer(response.status, await response.text());
+  return response.json();
+}
+
+/**
+ * From the first byte to the profile's page.
+ * @param {Parcel} parcel
+ * @param {(signal: AbortSignal) => Promise<{ id: string, url: string, state: string }>} start
+ */
+async function run(parcel, start) {
+  const controller = new AbortController();
+  progress.begin(parcel);
+  zone.classList.add("taken");
+  const cardTimer = setTimeout(() => {
+    show(importCard);
+    part("name", importCard).focus({ preventScroll: true });
+  }, CARD_DELAY_MS);
+  job = { controller, statusUrl: "", cardTimer };
+  try {
+    const answer = await start(controller.signal);
+    job.statusUrl = `${uploadUrl}/${encodeURIComponent(answer.id)}`;
+    // Cancelled when the last byte was out already: the server has begun.
+    if (controller.signal.aborted) return await cancelImport(job.statusUrl);
+    await follow(answer, job.statusUrl, controller.signal);
+  } catch (error) {
+    if (!controller.signal.aborted) fail(error, parcel);
+  }
+}
+
+async function follow(answer, statusUrl, signal) {
+  const page = new URL(answer.url).pathname;
+  // From here on a reload shows this import, and the address can be shared.
+  history.pushState({ importing: true }, "", page);
+  part("leave", importCard).hidden = false;
+  await followImport(statusUrl, {
+    signal,
+    onProgress: (at) => progress.draw(drawnImport(at)),
+    onTrouble: progress.trouble,
+  });
+  progress.finish();
+  location.replace(page);
+}
+
+async function cancel() {
+  if (job === null) return;
+  const { controller, statusUrl } = job;
+  controller.abort();
+  end();
+  show(zone);
+  picker.focus();
+  if (statusUrl) await cancelImport(statusUrl).catch(fail);
+}
+
+/**
+ * @param {unknown} error
+ * @param {Parcel} [parcel]
+ */
+function fail(error, parcel = NOTHING) {
+  end();
+  const problem = error instanceof Problem ? error : connectionProblem();
+  part("retry", errorCard).hidden = !problem.canRetry;
+  part("choose", errorCard).classList.toggle("primary", !problem.canRetry);
+  show(null);
+  showProblem(errorCard, problem, parcel);
+}
+
+/** Back to an idle page at its own address. */
+function end() {
+  clearTimeout(job?.cardTimer);
+  job = null;
+  progress.end();
+  part("leave", importCard).hidden = true;
+  if (location.pathname !== "/") history.replaceState(null, "", "/");
+}
+
+// --- where files come from
+
+function wirePicker() {
+  picker.addEventListener("change", () => {
+    const files = Array.from(picker.files ?? []);
+    picker.value = ""; // so that the same file can be chosen again
+    importFiles(files);
+  });
+  zone.addEventListener("click", (event) => {
+    if (!/** @type {Element} */ (event.target).closest("label, input")) picker.click();
+  });
+}
+
+function wireDrop() {
+  let depth = 0; // dragenter and dragleave come in pairs, for every element crossed
+  const over = (change) => {
+    depth = change === 0 ? 0 : Math.max(0, depth + change);
+    document.body.classList.toggle("dragging", depth > 0);
+    part("drop-title").textContent = depth > 0 ? "Release to add the files" : "Drop profile files here";
+  };
+  const taken = (handler) => (event) => {
+    if (!carriesFiles(event.dataTransfer)) return;
+    event.preventDefault(); // also while busy: the browser would open the file and leave the page
+    if (job === null) handler(event);
+    else event.dataTransfer.dropEffect = "none";
+  };
+  document.addEventListener("dragenter", taken(() => over(1)));
+  document.addEventListener("dragleave", taken(() => over(-1)));
+  document.addEventListener("dragover", taken((event) => { event.dataTransfer.dropEffect = "copy"; }));
+  document.addEventListener("drop", taken((event) => {
+    over(0);
+    take(event.dataTransfer);
+  }));
+}
+
+function wirePaste() {
+  document.addEventListener("paste", (event) => {
+    if (!carriesFiles(event.clipboardData)) return;
+    event.preventDefault();
+    if (job === null) take(/** @type {DataTransfer} */ (event.clipboardData));
+  });
+}
+
+/** @param {DataTransfer} transfer */
+async function take(transfer) {
+  try {
+    const files = await droppedFiles(transfer);
+    if (files.length > 0) return await importFiles(files);
+    fail(new Problem("The folder holds no profile files.", {
+      remedy: "Drop a folder that holds files ending in `.xplane.pb`, or the files themselves.",
+      code: "no-files",
+    }));
+  } catch {
+    fail(new Problem("The files could not be read.", { remedy: "Choose them with the button instead.", code: "unreadable-file" }));
+  }
+}
+
+// --- recent profiles
+
+/** Limits are round numbers: "4 GiB", not "4.00 GiB". */
+const roundBytes = (value) => bytes(value).replace(/\.0+(?=\s)/, "");
+
+function fillNumbers() {
+  for (const element of document.querySelectorAll("[data-bytes]")) element.textContent = roundBytes(Number(element.dataset.bytes));
+  for (const element of document.querySelectorAll("[data-ratio]")) element.textContent = percent(Number(element.dataset.ratio), 0);
+  for (const element of document.querySelectorAll("[data-token]")) element.style.setProperty("--mark", `var(${element.dataset.token})`);
+}
+
+function fillTimes() {
+  const now = new Date();
+  for (const time of document.querySelectorAll("time")) {
+    time.textContent = relativeTime(time.dateTime, now);
+    time.title = dateTime(time.dateTime);
+  }
+}
+
+function wireSearch() {
+  const field = /** @type {HTMLInputElement | null} */ (document.querySelector("[data-recent-search]"));
+  if (field === null) return;
+  const rows = Array.from(part("recent").querySelectorAll("tbody tr"), (row) => ({ row, words: row.dataset.words.toLowerCase() }));
+  const search = () => {
+    const wanted = field.value.toLowerCase().split(/\s+/);
+    for (const { row, words } of rows) row.hidden = !wanted.every((word) => words.includes(word));
+    const none = rows.every(({ row }) => row.hidden);
+    part("recent").hidden = none;
+    part("recent-none").hidden = !none;
+  };
+  field.addEventListener("input", search);
+  part("recent-clear").addEventListener("click", () => {
+    field.value = "";
+    search();
+    field.focus();
+  });
+}
+
+fillNumbers();
+fillTimes();
+setInterval(fillTimes, MINUTE_MS);
+wireSearch();
+wireCopyButtons();
+wireReport(errorCard);
+wirePicker();
+wireDrop();
+wirePaste();
+part("cancel", importCard).addEventListener("click", cancel);
+part("retry", errorCard).addEventListener("click", () => retry());
+part("choose", errorCard).addEventListener("click", () => {
+  show(zone);
+  picker.click();
+});
+for (const button of document.querySelectorAll("[data-sample]")) button.addEventListener("click", () => openSample(button));
+// Back from an import: this page was left under the profile's address.
+addEventListener("popstate", () => location.reload());
+// Back from a profile: the list has changed since.
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
