@@ -36,8 +36,6 @@ RECENT_LIMIT = 1000
 MAX_WAIT_S = 300.0
 COMPUTE_WAIT_S = 60.0
 PRIVATE_IMMUTABLE = "private, max-age=31536000, immutable"
-# Uploads count their bytes themselves, with an error that says what to do.
-_NO_BODY_LIMIT = 2**62
 _DOWNLOAD_POLICY = "sandbox; default-src 'none'"
 _CSV = "text/csv; charset=utf-8"
 
@@ -103,7 +101,6 @@ _UPLOAD_FORM = {
     response_model_exclude_none=True,
     responses=_BAD_FILE,
     openapi_extra=_UPLOAD_FORM,
-    max_body_size=_NO_BODY_LIMIT,
 )
 async def add_profile(
     request: Request, response: Response, library: Library, wait: Wait = 60.0

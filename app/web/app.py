@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import structlog
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp
 
 from app import __version__
 from app.jobs import ImportLimits
@@ -16,8 +17,6 @@ from app.web.assets import assets_dir, load_static
 from app.web.guard import Guard
 from app.web.uploads import UploadLimits
 
-# Only uploads bring bodies; their route counts its own bytes.
-BODY_BYTES = 1 << 20
 _log = structlog.get_logger("roofline.server")
 
 
@@ -29,13 +28,12 @@ def create_app(settings: Settings) -> FastAPI:
         workers=settings.import_workers,
         samples_dir=assets_dir("sample_profiles"),
     )
-    app = FastAPI(
+    app = _Application(
         title="Roofline",
         summary="See what bounds an accelerator program.",
         version=__version__,
         docs_url=None,  # FastAPI's pages load scripts from other hosts; ours is /api
         redoc_url=None,
-        max_body_size=BODY_BYTES,
         lifespan=_lifespan,
     )
     static = load_static(assets_dir("static"))
@@ -50,8 +48,17 @@ def create_app(settings: Settings) -> FastAPI:
     errors.install(app, pages.error_page)
     app.include_router(api.router)
     app.include_router(pages.router)
-    app.add_middleware(Guard, answered_hosts=settings.answered_hosts)
+    app.answered_hosts = settings.answered_hosts
     return app
+
+
+class _Application(FastAPI):
+    """FastAPI with the guard outside everything, so that its answers to faults are guarded too."""
+
+    answered_hosts: frozenset[str] | None = None
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return Guard(super().build_middleware_stack(), answered_hosts=self.answered_hosts)
 
 
 @asynccontextmanager

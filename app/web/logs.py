@@ -42,4 +42,9 @@ def configure(log_format: Literal["text", "json"]) -> None:
 def _renderers(log_format: Literal["text", "json"]) -> list[structlog.typing.Processor]:
     if log_format == "json":
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    # Plain tracebacks: the fancy ones print local variables, and with them what users uploaded.
+    return [
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
+    ]

@@ -1,0 +1,58 @@
+"""Children that misbehave, to be run in place of `app.jobs.run_in_child`."""
+
+import json
+import os
+import signal
+import sys
+import time
+from multiprocessing.connection import Connection
+
+from app.jobs import WorkOrder
+
+
+def _say(pipe: Connection, **message: object) -> None:
+    pipe.send_bytes(json.dumps(message).encode())
+
+
+def linger(order: WorkOrder, pipe: Connection) -> None:
+    """Writes something, says it is half-way, and never ends."""
+    (order.folder / "half.bin").write_bytes(bytes(1000))
+    _say(pipe, phase="read", fraction=0.5)
+    time.sleep(600)
+
+
+def be_killed(_order: WorkOrder, pipe: Connection) -> None:
+    """Is ended as the system does when memory runs out."""
+    _say(pipe, phase="read", fraction=0.1)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def abort(_order: WorkOrder, _pipe: Connection) -> None:
+    """Ends as compiled code does that finds itself in an impossible state."""
+    signal.signal(signal.SIGABRT, signal.SIG_DFL)
+    os.abort()
+
+
+def leave(_order: WorkOrder, _pipe: Connection) -> None:
+    """Ends without a word."""
+    sys.exit(3)
+
+
+def babble(_order: WorkOrder, pipe: Connection) -> None:
+    """Says what is no message."""
+    pipe.send_bytes(b"\x00\xff not JSON")
+    time.sleep(600)
+
+
+def spin(order: WorkOrder, _pipe: Connection) -> None:
+    """Computes for ever, within its limits."""
+    from app.worker import limit
+
+    limit(order.limits, 0)
+    while True:
+        pass
+
+
+def promise(_order: WorkOrder, pipe: Connection) -> None:
+    """Says it is done but leaves no results."""
+    _say(pipe, done={"format": "X", "summary": {}})

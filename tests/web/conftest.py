@@ -1,0 +1,114 @@
+"""An application on a temporary data folder, called in-process through ASGI."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from fastapi import FastAPI
+
+from app.settings import Settings
+from app.web.app import create_app
+from tests.tools.generate_xspace import Config, write_profile
+
+MULTIPART = "multipart/form-data; boundary=XX"
+
+
+class Client:
+    """A blocking client of one application; `start` sends a request without waiting."""
+
+    def __init__(self, app: FastAPI, portal: BlockingPortal, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+        self._portal = portal
+        self._http = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app, raise_app_exceptions=False),
+            base_url="http://localhost",
+            timeout=120,
+        )
+
+    def start(self, method: str, path: str, **options: Any) -> "Future[httpx.Response]":
+        async def send() -> httpx.Response:
+            return await self._http.request(method, path, **options)
+
+        return self._portal.start_task_soon(send)
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        return self.start(method, path, **options).result(timeout=120)
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("GET", path, **options)
+
+    def delete(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("DELETE", path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("POST", path, **options)
+
+    def upload(
+        self, *contents: bytes, names: tuple[str, ...] = (), wait: float = 60, title: str = ""
+    ) -> httpx.Response:
+        """Uploads `contents`, named `names` or host_0.xplane.pb and so on."""
+        named = names or tuple(f"host_{number}.xplane.pb" for number in range(len(contents)))
+        files = [("file", pair) for pair in zip(named, contents, strict=True)]
+        return self.post(
+            f"/api/v1/profiles?wait={wait}", files=files, data={"title": title} if title else None
+        )
+
+    def raw(self, body: bytes, content_type: str = MULTIPART) -> httpx.Response:
+        """Posts a hand-made body."""
+        return self.post("/api/v1/profiles", content=body, headers={"content-type": content_type})
+
+    def listing(self) -> dict[str, int]:
+        """Every path below the data folder, with its size."""
+        root = self.settings.data_dir
+        return {path.relative_to(root).as_posix(): path.stat().st_size for path in root.rglob("*")}
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[Client]:
+    """A started application."""
+    app = create_app(settings)
+    with start_blocking_portal() as portal, ExitStack() as stack:
+        stack.enter_context(portal.wrap_async_context_manager(app.router.lifespan_context(app)))
+        yield Client(app, portal, settings)
+
+
+Launch = Callable[..., Client]
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> Iterator[Launch]:
+    """Starts applications with the given settings; they stop with the test."""
+    with ExitStack() as stack:
+
+        def start(**options: Any) -> Client:
+            options.setdefault("data_dir", tmp_path / "data")
+            return stack.enter_context(running(Settings.from_env(**options)))
+
+        yield start
+
+
+@pytest.fixture
+def client(launch: Launch) -> Client:
+    return launch()
+
+
+@pytest.fixture(scope="session")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A small TPU profile, as its capture file."""
+    folder = tmp_path_factory.mktemp("capture")
+    (path,) = write_profile(Config(n_events=600, n_steps=3, n_distinct_ops=40), folder)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, ...]:
+    """Three hosts of one program."""
+    folder = tmp_path_factory.mktemp("hosts")
+    config = Config(n_events=900, n_steps=3, n_distinct_ops=40, n_hosts=3)
+    return tuple(path.read_bytes() for path in write_profile(config, folder))
