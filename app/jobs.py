@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -107,7 +108,9 @@ class ImportTask:
         return self._cancelled
 
     def cancel(self) -> None:
-        """Kills the child, or keeps it from starting; `future` then raises."""
+        """Kills the child, or keeps it from starting; a queued import is done at once."""
+        if self.future.cancel():
+            return
         with self._lock:
             self._cancelled = True
             if self._process is not None:
@@ -122,7 +125,7 @@ class ImportTask:
         """Starts `process` unless the import was cancelled before."""
         with self._lock:
             if self._cancelled:
-                raise _cancelled()
+                raise cancelled_error()
             process.start()
             self._process = process
 
@@ -157,9 +160,10 @@ class ImportRunner:
     def submit(self, order: WorkOrder, work: Work) -> ImportTask:
         """Queues an import. `work` is called on a thread with a function that runs the child."""
         task = ImportTask(order)
+        task.future = self._threads.submit(work, partial(self._run, task))
         self._tasks.add(task)
-        task.future = self._threads.submit(self._work, task, work)
         task.future.add_done_callback(_log_fault)
+        task.future.add_done_callback(lambda _: self._tasks.discard(task))
         return task
 
     def close(self) -> None:
@@ -167,12 +171,6 @@ class ImportRunner:
         for task in list(self._tasks):
             task.cancel()
         self._threads.shutdown(wait=True)
-
-    def _work(self, task: ImportTask, work: Work) -> None:
-        try:
-            work(lambda: self._run(task))
-        finally:
-            self._tasks.discard(task)
 
     def _run(self, task: ImportTask) -> Outcome:
         ours, theirs = self._context.Pipe(duplex=False)
@@ -225,7 +223,7 @@ def _watch(task: ImportTask, process: ForkServerProcess, pipe: Connection) -> Ou
         raise _too_slow(task.order.limits.wall_seconds)
     process.join(timeout=5)
     if task.cancelled:
-        raise _cancelled()
+        raise cancelled_error()
     raise _died(process.exitcode, task.order.limits)
 
 
@@ -240,7 +238,8 @@ def _subclasses(kind: type[RooflineError]) -> list[type[RooflineError]]:
     return [kind, *(deeper for sub in kind.__subclasses__() for deeper in _subclasses(sub))]
 
 
-def _cancelled() -> ImportStoppedError:
+def cancelled_error() -> ImportStoppedError:
+    """What a cancelled import ends with."""
     return ImportStoppedError(
         "The import was cancelled.", remedy="Upload the file again when you want it."
     )

@@ -30,7 +30,15 @@ from app.errors import (
     SettingsError,
     UploadRejectedError,
 )
-from app.jobs import ImportLimits, ImportRunner, ImportTask, Outcome, Progress, WorkOrder
+from app.jobs import (
+    ImportLimits,
+    ImportRunner,
+    ImportTask,
+    Outcome,
+    Progress,
+    WorkOrder,
+    cancelled_error,
+)
 from app.samples import Sample, find_samples, sample_key
 from app.storage.durable import make_directory
 from app.storage.profiles import (
@@ -217,8 +225,9 @@ class ProfileLibrary:
         task = self._tasks.get(profile_id)
         if task is not None:
             task.cancel()
-            # It may commit at this very moment: only what has ended can be removed for good.
-            wait([task.future], timeout=CANCEL_WAIT_S)
+            if not task.future.cancelled():
+                # It may commit at this very moment: only what has ended can be removed for good.
+                wait([task.future], timeout=CANCEL_WAIT_S)
         known = self._failures.pop(profile_id, None) is not None
         removed = self._store.remove(profile_id)
         if task is None and not known and not removed:
@@ -287,7 +296,8 @@ class ProfileLibrary:
             self._forget_old_failures()
             task = self._runner.submit(order, partial(self._work, order, area, commit))
             self._tasks[order.profile_id] = task
-            return task
+        task.future.add_done_callback(partial(self._withdraw, order, area))
+        return task
 
     def _work(
         self,
@@ -303,11 +313,19 @@ class ProfileLibrary:
         except RooflineError as found:
             error = found
         finally:
-            area.discard()
-            with self._lock:
-                self._tasks.pop(order.profile_id, None)
-                if error is not None:
-                    self._failures[order.profile_id] = _failed(order, error)
+            self._end(order, area, error)
+
+    def _withdraw(self, order: WorkOrder, area: StagingArea, future: "Future[None]") -> None:
+        """Ends an import that was cancelled before it began."""
+        if future.cancelled():
+            self._end(order, area, cancelled_error())
+
+    def _end(self, order: WorkOrder, area: StagingArea, error: RooflineError | None) -> None:
+        area.discard()
+        with self._lock:
+            self._tasks.pop(order.profile_id, None)
+            if error is not None:
+                self._failures[order.profile_id] = _failed(order, error)
 
     def _commit(
         self, order: WorkOrder, area: StagingArea, sample: str | None, found: Outcome
