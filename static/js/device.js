@@ -1,0 +1,85 @@
+// What the program ran on: one line, and every field with its origin on demand.
+
+import { entry, html, part } from "./dom.js";
+import { bandwidth, bytes, count, DASH, dateTime, duration, flopRate, quantity, significant } from "./format.js";
+import { counted } from "./words.js";
+
+const ORIGIN_WORDS = { profile: "profile", catalogue: "catalogue", user: "set by you" };
+
+const originTag = (origin) => (origin ? html("span", { class: "origin" }, ORIGIN_WORDS[origin] ?? origin) : null);
+
+function item(term, ...description) {
+  return html("div", {}, html("dt", {}, ...[term].flat()), html("dd", {}, ...description));
+}
+
+const swatch = (roof) => html("i", { class: `swatch ${roof.dash === "solid" ? "" : "broken"}`, vars: { "--swatch": `var(${roof.token})` } });
+const small = (text) => html("small", {}, text);
+
+/** @param {import("./model.js").Model} model */
+export function showDevice(model) {
+  const { device, profile, roofs } = model;
+  const per = `per ${device.core_word}`;
+  const shape = [counted(device.cores, count(device.cores), coreWord(device)), counted(device.hosts, count(device.hosts), "host")].join(" · ");
+  part("device-pill").textContent = `${device.name} · ${shape}`;
+  part("device-strip").replaceChildren(
+    item("Device", device.name, " ", small(shape)),
+    ...roofs.compute.map((roof) => item([swatch(roof), `${roof.label} peak ${per}`], flopRate(roof.gflops, 4), originTag(roof.origin))),
+    ...roofs.memory.map((roof) => item([swatch(roof), `${roof.label} ${per}`], bandwidth(roof.gibs, 4), originTag(roof.origin))),
+    ...missingPeaks(model),
+    ...ridgeItems(roofs.memory),
+    item("Measured", duration(device.wall_time_us), " ", small(stepsText(device))),
+    item("Captured", small(profile.captured_at ? dateTime(profile.captured_at) : "date not in the file")),
+    item(profile.files.length === 1 ? "File" : "Files", small(filesText(profile.files))),
+  );
+  document.getElementById("device-fields").replaceChildren(fieldList(device), fileList(profile));
+  wireToggle();
+}
+
+const coreWord = (device) => (device.core_word === "TensorCore" ? "core" : device.core_word);
+
+const stepsText = ({ steps }) => (steps === 0 ? "no steps" : counted(steps, count(steps), "step"));
+
+/** Levels whose traffic is known but not their peak: said, since their roof is missing. */
+function missingPeaks(model) {
+  const without = model.levels.filter(({ roof }) => roof === null).map(({ label }) => label);
+  const compute = model.roofs.compute.length === 0 ? ["compute"] : [];
+  const all = [...compute, ...without];
+  return all.length === 0 ? [] : [item(all.join(", "), small("no peak known"))];
+}
+
+function ridgeItems(memory) {
+  const known = memory.filter((roof) => roof.ridge_flop_per_byte !== null);
+  if (known.length === 0) return [];
+  const numbers = known.slice(0, 3).map((roof) => significant(roof.ridge_flop_per_byte)).join(" · ");
+  const names = known.length === 1 ? "" : ` ${known.slice(0, 3).map((roof) => roof.label).join(", ")}`;
+  return [item(known.length === 1 ? "Ridge point" : "Ridge points", numbers, " ", small(`FLOP/B${names}`))];
+}
+
+function filesText(files) {
+  if (files.length === 0) return DASH;
+  const total = files.reduce((sum, file) => sum + (file.size_bytes ?? 0), 0);
+  return files.length === 1 ? `${files[0].name} · ${bytes(total)}` : `${files.length} files · ${bytes(total)}`;
+}
+
+function fieldList(device) {
+  return html("dl", { class: "fields" }, ...device.fields.map((field) => html("div", {},
+    html("dt", {}, field.label),
+    html("dd", {}, quantity(field.value, field.unit), originTag(field.origin), field.help ? html("p", {}, field.help) : null))));
+}
+
+function fileList(profile) {
+  const row = (file) => html("li", {}, html("b", {}, file.name), ` ${[bytes(file.size_bytes), file.host && `host ${file.host}`, file.cores != null && counted(file.cores, count(file.cores), "core")].filter(Boolean).join(" · ")}`);
+  return html("div", { class: "files" },
+    html("dl", {}, ...entry("Format", profile.format), ...entry("Added", dateTime(profile.created_at)), ...entry("Captured", dateTime(profile.captured_at))),
+    html("ul", {}, ...profile.files.map(row)));
+}
+
+function wireToggle() {
+  const button = part("device-toggle");
+  const fields = document.getElementById("device-fields");
+  button.addEventListener("click", () => {
+    const open = fields.hidden;
+    fields.hidden = !open;
+    button.setAttribute("aria-expanded", String(open));
+  });
+}

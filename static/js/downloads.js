@@ -1,0 +1,101 @@
+// Files made in the browser: tables as CSV, the chart as a picture that says what it shows.
+
+import { fileName, toCsv } from "./csv.js";
+import { CONFIG, opFigure } from "./figures.js";
+import { shareOf } from "./filter.js";
+import { count, percent } from "./format.js";
+import { opGeometry, opPlaces } from "./op-chart.js";
+
+/** @typedef {import("./model.js").Model} Model */
+
+function save(content, type, name) {
+  const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // The click only starts the download; the address must outlive it.
+  setTimeout(() => URL.revokeObjectURL(address), 30_000);
+}
+
+/** Cell values as words where the data hold indices. */
+function valueReader(model, read, unit) {
+  if (unit === "category") return (row) => model.categories[read(row)]?.name ?? null;
+  if (unit === "bound") return (row) => model.bounds[read(row)]?.id ?? null;
+  return read;
+}
+
+/**
+ * @param {Model} model
+ * @param {string} name
+ * @param {readonly import("./model.js").Column[]} columns
+ * @param {readonly any[]} rows in the order to write
+ * @param {(id: string) => (row: any) => any} reader
+ */
+export function saveShownCsv(model, name, columns, rows, reader) {
+  const readers = columns.map((column) => valueReader(model, reader(column.id), column.unit));
+  save(toCsv(columns.map((column) => column.id), rows.map((row) => readers.map((read) => read(row)))), "text/csv;charset=utf-8", name);
+}
+
+/** Every op with every column, with and without infeed and outfeed, as XProf's export has both. */
+export function saveAllCsv(model) {
+  const lines = ["in", "out"].flatMap((infeed) => {
+    const view = model.view(infeed);
+    const readers = model.columns.map((column) => valueReader(model, view.reader(column.id), column.unit));
+    return view.rows.map((row) => [infeed === "in", ...readers.map((read) => read(row))]);
+  });
+  const header = ["include_infeed_outfeed", ...model.columns.map((column) => column.id)];
+  save(toCsv(header, lines), "text/csv;charset=utf-8", fileName(model.profile.title, "operations-all.csv"));
+}
+
+const PICTURE = { width: 1280, height: 820, margin: { l: 96, r: 24, t: 92, b: 64 } };
+
+/**
+ * The chart with its filters and roofs, and words on device, profile and what is left out.
+ * @param {object} options
+ * @param {any} options.Plotly
+ * @param {Model} options.model
+ * @param {import("./query.js").ViewState} options.state
+ * @param {import("./figures.js").Paint} options.paint
+ * @param {ReadonlySet<import("./model.js").Row>} options.shown
+ * @param {"png" | "svg"} options.format
+ */
+export async function saveChart({ Plotly, model, state, paint, shown, format }) {
+  const geometry = opGeometry(model, state, PICTURE);
+  const figure = opFigure({ ...geometry, dragmode: false, isShown: (row) => shown.has(row) }, paint);
+  Object.assign(figure.layout, { paper_bgcolor: paint.colour("--surface"), plot_bgcolor: paint.colour("--surface") });
+  figure.layout.annotations.push(...captions(model, state, shown, paint));
+  const address = await Plotly.toImage({ ...figure, config: CONFIG }, { format, width: PICTURE.width, height: PICTURE.height, scale: format === "png" ? 2 : 1 });
+  const name = fileName(model.profile.title, `roofline.${format}`);
+  save(format === "svg" ? new Blob([svgText(address)], { type: "image/svg+xml" }) : pngBlob(address), "", name);
+}
+
+/** Plotly hands out data addresses, which the page's policy does not let anyone fetch. */
+function svgText(address) {
+  return decodeURIComponent(address.slice(address.indexOf(",") + 1));
+}
+
+function pngBlob(address) {
+  const binary = atob(address.slice(address.indexOf(",") + 1));
+  return new Blob([Uint8Array.from(binary, (character) => character.charCodeAt(0))], { type: "image/png" });
+}
+
+/** Names come from files: markup that Plotly would read is taken out. */
+const inert = (text) => String(text).replace(/[<>&]/g, "").slice(0, 90);
+
+function captions(model, state, shown, paint) {
+  const { device, profile } = model;
+  const view = model.view(state.infeed);
+  const place = opPlaces(model, view, state.x);
+  const drawn = [...shown].filter((row) => place(row) !== null);
+  const line = (text, y, size, token) => ({
+    x: 0, y: 1, xref: "paper", yref: "paper", text, showarrow: false, xanchor: "left", yanchor: "bottom",
+    xshift: -PICTURE.margin.l + 24, yshift: y, font: { family: paint.family, size, color: paint.colour(token) },
+  });
+  const infeed = state.infeed === "in" ? "with infeed and outfeed" : "without infeed and outfeed";
+  return [
+    line(inert(`${profile.title} · ${device.name}`), 58, 18, "--ink"),
+    line(inert(`${device.cores} × ${device.core_word}, ${device.hosts} host${device.hosts === 1 ? "" : "s"} · ${profile.files.map((file) => file.name).join(", ")}`), 38, 12, "--ink-2"),
+    line(`${count(drawn.length)} of ${count(view.rows.length)} ops drawn, ${percent(shareOf(drawn))} of the time · ${infeed} · per ${inert(device.core_word)}`, 20, 12, "--ink-2"),
+  ];
+}

@@ -1,0 +1,110 @@
+// The card beside the pointer: ops, program points and column help. Own elements, text only.
+
+import { boundBadge, categoryBadge, entry, html, part } from "./dom.js";
+import { bandwidth, count, DASH, duration, flopRate, intensity, percent } from "./format.js";
+import { placeSentence, programName } from "./words.js";
+
+const DISTANCE = 16; // from the pointer
+const MARGIN = 8; // from the window's edge
+
+/**
+ * What the sentences and the card need of one op.
+ * @param {import("./model.js").Model} model
+ * @param {import("./model.js").View} view
+ * @param {import("./model.js").Row} row
+ */
+export function opFacts(model, view, row) {
+  const get = (id) => view.reader(id)(row);
+  return {
+    get,
+    category: model.categories[row.category],
+    sentence: placeSentence({
+      cost: row.cost, bound: model.bounds[row.bound],
+      efficiency: get("roofline_efficiency_ratio"), computeEfficiency: get("compute_efficiency_ratio"),
+      savingUs: get("saving_per_core_us"), savingShare: get("saving_share_ratio"),
+    }),
+  };
+}
+
+/** Level, bandwidth and intensity of every memory that has either. */
+export function memoryTable(model, get) {
+  const row = (label, rate, ratio) => html("tr", {}, html("th", { scope: "row" }, label), html("td", {}, bandwidth(rate)), html("td", {}, intensity(ratio)));
+  const levels = model.levels.filter(({ id }) => get(`${id}_bandwidth_gibs`) !== null || get(`${id}_intensity`) !== null);
+  return html("table", { class: "memory" },
+    html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Memory"), html("th", { scope: "col" }, "bandwidth"), html("th", { scope: "col" }, "intensity"))),
+    html("tbody", {},
+      row("all levels", get("memory_bandwidth_gibs"), get("operational_intensity")),
+      ...levels.map(({ id, label }) => row(label, get(`${id}_bandwidth_gibs`), get(`${id}_intensity`))),
+      row("bottleneck", null, get("bottleneck_intensity"))));
+}
+
+/** Several numbers on one line; missing ones are left out, nothing at all is "–". */
+export const joined = (...parts) => parts.filter((text) => text !== null && !text.startsWith(DASH)).join(" · ") || DASH;
+
+/** @param {import("./model.js").Model} model */
+export function createHoverCard(model) {
+  const card = part("hover-card");
+
+  function put(event, ...content) {
+    card.replaceChildren(...content.filter(Boolean));
+    card.hidden = false;
+    follow(event.clientX, event.clientY);
+  }
+
+  function follow(x, y) {
+    const { width, height } = card.getBoundingClientRect();
+    const left = x + DISTANCE + width > innerWidth - MARGIN ? x - width - DISTANCE : x + DISTANCE;
+    const top = Math.min(y + DISTANCE, innerHeight - height - MARGIN);
+    card.style.left = `${Math.max(MARGIN, left)}px`;
+    card.style.top = `${Math.max(MARGIN, top)}px`;
+  }
+
+  return {
+    hide() {
+      card.hidden = true;
+    },
+    /** @param {import("./model.js").View} view @param {import("./model.js").Row} row @param {PointerEvent} event */
+    showOp(view, row, event) {
+      const { get, category, sentence } = opFacts(model, view, row);
+      const program = joined(get("program") || null, get("program_id") || null);
+      put(event,
+        html("div", { class: "name" }, row.name),
+        html("div", { class: "badges" }, categoryBadge(category), boundBadge(model.bounds[row.bound]), html("span", {}, `rank ${count(get("rank"))}`)),
+        html("dl", {},
+          ...entry("Self time per core", joined(duration(get("self_time_per_core_us")), percent(row.share))),
+          ...entry("Total time per core", joined(duration(get("total_time_per_core_us")), percent(get("total_share_ratio")))),
+          ...entry("Occurrences", joined(count(get("occurrences")), `${duration(get("avg_self_time_us"))} each`)),
+          ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of peak`)),
+          ...entry("FLOP rate, model", flopRate(get("model_flop_rate_gflops"))),
+          ...entry("Program", program)),
+        memoryTable(model, get),
+        html("div", { class: "sentence" }, sentence));
+    },
+    /** @param {any} point @param {PointerEvent} event */
+    showProgram(point, event) {
+      const get = (id) => point[id] ?? null;
+      const bound = model.bounds[point.bound_by];
+      put(event,
+        html("div", { class: "name" }, programName(point)),
+        html("div", { class: "badges" }, bound ? boundBadge(bound) : null, point.is_outlier ? html("span", { class: "sev-warning" }, "unlike the other steps") : null),
+        html("dl", {},
+          ...entry("Time per core", duration(get("total_time_per_core_us"))),
+          ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of peak`)),
+          ...entry("FLOP rate, model", flopRate(get("model_flop_rate_gflops"))),
+          ...entry("Attainable", flopRate(get("attainable_gflops"))),
+          ...entry("Share of roof", percent(get("roofline_efficiency_ratio")))),
+        memoryTable(model, get));
+    },
+    /** @param {{ label: string, sub: string, help: string }} column @param {HTMLElement} anchor */
+    showHelp(column, anchor) {
+      if (!column.help) return;
+      card.replaceChildren(html("div", { class: "title" }, [column.label, column.sub].filter(Boolean).join(", ")), html("p", {}, column.help));
+      card.hidden = false;
+      const frame = anchor.getBoundingClientRect();
+      const { height } = card.getBoundingClientRect();
+      const above = frame.top - height - MARGIN;
+      card.style.left = `${Math.max(MARGIN, Math.min(frame.left, innerWidth - card.offsetWidth - MARGIN))}px`;
+      card.style.top = `${above > MARGIN ? above : frame.bottom + MARGIN}px`;
+    },
+  };
+}

@@ -1,0 +1,339 @@
+// The profile page: loads the page data once and wires state, charts, tables and menus to each other.
+
+import { createCategories } from "./categories.js";
+import { shownColumns } from "./columns.js";
+import { fileName } from "./csv.js";
+import { showDevice } from "./device.js";
+import { reasons, showDiagnostics } from "./diagnostics.js";
+import { html, part } from "./dom.js";
+import { saveAllCsv, saveChart, saveShownCsv } from "./downloads.js";
+import { createDrawer } from "./drawer.js";
+import { categoryTotals, filterRows, shareOf } from "./filter.js";
+import { createFilters, toggled } from "./filters.js";
+import { count } from "./format.js";
+import { createHoverCard } from "./hover-card.js";
+import { wireChartKeys, wireKeyboard, wireTabs } from "./keyboard.js";
+import { wireMenus } from "./menu.js";
+import { createModel } from "./model.js";
+import { createOpChart, opPlaces } from "./op-chart.js";
+import { createProgramChart, createProgramList } from "./program.js";
+import { parseQuery, withFilter, withoutFilters } from "./query.js";
+import { addressOf, createStore } from "./store.js";
+import { createStrip } from "./strip.js";
+import { createColumnMenu, createOpTable, createProgramTable } from "./tables.js";
+import { colour, onThemeChange } from "./theme.js";
+import { showVerdict } from "./verdict.js";
+
+const page = part("profile");
+
+/** The chart library is read while the words and the table are already there. */
+function plotlyReady() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  return new Promise((resolve, reject) => {
+    const script = document.getElementById("plotly-script");
+    script.addEventListener("load", () => resolve(window.Plotly));
+    script.addEventListener("error", () => reject(new Error("The chart library could not be loaded.")));
+  });
+}
+
+async function loadPage(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+  return response.json();
+}
+
+function notify(text) {
+  const notice = part("notice");
+  notice.hidden = false;
+  notice.textContent = text;
+}
+
+/** A link may name what this profile does not have; the view then shows its default instead of nothing. */
+function fitToProfile(state, model) {
+  return {
+    ...state,
+    x: model.axis(state.x).id,
+    bound: state.bound.filter((id) => model.bounds.some((bound) => bound.id === id)),
+    cols: state.cols.filter((id) => model.column(id) !== null),
+    sort: model.column(state.sort.replace(/^-/, "")) ? state.sort : "-self_share_ratio",
+    op: model.view(state.infeed).byOp.has(state.op) ? state.op : null,
+  };
+}
+
+function createPage(model, Plotly, initial) {
+  const store = createStore(initial);
+  const paint = { colour, family: getComputedStyle(document.body).fontFamily };
+  const card = createHoverCard(model);
+  const view = () => model.view(store.get().infeed);
+  const follow = (filter) => store.set(withFilter(store.get(), filter));
+  /** What the filters leave: recomputed on every change of state. */
+  let visible = computeVisible(store.get());
+
+  function computeVisible(state) {
+    const current = model.view(state.infeed);
+    const context = { categories: model.categories, bounds: model.bounds, place: opPlaces(model, current, state.x) };
+    const result = filterRows(current.rows, state, context);
+    return { ...result, set: new Set(result.shown), place: context.place };
+  }
+
+  // ---- selection and light, in both directions -------------------------------------------------
+  function select(row) {
+    const op = store.get().op === row.op ? null : row.op;
+    store.set({ op, ...(op === null ? {} : { page: opTable.grid.pageOf(String(op)) ?? store.get().page }) });
+    if (op !== null) opTable.grid.scrollTo(String(op));
+  }
+  function lightRow(row, event) {
+    opTable.grid.light(row ? String(row.op) : null);
+    charts?.op.light(row);
+    charts?.strip.light(row);
+    if (row && event) card.showOp(view(), row, event);
+    else card.hide();
+  }
+  function selectPoint(point) {
+    store.set({ step: store.get().step === point.label ? null : point.label });
+  }
+  function lightPoint(point, event) {
+    programTable.light(point);
+    programList.light(point, Boolean(event));
+    charts?.program.light(point);
+    if (point && event) card.showProgram(point, event);
+    else card.hide();
+  }
+  const help = (column, anchor) => (column ? card.showHelp(column, anchor) : card.hide());
+
+  // ---- parts -----------------------------------------------------------------------------------
+  const opTable = createOpTable({ model, store, onSelect: select, onLight: (row) => lightRow(row, null), onHelp: help });
+  const programTable = createProgramTable({ model, store, onSelect: selectPoint, onLight: (point) => lightPoint(point, null), onHelp: help });
+  const programList = createProgramList({ model, store, paint, onLight: (point) => lightPoint(point, null), onClick: selectPoint });
+  const columnMenu = createColumnMenu({ model, store });
+  const filters = createFilters({ model, store });
+  const categories = createCategories({ model, onToggle: (name) => store.set({ cat: toggled(store.get().cat, name), page: 1 }) });
+  const drawer = createDrawer({ model, opsUrl: page.dataset.opsUrl, onClose: () => store.set({ op: null }), onMove: move });
+  const showTab = wireTabs(document.querySelector("[role=tablist]"), (tab) => store.set({ tab }));
+  /** @type {{ op: any, strip: any, program: any } | null} drawn once the library is there */
+  let charts = null;
+
+  /** J and K: through the operations in the table's order. */
+  function move(step) {
+    const rows = opTable.grid.rows;
+    const index = rows.findIndex((row) => row.op === store.get().op);
+    const next = rows[index < 0 ? 0 : index + step];
+    if (!next) return;
+    store.set({ op: next.op, page: opTable.grid.pageOf(String(next.op)) ?? 1 });
+    opTable.grid.scrollTo(String(next.op));
+  }
+
+  // ---- drawing ---------------------------------------------------------------------------------
+  function boundCounts() {
+    const counts = new Map();
+    for (const row of view().rows) counts.set(row.bound, (counts.get(row.bound) ?? 0) + 1);
+    return counts;
+  }
+
+  function showWords(state) {
+    const all = view().rows;
+    const efficiency = view().reader("roofline_efficiency_ratio");
+    filters.render(state, { shown: visible.shown.length, all: all.length, share: shareOf(visible.shown), error: visible.error, boundCounts: boundCounts() });
+    categories.render(categoryTotals(all, visible.besidesCategory, efficiency), state.cat);
+    columnMenu.render();
+    opTable.show(visible.shown, state);
+    programTable.show();
+    showTab(state.tab);
+    part("columns-button").hidden = state.tab !== "ops";
+    drawer.show(view(), state.op === null ? null : view().byOp.get(state.op) ?? null, { hidden: !visible.shown.some((row) => row.op === state.op) });
+    showEmptiness();
+  }
+
+  function showEmptiness() {
+    const drawn = visible.shown.filter((row) => visible.place(row) !== null);
+    part("chart-note").textContent = `${count(drawn.length)} with FLOPs${model.roofs.memory.length + model.roofs.compute.length === 0 ? ", no peak known: no roofs" : ""}`;
+    fillEmpty(part("chart-empty"), drawn.length > 0, emptyChartWords());
+    fillEmpty(opTable.grid.empty, visible.shown.length > 0, emptyChartWords());
+  }
+
+  function emptyChartWords() {
+    if (view().rows.length === 0) return { title: "This profile has no operations", lines: reasons(model.diagnostics), clear: false };
+    if (visible.shown.length === 0) return { title: "No operation matches the filters", lines: ["Loosen one, or start over."], clear: true };
+    const every = visible.shown.length === view().rows.length;
+    const axis = model.axis(store.get().x).label;
+    return {
+      title: "Nothing to draw here",
+      lines: [
+        `None of the ${every ? "" : "filtered "}operations has both FLOPs and bytes of ${axis}; they are in the strip below and in the table.`,
+        ...(every ? reasons(model.diagnostics) : []),
+      ],
+      clear: !every,
+    };
+  }
+
+  function fillEmpty(element, hidden, { title, lines, clear }) {
+    element.hidden = hidden;
+    if (hidden) return;
+    element.replaceChildren(html("b", {}, title), ...lines.map((line) => html("span", {}, line)),
+      clear ? html("button", { class: "btn", type: "button", on: { click: () => store.set(withoutFilters(store.get())) } }, "Clear all filters") : null);
+  }
+
+  function drawCharts() {
+    charts.strip.draw(visible.place);
+    return Promise.all([charts.op.draw(), charts.program.draw()]);
+  }
+
+  function update(state, previous) {
+    visible = computeVisible(state);
+    const newView = state.infeed !== previous.infeed;
+    if (newView) showView();
+    if (newView || state.cols !== previous.cols) opTable.setColumns(state);
+    if (newView || state.step !== previous.step) programList.draw();
+    card.hide();
+    showWords(state);
+    if (!charts) return;
+    charts.op.show(visible.set);
+    charts.strip.show(visible.set);
+    charts.program.markSelection();
+    if (charts.op.needsDrawing(state, previous)) drawCharts();
+  }
+
+  function showView() {
+    showVerdict(view().verdict, follow);
+    programTable.setColumns();
+  }
+
+  // ---- wiring ----------------------------------------------------------------------------------
+  function wire() {
+    wireMenus();
+    wireKeyboard({ search: () => document.getElementById("filter-name").focus(), move, close: () => store.set({ op: null, step: null }) });
+    part("show-program-table").addEventListener("click", () => {
+      store.set({ tab: "program" });
+      document.getElementById("tab-program").focus();
+      document.querySelector(".tables").scrollIntoView({ block: "start" });
+    });
+    part("copy-link").addEventListener("click", () => copyLink(store.get()));
+    part("csv-shown").addEventListener("click", saveShown);
+    for (const button of document.querySelectorAll("[data-download]")) {
+      button.addEventListener("click", () => {
+        document.getElementById("menu-download").hidePopover();
+        download(button.dataset.download);
+      });
+    }
+    onThemeChange(redraw);
+  }
+
+  function saveShown() {
+    const state = store.get();
+    const name = (kind) => fileName(model.profile.title, `${kind}.csv`);
+    if (state.tab === "program") saveShownCsv(model, name("program"), model.program_columns, view().program, (id) => (point) => point[id] ?? null);
+    else saveShownCsv(model, name("operations"), shownColumns(model.columns, state.cols), opTable.grid.rows, view().reader);
+  }
+
+  function download(what) {
+    if (what === "csv-shown") saveShown();
+    else if (what === "csv-all") saveAllCsv(model);
+    else if (Plotly.loaded) saveChart({ Plotly: Plotly.loaded, model, state: store.get(), paint, shown: visible.set, format: what });
+  }
+
+  function redraw() {
+    if (!charts) return;
+    programList.draw();
+    drawCharts();
+  }
+
+  function wireChart(library) {
+    const { op } = charts;
+    const tools = document.querySelectorAll("[data-tool]");
+    for (const button of tools) {
+      button.addEventListener("click", () => {
+        for (const other of tools) other.setAttribute("aria-pressed", String(other === button));
+        op.setTool(button.dataset.tool);
+      });
+    }
+    for (const button of document.querySelectorAll("[data-zoom-by]")) button.addEventListener("click", () => op.zoomBy(Number(button.dataset.zoomBy)));
+    const reset = () => store.set({ zoom: null });
+    part("zoom-reset").addEventListener("click", reset);
+    wireChartKeys(document.getElementById("op-chart"), { pan: op.panBy, zoom: op.zoomBy, reset });
+    Plotly.loaded = library;
+  }
+
+  async function start() {
+    const state = store.get();
+    showView();
+    showDevice(model);
+    showDiagnostics(model.diagnostics, follow);
+    opTable.setColumns(state);
+    programList.draw();
+    showWords(state);
+    store.subscribe(update);
+    wire();
+    const library = await Plotly.ready;
+    charts = {
+      op: createOpChart({ Plotly: library, model, store, paint, onHover: lightRow, onClick: select }),
+      strip: createStrip({ model, store, onHover: lightRow, onClick: select }),
+      program: createProgramChart({ Plotly: library, model, store, paint, onHover: lightPoint, onClick: selectPoint }),
+    };
+    wireChart(library);
+    charts.op.show(visible.set);
+    charts.strip.show(visible.set);
+    await drawCharts();
+    watchSize(redraw);
+  }
+  return { start };
+}
+
+/** Charts follow their boxes; one drawing per frame is enough. */
+function watchSize(redraw) {
+  let known = "";
+  let frame = 0;
+  const chart = document.getElementById("op-chart");
+  const small = document.getElementById("program-chart");
+  const size = () => `${chart.clientWidth}x${chart.clientHeight} ${small.clientWidth}x${small.clientHeight}`;
+  known = size();
+  const observer = new ResizeObserver(() => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => {
+      if (size() === known) return;
+      known = size();
+      redraw();
+    });
+  });
+  observer.observe(chart);
+  observer.observe(small);
+}
+
+function watchFilterBar() {
+  const bar = part("filters");
+  const offset = getComputedStyle(document.documentElement).getPropertyValue("--topbar").trim();
+  new IntersectionObserver(([entry]) => bar.classList.toggle("stuck", entry.intersectionRatio < 1),
+    { threshold: [1], rootMargin: `-${parseInt(offset, 10) + 1}px 0px 0px 0px` }).observe(bar);
+}
+
+async function copyLink(state) {
+  const address = new URL(addressOf(state), location.href).href;
+  const toast = part("toast");
+  try {
+    await navigator.clipboard.writeText(address);
+    toast.textContent = "Link copied: it opens this very view";
+  } catch {
+    // Without HTTPS browsers keep the clipboard to themselves; the address bar has the same link.
+    history.replaceState(null, "", address);
+    toast.textContent = "This browser does not let pages copy here: the address bar holds the link";
+  }
+  toast.classList.add("shown");
+  setTimeout(() => toast.classList.remove("shown"), 2400);
+}
+
+async function main() {
+  const { state, newer } = parseQuery(location.search);
+  if (newer !== null) notify(`This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`);
+  const library = { ready: plotlyReady(), loaded: null };
+  try {
+    const model = createModel(await loadPage(page.dataset.pageUrl));
+    watchFilterBar();
+    await createPage(model, library, fitToProfile(state, model)).start();
+  } catch (error) {
+    notify(`The view could not be drawn. ${error instanceof Error ? error.message : ""} Reload the page to try again.`);
+    throw error;
+  }
+  document.body.dataset.ready = "true";
+  performance.mark("roofline:ready");
+}
+
+main();

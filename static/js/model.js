@@ -1,0 +1,115 @@
+// The page data as the other modules use it: rows of a view, readers of columns. Pure.
+
+/**
+ * @typedef {object} Row one op in one view
+ * @property {number} op index into `ops`: its name in links
+ * @property {number} position index into the view's columns
+ * @property {string} name
+ * @property {string} lowerName
+ * @property {number} category index into `categories`
+ * @property {number} bound index into `bounds`
+ * @property {"known" | "no_flops" | "unknown" | "idle"} cost
+ * @property {number} share of the view's time
+ * @property {number} covered share of the busy time made by longer ops
+ *
+ * @typedef {object} Column
+ * @property {string} id
+ * @property {string} label
+ * @property {string} unit
+ * @property {string} sub
+ * @property {boolean} default
+ * @property {string} help
+ *
+ * @typedef {object} View
+ * @property {Row[]} rows by self time
+ * @property {Map<number, Row>} byOp
+ * @property {(id: string) => (row: Row) => any} reader a column's values; null where missing
+ * @property {number} largestShare
+ * @property {any[]} program
+ * @property {{ headline: any[], lead: any[] }} verdict
+ * @property {any[]} categories
+ * @property {{ ops: number, share_ratio: number }} beyond
+ */
+
+/**
+ * @param {any} page the JSON of `/page`
+ */
+export function createModel(page) {
+  const views = new Map();
+  return {
+    ...page,
+    /**
+     * @param {"in" | "out"} infeed
+     * @returns {View} built on first use: most visits only ever see one
+     */
+    view(infeed) {
+      if (!views.has(infeed)) views.set(infeed, createView(page, page.views[infeed]));
+      return views.get(infeed);
+    },
+    /** @param {string} id */
+    axis: (id) => page.x_axes.find((axis) => axis.id === id) ?? page.x_axes[0],
+    /** @param {string} id a column of the op table */
+    column: (id) => page.columns.find((column) => column.id === id) ?? null,
+    /** Memory levels that have columns, outermost first. */
+    levels: levelsOf(page),
+  };
+}
+
+/** @typedef {ReturnType<typeof createModel>} Model */
+
+function createView(page, source) {
+  const shared = page.ops.columns;
+  const rows = source.op.map((op, position) => createRow(shared, source.columns, op, position));
+  markCoverage(rows);
+  return {
+    ...source,
+    rows,
+    byOp: new Map(rows.map((row) => [row.op, row])),
+    reader: (id) => createReader(shared, source.columns, id),
+    largestShare: rows.reduce((largest, row) => Math.max(largest, row.share), 0),
+  };
+}
+
+function createRow(shared, own, op, position) {
+  const name = String(shared.name[op] ?? "");
+  return {
+    op, position, name,
+    lowerName: name.toLowerCase(),
+    category: shared.category[op],
+    bound: shared.bound_by[op],
+    cost: shared.cost[op],
+    share: own.self_share_ratio[position] ?? 0,
+    covered: 0,
+  };
+}
+
+/** Idle time is not work: "cover 90 %" means 90 % of the busy time. */
+function markCoverage(rows) {
+  const busy = rows.filter((row) => row.cost !== "idle");
+  const total = busy.reduce((sum, row) => sum + row.share, 0) || 1;
+  let sum = 0;
+  for (const row of [...busy].sort((a, b) => b.share - a.share)) {
+    row.covered = sum / total;
+    sum += row.share;
+  }
+  for (const row of rows) if (row.cost === "idle") row.covered = 1;
+}
+
+function createReader(shared, own, id) {
+  if (own[id]) return (row) => own[id][row.position] ?? null;
+  if (shared[id]) return (row) => shared[id][row.op] ?? null;
+  return () => null;
+}
+
+function levelsOf(page) {
+  const label = new Map(page.x_axes.map((axis) => [axis.id, axis.label]));
+  return page.columns
+    .filter((column) => column.id.endsWith("_bandwidth_gibs"))
+    .map((column) => column.id.replace("_bandwidth_gibs", ""))
+    .filter((id) => id !== "memory")
+    .map((id) => ({
+      id,
+      label: label.get(id) ?? id,
+      roof: page.roofs.memory.find((roof) => roof.id === id) ?? null,
+    }));
+}

@@ -1,0 +1,219 @@
+// The roofline of operations: draws with Plotly, filters by a class per point, selects by an overlay.
+
+import { automaticRange, createScale } from "./axes.js";
+import { part } from "./dom.js";
+import { CONFIG, OP_MARGIN, opFigure, POINTS } from "./figures.js";
+import { createOverlay, trackPointer, trackRectangle } from "./overlay.js";
+import { edgeNote, logPlace, placePoints } from "./points.js";
+import { attainable, mainMemory, ridge, topCompute, visibleRoofs } from "./roofs.js";
+
+/**
+ * @typedef {import("./model.js").Row} Row
+ * @typedef {import("./query.js").ViewState} ViewState
+ */
+
+/**
+ * Where each op of a view lies for one x axis.
+ * @param {import("./model.js").Model} model
+ * @param {import("./model.js").View} view
+ * @param {string} axisId
+ */
+export function opPlaces(model, view, axisId) {
+  const intensity = view.reader(model.axis(axisId).column);
+  const rate = view.reader("flop_rate_gflops");
+  return (row) => logPlace(intensity(row), rate(row));
+}
+
+/**
+ * Everything the drawing needs that is not looks: used for the screen and for pictures.
+ * @param {import("./model.js").Model} model
+ * @param {ViewState} state
+ * @param {{ width: number, height: number, margin: any }} box
+ */
+export function opGeometry(model, state, box) {
+  const view = model.view(state.infeed);
+  const place = opPlaces(model, view, state.x);
+  const dots = [];
+  for (const row of view.rows) {
+    const at = place(row);
+    if (at) dots.push({ row, x: at[0], y: at[1], weight: row.share });
+  }
+  const used = new Set(view.rows.map((row) => model.bounds[row.bound]?.level).filter(Boolean));
+  const shown = visibleRoofs(model.roofs, state.roofs, used, state.x);
+  const main = mainMemory(shown.memory, state.x);
+  const top = topCompute(shown.compute);
+  const known = ridge(mainMemory(model.roofs.memory, state.x), topCompute(model.roofs.compute));
+  const range = state.zoom
+    ? [[state.zoom[0], state.zoom[1]], [state.zoom[2], state.zoom[3]]]
+    : automaticRange(dots, known, state.fit);
+  const scale = createScale(range, box);
+  const look = (row) => model.categories[row.category];
+  const points = placePoints(dots, scale, (row) => look(row).symbol, state.size, state.zoom === null);
+  return { scale, points, shown, main, top, corner: ridge(main, top), look, program: programStar(model, view, state), axisLabel: model.axis(state.x).label };
+}
+
+function programStar(model, view, state) {
+  const total = view.program.find((point) => point.scope === "total");
+  const at = total ? logPlace(total[model.axis(state.x).column] ?? null, total.flop_rate_gflops) : null;
+  return at ? { x: at[0], y: at[1] } : null;
+}
+
+/** The state keys that need a new drawing; all others only change classes and the overlay. */
+const DRAWN_BY = ["x", "roofs", "size", "fit", "zoom", "infeed"];
+
+/**
+ * @param {object} options
+ * @param {any} options.Plotly
+ * @param {import("./model.js").Model} options.model
+ * @param {import("./store.js").Store} options.store
+ * @param {import("./figures.js").Paint} options.paint
+ * @param {(row: Row | null, event: PointerEvent) => void} options.onHover
+ * @param {(row: Row) => void} options.onClick
+ */
+export function createOpChart({ Plotly, model, store, paint, onHover, onClick }) {
+  const chart = /** @type {any} */ (document.getElementById("op-chart"));
+  const overlay = createOverlay(chart.parentElement);
+  const note = part("edge-note");
+  let tool = "zoom";
+  let geometry = opGeometry(model, store.get(), boxOf(chart));
+  /** @type {Map<number, import("./points.js").Point>} */
+  let pointOf = new Map();
+  /** @type {Map<number, Element>} */
+  let nodeOf = new Map();
+  /** @type {ReadonlySet<Row>} */
+  let shown = new Set();
+  let wired = false;
+
+  async function draw() {
+    const state = store.get();
+    geometry = opGeometry(model, state, boxOf(chart));
+    pointOf = new Map(geometry.points.map((point) => [point.row.op, point]));
+    const figure = opFigure({ ...geometry, dragmode: tool === "select" ? false : tool, isShown: null }, paint);
+    await Plotly.react(chart, figure.data, figure.layout, CONFIG);
+    nodeOf = findNodes(chart);
+    if (!wired) wire();
+    fade();
+    markSelection();
+  }
+
+  /** The fast path of filtering: a class per point, no new drawing. */
+  function fade() {
+    for (const [op, node] of nodeOf) {
+      const point = pointOf.get(op);
+      const visible = point !== undefined && shown.has(point.row);
+      node.classList.toggle("ghost", !visible && !point?.pinned);
+      node.classList.toggle("gone", !visible && point?.pinned === true);
+    }
+    note.textContent = edgeNote(visiblePoints());
+  }
+
+  function* visiblePoints() {
+    for (const point of geometry.points) if (shown.has(point.row)) yield point;
+  }
+
+  function markSelection() {
+    const state = store.get();
+    const point = state.op === null ? undefined : pointOf.get(state.op);
+    const inside = point && isInside(point, geometry.scale);
+    const roof = inside && !point.pinned ? attainable(point.x, geometry.main, geometry.top) : Infinity;
+    overlay.select(inside ? point : null, Number.isFinite(roof) ? Math.max(geometry.scale.margin.t, geometry.scale.toY(roof)) : null);
+    overlay.area(state.box ? rectangleOf(state.box, geometry.scale) : null);
+  }
+
+  function wire() {
+    wired = true;
+    chart.on("plotly_relayout", (change) => {
+      const zoom = zoomFrom(change, geometry.scale);
+      if (zoom) store.set({ zoom });
+    });
+    chart.on("plotly_doubleclick", () => store.set({ zoom: null }));
+  }
+
+  trackPointer(chart, {
+    places: visiblePoints,
+    onHover: (point, event) => onHover(point?.row ?? null, event),
+    onClick: (point) => onClick(point.row),
+  });
+  trackRectangle(chart, {
+    enabled: () => tool === "select",
+    onDrag: (rectangle) => overlay.area(rectangle),
+    onEnd: (rectangle) => {
+      if (rectangle) store.set({ box: boxFrom(rectangle, geometry.scale), page: 1 });
+      else markSelection();
+    },
+  });
+
+  return {
+    draw,
+    /** @param {ReadonlySet<Row>} rows the ops that pass the filters */
+    show(rows) {
+      shown = rows;
+      fade();
+      markSelection();
+    },
+    markSelection,
+    /** @param {Row | null} row */
+    light(row) {
+      const point = row ? pointOf.get(row.op) : undefined;
+      overlay.hover(point && isInside(point, geometry.scale) ? point : null);
+    },
+    /** @param {"zoom" | "pan" | "select"} chosen */
+    setTool(chosen) {
+      tool = chosen;
+      chart.classList.toggle("selecting", tool === "select");
+      return Plotly.relayout(chart, { dragmode: tool === "select" ? false : tool });
+    },
+    /** @param {number} factor below 1 zooms in */
+    zoomBy(factor) {
+      const { xRange, yRange } = geometry.scale;
+      const grow = ([low, high]) => [(low + high) / 2 - ((high - low) / 2) * factor, (low + high) / 2 + ((high - low) / 2) * factor];
+      store.set({ zoom: [...grow(xRange), ...grow(yRange)] });
+    },
+    /** Moves the view by a part of its width and height. */
+    panBy(right, up) {
+      const { xRange, yRange } = geometry.scale;
+      const shift = ([low, high], part) => [low + part * (high - low), high + part * (high - low)];
+      store.set({ zoom: [...shift(xRange, right), ...shift(yRange, up)] });
+    },
+    /** @param {ViewState} state @param {ViewState} previous */
+    needsDrawing: (state, previous) => DRAWN_BY.some((key) => state[key] !== previous[key]),
+  };
+}
+
+function boxOf(chart) {
+  return { width: chart.clientWidth, height: chart.clientHeight, margin: OP_MARGIN };
+}
+
+function findNodes(chart) {
+  const nodes = new Map();
+  for (const group of chart.querySelectorAll(".scatterlayer > .trace")) {
+    const trace = group.__data__?.[0]?.trace;
+    if (trace?.meta !== POINTS) continue;
+    for (const node of group.querySelectorAll(".point")) nodes.set(trace.customdata[node.__data__.i], node);
+  }
+  return nodes;
+}
+
+function isInside({ px, py }, { margin, width, height }) {
+  return px >= margin.l - 1 && px <= width - margin.r + 1 && py >= margin.t - 1 && py <= height - margin.b + 1;
+}
+
+/** A drag along one axis only names that axis. */
+function zoomFrom(change, scale) {
+  const x = [change["xaxis.range[0]"] ?? scale.xRange[0], change["xaxis.range[1]"] ?? scale.xRange[1]];
+  const y = [change["yaxis.range[0]"] ?? scale.yRange[0], change["yaxis.range[1]"] ?? scale.yRange[1]];
+  const moved = x[0] !== scale.xRange[0] || x[1] !== scale.xRange[1] || y[0] !== scale.yRange[0] || y[1] !== scale.yRange[1];
+  return moved ? [...x, ...y] : null;
+}
+
+function rectangleOf([x0, x1, y0, y1], scale) {
+  const left = Math.max(scale.margin.l, scale.toX(x0));
+  const right = Math.min(scale.width - scale.margin.r, scale.toX(x1));
+  const top = Math.max(scale.margin.t, scale.toY(y1));
+  const bottom = Math.min(scale.height - scale.margin.b, scale.toY(y0));
+  return { x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
+}
+
+function boxFrom({ x, y, width, height }, scale) {
+  return [scale.fromX(x), scale.fromX(x + width), scale.fromY(y + height), scale.fromY(y)];
+}

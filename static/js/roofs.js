@@ -1,0 +1,109 @@
+// Roof geometry in log10 space: which roofs are shown, their lines, ridges and label places. Pure.
+
+/**
+ * @typedef {object} MemoryRoof
+ * @property {string} id
+ * @property {string} label
+ * @property {number} gibs
+ * @property {number} gbs the slope: GFLOP/s = FLOP/byte × GB/s
+ * @property {string} token
+ * @property {string} dash
+ *
+ * @typedef {object} ComputeRoof
+ * @property {string} id
+ * @property {string} label
+ * @property {number} gflops
+ * @property {string} token
+ * @property {string} dash
+ */
+
+const { log10 } = Math;
+
+/**
+ * @param {{ memory: MemoryRoof[], compute: ComputeRoof[] }} roofs
+ * @param {"auto" | "all" | "none"} mode
+ * @param {ReadonlySet<string>} usedLevels memory levels that bound some op
+ * @param {string} axis x axis id: a level's own roof belongs to its axis
+ */
+export function visibleRoofs(roofs, mode, usedLevels, axis) {
+  if (mode === "none") return { memory: [], compute: [] };
+  if (mode === "all") return roofs;
+  const wanted = roofs.memory.filter((roof) => usedLevels.has(roof.id) || roof.id === axis);
+  return { memory: wanted.length > 0 ? wanted : roofs.memory.slice(0, 1), compute: roofs.compute };
+}
+
+/** The memory roof distances are read against: the axis's own, else the outermost. */
+export function mainMemory(memory, axis) {
+  return memory.find((roof) => roof.id === axis) ?? memory[0] ?? null;
+}
+
+/** The highest compute roof: where slanted lines end. */
+export function topCompute(compute) {
+  return compute.reduce((top, roof) => (top === null || roof.gflops > top.gflops ? roof : top), null);
+}
+
+/** log10 of the FLOP rate that a roof allows at log10 intensity x; either part may be unknown. */
+export function attainable(x, memory, compute) {
+  const slanted = memory ? x + log10(memory.gbs) : Infinity;
+  const flat = compute ? log10(compute.gflops) : Infinity;
+  return Math.min(slanted, flat);
+}
+
+/** @returns {{ x: number, y: number } | null} */
+export function ridge(memory, compute) {
+  if (!memory || !compute) return null;
+  const y = log10(compute.gflops);
+  return { x: y - log10(memory.gbs), y };
+}
+
+/**
+ * Lines to the edges of the chart and past them, so that panning never uncovers an end.
+ * @param {{ memory: MemoryRoof[], compute: ComputeRoof[] }} shown
+ * @param {[number, number]} xRange
+ */
+export function roofLines(shown, xRange) {
+  const left = xRange[0] - 3;
+  const right = xRange[1] + 3;
+  const top = topCompute(shown.compute);
+  const fastest = shown.memory.reduce((best, roof) => Math.max(best, roof.gbs), 0);
+  const slanted = shown.memory.map((roof) => {
+    const corner = ridge(roof, top);
+    const end = corner ? corner.x : right;
+    const slope = log10(roof.gbs);
+    return { roof, kind: "slanted", corner, points: [[Math.min(left, end - 1), Math.min(left, end - 1) + slope], [end, end + slope]] };
+  });
+  const flat = shown.compute.map((roof) => {
+    const y = log10(roof.gflops);
+    const start = fastest > 0 ? y - log10(fastest) : left;
+    return { roof, kind: "flat", corner: null, points: [[start, y], [Math.max(right, start + 1), y]] };
+  });
+  return [...slanted, ...flat];
+}
+
+const LABEL_PLACES = [0.4, 0.74, 0.14, 0.57];
+
+/**
+ * Places for the labels of slanted lines: on the visible part, staggered where lines run close.
+ * @param {ReturnType<typeof roofLines>} lines
+ * @param {import("./axes.js").Scale} scale
+ * @param {(roof: MemoryRoof) => number} labelWidth in pixels
+ * @returns {{ roof: MemoryRoof, x: number, y: number, angle: number }[]} angle in degrees, as Plotly counts
+ */
+export function slantedLabels(lines, scale, labelWidth) {
+  const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
+  const perLength = Math.hypot(scale.perX, scale.perY);
+  const placed = [];
+  const slanted = lines.filter((line) => line.kind === "slanted").sort((a, b) => b.roof.gbs - a.roof.gbs);
+  for (const { roof, corner } of slanted) {
+    const slope = log10(roof.gbs);
+    const from = Math.max(scale.xRange[0], scale.yRange[0] - slope);
+    const to = Math.min(corner ? corner.x : scale.xRange[1], scale.xRange[1], scale.yRange[1] - slope);
+    const near = placed.filter((other) => Math.abs(log10(other.roof.gbs) - slope) * scale.perX < 40).length;
+    const half = labelWidth(roof) / 2 / perLength;
+    if (to - from < 2 * half) continue;
+    const middle = from + (to - from) * LABEL_PLACES[near % LABEL_PLACES.length];
+    const x = Math.min(to - half, Math.max(from + half, middle));
+    placed.push({ roof, x, y: x + slope, angle });
+  }
+  return placed;
+}

@@ -1,0 +1,43 @@
+// The view state, who listens to it, and its place in the address bar.
+
+import { toQuery } from "./query.js";
+
+/**
+ * @typedef {import("./query.js").ViewState} ViewState
+ * @typedef {(state: ViewState, previous: ViewState) => void} Listener
+ */
+
+/** @param {ViewState} initial */
+export function createStore(initial) {
+  let state = initial;
+  /** @type {Listener[]} */
+  const listeners = [];
+  return {
+    get: () => state,
+    /** @param {Partial<ViewState>} change */
+    set(change) {
+      const previous = state;
+      state = { ...state, ...change };
+      writeAddress(state);
+      for (const listener of listeners) listener(state, previous);
+    },
+    /** @param {Listener} listener */
+    subscribe: (listener) => void listeners.push(listener),
+  };
+}
+
+/** @typedef {ReturnType<typeof createStore>} Store */
+
+let pending = 0;
+
+/** Browsers refuse more than about 200 history changes in half a minute: dragging a slider must not reach that. */
+function writeAddress(state) {
+  clearTimeout(pending);
+  pending = setTimeout(() => history.replaceState(null, "", addressOf(state)), 120);
+}
+
+/** This page's address with the view state in it. */
+export function addressOf(state) {
+  const query = toQuery(state);
+  return `${location.pathname}${query ? `?${query}` : ""}`;
+}
