@@ -1,0 +1,65 @@
+# Two commands: `make run` opens the dashboard, `make test` checks everything.
+# Needs Python 3.11 or later, make and pip; all else is set up in .venv and node_modules.
+
+HOST     ?= 127.0.0.1
+PORT     ?= 8000
+DATA_DIR ?= ./data
+BROWSER  ?= yes
+PYTEST_ARGS ?=
+
+BIN     := .venv/bin
+KERNELS := $(wildcard app/importers/*.py app/importers/xspace/*.py)
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint test-js test-py test-system bench screenshot samples clean
+
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "  Settings: HOST=$(HOST) PORT=$(PORT) DATA_DIR=$(DATA_DIR), as in 'make run PORT=9000'."
+
+run: .venv/.warm ## Start the dashboard on http://127.0.0.1:8000.
+	ROOFLINE_HOST=$(HOST) ROOFLINE_PORT=$(PORT) ROOFLINE_DATA_DIR=$(DATA_DIR) exec $(BIN)/roofline serve
+
+test: test-system lint test-js test-py ## Run lint, types, JavaScript tests and all Python tests.
+
+lint: .venv/.ready-test ## Check format, lint and types.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+test-js: ## Run the JavaScript unit tests.
+	@.ci/setup node
+	node --test tests/js/*.test.js
+
+test-py: .venv/.warm-test ## Run pytest, the browser tests included (BROWSER=no leaves them out).
+	$(BIN)/python -m pytest $(if $(filter no,$(BROWSER)),-m "not browser") $(PYTEST_ARGS)
+
+test-system: .venv/.ready-test
+	@.ci/setup node axe $(if $(filter no,$(BROWSER)),,chromium)
+
+bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its own environment.
+	$(BIN)/python -m bench.run
+	$(BIN)/python -m bench.page
+
+screenshot: .venv/.warm-test ## Take docs/screenshot.png from the running page.
+	$(BIN)/python docs/take_screenshot.py
+
+samples: .venv/.ready-test ## Generate the sample profiles again.
+	$(BIN)/python -m tests.tools.make_samples
+
+clean: ## Remove everything that set-up and tests made; keeps DATA_DIR.
+	rm -rf .venv node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist bench/.work
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Set-up happens once per change of pyproject.toml; later calls find the stamp.
+.venv/.ready-run .venv/.ready-test: .venv/.ready-%: pyproject.toml .ci/setup
+	@.ci/setup python-$*
+
+# The importers' kernels compile once per change of their code, never inside a request.
+.venv/.warm: .venv/.ready-run $(KERNELS)
+	$(BIN)/roofline warm-up
+	@touch $@
+
+.venv/.warm-test: .venv/.ready-test $(KERNELS)
+	$(BIN)/roofline warm-up
+	@touch $@ .venv/.warm
