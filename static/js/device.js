@@ -24,16 +24,20 @@ export function showDevice(model) {
   part("device-strip").replaceChildren(
     item("Device", device.name, " ", small(shape)),
     ...roofs.compute.map((roof) => item([swatch(roof), `${roof.label} peak ${per}`], flopRate(roof.gflops, 4), originTag(roof.origin))),
-    ...roofs.memory.map((roof) => item([swatch(roof), `${roof.label} ${per}`], bandwidth(roof.gibs, 4), originTag(roof.origin))),
-    ...missingPeaks(model),
+    // What does not fit is cut from the end: the outermost memory counts most.
+    ...roofs.memory.slice(0, 1).map((roof) => memoryItem(roof, per)),
     ...ridgeItems(roofs.memory),
     item("Measured", duration(device.wall_time_us), " ", small(stepsText(device))),
+    ...roofs.memory.slice(1).map((roof) => memoryItem(roof, per)),
+    ...missingPeaks(model),
     item("Captured", small(profile.captured_at ? dateTime(profile.captured_at) : "date not in the file")),
     item(profile.files.length === 1 ? "File" : "Files", small(filesText(profile.files))),
   );
   document.getElementById("device-fields").replaceChildren(fieldList(device), fileList(profile));
   wireToggle();
 }
+
+const memoryItem = (roof, per) => item([swatch(roof), `${roof.label} ${per}`], bandwidth(roof.gibs, 4), originTag(roof.origin));
 
 const coreWord = (device) => (device.core_word === "TensorCore" ? "core" : device.core_word);
 
@@ -50,9 +54,7 @@ function missingPeaks(model) {
 function ridgeItems(memory) {
   const known = memory.filter((roof) => roof.ridge_flop_per_byte !== null);
   if (known.length === 0) return [];
-  const numbers = known.slice(0, 3).map((roof) => significant(roof.ridge_flop_per_byte)).join(" · ");
-  const names = known.length === 1 ? "" : ` ${known.slice(0, 3).map((roof) => roof.label).join(", ")}`;
-  return [item(known.length === 1 ? "Ridge point" : "Ridge points", numbers, " ", small(`FLOP/B${names}`))];
+  return [item(`Ridge point, ${known[0].label}`, significant(known[0].ridge_flop_per_byte), " ", small("FLOP/B"))];
 }
 
 function filesText(files) {

@@ -96,11 +96,12 @@ const memoryText = (roof) => `${words(roof.label)} ${bandwidth(roof.gibs, 4)}`;
 
 function slantLabels(lines, scale, size, paint, annotations) {
   const width = (roof) => memoryText(roof).length * size * 0.56 + 8;
-  for (const { roof, x, y, angle } of slantedLabels(lines, scale, width)) {
+  for (const { roof, x, y, angle, below } of slantedLabels(lines, scale, width)) {
     const radians = (angle * Math.PI) / 180;
+    const away = below ? -11 : 11;
     annotations.push({
       x, y, text: memoryText(roof), showarrow: false, textangle: angle, font: font(paint, size, roof.token),
-      xshift: 11 * Math.sin(radians), yshift: 11 * Math.cos(radians),
+      xshift: away * Math.sin(radians), yshift: away * Math.cos(radians),
     });
   }
 }
@@ -243,7 +244,7 @@ export function programFigure(chart, paint) {
       type: "line", x0: 10 ** total.x, x1: 10 ** total.x, y0: 10 ** total.y, y1: 10 ** total.roof,
       line: { color: paint.colour("--ink-2"), width: 1, dash: "3px,3px" },
     });
-    const rightHalf = scale.toX(total.x) > scale.width - 90;
+    const rightHalf = scale.toX(total.x) > scale.width - 84;
     roofs.annotations.push({
       x: total.x, y: (total.y + total.roof) / 2, text: `${percent(total.share, 0)} of roof`, showarrow: false,
       xanchor: rightHalf ? "right" : "left", xshift: rightHalf ? -5 : 5, font: label,

@@ -1,28 +1,36 @@
-// While a profile is imported: asks how far it is, and opens the view when it is ready.
+// The page of a profile that is not ready: follows its import, opens the view when it is there, or says what failed.
 
-const INTERVAL_MS = 400;
-const page = document.getElementById("main");
+import { part } from "./dom.js";
+import { showProblem, wireReport } from "./error-card.js";
+import { cancelImport, createImportCard, drawnImport, followImport } from "./import-progress.js";
+import { connectionProblem, Problem } from "./problem.js";
 
-async function poll() {
+const page = /** @type {HTMLElement} */ (document.getElementById("main"));
+const errorCard = part("error-card", page);
+wireReport(errorCard);
+if (page.dataset.state === "importing") follow();
+
+async function follow() {
+  const statusUrl = /** @type {string} */ (page.dataset.statusUrl);
+  const parcel = JSON.parse(page.dataset.parcel ?? "{}");
+  const importCard = part("import-card", page);
+  const card = createImportCard(importCard);
+  const controller = new AbortController();
+  part("cancel", importCard).addEventListener("click", () => {
+    controller.abort();
+    cancelImport(statusUrl).finally(() => location.assign("/"));
+  });
+  card.begin(parcel);
+  if (page.dataset.progress) card.draw(drawnImport(JSON.parse(page.dataset.progress)));
   try {
-    const response = await fetch(page.dataset.statusUrl, { cache: "no-store" });
-    const status = await response.json();
-    if (status.state !== "importing") {
-      location.reload();
-      return;
-    }
-    show(status.progress);
-  } catch {
-    // The server may be restarting: ask again.
+    await followImport(statusUrl, { signal: controller.signal, onProgress: (at) => card.draw(drawnImport(at)), onTrouble: card.trouble });
+    card.finish();
+    location.reload();
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    card.end();
+    importCard.hidden = true;
+    errorCard.hidden = false;
+    showProblem(errorCard, error instanceof Problem ? error : connectionProblem(), parcel);
   }
-  setTimeout(poll, INTERVAL_MS);
 }
-
-function show(progress) {
-  if (!progress) return;
-  page.querySelector("[data-phase]").textContent = progress.phase;
-  page.querySelector("[data-percent]").textContent = `${Math.round(progress.overall * 100)}\u202f%`;
-  page.querySelector("[data-progress]").value = progress.overall;
-}
-
-if (page.dataset.state === "importing") poll();

@@ -298,9 +298,12 @@ function watchSize(redraw) {
   observer.observe(small);
 }
 
+/** The bar may take two lines: what scrolls under it must know its height, and it gets an edge while stuck. */
 function watchFilterBar() {
   const bar = part("filters");
-  const offset = getComputedStyle(document.documentElement).getPropertyValue("--topbar").trim();
+  const root = document.documentElement;
+  new ResizeObserver(() => root.style.setProperty("--filters", `${bar.offsetHeight}px`)).observe(bar);
+  const offset = getComputedStyle(root).getPropertyValue("--topbar").trim();
   new IntersectionObserver(([entry]) => bar.classList.toggle("stuck", entry.intersectionRatio < 1),
     { threshold: [1], rootMargin: `-${parseInt(offset, 10) + 1}px 0px 0px 0px` }).observe(bar);
 }

@@ -92,27 +92,31 @@ export function edgeNote(points) {
  * Beeswarm: discs on one line, pushed up and down until none hides another.
  * @param {{ x: number, radius: number }[]} discs in order of importance; positions in pixels
  * @param {number} halfHeight
- * @returns {number[]} y offsets from the middle
+ * @returns {{ offsets: number[], crowded: number }} y from the middle; how many found no free place
  */
 export function packDiscs(discs, halfHeight) {
   const placed = [];
-  return discs.map(({ x, radius }, i) => {
-    const y = freeOffset(placed.filter((disc) => Math.abs(disc.x - x) < disc.radius + radius), x, radius, halfHeight, i);
+  let crowded = 0;
+  const offsets = discs.map(({ x, radius }, i) => {
+    const free = freeOffset(placed.filter((disc) => Math.abs(disc.x - x) < disc.radius + radius), x, radius, halfHeight);
+    if (free === null) crowded += 1;
+    // No free place: spread evenly rather than pile up in the middle.
+    const y = free ?? (((i * 37) % 100) / 50 - 1) * Math.max(0, halfHeight - radius);
     placed.push({ x, y, radius });
     return y;
   });
+  return { offsets, crowded };
 }
 
 const STEP = 2.6;
 
-function freeOffset(near, x, radius, halfHeight, i) {
+function freeOffset(near, x, radius, halfHeight) {
   const room = Math.max(0, halfHeight - radius);
   for (let k = 0; k * STEP <= 2 * room; k += 1) {
     const y = (k % 2 ? 1 : -1) * Math.ceil(k / 2) * STEP;
     if (Math.abs(y) <= room && near.every((disc) => (disc.x - x) ** 2 + (disc.y - y) ** 2 >= 0.9 * (disc.radius + radius) ** 2)) return y;
   }
-  // No free place: spread evenly rather than pile up in the middle.
-  return (((i * 37) % 100) / 50 - 1) * room;
+  return null;
 }
 
 /**

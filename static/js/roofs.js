@@ -81,13 +81,16 @@ export function roofLines(shown, xRange) {
 }
 
 const LABEL_PLACES = [0.4, 0.74, 0.14, 0.57];
+const LABEL_HEIGHT = 24; // pixels between two lines for a label to fit
+const SAME_LINE = 5; // closer lines read as one
 
 /**
- * Places for the labels of slanted lines: on the visible part, staggered where lines run close.
+ * Places for the labels of slanted lines: on the visible part, staggered where lines run close, and
+ * below a line that has another one right above it.
  * @param {ReturnType<typeof roofLines>} lines
  * @param {import("./axes.js").Scale} scale
  * @param {(roof: MemoryRoof) => number} labelWidth in pixels
- * @returns {{ roof: MemoryRoof, x: number, y: number, angle: number }[]} angle in degrees, as Plotly counts
+ * @returns {{ roof: MemoryRoof, x: number, y: number, angle: number, below: boolean }[]} angle in degrees, as Plotly counts
  */
 export function slantedLabels(lines, scale, labelWidth) {
   const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
@@ -98,12 +101,14 @@ export function slantedLabels(lines, scale, labelWidth) {
     const slope = log10(roof.gbs);
     const from = Math.max(scale.xRange[0], scale.yRange[0] - slope);
     const to = Math.min(corner ? corner.x : scale.xRange[1], scale.xRange[1], scale.yRange[1] - slope);
-    const near = placed.filter((other) => Math.abs(log10(other.roof.gbs) - slope) * scale.perX < 40).length;
+    const distances = placed.map((other) => ((log10(other.roof.gbs) - slope) * scale.perX * scale.perY) / perLength);
+    const near = distances.filter((distance) => distance < 1.6 * LABEL_HEIGHT).length;
+    const below = distances.some((distance) => distance > SAME_LINE && distance < LABEL_HEIGHT);
     const half = labelWidth(roof) / 2 / perLength;
     if (to - from < 2 * half) continue;
     const middle = from + (to - from) * LABEL_PLACES[near % LABEL_PLACES.length];
     const x = Math.min(to - half, Math.max(from + half, middle));
-    placed.push({ roof, x, y: x + slope, angle });
+    placed.push({ roof, x, y: x + slope, angle, below });
   }
   return placed;
 }

@@ -69,11 +69,12 @@ export function createStrip({ model, store, onHover, onClick }) {
     const here = without.filter((row) => shown.has(row));
     const above = places.filter((one) => shown.has(one.row) && one.edge === "right").length;
     const drawn = places.filter((one) => shown.has(one.row)).length;
-    const parts = [`${count(here.length)} ops`, `${percent(shareOf(here))} of the time`];
-    if (drawn > 0) parts.push(`by ${level ? level.label : "memory"} bandwidth`);
-    if (above > 0) parts.push(`${above} far above the peak ▷`);
+    const parts = [`${count(here.length)} ${here.length === 1 ? "op" : "ops"}`, `${percent(shareOf(here))} of time`];
+    if (above > 0) parts.push(`${above} off scale ▷`);
     if (here.length > drawn) parts.push(`${count(here.length - drawn)} without known traffic`);
-    part("strip-note").textContent = parts.join(" · ");
+    const text = parts.join(" · ");
+    part("strip-note").textContent = text;
+    part("strip-note").title = text;
   }
 
   function markSelection() {
@@ -119,7 +120,7 @@ function bandwidthRange(values, roof) {
 function layOut(rows, bandwidth, scale, model, mode) {
   const [low, high] = scale.xRange;
   const inset = 0.02 * (high - low);
-  const discs = [...rows].sort((a, b) => b.share - a.share).map((row) => {
+  const ordered = [...rows].sort((a, b) => b.share - a.share).map((row) => {
     const value = Math.log10(bandwidth(row));
     const edge = value > high - inset ? "right" : value < low + inset ? "left" : null;
     const { symbol, token } = model.categories[row.category];
@@ -127,7 +128,7 @@ function layOut(rows, bandwidth, scale, model, mode) {
     return { row, edge, token, symbol: edge ?? symbol, x: scale.toX(Math.min(high - inset, Math.max(low + inset, value))), radius };
   });
   const middle = scale.toY(0.5);
-  const offsets = packDiscs(discs, scale.plotHeight / 2);
+  const { discs, offsets } = packSmaller(ordered, scale.plotHeight / 2);
   return discs.map(({ row, edge, token, symbol, x, radius }, i) => {
     const py = middle + offsets[i];
     const node = svg("path", {
@@ -136,6 +137,15 @@ function layOut(rows, bandwidth, scale, model, mode) {
     node.style.setProperty(edge ? "stroke" : "fill", `var(${token})`);
     return { row, edge, px: x, py, radius, node };
   });
+}
+
+/** Discs that do not all fit are drawn smaller, in the same proportions, until nearly all do. */
+function packSmaller(ordered, halfHeight) {
+  for (let factor = 1; ; factor *= 0.8) {
+    const discs = ordered.map((disc) => ({ ...disc, radius: Math.max(2, disc.radius * factor) }));
+    const { offsets, crowded } = packDiscs(discs, halfHeight);
+    if (crowded <= discs.length * 0.03 || factor < 0.5) return { discs, offsets };
+  }
 }
 
 function axisNodes(scale, roof) {
