@@ -265,10 +265,10 @@ def _add_host_plane(forest: _Forest, plane: Plane) -> None:
             continue
         events = plane.scan(line, ("_r", "_a", *_LINK_STATS, *_LAUNCH_STATS))
         apart = _column(events, "_a").int_or_uint() == 1
-        nesting = spans.nest(events.begin_ps, events.end_ps, apart)
+        parent = spans.parents(events.begin_ps, events.end_ps, apart)
         level = _column(events, "_r").int_only()
         level = np.where((level == 0) & (names[events.meta] == _ROOT_EVENT), 1, level)
-        first = forest.add(events.begin_ps, events.end_ps, nesting.parent, level)
+        first = forest.add(events.begin_ps, events.end_ps, parent, level)
         _add_links(forest, plane, events, first + np.arange(len(events)))
         _add_launches(forest, events, names, first)
 
@@ -332,12 +332,15 @@ def _credit_plane(
         return
     for line in plane.lines:
         is_modules = line.name in MODULE_LINES
-        if line is grouping or not (is_modules or any(plane.has_stat(n) for n in _LINK_STATS)):
+        if (
+            line is grouping
+            or not line.event_count
+            or not (is_modules or any(plane.has_stat(n) for n in _LINK_STATS))
+        ):
             continue
         events = plane.scan(line, (*_LINK_STATS, *_LAUNCH_STATS))
-        found = spans.follow_steps(
-            markers.begin_ps, markers.end_ps, events.begin_ps, events.end_ps, containing=True
-        )
+        steps = spans.StepFollower(markers.begin_ps, markers.end_ps, containing=True)
+        found = steps.find(events.begin_ps, events.end_ps)
         _credit_events(forest, plane, line, events, np.where(found >= 0, found + first, -1))
 
 

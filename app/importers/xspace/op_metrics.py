@@ -12,7 +12,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from app.importers.xspace import spans
+from app.importers.xspace import spans, wire
 from app.importers.xspace.grouping import (
     DEVICE_CLOCK,
     FIRST_WINS,
@@ -41,7 +41,6 @@ _ON_CHIP = {
     (3, _WRITE): MemoryLevel.VMEM_WRITE,
 }
 LEVELS = (MemoryLevel.HBM, *_ON_CHIP.values())
-_DENSE_ROWS = 8_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +108,7 @@ def read_core(
         range_ps=reader.range_ps(),
         step_rows=step_rows,
         step_group=step_group,
-        op_groups=frozenset(reader.op_groups),
+        op_groups=reader.op_groups,
         markers=markers,
         clamped=reader.clamped,
         negative_costs=negative,
@@ -252,6 +251,102 @@ def _keys(kinds: Sequence[OpKind | None]) -> I64:
 # ------------------------------------------------------------------------------------------ lines
 
 
+class _OrderCheck:
+    """Whether a line's events come by start up, duration down, piece by piece."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._wanted = wanted
+        self._last = (-1, 0)
+
+    def goes_on(self, events: Events) -> bool:
+        """True if these events continue the order, or none is wanted."""
+        if not self._wanted:
+            return True
+        begin, duration = events.begin_ps, events.duration_ps
+        first = (int(begin[0]), -int(duration[0]))
+        later = begin[1:] > begin[:-1]
+        tied = (begin[1:] == begin[:-1]) & (duration[1:] <= duration[:-1])
+        fits = first >= self._last and bool((later | tied).all())
+        self._last = (int(begin[-1]), -int(duration[-1]))
+        return fits
+
+
+def _xprof_order(events: Events) -> I64:
+    """Start up, duration down."""
+    return np.lexsort((np.uint64(_U64 - 1) - events.duration_ps, events.begin_ps))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ops:
+    """Columns of an op line in nesting order."""
+
+    begin: U64
+    end: U64
+    meta: NDArray[np.int32]
+    key: I64
+    occurrences: I64
+    stall: U64
+    normalised: U64
+
+    @classmethod
+    def of(cls, events: Events, begin: U64, end: U64, key_of_meta: I64) -> "_Ops":
+        stall = events.stats.get("dma_stall_duration_ps")
+        scale = events.stats.get("Time Scale Multiplier")
+        time = end - begin
+        if scale is not None:
+            # Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds.
+            time = (time.astype(np.float64) * scale.doubles(1.0)).astype(np.uint64)
+        return cls(
+            begin,
+            end,
+            events.meta,
+            key_of_meta[events.meta],
+            events.occurrences,
+            np.zeros(len(events), np.uint64) if stall is None else stall.int_only().view(np.uint64),
+            time,
+        )
+
+    def take(self, rows: I64) -> "_Ops":
+        """These rows, in this order."""
+        return _Ops(
+            self.begin[rows],
+            self.end[rows],
+            self.meta[rows],
+            self.key[rows],
+            self.occurrences[rows],
+            self.stall[rows],
+            self.normalised[rows],
+        )
+
+    def walk(self, walk: spans.Walk, row: I64) -> None:
+        """Nest and sum these events in rows."""
+        walk.go_on(
+            begin_ps=self.begin,
+            end_ps=self.end,
+            meta=self.meta,
+            row=row,
+            occurrences=self.occurrences,
+            normalised_ps=self.normalised,
+            dma_stall_ps=self.stall,
+        )
+
+
+@dataclass(slots=True)
+class _StepSums:
+    """Sums per (step, op key) of one line; only events of steps nest with each other."""
+
+    walk: spans.Walk
+    pairs: spans.PairNumbers
+    groups: set[int]
+
+    def add(self, ops: _Ops, group: I64) -> None:
+        """Go on with the line's next events, each with its step (-1: none)."""
+        row = self.pairs.number(group, ops.key)
+        self.walk.grow_rows(self.pairs.count)
+        self.groups.update(np.unique(group[group >= 0]).tolist())
+        ops.walk(self.walk, row)
+
+
 class _PlaneReader:
     """Collects one plane's lines in file order."""
 
@@ -266,17 +361,13 @@ class _PlaneReader:
         self._plane = plane
         self._markers = markers
         self._key_of_meta = key_of_meta
-        self._n_keys = int(key_of_meta.max(initial=-1)) + 1
         self._from_file = from_file
         self._compat = xprof_compat
-        self._sums: list[RowSums] = []
-        self._step_sums: RowSums | None = None
-        self._step_group = np.zeros(0, np.int64)
-        self._closed = 0
+        self._n_keys = int(key_of_meta.max(initial=-1)) + 1
+        self._lines: list[spans.Walk] = []
+        self._steps = self._step_sums()
         self._first_ps: int | None = None
         self._last_ps = 0
-        self.op_groups: set[int] = set()
-        self.clamped = 0
         self._tf_op = self._framework_kinds()
         if markers is not None:
             self._widen(markers.span_begin_ps, markers.span_end_ps)
@@ -286,97 +377,96 @@ class _PlaneReader:
         if line.event_count and line.name in OP_LINES:
             self._take_ops(line)
         elif line.event_count and self._tf_op is not None:
-            events = self._plane.scan(line, ("tf_op", "_a"))
-            self._widen_framework(events)
-
-    def _take_ops(self, line: Line) -> None:
-        stats = (*_OP_STATS, "tf_op", "_a") if self._tf_op is not None else _OP_STATS
-        events = self._plane.scan(line, stats, first_wins=FIRST_WINS)
-        self._widen_framework(events)
-        order = self._order(events)
-        begin, end = device_span(events)
-        self._widen(begin, end)
-        ops = _Ops.of(events, begin, end, order, self._key_of_meta)
-        self._sums.append(self._sum(ops, ops.key, self._n_keys))
-        self._closed += len(events)
-        group = self._groups(events)
-        if group is not None:
-            self._take_steps(ops, group if order is None else group[order])
-
-    def _order(self, events: Events) -> I64 | None:
-        """XProf sorts a TensorCore's lines (start up, duration down) unless they came grouped."""
-        if self._from_file or not self._plane.is_tensor_core:
-            return None
-        begin, duration = events.begin_ps, events.duration_ps
-        later = begin[1:] > begin[:-1]
-        tied = (begin[1:] == begin[:-1]) & (duration[1:] <= duration[:-1])
-        if bool((later | tied).all()):
-            return None
-        return np.lexsort((np.uint64(_U64 - 1) - duration, begin))
-
-    # -- sums
-
-    def _sum(self, ops: "_Ops", row: I64, n_rows: int) -> RowSums:
-        nesting = spans.nest(ops.begin, ops.end)
-        time = ops.end - ops.begin
-        return spans.sum_rows(
-            row,
-            n_rows,
-            rank=nesting.rank + self._closed,
-            meta=ops.meta,
-            time_ps=time,
-            self_time_ps=self._self_time(time, nesting.child_time_ps),
-            normalised_time_ps=ops.normalised(time),
-            occurrences=ops.occurrences,
-            dma_stall_ps=ops.stall,
-        )
-
-    def _self_time(self, time: U64, child_time: U64) -> U64:
-        """Time without direct children. XProf lets it wrap; we stop at zero and count."""
-        if self._compat:
-            return time - child_time
-        over = child_time > time
-        self.clamped += int(over.sum())
-        return np.where(over, np.uint64(0), time - child_time)
+            for events in self._plane.chunks(line, ("tf_op", "_a")):
+                self._widen_framework(events)
 
     def rows(self) -> RowSums:
         """Sums per op key over all op lines of the plane."""
-        empty = _sum_nothing(self._n_keys)
-        return _add_lines(self._sums) if self._sums else empty
+        return _add_sums([walk.sums() for walk in self._lines] or [self._walk().sums()])
 
     def step_rows(self) -> tuple[RowSums, I64]:
         """Sums per (step, op key) of the last op line with steps, and the step of each row."""
-        if self._step_sums is None:
-            return _sum_nothing(0), np.zeros(0, np.int64)
-        return self._step_sums, self._step_group
+        return self._steps.walk.sums(), self._steps.pairs.firsts()
+
+    @property
+    def op_groups(self) -> frozenset[int]:
+        """Steps that have events."""
+        return frozenset(self._steps.groups)
+
+    @property
+    def clamped(self) -> int:
+        """Ops that are shorter than the ops inside them."""
+        return sum(walk.clamped for walk in self._lines)
+
+    def _take_ops(self, line: Line) -> None:
+        # Lines are written in order: sorting, which needs the whole line at once, is the exception.
+        walked = self._walk_ops(line, wire.CHUNK_EVENTS, sort=False)
+        if walked is None:
+            walked = self._walk_ops(line, line.event_count, sort=True)
+        if walked is None:
+            return
+        total, steps = walked
+        self._lines.append(total)
+        if steps.groups:
+            # Of several op lines with steps the last one counts, as in XProf.
+            self._steps = steps
+
+    def _walk_ops(
+        self, line: Line, chunk_events: int, *, sort: bool
+    ) -> tuple[spans.Walk, _StepSums] | None:
+        """Sums of one op line; `None` where it is out of order and has to be sorted first."""
+        stats = (*_OP_STATS, "tf_op", "_a") if self._tf_op is not None else _OP_STATS
+        total, steps, follower = self._walk(), self._step_sums(), self._follower()
+        order = _OrderCheck(wanted=self._sorts_lines and not sort)
+        chunks = self._plane.chunks(line, stats, first_wins=FIRST_WINS, chunk_events=chunk_events)
+        for events in chunks:
+            if not order.goes_on(events):
+                return None
+            self._widen_framework(events)
+            begin, end = device_span(events)
+            self._widen(begin, end)
+            group = self._groups(events, follower)
+            ops = _Ops.of(events, begin, end, self._key_of_meta)
+            if sort:
+                rows = _xprof_order(events)
+                ops, group = ops.take(rows), None if group is None else group[rows]
+            ops.walk(total, ops.key)
+            if group is not None:
+                steps.add(ops, group)
+        total.end_line()
+        steps.walk.end_line()
+        return total, steps
+
+    def _walk(self) -> spans.Walk:
+        return spans.Walk(self._n_keys, clamp=not self._compat)
+
+    def _step_sums(self) -> _StepSums:
+        walk = spans.Walk(clamp=not self._compat, only_rows=True)
+        return _StepSums(walk, spans.PairNumbers(), set())
+
+    @property
+    def _sorts_lines(self) -> bool:
+        """XProf sorts a TensorCore's lines (start up, duration down) unless they came grouped."""
+        return self._plane.is_tensor_core and not self._from_file
 
     # -- steps
 
-    def _groups(self, events: Events) -> I64 | None:
+    def _follower(self) -> spans.StepFollower | None:
+        if self._from_file or self._markers is None or not len(self._markers.group):
+            return None
+        return spans.StepFollower(self._markers.begin_ps, self._markers.end_ps)
+
+    def _groups(self, events: Events, follower: spans.StepFollower | None) -> I64 | None:
         """Step id per event, the file's own first. `None`: no event has one."""
         own = events.stats.get(GROUP_ID)
         derived: I64 | None = None
-        if not self._from_file and self._markers is not None and len(self._markers.group):
-            found = spans.follow_steps(
-                self._markers.begin_ps, self._markers.end_ps, events.begin_ps, events.end_ps
-            )
+        if follower is not None and self._markers is not None:
+            found = follower.find(events.begin_ps, events.end_ps)
             derived = np.append(self._markers.group, -1)[found]
         if own is None or not own.present.any():
             return derived
         rest = derived if derived is not None else np.int64(-1)
         return np.where(own.present, own.int_or_uint().view(np.int64), rest)
-
-    def _take_steps(self, ops: "_Ops", group: I64) -> None:
-        """Of several op lines with steps the last one counts, as in XProf."""
-        inside = np.flatnonzero(group >= 0)
-        if not len(inside):
-            return
-        if len(inside) < len(group):
-            ops, group = ops.take(inside), group[inside]
-        self.op_groups = set(np.unique(group).tolist())
-        row, n_rows, row_group = _step_rows(group, ops.key, self._n_keys)
-        self._step_sums = self._sum(ops, row, n_rows)
-        self._step_group = row_group
 
     # -- range
 
@@ -420,95 +510,12 @@ class _PlaneReader:
         return (self._last_ps - self._first_ps) % _U64
 
 
-@dataclass(frozen=True, slots=True)
-class _Ops:
-    """Columns of an op line in nesting order."""
-
-    begin: U64
-    end: U64
-    meta: NDArray[np.int32]
-    key: I64
-    occurrences: I64
-    stall: U64
-    multiplier: NDArray[np.float64] | None
-
-    @classmethod
-    def of(
-        cls, events: Events, begin: U64, end: U64, order: I64 | None, key_of_meta: I64
-    ) -> "_Ops":
-        stall = events.stats.get("dma_stall_duration_ps")
-        scale = events.stats.get("Time Scale Multiplier")
-        ops = cls(
-            begin,
-            end,
-            events.meta,
-            key_of_meta[events.meta],
-            events.occurrences,
-            np.zeros(len(events), np.uint64) if stall is None else stall.int_only().view(np.uint64),
-            None if scale is None else scale.doubles(1.0),
-        )
-        return ops if order is None else ops.take(order)
-
-    def take(self, rows: I64) -> "_Ops":
-        """These rows, in this order."""
-        multiplier = None if self.multiplier is None else self.multiplier[rows]
-        return _Ops(
-            self.begin[rows],
-            self.end[rows],
-            self.meta[rows],
-            self.key[rows],
-            self.occurrences[rows],
-            self.stall[rows],
-            multiplier,
-        )
-
-    def normalised(self, time: U64) -> U64:
-        """Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds."""
-        if self.multiplier is None:
-            return time
-        return (time.astype(np.float64) * self.multiplier).astype(np.uint64)
-
-
-def _step_rows(group: I64, key: I64, n_keys: int) -> tuple[I64, int, I64]:
-    """A dense row per occurring (step, key): row per event (-1: no op), row count, step per row."""
-    steps, step = np.unique(group, return_inverse=True)
-    pair = np.where(key >= 0, step * n_keys + key, -1)
-    if len(steps) * n_keys <= _DENSE_ROWS:
-        used = np.zeros(len(steps) * n_keys + 1, np.bool_)
-        used[pair] = True
-        used[-1] = False
-        number = np.cumsum(used) - 1
-        number[-1] = -1
-        return number[pair], int(used.sum()), steps[np.flatnonzero(used) // max(n_keys, 1)]
-    pairs, row = np.unique(pair, return_inverse=True)
-    if pairs[0] < 0:
-        pairs, row = pairs[1:], row - 1
-    return row.astype(np.int64), len(pairs), steps[pairs // n_keys]
-
-
-def _sum_nothing(n_rows: int) -> RowSums:
-    none = np.zeros(0, np.int64)
-    unsigned = np.zeros(0, np.uint64)
-    return spans.sum_rows(
-        none,
-        n_rows,
-        rank=none,
-        meta=np.zeros(0, np.int32),
-        time_ps=unsigned,
-        self_time_ps=unsigned,
-        normalised_time_ps=unsigned,
-        occurrences=none,
-        dma_stall_ps=unsigned,
-    )
-
-
-def _add_lines(lines: Sequence[RowSums]) -> RowSums:
-    """Sums over op lines; the first line that has a key names its metadata."""
+def _add_sums(lines: Sequence[RowSums]) -> RowSums:
+    """Sums over op lines; the first line that has a row names its metadata."""
     total = lines[0]
     for line in lines[1:]:
         fresh = (total.first_meta < 0) & (line.first_meta >= 0)
         total = RowSums(
-            events=total.events + line.events,
             first_rank=np.where(fresh, line.first_rank, total.first_rank),
             first_meta=np.where(fresh, line.first_meta, total.first_meta),
             time_ps=total.time_ps + line.time_ps,

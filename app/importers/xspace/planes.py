@@ -6,7 +6,7 @@ on first use; lines stay byte ranges until somebody scans them.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,12 +59,13 @@ def text(raw: bytes) -> str:
 class Stats:
     """The stats of one owner by name. The last of equal names counts, unless `first_wins`."""
 
-    __slots__ = ("_by_name", "_plane")
+    __slots__ = ("_by_name", "_names")
 
-    def __init__(self, plane: "Plane", stats: Iterable[Stat], *, first_wins: bool = False) -> None:
-        self._plane = plane
+    def __init__(
+        self, names: Mapping[int, str], stats: Iterable[Stat], *, first_wins: bool = False
+    ) -> None:
+        self._names = names
         self._by_name: dict[str, Stat] = {}
-        names = plane.stat_names
         for stat in stats:
             name = names.get(stat.metadata_id, "")
             if not first_wins or name not in self._by_name:
@@ -103,7 +104,7 @@ class Stats:
         kind = stat.WhichOneof("value")
         if kind == "text_value":
             return text(stat.text_value)
-        return self._plane.stat_names.get(stat.ref_value, "") if kind == "ref_value" else ""
+        return self._names.get(stat.ref_value, "") if kind == "ref_value" else ""
 
     def raw(self, name: str) -> bytes:
         """A bytes value; empty for any other type."""
@@ -219,7 +220,7 @@ class Plane:
     def event_kinds(self) -> tuple[EventKind, ...]:
         """The plane's event metadata; position here is the dense index of scanned events."""
         return tuple(
-            EventKind(text(meta.name), text(meta.display_name), Stats(self, meta.stats))
+            EventKind(text(meta.name), text(meta.display_name), Stats(self.stat_names, meta.stats))
             for _, meta in self._event_metadata
         )
 
@@ -241,7 +242,7 @@ class Plane:
                 parsed.append(Stat.FromString(self._bytes(field)))
             except DecodeError as error:
                 raise self._damaged(field) from error
-        return Stats(self, parsed, first_wins=self.is_tpu)
+        return Stats(self.stat_names, parsed, first_wins=self.is_tpu)
 
     def has_stat(self, name: str) -> bool:
         """True if the plane knows a stat of this name, used or not."""
@@ -280,7 +281,19 @@ class Plane:
     def scan(
         self, line: Line, stats: Sequence[str] = (), *, first_wins: frozenset[str] = frozenset()
     ) -> Events:
-        """Columns of a line's events. Only those of `stats` that the plane knows get a column."""
+        """Columns of all events of a line that has some."""
+        whole = self.chunks(line, stats, first_wins=first_wins, chunk_events=line.event_count)
+        return next(whole)
+
+    def chunks(
+        self,
+        line: Line,
+        stats: Sequence[str] = (),
+        *,
+        first_wins: frozenset[str] = frozenset(),
+        chunk_events: int = wire.CHUNK_EVENTS,
+    ) -> Iterator[Events]:
+        """Columns of a line's events, piece by piece. A stat the plane does not know has none."""
         return wire.scan_events(
             self._buf,
             line,
@@ -288,6 +301,7 @@ class Plane:
             stat_ids={n: self._ids_by_stat[n] for n in stats if n in self._ids_by_stat},
             first_wins=first_wins,
             name=self._file_name,
+            chunk_events=chunk_events,
         )
 
 

@@ -19,37 +19,27 @@ _U64A = types.uint64[::1]
 _I64A = types.int64[::1]
 _I32A = types.int32[::1]
 _BOOLA = types.boolean[::1]
+_U64M = types.uint64[:, ::1]
+_I64M = types.int64[:, ::1]
 
 
-@njit(types.void(_U64A, _U64A, _BOOLA, _I64A, _I64A, _U64A), cache=True, nogil=True)
-def _nest(begin, end, apart, parent, rank, child_time):  # type: ignore[no-untyped-def]
-    """One walk with a stack: parent of each event, order of closing, time of direct children."""
+@njit(types.void(_U64A, _U64A, _BOOLA, _I64A), cache=True, nogil=True)
+def _parents(begin, end, apart, parent):  # type: ignore[no-untyped-def]
+    """One walk with a stack: the nearest preceding event that includes each event."""
     stack = np.empty(begin.shape[0], np.int64)
     depth = 0
-    closed = 0
     for k in range(begin.shape[0]):
         parent[k] = -1
-        child_time[k] = 0
-        rank[k] = -1
         if apart[k]:
             continue
         while depth > 0:
             top = stack[depth - 1]
             if begin[top] <= begin[k] and end[k] <= end[top]:
+                parent[k] = top
                 break
-            rank[top] = closed
-            closed += 1
             depth -= 1
-        if depth > 0:
-            top = stack[depth - 1]
-            parent[k] = top
-            child_time[top] += end[k] - begin[k]
         stack[depth] = k
         depth += 1
-    while depth > 0:
-        depth -= 1
-        rank[stack[depth]] = closed
-        closed += 1
 
 
 @njit(
@@ -64,10 +54,16 @@ def _fits(step_begin, step_end, begin, end, containing):  # type: ignore[no-unty
     return step_begin <= end and begin <= step_end
 
 
-@njit(types.void(_U64A, _U64A, _U64A, _U64A, _I64A, types.boolean), cache=True, nogil=True)
-def _follow(step_begin, step_end, begin, end, found, containing):  # type: ignore[no-untyped-def]
-    """Index of the step of each event, -1 without. Never walks back, keeps a step while it fits."""
-    current = -1
+@njit(
+    types.int64(_U64A, _U64A, _U64A, _U64A, _I64A, types.boolean, types.int64),
+    cache=True,
+    nogil=True,
+)
+def _follow(step_begin, step_end, begin, end, found, containing, current):  # type: ignore[no-untyped-def]
+    """Index of the step of each event, -1 without. Never walks back, keeps a step while it fits.
+
+    Starts at the step `current` (-1: none yet) and returns where it stopped.
+    """
     n_steps = step_begin.shape[0]
     for k in range(begin.shape[0]):
         found[k] = -1
@@ -85,34 +81,111 @@ def _follow(step_begin, step_end, begin, end, found, containing):  # type: ignor
             if _fits(step_begin[step], step_end[step], begin[k], end[k], containing):
                 found[k] = step
             break
+    return current
+
+
+# rows of the stack: open events of a walk
+_BEGIN, _END, _CHILDREN, _ROW, _META, _TIMES, _NORMALISED, _STALL = range(8)
+_STACK_ROWS = 8
+# rows of the sums
+_TIME, _SELF, _SUM_NORMALISED, _OCCURRENCES, _SUM_STALL, _FIRST_RANK, _FIRST_META = range(7)
+_SUM_ROWS = 7
+_NO_META = np.uint64(2**64 - 1)
+# scalars of a walk
+_DEPTH, _CLOSED, _CLAMPED = range(3)
+
+
+@njit(types.void(_U64M, _U64M, _I64A, types.boolean), cache=True, nogil=True)
+def _close(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
+    """Pop the innermost open event and add it to its row."""
+    top = state[_DEPTH] - 1
+    state[_DEPTH] = top
+    rank = state[_CLOSED]
+    state[_CLOSED] = rank + 1
+    row = stack[_ROW, top]
+    time = stack[_END, top] - stack[_BEGIN, top]
+    own = time - stack[_CHILDREN, top]
+    if clamp and stack[_CHILDREN, top] > time:
+        own = types.uint64(0)
+        state[_CLAMPED] += 1
+    if row == _NO_META:
+        return
+    if sums[_FIRST_META, row] == _NO_META:
+        sums[_FIRST_META, row] = stack[_META, top]
+        sums[_FIRST_RANK, row] = types.uint64(rank)
+    sums[_TIME, row] += time
+    sums[_SELF, row] += own
+    sums[_SUM_NORMALISED, row] += stack[_NORMALISED, top]
+    sums[_OCCURRENCES, row] += stack[_TIMES, top]
+    sums[_SUM_STALL, row] += stack[_STALL, top]
 
 
 @njit(
     types.void(
-        _I64A, _I64A, _I32A, _U64A, _U64A, _U64A, _I64A, _U64A,
-        _I64A, _I64A, _I32A, _U64A, _U64A, _U64A, _I64A, _U64A,
+        _U64A, _U64A, _I32A, _I64A, _I64A, _U64A, _U64A,
+        _U64M, _U64M, _I64A, types.boolean, types.boolean,
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
-def _accumulate(  # type: ignore[no-untyped-def]
-    row, rank, meta, time, self_time, normalised, occurrences, stall,
-    events, first_rank, first_meta, sum_time, sum_self, sum_normalised, sum_occurrences, sum_stall,
+def _walk(  # type: ignore[no-untyped-def]
+    begin, end, meta, row, occurrences, normalised, stall,
+    stack, sums, state, clamp, only_rows,
 ):  # fmt: skip
-    """Exact sums per row; `first_meta` is the metadata of the row's first closed event."""
-    for k in range(row.shape[0]):
-        r = row[k]
-        if r < 0:
+    """Go on with one line's events: nest them and add every closed one to its row.
+
+    Events with row -1 nest but are not summed; those with row -2 take no part if `only_rows`.
+    """
+    for k in range(begin.shape[0]):
+        if only_rows and row[k] == -2:
             continue
-        events[r] += 1
-        if first_meta[r] < 0 or rank[k] < first_rank[r]:
-            first_rank[r] = rank[k]
-            first_meta[r] = meta[k]
-        sum_time[r] += time[k]
-        sum_self[r] += self_time[k]
-        sum_normalised[r] += normalised[k]
-        sum_occurrences[r] += max(np.int64(1), occurrences[k])
-        sum_stall[r] += stall[k]
+        while state[_DEPTH] > 0:
+            top = state[_DEPTH] - 1
+            if stack[_BEGIN, top] <= begin[k] and end[k] <= stack[_END, top]:
+                stack[_CHILDREN, top] += end[k] - begin[k]
+                break
+            _close(stack, sums, state, clamp)
+        depth = state[_DEPTH]
+        stack[_BEGIN, depth] = begin[k]
+        stack[_END, depth] = end[k]
+        stack[_CHILDREN, depth] = types.uint64(0)
+        stack[_ROW, depth] = types.uint64(row[k]) if row[k] >= 0 else _NO_META
+        stack[_META, depth] = types.uint64(meta[k])
+        stack[_TIMES, depth] = types.uint64(max(types.int64(1), occurrences[k]))
+        stack[_NORMALISED, depth] = normalised[k]
+        stack[_STALL, depth] = stall[k]
+        state[_DEPTH] = depth + 1
+
+
+@njit(types.void(_U64M, _U64M, _I64A, types.boolean), cache=True, nogil=True)
+def _close_all(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
+    while state[_DEPTH] > 0:
+        _close(stack, sums, state, clamp)
+
+
+@njit(types.int64(_I64A, _I64A, _I64M, _I64A, types.int64), cache=True, nogil=True)
+def _number_pairs(first, second, table, out, count):  # type: ignore[no-untyped-def]
+    """Number pairs by first occurrence, in an open hash table of rows (first, second, number).
+
+    Pairs whose `first` is negative get -2, others whose `second` is negative -1. Returns the count.
+    """
+    mask = types.uint64(table.shape[1] - 1)
+    for k in range(first.shape[0]):
+        if first[k] < 0 or second[k] < 0:
+            out[k] = -2 if first[k] < 0 else -1
+            continue
+        mixed = types.uint64(first[k]) * types.uint64(0x9E3779B97F4A7C15)
+        mixed ^= types.uint64(second[k]) * types.uint64(0xC2B2AE3D27D4EB4F)
+        slot = (mixed ^ (mixed >> types.uint64(29))) & mask
+        while table[2, slot] >= 0 and (table[0, slot] != first[k] or table[1, slot] != second[k]):
+            slot = (slot + types.uint64(1)) & mask
+        if table[2, slot] < 0:
+            table[0, slot] = first[k]
+            table[1, slot] = second[k]
+            table[2, slot] = count
+            count += 1
+        out[k] = table[2, slot]
+    return count
 
 
 @njit(
@@ -135,59 +208,45 @@ def _spread(first_child, children, root, group, groups, queue):  # type: ignore[
     return tail
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nesting:
-    """Per event: index of the parent (-1 without), order of closing, time of direct children."""
-
-    parent: I64
-    rank: I64
-    child_time_ps: U64
+def parents(begin_ps: U64, end_ps: U64, apart: Bools) -> I64:
+    """Parent of each of a line's events in the given order, -1 without; `apart` take no part."""
+    parent = np.empty(len(begin_ps), np.int64)
+    _parents(begin_ps, end_ps, apart, parent)
+    return parent
 
 
-def nest(begin_ps: U64, end_ps: U64, apart: Bools | None = None) -> Nesting:
-    """Nesting of one line's spans in the given order; events `apart` take no part."""
-    count = len(begin_ps)
-    alone = np.zeros(count, np.bool_) if apart is None else np.ascontiguousarray(apart)
-    parent, rank = np.empty(count, np.int64), np.empty(count, np.int64)
-    child_time = np.empty(count, np.uint64)
-    _nest(
-        np.ascontiguousarray(begin_ps),
-        np.ascontiguousarray(end_ps),
-        alone,
-        parent,
-        rank,
-        child_time,
-    )
-    return Nesting(parent=parent, rank=rank, child_time_ps=child_time)
-
-
-def follow_steps(
-    step_begin_ps: U64, step_end_ps: U64, begin_ps: U64, end_ps: U64, *, containing: bool = False
-) -> I64:
-    """Index of the step that each event overlaps (or lies in, if `containing`); -1 without.
+class StepFollower:
+    """Finds the step that each event of a line overlaps (or lies in, if `containing`).
 
     Walks forward only and keeps the current step as long as it fits, so an op that starts exactly
     where a step ends belongs to the earlier step.
     """
-    found = np.empty(len(begin_ps), np.int64)
-    _follow(
-        np.ascontiguousarray(step_begin_ps),
-        np.ascontiguousarray(step_end_ps),
-        np.ascontiguousarray(begin_ps),
-        np.ascontiguousarray(end_ps),
-        found,
-        containing,
-    )
-    return found
+
+    def __init__(self, begin_ps: U64, end_ps: U64, *, containing: bool = False) -> None:
+        self._begin = np.ascontiguousarray(begin_ps)
+        self._end = np.ascontiguousarray(end_ps)
+        self._containing = containing
+        self._current = -1
+
+    def find(self, begin_ps: U64, end_ps: U64) -> I64:
+        """Index of the step of each of the line's next events; -1 without."""
+        found = np.empty(len(begin_ps), np.int64)
+        self._current = _follow(
+            self._begin, self._end, begin_ps, end_ps, found, self._containing, self._current
+        )
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowSums:
-    """Sums per row. `first_meta` is the event metadata that supplies the row's name and costs."""
+    """Sums per row. `first_meta` is the event metadata that supplies the row's name and costs.
 
-    events: I64
+    It is that of the row's first closed event, `first_rank` its place in the order of closing;
+    -1 for a row without events.
+    """
+
     first_rank: I64
-    first_meta: I32
+    first_meta: I64
     time_ps: U64
     self_time_ps: U64
     normalised_time_ps: U64
@@ -195,35 +254,105 @@ class RowSums:
     dma_stall_ps: U64
 
 
-def sum_rows(
-    row: I64,
-    n_rows: int,
-    *,
-    rank: I64,
-    meta: I32,
-    time_ps: U64,
-    self_time_ps: U64,
-    normalised_time_ps: U64,
-    occurrences: I64,
-    dma_stall_ps: U64,
-) -> RowSums:
-    """Exact unsigned sums of event columns per row; events with row -1 are left out."""
-    sums = RowSums(
-        events=np.zeros(n_rows, np.int64),
-        first_rank=np.zeros(n_rows, np.int64),
-        first_meta=np.full(n_rows, -1, np.int32),
-        time_ps=np.zeros(n_rows, np.uint64),
-        self_time_ps=np.zeros(n_rows, np.uint64),
-        normalised_time_ps=np.zeros(n_rows, np.uint64),
-        occurrences=np.zeros(n_rows, np.int64),
-        dma_stall_ps=np.zeros(n_rows, np.uint64),
-    )
-    _accumulate(
-        row, rank, meta, time_ps, self_time_ps, normalised_time_ps, occurrences, dma_stall_ps,
-        sums.events, sums.first_rank, sums.first_meta, sums.time_ps, sums.self_time_ps,
-        sums.normalised_time_ps, sums.occurrences, sums.dma_stall_ps,
-    )  # fmt: skip
-    return sums
+class Walk:
+    """A line's events nested and summed piece by piece. Rows are added when first seen.
+
+    `clamp` stops self time at zero where children exceed their parent, and counts it in `clamped`;
+    without it self time wraps.
+    """
+
+    def __init__(self, n_rows: int = 0, *, clamp: bool, only_rows: bool = False) -> None:
+        self._clamp = clamp
+        self._only_rows = only_rows
+        self._stack = np.zeros((_STACK_ROWS, 0), np.uint64)
+        self._sums = np.zeros((_SUM_ROWS, 0), np.uint64)
+        self._state = np.zeros(3, np.int64)
+        self._n_rows = 0
+        self.grow_rows(n_rows)
+
+    @property
+    def clamped(self) -> int:
+        """Events so far whose children exceed them."""
+        return int(self._state[_CLAMPED])
+
+    def grow_rows(self, n_rows: int) -> None:
+        """Make room for rows up to `n_rows`."""
+        self._n_rows = max(self._n_rows, n_rows)
+        if self._sums.shape[1] < n_rows:
+            self._sums = _widened(self._sums, max(n_rows, 2 * self._sums.shape[1]))
+            self._sums[_FIRST_META, self._sums[_FIRST_META] == 0] = _NO_META
+
+    def go_on(
+        self,
+        *,
+        begin_ps: U64,
+        end_ps: U64,
+        meta: I32,
+        row: I64,
+        occurrences: I64,
+        normalised_ps: U64,
+        dma_stall_ps: U64,
+    ) -> None:
+        """Take the next events of the line. Row -1: nested only; row -2: skipped if `only_rows`."""
+        needed = int(self._state[_DEPTH]) + len(begin_ps) + 1
+        if self._stack.shape[1] < needed:
+            self._stack = _widened(self._stack, needed)
+        _walk(
+            begin_ps, end_ps, meta, row, occurrences, normalised_ps, dma_stall_ps,
+            self._stack, self._sums, self._state, self._clamp, self._only_rows,
+        )  # fmt: skip
+
+    def end_line(self) -> None:
+        """Close what is open: the next line nests for itself."""
+        _close_all(self._stack, self._sums, self._state, self._clamp)
+
+    def sums(self) -> RowSums:
+        """Sums of all closed events."""
+        sums = self._sums[:, : self._n_rows]
+        return RowSums(
+            first_rank=sums[_FIRST_RANK].view(np.int64),
+            first_meta=sums[_FIRST_META].view(np.int64),
+            time_ps=sums[_TIME],
+            self_time_ps=sums[_SELF],
+            normalised_time_ps=sums[_SUM_NORMALISED],
+            occurrences=sums[_OCCURRENCES].view(np.int64),
+            dma_stall_ps=sums[_SUM_STALL],
+        )
+
+
+def _widened(columns: U64, width: int) -> U64:
+    wide = np.zeros((columns.shape[0], width), np.uint64)
+    wide[:, : columns.shape[1]] = columns
+    return wide
+
+
+class PairNumbers:
+    """Dense numbers for (first, second) pairs of non-negative integers, by first occurrence."""
+
+    def __init__(self) -> None:
+        self._table = np.full((3, 1024), -1, np.int64)
+        self.count = 0
+
+    def number(self, first: I64, second: I64) -> I64:
+        """Number of each pair; -2 where `first` is negative, -1 where only `second` is."""
+        if 2 * (self.count + len(first)) > self._table.shape[1]:
+            self._grow(2 * (self.count + len(first)))
+        numbers = np.empty(len(first), np.int64)
+        self.count = _number_pairs(first, second, self._table, numbers, self.count)
+        return numbers
+
+    def _grow(self, slots: int) -> None:
+        firsts = self.firsts()
+        used = self._table[:, self._table[2] >= 0]
+        seconds = used[1, np.argsort(used[2])]
+        self._table = np.full((3, 1 << int(slots).bit_length()), -1, np.int64)
+        _number_pairs(firsts, seconds, self._table, np.empty(len(firsts), np.int64), 0)
+
+    def firsts(self) -> I64:
+        """First of each pair, by number."""
+        used = self._table[:, self._table[2] >= 0]
+        firsts: I64 = np.ascontiguousarray(used[0, np.argsort(used[2])])
+        return firsts
 
 
 def spread_group(first_child: I64, children: I64, root: int, group: int, groups: I64) -> None:

@@ -7,11 +7,14 @@ Wire format: protocol buffers, https://protobuf.dev/programming-guides/encoding/
 skipped, fields may come in any order, the last alternative of a `oneof` wins.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import njit, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from app.errors import CorruptProfileError
@@ -32,64 +35,118 @@ DOUBLE, UINT64, INT64, TEXT, BYTES, REF = 2, 3, 4, 5, 6, 7
 _LENGTH_BITS = 24
 _MAX_LENGTH = (1 << _LENGTH_BITS) - 1
 
-_BUF = types.Array(types.uint8, 1, "C", readonly=True)
-_U64A = types.uint64[::1]
 _I64A = types.int64[::1]
+_U64A = types.uint64[::1]
 _I32A = types.int32[::1]
 _I8A = types.int8[::1]
 _U64M = types.uint64[:, ::1]
 _U8M = types.uint8[:, ::1]
 
+# Kernels get the buffer's address: a pointer costs no reference counting and allows reading eight
+# bytes at once. Every read is checked against `end` (of the message) or `size` (of the buffer).
 _VARINT_RESULT = types.Tuple((types.uint64, types.int64))  # type: ignore[no-untyped-call]
+_CONTINUE = 0x8080808080808080
 
 
-@njit(_VARINT_RESULT(_BUF, types.int64, types.int64), cache=True, nogil=True, inline="always")
-def _varint(buf, pos, end):  # type: ignore[no-untyped-def]
-    """Value and next position; position -1 where the varint is cut or longer than ten bytes."""
+_inline: Any = intrinsic  # untyped: kernels are checked by numba
+
+
+@_inline
+def _byte(typing_context, address):  # type: ignore[no-untyped-def]
+    """The byte at an address, as a 64-bit word."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+        return builder.zext(builder.load(pointer), ir.IntType(64))
+
+    return types.uint64(types.uint64), generate
+
+
+@_inline
+def _word(typing_context, address):  # type: ignore[no-untyped-def]
+    """Eight bytes at an address, little-endian, aligned or not."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        return builder.load(pointer, align=1)
+
+    return types.uint64(types.uint64), generate
+
+
+@_inline
+def _trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
+    """Number of zero bits below the lowest set bit."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(_VARINT_RESULT(types.uint64, types.int64, types.int64), cache=True, nogil=True)
+def _long_varint(base, pos, end):  # type: ignore[no-untyped-def]
+    """Byte by byte: near the end of the message, or longer than eight bytes."""
     value = types.uint64(0)
     shift = types.uint64(0)
     while pos < end:
-        byte = types.uint64(buf[pos])
+        byte = _byte(base + types.uint64(pos))
         pos += 1
         value |= (byte & types.uint64(0x7F)) << shift
         if byte < 128:
             return value, pos
         shift += types.uint64(7)
         if shift > 63:
-            return value, -1
-    return value, -1
+            return value, types.int64(-1)
+    return value, types.int64(-1)
 
 
-@njit(_VARINT_RESULT(_BUF, types.int64, types.int64), cache=True, nogil=True)
-def _fixed64(buf, pos, end):  # type: ignore[no-untyped-def]
-    """Little-endian 64-bit word and next position, -1 where it is cut."""
-    value = types.uint64(0)
+@njit(_VARINT_RESULT(types.uint64, types.int64, types.int64), cache=True, nogil=True)
+def _varint(base, pos, end):  # type: ignore[no-untyped-def]
+    """Value and next position; position -1 where the varint is cut or longer than ten bytes.
+
+    Eight bytes at once: the lowest clear top bit ends the varint, three shifts close the gaps.
+    """
     if pos + 8 > end:
-        return value, -1
-    for k in range(8):
-        value |= types.uint64(buf[pos + k]) << types.uint64(8 * k)
-    return value, pos + 8
+        return _long_varint(base, pos, end)
+    word = _word(base + types.uint64(pos))
+    if word & types.uint64(0x80) == 0:
+        return word & types.uint64(0x7F), pos + 1
+    ends = ~word & types.uint64(_CONTINUE)
+    if ends == 0:
+        return _long_varint(base, pos, end)
+    word &= ends ^ (ends - types.uint64(1))
+    word &= types.uint64(0x7F7F7F7F7F7F7F7F)
+    word = (word & types.uint64(0x007F007F007F007F)) | (
+        (word & types.uint64(0x7F007F007F007F00)) >> types.uint64(1)
+    )
+    word = (word & types.uint64(0x00003FFF00003FFF)) | (
+        (word & types.uint64(0x3FFF00003FFF0000)) >> types.uint64(2)
+    )
+    word = (word & types.uint64(0x000000000FFFFFFF)) | (
+        (word & types.uint64(0x0FFFFFFF00000000)) >> types.uint64(4)
+    )
+    return word, pos + types.int64(_trailing_zeros(ends) >> types.uint64(3)) + 1
 
 
-@njit(types.int64(_BUF, types.int64, types.int64, types.uint64), cache=True, nogil=True)
-def _skip(buf, pos, end, wire):  # type: ignore[no-untyped-def]
+@njit(types.int64(types.uint64, types.int64, types.int64, types.uint64), cache=True, nogil=True)
+def _skip(base, pos, end, wire):  # type: ignore[no-untyped-def]
     """Position after a value of this wire type, -1 where it is cut or the type is unknown."""
     if wire == 0:
-        _, pos = _varint(buf, pos, end)
+        _, pos = _varint(base, pos, end)
         return pos
     if wire == 2:
-        size, pos = _varint(buf, pos, end)
+        size, pos = _varint(base, pos, end)
         if pos < 0 or size > types.uint64(end - pos):
-            return -1
+            return types.int64(-1)
         return pos + types.int64(size)
     if wire == 1 or wire == 5:
         pos += 8 if wire == 1 else 4
-        return pos if pos <= end else -1
-    return -1
+        return pos if pos <= end else types.int64(-1)
+    return types.int64(-1)
 
 
-@njit(types.int64(_BUF, types.int64, types.int64, _U64M), cache=True, nogil=True)
-def _fields(buf, pos, end, out):  # type: ignore[no-untyped-def]
+@njit(types.int64(types.uint64, types.int64, types.int64, _U64M), cache=True, nogil=True)
+def _fields(base, pos, end, out):  # type: ignore[no-untyped-def]
     """Walk one message. Rows of `out`: field, wire type, value or start, end. Returns the count.
 
     Writes at most the rows that `out` has, so a first call with no rows only counts. A negative
@@ -98,25 +155,23 @@ def _fields(buf, pos, end, out):  # type: ignore[no-untyped-def]
     count = 0
     while pos < end:
         at = pos
-        tag, pos = _varint(buf, pos, end)
+        tag, pos = _varint(base, pos, end)
         if pos < 0 or tag >> types.uint64(3) == 0:
             return -1 - at
         wire = tag & types.uint64(7)
         low = types.uint64(pos)
         high = types.uint64(0)
         if wire == 0:
-            low, pos = _varint(buf, pos, end)
-        elif wire == 1:
-            low, pos = _fixed64(buf, pos, end)
+            low, pos = _varint(base, pos, end)
         elif wire == 2:
-            size, pos = _varint(buf, pos, end)
+            size, pos = _varint(base, pos, end)
             if pos < 0 or size > types.uint64(end - pos):
                 return -1 - at
             low = types.uint64(pos)
             pos += types.int64(size)
             high = types.uint64(pos)
         else:
-            pos = _skip(buf, pos, end, wire)
+            pos = _skip(base, pos, end, wire)
         if pos < 0:
             return -1 - at
         if count < out.shape[0]:
@@ -128,35 +183,32 @@ def _fields(buf, pos, end, out):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(types.int64(_BUF, types.int64, types.int64, _I64A), cache=True, nogil=True)
-def _line_header(buf, pos, end, head):  # type: ignore[no-untyped-def]
+@njit(types.int64(types.uint64, types.int64, types.int64, _I64A), cache=True, nogil=True)
+def _line_header(base, pos, end, head):  # type: ignore[no-untyped-def]
     """head = id, timestamp_ns, name start, name end, event count. 0, or -1 - position."""
     head[:] = 0
     while pos < end:
         at = pos
-        tag, pos = _varint(buf, pos, end)
+        tag, pos = _varint(base, pos, end)
         if pos < 0 or tag >> types.uint64(3) == 0:
             return -1 - at
-        if tag == 34:  # 4: events
-            size, pos = _varint(buf, pos, end)
-            if pos < 0 or size > types.uint64(end - pos):
-                return -1 - at
-            pos += types.int64(size)
-            head[4] += 1
-        elif tag == 8 or tag == 24:  # 1: id, 3: timestamp_ns
-            value, pos = _varint(buf, pos, end)
+        if tag == 8 or tag == 24:  # 1: id, 3: timestamp_ns
+            value, pos = _varint(base, pos, end)
             if pos < 0:
                 return -1 - at
             head[0 if tag == 8 else 1] = types.int64(value)
-        elif tag == 18:  # 2: name
-            size, pos = _varint(buf, pos, end)
+        elif tag & types.uint64(7) == 2:
+            size, pos = _varint(base, pos, end)
             if pos < 0 or size > types.uint64(end - pos):
                 return -1 - at
-            head[2] = pos
+            if tag == 34:  # 4: events
+                head[4] += 1
+            elif tag == 18:  # 2: name
+                head[2] = pos
+                head[3] = pos + types.int64(size)
             pos += types.int64(size)
-            head[3] = pos
         else:
-            pos = _skip(buf, pos, end, tag & types.uint64(7))
+            pos = _skip(base, pos, end, tag & types.uint64(7))
             if pos < 0:
                 return -1 - at
     return 0
@@ -166,7 +218,7 @@ def _line_header(buf, pos, end, head):  # type: ignore[no-untyped-def]
 def _look_up(key, table, wide_keys, wide_values):  # type: ignore[no-untyped-def]
     """Dense index of `key`: a table for small keys, a sorted list for others; -1 if unknown."""
     if 0 <= key < table.shape[0]:
-        return types.int64(table[key])
+        return types.int64(table[np.uintp(key)])
     low, high = 0, wide_keys.shape[0]
     while low < high:
         middle = (low + high) >> 1
@@ -181,26 +233,26 @@ def _look_up(key, table, wide_keys, wide_values):  # type: ignore[no-untyped-def
 
 @njit(
     types.int64(
-        _BUF, types.int64, types.int64, _I32A, _I64A, _I64A, _I8A,
+        types.uint64, types.int64, types.int64, _I32A, _I64A, _I64A, _I8A,
         types.int64, _U64M, _U8M,
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
-def _stat(buf, pos, end, slots, wide_ids, wide_slots, first_wins, row, values, kinds):  # type: ignore[no-untyped-def]
+def _stat(base, pos, end, slots, wide_ids, wide_slots, first_wins, row, values, kinds):  # type: ignore[no-untyped-def]
     """One XStat of event `row`, stored when its metadata id has a slot. 0, or -1 - position."""
     metadata_id = types.int64(0)
     kind = types.uint8(0)
     value = types.uint64(0)
     while pos < end:
         at = pos
-        tag, pos = _varint(buf, pos, end)
+        tag, pos = _varint(base, pos, end)
         if pos < 0 or tag >> types.uint64(3) == 0:
             return -1 - at
         field = tag >> types.uint64(3)
         wire = tag & types.uint64(7)
         if wire == 0:
-            word, pos = _varint(buf, pos, end)
+            word, pos = _varint(base, pos, end)
             if pos < 0:
                 return -1 - at
             if field == 1:
@@ -208,15 +260,8 @@ def _stat(buf, pos, end, slots, wide_ids, wide_slots, first_wins, row, values, k
             elif field == 3 or field == 4 or field == 7:
                 kind = types.uint8(field)
                 value = word
-        elif wire == 1:
-            word, pos = _fixed64(buf, pos, end)
-            if pos < 0:
-                return -1 - at
-            if field == 2:
-                kind = types.uint8(2)
-                value = word
         elif wire == 2:
-            size, pos = _varint(buf, pos, end)
+            size, pos = _varint(base, pos, end)
             if pos < 0 or size > types.uint64(end - pos):
                 return -1 - at
             if field == 5 or field == 6:
@@ -227,9 +272,13 @@ def _stat(buf, pos, end, slots, wide_ids, wide_slots, first_wins, row, values, k
                 kind = types.uint8(0)
             pos += types.int64(size)
         else:
-            pos = _skip(buf, pos, end, wire)
+            start = pos
+            pos = _skip(base, pos, end, wire)
             if pos < 0:
                 return -1 - at
+            if wire == 1 and field == 2:
+                kind = types.uint8(2)
+                value = _word(base + types.uint64(start))
     slot = _look_up(metadata_id, slots, wide_ids, wide_slots)
     if slot >= 0 and not (first_wins[slot] and kinds[slot, row]):
         values[slot, row] = value
@@ -239,33 +288,37 @@ def _stat(buf, pos, end, slots, wide_ids, wide_slots, first_wins, row, values, k
 
 @njit(
     types.int64(
-        _BUF, types.int64, types.int64, types.uint64,
+        types.uint64, types.int64, types.int64, types.uint64,
         _I32A, _I64A, _I64A,
         _I32A, _I64A, _I64A, _I8A,
-        _I32A, _U64A, _U64A, _I64A, _U64M, _U8M,
+        _I32A, _U64A, _U64A, _I64A, _U64M, _U8M, _I64A,
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
 def _scan_events(  # type: ignore[no-untyped-def]
-    buf, pos, end, base_ps,
+    base, pos, end, start_ps,
     metas, wide_metas, wide_meta_values,
     slots, wide_ids, wide_slots, first_wins,
-    meta, begin, duration, occurrences, values, kinds,
+    meta, begin, duration, occurrences, values, kinds, filled,
 ):  # fmt: skip
-    """Fill the columns of one XLine's events. 0, or -1 - position of the damage."""
-    row = 0
-    while pos < end:
+    """Fill the columns with the next events of an XLine, as many as fit.
+
+    `filled[0]` gets their number. Returns the position to go on from, or -1 - that of the damage.
+    """
+    row = types.int64(0)
+    capacity = meta.shape[0]
+    while pos < end and row < capacity:
         at = pos
-        tag, pos = _varint(buf, pos, end)
+        tag, pos = _varint(base, pos, end)
         if pos < 0:
             return -1 - at
         if tag != 34:
-            pos = _skip(buf, pos, end, tag & types.uint64(7))
+            pos = _skip(base, pos, end, tag & types.uint64(7))
             if pos < 0:
                 return -1 - at
             continue
-        size, pos = _varint(buf, pos, end)
+        size, pos = _varint(base, pos, end)
         if pos < 0 or size > types.uint64(end - pos):
             return -1 - at
         stop = pos + types.int64(size)
@@ -275,24 +328,24 @@ def _scan_events(  # type: ignore[no-untyped-def]
         count = types.int64(0)
         while pos < stop:
             here = pos
-            tag, pos = _varint(buf, pos, stop)
+            tag, pos = _varint(base, pos, stop)
             if pos < 0 or tag >> types.uint64(3) == 0:
                 return -1 - here
             if tag == 34:  # 4: stats
-                size, pos = _varint(buf, pos, stop)
+                size, pos = _varint(base, pos, stop)
                 if pos < 0 or size > types.uint64(stop - pos):
                     return -1 - here
                 status = types.int64(0)
                 if slots.shape[0] or wide_ids.shape[0]:
                     status = _stat(
-                        buf, pos, pos + types.int64(size), slots, wide_ids, wide_slots,
+                        base, pos, pos + types.int64(size), slots, wide_ids, wide_slots,
                         first_wins, row, values, kinds,
                     )  # fmt: skip
                 if status < 0:
                     return status
                 pos += types.int64(size)
             elif tag == 8 or tag == 16 or tag == 24 or tag == 40:
-                word, pos = _varint(buf, pos, stop)
+                word, pos = _varint(base, pos, stop)
                 if pos < 0:
                     return -1 - here
                 if tag == 8:
@@ -306,15 +359,17 @@ def _scan_events(  # type: ignore[no-untyped-def]
                     count = types.int64(word)
                     offset = types.uint64(0)
             else:
-                pos = _skip(buf, pos, stop, tag & types.uint64(7))
+                pos = _skip(base, pos, stop, tag & types.uint64(7))
                 if pos < 0:
                     return -1 - here
-        meta[row] = _look_up(metadata_id, metas, wide_metas, wide_meta_values)
-        begin[row] = base_ps + offset
-        duration[row] = span
-        occurrences[row] = count
+        index = np.uintp(row)
+        meta[index] = _look_up(metadata_id, metas, wide_metas, wide_meta_values)
+        begin[index] = start_ps + offset
+        duration[index] = span
+        occurrences[index] = count
         row += 1
-    return 0
+    filled[0] = row
+    return pos
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,27 +387,34 @@ class Field:
         return self.low
 
 
+def _address(buf: Bytes) -> int:
+    """Where the bytes are. The caller keeps `buf` alive while a kernel reads."""
+    return buf.__array_interface__["data"][0] if len(buf) else 0
+
+
 def walk_fields(buf: Bytes, low: int, high: int, name: str) -> list[Field]:
     """The fields of the message in `buf[low:high]`, in order."""
-    count = _fields(buf, low, high, np.empty((0, 4), np.uint64))
+    base = _address(buf)
+    count = _fields(base, low, high, np.empty((0, 4), np.uint64))
     if count < 0:
         raise damaged(name, -1 - count, len(buf))
     rows = np.empty((count, 4), np.uint64)
-    _fields(buf, low, high, rows)
+    _fields(base, low, high, rows)
     return [Field(*row) for row in rows.tolist()]
 
 
 def peek_field(buf: Bytes, low: int, high: int) -> Field | None:
     """The first field of a message that may go on past `high`; `None` where none can start so."""
-    tag, pos = _varint(buf, low, high)
+    base = _address(buf)
+    tag, pos = _varint(base, low, high)
     if pos < 0 or int(tag) >> 3 == 0:
         return None
     wire, number = int(tag) & 7, int(tag) >> 3
     if wire == VARINT:
-        value, pos = _varint(buf, pos, high)
+        value, pos = _varint(base, pos, high)
         return Field(number, wire, int(value), 0) if pos >= 0 else None
     if wire == LENGTH:
-        size, pos = _varint(buf, pos, high)
+        size, pos = _varint(base, pos, high)
         return Field(number, wire, pos, pos + int(size)) if pos >= 0 else None
     return Field(number, wire, pos, high) if wire in (FIXED64, FIXED32) else None
 
@@ -377,7 +439,7 @@ class Line:
 def read_line(buf: Bytes, low: int, high: int, name: str) -> Line:
     """Header of the XLine in `buf[low:high]`; counts its events without reading them."""
     head = np.zeros(5, np.int64)
-    status = _line_header(buf, low, high, head)
+    status = _line_header(_address(buf), low, high, head)
     if status < 0:
         raise damaged(name, -1 - status, len(buf))
     line_id, timestamp_ns, start, stop, count = head.tolist()
@@ -466,6 +528,9 @@ class Events:
         return self.begin_ps + self.duration_ps
 
 
+CHUNK_EVENTS = 65_536
+
+
 def scan_events(
     buf: Bytes,
     line: Line,
@@ -474,33 +539,38 @@ def scan_events(
     stat_ids: Mapping[str, Sequence[int]],
     first_wins: frozenset[str],
     name: str,
-) -> Events:
-    """Columns of `line`'s events, with one stat column per name in `stat_ids`.
+    chunk_events: int,
+) -> Iterator[Events]:
+    """Columns of `line`'s events, at most `chunk_events` at a time, in file order.
 
-    `stat_ids` maps a stat's name to its metadata ids in this plane; `first_wins` names the stats of
-    which the first one counts where an event repeats it.
+    `stat_ids` maps a stat's name to its metadata ids in this plane; each gets a column. Of the
+    stats in `first_wins` the first one counts where an event repeats it, else the last.
     """
-    count = line.event_count
     names = list(stat_ids)
     slots = make_lookup({key: slot for slot, n in enumerate(names) for key in stat_ids[n]})
-    meta = np.empty(count, np.int32)
-    begin, duration = np.empty(count, np.uint64), np.empty(count, np.uint64)
-    occurrences = np.empty(count, np.int64)
-    values = np.zeros((len(names), count), np.uint64)
-    kinds = np.zeros((len(names), count), np.uint8)
-    status = _scan_events(
-        buf, line.low, line.high, line.base_ps,
-        metas.table, metas.wide_keys, metas.wide_values,
-        slots.table, slots.wide_keys, slots.wide_values,
-        np.array([n in first_wins for n in names], np.int8),
-        meta, begin, duration, occurrences, values, kinds,
-    )  # fmt: skip
-    if status < 0:
-        raise damaged(name, -1 - status, len(buf))
-    stats = {n: StatColumn(words=values[k], kinds=kinds[k]) for k, n in enumerate(names)}
-    return Events(
-        meta=meta, begin_ps=begin, duration_ps=duration, occurrences=occurrences, stats=stats
-    )
+    first = np.array([n in first_wins for n in names], np.int8)
+    filled = np.zeros(1, np.int64)
+    position, left = line.low, line.event_count
+    while left > 0:
+        count = min(left, chunk_events)
+        meta = np.empty(count, np.int32)
+        begin, duration = np.empty(count, np.uint64), np.empty(count, np.uint64)
+        occurrences = np.empty(count, np.int64)
+        words = np.zeros((len(names), count), np.uint64)
+        kinds = np.zeros((len(names), count), np.uint8)
+        position = _scan_events(
+            _address(buf), position, line.high, line.base_ps,
+            metas.table, metas.wide_keys, metas.wide_values,
+            slots.table, slots.wide_keys, slots.wide_values, first,
+            meta, begin, duration, occurrences, words, kinds, filled,
+        )  # fmt: skip
+        if position < 0:
+            raise damaged(name, -1 - position, len(buf))
+        left -= count
+        stats = {n: StatColumn(words=words[k], kinds=kinds[k]) for k, n in enumerate(names)}
+        yield Events(
+            meta=meta, begin_ps=begin, duration_ps=duration, occurrences=occurrences, stats=stats
+        )
 
 
 def damaged(name: str, position: int, size: int) -> CorruptProfileError:
