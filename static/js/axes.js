@@ -58,7 +58,8 @@ function heaviest(dots) {
   });
 }
 
-const spread = (values, [before, after], least) => {
+/** A range around values, at least so many decades long. */
+export const spread = (values, [before, after], least) => {
   let low = Math.min(...values) - before;
   let high = Math.max(...values) + after;
   const missing = least - (high - low);

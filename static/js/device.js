@@ -45,10 +45,10 @@ const stepsText = ({ steps }) => (steps === 0 ? "no steps" : counted(steps, coun
 
 /** Levels whose traffic is known but not their peak: said, since their roof is missing. */
 function missingPeaks(model) {
+  if (model.roofs.compute.length + model.roofs.memory.length === 0) return [item("Peaks", small("none known: no roofs can be drawn"))];
   const without = model.levels.filter(({ roof }) => roof === null).map(({ label }) => label);
-  const compute = model.roofs.compute.length === 0 ? ["compute"] : [];
-  const all = [...compute, ...without];
-  return all.length === 0 ? [] : [item(all.join(", "), small("no peak known"))];
+  if (model.roofs.compute.length === 0) without.unshift("Compute");
+  return without.length === 0 ? [] : [item(without.join(", "), small("no peak known"))];
 }
 
 function ridgeItems(memory) {

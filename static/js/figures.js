@@ -250,13 +250,15 @@ export function programFigure(chart, paint) {
       xanchor: rightHalf ? "right" : "left", xshift: rightHalf ? -5 : 5, font: label,
     });
   }
-  for (const { x, y, point } of marks.filter((mark) => mark.point.is_outlier).slice(-3)) {
+  const outliers = marks.filter((mark) => mark.point.is_outlier);
+  // A few can be named; many would hide each other's names, and the list has them.
+  for (const { x, y, point } of outliers.length <= 3 ? outliers : []) {
     roofs.annotations.push({ x, y, text: `step ${stepNumber(point.label)}`, showarrow: false, yanchor: "top", yshift: -7, font: label });
   }
   const trace = {
     name: "program", meta: "program", x: power(marks.map((m) => m.x)), y: power(marks.map((m) => m.y)), mode: "markers", hoverinfo: "skip",
     marker: {
-      symbol: marks.map((m) => SCOPE_SYMBOLS[m.point.scope]), size: marks.map((m) => SCOPE_SIZES[m.point.scope]),
+      opacity: 1, symbol: marks.map((m) => SCOPE_SYMBOLS[m.point.scope]), size: marks.map((m) => SCOPE_SIZES[m.point.scope]),
       color: marks.map((m) => (m.point.scope === "step" ? stepColour(m.point.order ?? 1, paint) : paint.colour("--star"))),
       line: {
         color: marks.map((m) => paint.colour(m.point.is_outlier ? "--warn" : "--halo")),

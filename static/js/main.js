@@ -169,8 +169,8 @@ function createPage(model, Plotly, initial) {
   function fillEmpty(element, hidden, { title, lines, clear }) {
     element.hidden = hidden;
     if (hidden) return;
-    element.replaceChildren(html("b", {}, title), ...lines.map((line) => html("span", {}, line)),
-      clear ? html("button", { class: "btn", type: "button", on: { click: () => store.set(withoutFilters(store.get())) } }, "Clear all filters") : null);
+    element.replaceChildren(html("b", {}, title), ...lines.map((line) => html("span", {}, line)));
+    if (clear) element.append(html("button", { class: "btn", type: "button", on: { click: () => store.set(withoutFilters(store.get())) } }, "Clear all filters"));
   }
 
   function drawCharts() {

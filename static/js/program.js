@@ -1,6 +1,6 @@
 // Program level: the small roofline of total, average and steps, and the list beside it.
 
-import { createScale } from "./axes.js";
+import { createScale, spread } from "./axes.js";
 import { html, icon, mark, part } from "./dom.js";
 import { CONFIG, PROGRAM_MARGIN, programFigure, SCOPE_SYMBOLS, stepColour } from "./figures.js";
 import { count, DASH, percent, significant } from "./format.js";
@@ -85,10 +85,7 @@ function programRange(dots, corner) {
   const xs = dots.map((dot) => dot.x).concat(corner ? [corner.x] : []);
   const ys = dots.map((dot) => dot.y).concat(corner ? [corner.y] : []);
   if (xs.length === 0) return [[-1, 3], [0, 5]];
-  return [
-    [Math.min(...xs) - 0.42, Math.max(...xs) + 0.42],
-    [Math.min(...ys) - 0.3, Math.max(...ys) + 0.18],
-  ];
+  return [spread(xs, [0.42, 0.42], 0.8), spread(ys, [0.3, 0.18], 0.8)];
 }
 
 function totalGap(places, main, top) {
@@ -185,6 +182,7 @@ function noteOf(points) {
   const steps = points.filter((point) => point.scope === "step").length;
   if (points.length === 0) return "";
   if (steps === 0) return "No steps in this profile: Total counts every op.";
+  if (!points.some((point) => point.scope === "average")) return `Total counts every op; ${count(steps)} step${steps === 1 ? "" : "s"}.`;
   return `Total counts every op; Average only the ${steps === 1 ? "one complete step" : `${count(steps)} complete steps`}.`;
 }
 

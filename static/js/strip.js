@@ -141,10 +141,14 @@ function layOut(rows, bandwidth, scale, model, mode) {
 
 /** Discs that do not all fit are drawn smaller, in the same proportions, until nearly all do. */
 function packSmaller(ordered, halfHeight) {
+  const edge = ordered.filter((disc) => disc.edge !== null);
+  const free = ordered.filter((disc) => disc.edge === null);
   for (let factor = 1; ; factor *= 0.8) {
-    const discs = ordered.map((disc) => ({ ...disc, radius: Math.max(2, disc.radius * factor) }));
+    const discs = free.map((disc) => ({ ...disc, radius: Math.max(2, disc.radius * factor) }));
     const { offsets, crowded } = packDiscs(discs, halfHeight);
-    if (crowded <= discs.length * 0.03 || factor < 0.5) return { discs, offsets };
+    if (crowded <= discs.length * 0.03 || factor < 0.5) {
+      return { discs: [...discs, ...edge], offsets: [...offsets, ...packDiscs(edge, halfHeight).offsets] };
+    }
   }
 }
 
