@@ -56,7 +56,7 @@ async function upload(files, signal) {
   const startedAt = performance.now();
   addEventListener("beforeunload", warnOfLoss);
   try {
-    const answer = await sendFiles(uploadUrl, files, { signal, onProgress: (sent) => progress.draw(drawnUpload(sent)) });
+    const answer = await sendFiles(`${uploadUrl}?wait=0`, files, { signal, onProgress: (sent) => progress.draw(drawnUpload(sent)) });
     progress.noteUpload(totalBytes(files), performance.now() - startedAt);
     return answer;
   } finally {
