@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.analysis.records import AnalysisOptions, analyse
-
 from app.analysis import xprof_table
+from app.analysis.records import AnalysisOptions, analyse
 from app.devices import resolve
 from app.importers.registry import import_profile
 from app.importers.source import SourceFile

@@ -1,0 +1,59 @@
+"""Our table equals XProf's own, cell by cell: generated captures, hand-made corners, a real one."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.tools.comparison import compare
+from tests.tools.edge_cases import EDGE_CASES
+from tests.tools.xprof_json import our_tables
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "xspace"
+CASES = sorted(path for path in GOLDEN.iterdir() if path.name != "edge_cases")
+REAL = ROOT.parent / "shared" / "profiles" / "tpu-v6e-inference"
+
+# XProf orders rows with equal self time and equal name by a hash; here they are compared as a set.
+TIED = {"tied_rows"}
+
+
+def reference(path: Path):
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+def assert_equal(expected, files, *, ties=False):
+    comparison = compare(expected, our_tables(files), ties=ties)
+    assert comparison.compared > 0
+    assert not comparison.mismatches, comparison.summary()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_generated_capture_equals_xprof(case):
+    files = sorted(case.glob("*.pb"))
+    assert_equal(reference(case / "reference.json.gz"), files)
+
+
+@pytest.mark.parametrize("name", EDGE_CASES)
+def test_corner_of_the_format_equals_xprof(name, tmp_path):
+    expected = reference(GOLDEN / "edge_cases" / f"{name}.json.gz")
+    assert_equal(expected, EDGE_CASES[name](tmp_path), ties=name in TIED)
+
+
+@pytest.mark.skipif(
+    not REAL.is_dir(),
+    reason="the real v6e capture is not redistributed with this project: it lies in ../shared",
+)
+def test_real_capture_equals_xprof():
+    expected = json.loads((REAL / "reference.json").read_text("utf-8"))
+    assert_equal(expected, [REAL / "host_0.xplane.pb"])
+
+
+def test_comparison_notices_a_changed_cell():
+    expected = reference(CASES[0] / "reference.json.gz")
+    changed = json.loads(json.dumps(expected))
+    cell = changed[0]["rows"][3]["c"][5]
+    cell["v"] *= 1 + 1e-8
+    assert compare(expected, expected).mismatches == 0
+    assert compare(expected, changed).mismatches == 1
