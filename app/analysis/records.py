@@ -1,0 +1,790 @@
+"""Profile and device to roofline records, for both states of the infeed/outfeed switch.
+
+Records are columns. Two modes: corrected (the page, our exports) and `xprof_compat`, which keeps
+XProf 2.24.2's numbers cell by cell; each of its oddities is one named place in `_Oddities`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.analysis import roofline
+from app.analysis.roofline import Floats, Peaks
+from app.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
+from app.model.device import Device
+from app.model.memory import MemoryLevel
+from app.model.profile import Diagnostic, Profile, ScopeSums, Severity
+from app.model.units import PS_PER_NS, PS_PER_US, gb_to_gib
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+
+MAX_OPS = 1000
+OUTLIER_RATIO = 0.3
+_NAN = float("nan")
+_U64 = 2**64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisOptions:
+    """How to analyse. `xprof_compat` reproduces XProf's table exactly, oddities included."""
+
+    xprof_compat: bool = False
+
+
+class Cost(StrEnum):
+    """What is known of an op's work."""
+
+    KNOWN = "known"
+    NO_FLOPS = "no_flops"
+    UNKNOWN = "unknown"
+    IDLE = "idle"
+
+
+class Scope(StrEnum):
+    """What a program-level point sums up."""
+
+    TOTAL = "total"
+    TOTAL_HW = "total_hw"
+    AVERAGE = "average"
+    STEP = "step"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measures:
+    """Roofline columns of rows (ops or program points); NaN where unknown.
+
+    Rates are per core: FLOP/s in GFLOP/s (1e9), bandwidth in GiB/s (2**30), intensity in FLOP/byte,
+    ratios as fractions. `bound` is a code of `roofline.classify` over `levels` of the analysis.
+    """
+
+    total_time_us: Floats
+    avg_time_us: Floats
+    self_time_us: Floats
+    avg_self_time_us: Floats
+    total_time_per_core_us: Floats
+    dma_stall_ratio: Floats
+    flop_rate_gflops: Floats
+    model_flop_rate_gflops: Floats
+    memory_bandwidth_gibs: Floats
+    bandwidth_gibs: Mapping[MemoryLevel, Floats]
+    operational_intensity: Floats
+    intensity: Mapping[MemoryLevel, Floats]
+    bottleneck_intensity: Floats
+    bound: I64
+    attainable_gflops: Floats
+    roofline_efficiency_ratio: Floats
+    compute_efficiency_ratio: Floats
+    memory_utilisation_ratio: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OpRecords:
+    """All ops, one row each, in the profile's order; the last row is IDLE.
+
+    `saving_per_core_us` is the self time an op would save at its roof.
+    """
+
+    name: tuple[str, ...]
+    category: tuple[str, ...]
+    program_id: U64
+    occurrences: I64
+    cost: tuple[Cost, ...]
+    self_time_per_core_us: Floats
+    saving_per_core_us: Floats
+    measures: Measures
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProgramPoints:
+    """Total, counters, average and steps, in that order. `outlier` marks steps off the median."""
+
+    scope: tuple[Scope, ...]
+    label: tuple[str, ...]
+    outlier: Bools
+    measures: Measures
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """One state of the infeed/outfeed switch: listed ops by self time, and program points.
+
+    `op` indexes `OpRecords`; the ratios are of the program's time in this state. `beyond_ops` and
+    `beyond_share_ratio` are the ops past the first 1000.
+    """
+
+    include_infeed_outfeed: bool
+    op: I64
+    rank: I64
+    self_share_ratio: Floats
+    cumulative_share_ratio: Floats
+    total_share_ratio: Floats
+    saving_share_ratio: Floats
+    total_time_us: float
+    beyond_ops: int
+    beyond_share_ratio: float
+    program: ProgramPoints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RooflineAnalysis:
+    """Everything there is to show or export of one profile on one device."""
+
+    profile: Profile
+    device: Device
+    options: AnalysisOptions
+    peaks: Peaks
+    levels: tuple[MemoryLevel, ...]
+    ops: OpRecords
+    with_infeed: View
+    without_infeed: View
+    time_scale_multiplier: float | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    def view(self, *, include_infeed_outfeed: bool) -> View:
+        """The state with or without infeed and outfeed."""
+        return self.with_infeed if include_infeed_outfeed else self.without_infeed
+
+    def bound_label(self, code: int) -> str:
+        """XProf's text for a bound code."""
+        if code <= roofline.COMPUTE_BOUND:
+            return ("Unknown", "Compute")[code]
+        return self.levels[code - 2].label
+
+
+@dataclass(frozen=True, slots=True)
+class _Oddities:
+    """Where XProf 2.24.2 differs from what is right, each switch in one place."""
+
+    on: bool
+
+    @property
+    def missing(self) -> float:
+        """XProf shows 0 for what it does not know."""
+        return 0.0 if self.on else _NAN
+
+    @property
+    def cuts_before_dropping(self) -> bool:
+        """XProf takes the top 1000 first and drops IDLE and infeed rows from them afterwards."""
+        return self.on
+
+    @property
+    def knows_all_costs(self) -> bool:
+        """XProf takes an unknown cost for zero."""
+        return self.on
+
+    @property
+    def averages_no_steps(self) -> bool:
+        """XProf shows an average of zeros when there is no step."""
+        return self.on
+
+    def difference(self, time_ps: int, part_ps: int) -> int:
+        """Time without infeed and outfeed; XProf's counter wraps below zero, ours stops there."""
+        return (time_ps - part_ps) % _U64 if self.on else max(0, time_ps - part_ps)
+
+    def counted_levels(self, device: Device) -> frozenset[MemoryLevel]:
+        """Levels in efficiency: XProf goes by flags that combining hosts loses, we by peaks."""
+        if not self.on:
+            return frozenset(peak.level for peak in device.memory)
+        levels = {MemoryLevel.HBM}
+        if device.has_cmem:
+            levels |= {MemoryLevel.CMEM_READ, MemoryLevel.CMEM_WRITE}
+        elif device.has_merged_vmem:
+            levels |= {MemoryLevel.VMEM_READ, MemoryLevel.VMEM_WRITE}
+        return frozenset(levels)
+
+
+def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> RooflineAnalysis:
+    """Roofline records of a checked profile; total, whatever the profile lacks."""
+    oddities = _Oddities(options.xprof_compat)
+    peaks = _peaks(device, oddities)
+    levels = tuple(level for level in MemoryLevel if level in profile.ops.traffic_bytes)
+    context = _Context(profile, device, peaks, levels, oddities)
+    ops = _op_records(context)
+    return RooflineAnalysis(
+        profile=profile,
+        device=device,
+        options=options,
+        peaks=peaks,
+        levels=levels,
+        ops=ops,
+        with_infeed=_view(context, ops, include=True),
+        without_infeed=_view(context, ops, include=False),
+        time_scale_multiplier=_time_scale(profile),
+        diagnostics=(*profile.diagnostics, *_diagnostics(context, ops)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    profile: Profile
+    device: Device
+    peaks: Peaks
+    levels: tuple[MemoryLevel, ...]
+    oddities: _Oddities
+
+    @property
+    def idle_ps(self) -> int:
+        return (self.profile.time_ps - self.profile.op_time_ps) % _U64
+
+
+def _peaks(device: Device, oddities: _Oddities) -> Peaks:
+    gibs = {peak.level: gb_to_gib(peak.gbs) for peak in device.memory}
+    counted = oddities.counted_levels(device)
+    return Peaks(
+        gflops=device.peak_gflops or 0.0,
+        binding_gibs=gibs,
+        counted_gibs={level: value for level, value in gibs.items() if level in counted},
+    )
+
+
+def _time_scale(profile: Profile) -> float | None:
+    """Op time at the default clock over op time: below 1 where the clock was raised."""
+    return profile.normalised_op_time_ps / profile.op_time_ps if profile.op_time_ps else None
+
+
+# --------------------------------------------------------------------------------------- measures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """Time and work of rows, as counted; `known` is false where nobody counted."""
+
+    time_ps: U64
+    self_time_ps: U64
+    occurrences: I64
+    dma_stall_ps: U64
+    flop: U64
+    model_flop: U64
+    bytes_accessed: U64
+    traffic_bytes: Mapping[MemoryLevel, U64]
+    traffic_known: Bools
+    known: Bools
+    divisor: Floats  # 1, or the number of steps of an average
+
+
+def _measure(work: _Work, context: _Context) -> Measures:
+    missing = context.oddities.missing
+    nanoseconds = work.time_ps.astype(np.float64) / PS_PER_NS
+    known = work.known | context.oddities.knows_all_costs
+
+    def count(values: U64) -> Floats:
+        return np.where(known, values.astype(np.float64), missing)
+
+    def rate(values: Floats) -> Floats:
+        return roofline.ratio(values, nanoseconds, missing=missing)
+
+    flop, model, moved = count(work.flop), count(work.model_flop), count(work.bytes_accessed)
+    traffic = _traffic(work, moved, context)
+    bandwidth = {level: gb_to_gib(rate(traffic[level])) for level in context.levels}
+    intensity = {
+        level: roofline.ratio(flop, np.nan_to_num(traffic[level]), missing=missing)
+        for level in context.levels
+    }
+    overall = roofline.ratio(flop, np.nan_to_num(moved), missing=missing)
+    flop_rate = rate(flop)
+    compute = roofline.ratio(flop_rate, context.peaks.gflops, missing=missing)
+    bounds = _bounds(context, compute, overall, bandwidth, intensity, traffic)
+    memory = _memory_utilisation(context, bandwidth, len(flop))
+    efficiency = roofline.highest([memory, compute], length=len(flop), missing=missing)
+    total_us = work.time_ps.astype(np.float64) / PS_PER_US
+    self_us = work.self_time_ps.astype(np.float64) / PS_PER_US
+    occurrences = work.occurrences.astype(np.float64)
+    shown_us = total_us / work.divisor
+    bottleneck = bounds.intensity
+    if not context.oddities.on:
+        bottleneck = np.where(bounds.code == roofline.UNKNOWN_BOUND, _NAN, bottleneck)
+    return Measures(
+        total_time_us=shown_us,
+        avg_time_us=roofline.ratio(total_us, occurrences, missing=missing),
+        self_time_us=self_us / work.divisor,
+        avg_self_time_us=roofline.ratio(self_us, occurrences, missing=missing),
+        total_time_per_core_us=roofline.ratio(
+            shown_us, float(context.device.core_count), missing=missing
+        ),
+        dma_stall_ratio=roofline.ratio(
+            work.dma_stall_ps.astype(np.float64),
+            work.time_ps.astype(np.float64),
+            missing=missing,
+        ),
+        flop_rate_gflops=flop_rate,
+        model_flop_rate_gflops=rate(model),
+        memory_bandwidth_gibs=gb_to_gib(rate(moved)),
+        bandwidth_gibs=bandwidth,
+        operational_intensity=overall,
+        intensity=intensity,
+        bottleneck_intensity=bottleneck,
+        bound=bounds.code,
+        attainable_gflops=roofline.ratio(flop_rate, np.nan_to_num(efficiency), missing=missing),
+        roofline_efficiency_ratio=efficiency,
+        compute_efficiency_ratio=compute,
+        memory_utilisation_ratio=memory,
+    )
+
+
+def _traffic(work: _Work, moved: Floats, context: _Context) -> dict[MemoryLevel, Floats]:
+    """Bytes per level. Without a breakdown all bytes count as HBM's, and on-chip is unknown."""
+    missing = context.oddities.missing
+    traffic: dict[MemoryLevel, Floats] = {}
+    for level in context.levels:
+        counted = work.traffic_bytes[level].astype(np.float64)
+        otherwise = moved if level is MemoryLevel.HBM else np.full(len(moved), missing)
+        values = np.where(work.traffic_known, counted, otherwise)
+        traffic[level] = np.where(np.isnan(moved), moved, values)
+    return traffic
+
+
+def _bounds(
+    context: _Context,
+    compute: Floats,
+    overall: Floats,
+    bandwidth: Mapping[MemoryLevel, Floats],
+    intensity: Mapping[MemoryLevel, Floats],
+    traffic: Mapping[MemoryLevel, Floats],
+) -> roofline.Bounds:
+    """Compute, then the memories in order; on-chip ones only where they moved bytes."""
+    memory = []
+    for level in context.levels:
+        peak = context.peaks.binding_gibs.get(level, 0.0)
+        used = roofline.ratio(bandwidth[level], peak, missing=0.0)
+        if level is not MemoryLevel.HBM:
+            used = np.where(np.nan_to_num(traffic[level]) > 0, used, 0.0)
+        memory.append((used, intensity[level]))
+    return roofline.classify(compute, overall, memory)
+
+
+def _memory_utilisation(
+    context: _Context, bandwidth: Mapping[MemoryLevel, Floats], length: int
+) -> Floats:
+    """Share of the most used memory's peak, among the levels that count."""
+    missing = context.oddities.missing
+    columns = [
+        roofline.ratio(bandwidth[level], peak, missing=missing)
+        for level, peak in context.peaks.counted_gibs.items()
+        if level in bandwidth
+    ]
+    return roofline.highest(columns, length=length, missing=missing)
+
+
+# -------------------------------------------------------------------------------------------- ops
+
+
+def _op_records(context: _Context) -> OpRecords:
+    table = context.profile.ops
+    idle = np.array([context.idle_ps], np.uint64)
+
+    def with_idle(column: U64, value: U64 | None = None) -> U64:
+        return np.concatenate([column, np.zeros(1, np.uint64) if value is None else value])
+
+    known = np.append(table.cost_known, False)
+    work = _Work(
+        time_ps=with_idle(table.time_ps, idle),
+        self_time_ps=with_idle(table.self_time_ps, idle),
+        occurrences=np.append(table.occurrences, 0),
+        dma_stall_ps=with_idle(table.dma_stall_ps),
+        flop=with_idle(table.flop),
+        model_flop=with_idle(table.model_flop),
+        bytes_accessed=with_idle(table.bytes_accessed),
+        traffic_bytes={level: with_idle(table.traffic_bytes[level]) for level in context.levels},
+        traffic_known=np.append(table.traffic_known, False),
+        known=known,
+        divisor=np.ones(len(known)),
+    )
+    measures = _measure(work, context)
+    self_per_core = measures.self_time_us / max(context.device.core_count, 1)
+    return OpRecords(
+        name=(*table.name, IDLE_CATEGORY),
+        category=(*table.category, IDLE_CATEGORY),
+        program_id=with_idle(table.program_id),
+        occurrences=work.occurrences,
+        cost=_costs(work),
+        self_time_per_core_us=self_per_core,
+        saving_per_core_us=_saving(self_per_core, measures.roofline_efficiency_ratio),
+        measures=measures,
+    )
+
+
+def _costs(work: _Work) -> tuple[Cost, ...]:
+    def cost(known: bool, flop: int) -> Cost:
+        if not known:
+            return Cost.UNKNOWN
+        return Cost.KNOWN if flop else Cost.NO_FLOPS
+
+    pairs = zip(work.known[:-1].tolist(), work.flop[:-1].tolist(), strict=True)
+    return (*(cost(known, flop) for known, flop in pairs), Cost.IDLE)
+
+
+def _saving(self_us: Floats, efficiency: Floats) -> Floats:
+    """Self time beyond what the roof needs: self × (1 - efficiency); unknown above the roof."""
+    below = efficiency <= 1  # false for NaN
+    return np.where(below, self_us * (1 - efficiency), _NAN)
+
+
+# ------------------------------------------------------------------------------------------ views
+
+
+def _view(context: _Context, ops: OpRecords, *, include: bool) -> View:
+    hosted = np.array([is_infeed_outfeed(category) for category in ops.category], np.bool_)
+    time_ps = context.profile.time_ps
+    if not include:
+        moved = int(context.profile.ops.time_ps[hosted[:-1]].sum(dtype=np.uint64))
+        time_ps = context.oddities.difference(time_ps, moved)
+    total_us = time_ps / PS_PER_US
+    listed, beyond = _listed(context, ops, hosted & (not include))
+    measures = ops.measures
+    total = np.float64(total_us)
+
+    def share(column: Floats) -> Floats:
+        return roofline.ratio(column, float(total), missing=context.oddities.missing)
+
+    self_share = share(measures.self_time_us[listed])
+    cores = max(context.device.core_count, 1)
+    return View(
+        include_infeed_outfeed=include,
+        op=listed,
+        rank=np.arange(1, len(listed) + 1),
+        self_share_ratio=self_share,
+        cumulative_share_ratio=np.cumsum(self_share),
+        total_share_ratio=share(measures.total_time_us[listed]),
+        saving_share_ratio=share(ops.saving_per_core_us[listed] * cores),
+        total_time_us=total_us,
+        beyond_ops=len(beyond),
+        beyond_share_ratio=float(np.nan_to_num(share(measures.self_time_us[beyond])).sum()),
+        program=_program(context, include=include),
+    )
+
+
+def _listed(context: _Context, ops: OpRecords, dropped: Bools) -> tuple[I64, I64]:
+    """Ops by self time, longest first, equal ones by name: the first 1000, and the rest."""
+    order = _by_self_time(ops)
+    if context.oddities.cuts_before_dropping:
+        gone = dropped | (ops.occurrences == 0)
+        top = order[:MAX_OPS]
+        return top[~gone[top]], order[MAX_OPS:]
+    kept = order[~dropped[order]]
+    idle = len(ops) - 1
+    ranked = kept[kept != idle]
+    chosen = set(ranked[:MAX_OPS].tolist()) | ({idle} if context.idle_ps else set())
+    return np.array([k for k in kept.tolist() if k in chosen], np.int64), ranked[MAX_OPS:]
+
+
+def _by_self_time(ops: OpRecords) -> I64:
+    """Row numbers by self time down, name up (bytewise)."""
+    self_us = ops.measures.self_time_us.tolist()
+    names = [name.encode() for name in ops.name]
+    order = sorted(range(len(ops)), key=lambda k: (-self_us[k], names[k]))
+    return np.array(order, np.int64)
+
+
+# ---------------------------------------------------------------------------------------- program
+
+
+def _program(context: _Context, *, include: bool) -> ProgramPoints:
+    steps = context.profile.steps
+    scopes, labels, works = [Scope.TOTAL], ["Total"], [_total_work(context, include=include)]
+    averages = len(steps) > 0 or context.oddities.averages_no_steps
+    if context.profile.has_average and averages:
+        scopes.append(Scope.AVERAGE)
+        labels.append("Average")
+        works.append(_average_work(context, include=include))
+    if len(steps):
+        scopes += [Scope.STEP] * len(steps)
+        labels += steps.label
+        works.append(_step_work(context, include=include))
+    measures = _measure(_stack(works, context.levels), context)
+    points = ProgramPoints(
+        scope=tuple(scopes),
+        label=tuple(labels),
+        outlier=_outliers(scopes, measures.total_time_us),
+        measures=measures,
+    )
+    return points if context.oddities.on else _with_counters(context, points)
+
+
+def _outliers(scopes: Sequence[Scope], time_us: Floats) -> Bools:
+    """Steps whose time differs from the median step's by more than 30 %."""
+    is_step = np.array([scope is Scope.STEP for scope in scopes], np.bool_)
+    if not is_step.any():
+        return is_step
+    median = float(np.median(time_us[is_step]))
+    return is_step & (np.abs(time_us - median) > OUTLIER_RATIO * median)
+
+
+def _total_work(context: _Context, *, include: bool) -> _Work:
+    table = context.profile.ops
+    classes = [
+        -1 if is_container(category) else int(is_infeed_outfeed(category))
+        for category in table.category
+    ]
+    wanted = np.isin(classes, [0, 1] if include else [0])
+    hosted = np.isin(classes, [1])
+
+    def total(column: U64) -> U64:
+        return np.array([column[wanted].sum(dtype=np.uint64)], np.uint64)
+
+    time_ps = context.profile.time_ps
+    if not include:
+        moved = int(table.time_ps[hosted].sum(dtype=np.uint64))
+        time_ps = context.oddities.difference(time_ps, moved)
+    return _program_work(
+        np.array([time_ps], np.uint64),
+        flop=total(table.flop),
+        model_flop=total(table.model_flop),
+        bytes_accessed=total(table.bytes_accessed),
+        traffic_bytes={level: total(table.traffic_bytes[level]) for level in context.levels},
+        traffic_known=np.array([table.traffic_known[wanted].any()]),
+    )
+
+
+def _step_work(context: _Context, *, include: bool) -> _Work:
+    steps = context.profile.steps
+    sums = steps.sums
+    time = [
+        int(t) if include else context.oddities.difference(int(t), int(moved))
+        for t, moved in zip(steps.time_ps.tolist(), sums.time_ps[:, 1].tolist(), strict=True)
+    ]
+    return _sums_work(np.array(time, np.uint64), sums, context, include=include)
+
+
+def _average_work(context: _Context, *, include: bool) -> _Work:
+    """All steps as one row; its shown times are divided by their number afterwards."""
+    steps = context.profile.steps
+    time = int(steps.time_ps.sum(dtype=np.uint64))
+    if not include:
+        moved = int(steps.sums.time_ps[:, 1].sum(dtype=np.uint64))
+        time = context.oddities.difference(time, moved)
+    whole = ScopeSums(
+        time_ps=steps.sums.time_ps.sum(axis=0, keepdims=True, dtype=np.uint64),
+        flop=steps.sums.flop.sum(axis=0, keepdims=True, dtype=np.uint64),
+        model_flop=steps.sums.model_flop.sum(axis=0, keepdims=True, dtype=np.uint64),
+        bytes_accessed=steps.sums.bytes_accessed.sum(axis=0, keepdims=True, dtype=np.uint64),
+        traffic_bytes={
+            level: column.sum(axis=0, keepdims=True, dtype=np.uint64)
+            for level, column in steps.sums.traffic_bytes.items()
+        },
+        traffic_known=np.logical_or.reduce(steps.sums.traffic_known, axis=0, keepdims=True),
+    )
+    divisor = float(max(len(steps), 1))
+    return _sums_work(np.array([time], np.uint64), whole, context, include=include, divisor=divisor)
+
+
+def _sums_work(
+    time_ps: U64, sums: ScopeSums, context: _Context, *, include: bool, divisor: float = 1.0
+) -> _Work:
+    wanted = slice(0, 2 if include else 1)
+
+    def total(column: U64) -> U64:
+        return np.add.reduce(column[:, wanted], axis=1)
+
+    return _program_work(
+        time_ps,
+        flop=total(sums.flop),
+        model_flop=total(sums.model_flop),
+        bytes_accessed=total(sums.bytes_accessed),
+        traffic_bytes={level: total(sums.traffic_bytes[level]) for level in context.levels},
+        traffic_known=np.logical_or.reduce(sums.traffic_known[:, wanted], axis=1),
+        divisor=divisor,
+    )
+
+
+def _program_work(
+    time_ps: U64,
+    *,
+    flop: U64,
+    model_flop: U64,
+    bytes_accessed: U64,
+    traffic_bytes: Mapping[MemoryLevel, U64],
+    traffic_known: Bools,
+    divisor: float = 1.0,
+) -> _Work:
+    """Program rows occur once and have no self time, as in XProf."""
+    rows = len(time_ps)
+    return _Work(
+        time_ps=time_ps,
+        self_time_ps=np.zeros(rows, np.uint64),
+        occurrences=np.ones(rows, np.int64),
+        dma_stall_ps=np.zeros(rows, np.uint64),
+        flop=flop,
+        model_flop=model_flop,
+        bytes_accessed=bytes_accessed,
+        traffic_bytes=traffic_bytes,
+        traffic_known=traffic_known,
+        known=np.ones(rows, np.bool_),
+        divisor=np.full(rows, divisor),
+    )
+
+
+def _stack(works: Sequence[_Work], levels: Sequence[MemoryLevel]) -> _Work:
+    columns = {
+        field.name: np.concatenate([getattr(work, field.name) for work in works])
+        for field in fields(_Work)
+        if field.name != "traffic_bytes"
+    }
+    traffic = {level: np.concatenate([w.traffic_bytes[level] for w in works]) for level in levels}
+    return _Work(traffic_bytes=traffic, **columns)
+
+
+def _with_counters(context: _Context, points: ProgramPoints) -> ProgramPoints:
+    """Insert "Total (HW)" after Total where the capture has utilisation counters."""
+    counters = context.device.counters
+    if counters.matrix_unit_ratio is None and counters.hbm_ratio is None:
+        return points
+    row = _counter_measures(context, points.measures)
+    return ProgramPoints(
+        scope=(points.scope[0], Scope.TOTAL_HW, *points.scope[1:]),
+        label=(points.label[0], "Total (HW)", *points.label[1:]),
+        outlier=np.insert(points.outlier, 1, False),
+        measures=_insert_row(points.measures, row),
+    )
+
+
+def _counter_measures(context: _Context, measures: Measures) -> dict[str, float]:
+    """Counter-derived values: rate = utilisation × peak, intensity = rate / HBM bytes per second.
+
+    Known only as far as the counters go; a program is placed on the roof only with both.
+    """
+    counters, peaks = context.device.counters, context.peaks
+    compute = _NAN if counters.matrix_unit_ratio is None else counters.matrix_unit_ratio
+    memory = _NAN if counters.hbm_ratio is None else counters.hbm_ratio
+    hbm_gibs = peaks.binding_gibs.get(MemoryLevel.HBM, 0.0)
+    rate = compute * peaks.gflops if peaks.gflops else _NAN
+    bandwidth = memory * hbm_gibs if hbm_gibs else _NAN
+    intensity = float(
+        roofline.ratio(
+            np.array([rate]), float(np.nan_to_num(bandwidth)) * (2**30 / 1e9), missing=_NAN
+        )[0]
+    )
+    both = not np.isnan(compute) and not np.isnan(memory)
+    bound = roofline.UNKNOWN_BOUND
+    if both and max(compute, memory) > 0:
+        hbm_code = 2 + context.levels.index(MemoryLevel.HBM)
+        bound = roofline.COMPUTE_BOUND if compute >= memory else hbm_code
+    efficiency = max(compute, memory) if both else _NAN
+    return {
+        "total_time_us": float(measures.total_time_us[0]),
+        "total_time_per_core_us": float(measures.total_time_per_core_us[0]),
+        "flop_rate_gflops": rate,
+        "hbm_bandwidth_gibs": bandwidth,
+        "hbm_intensity": intensity,
+        "operational_intensity": intensity,
+        "bottleneck_intensity": intensity if both else _NAN,
+        "bound": float(bound),
+        "attainable_gflops": rate / efficiency if both and efficiency > 0 else _NAN,
+        "roofline_efficiency_ratio": efficiency,
+        "compute_efficiency_ratio": compute,
+        "memory_utilisation_ratio": memory,
+    }
+
+
+def _insert_row(measures: Measures, row: Mapping[str, float]) -> Measures:
+    columns: dict[str, object] = {}
+    for field in fields(Measures):
+        value = getattr(measures, field.name)
+        if isinstance(value, Mapping):
+            suffix = "bandwidth_gibs" if field.name == "bandwidth_gibs" else "intensity"
+            columns[field.name] = {
+                level: np.insert(column, 1, row.get(f"{level}_{suffix}", _NAN))
+                for level, column in value.items()
+            }
+        else:
+            columns[field.name] = np.insert(value, 1, row.get(field.name, _NAN))
+    return Measures(**columns)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------ diagnostics
+
+
+def _diagnostics(context: _Context, ops: OpRecords) -> list[Diagnostic]:
+    """What a reader should know: unknown costs, ops above the roof, differences from XProf."""
+    if context.oddities.on:
+        return []
+    found = [
+        _unknown_costs(ops),
+        _above_peak(ops),
+        _lost_flags(context),
+        _wrapped_time(context),
+        _no_peaks(context),
+    ]
+    return [diagnostic for diagnostic in found if diagnostic is not None]
+
+
+def _unknown_costs(ops: OpRecords) -> Diagnostic | None:
+    count = sum(cost is Cost.UNKNOWN for cost in ops.cost)
+    if not count:
+        return None
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="unknown-cost",
+        message="ops have no FLOP and no byte count, so their bound is unknown. "
+        "XProf shows zeros for them.",
+        remedy="For a Pallas or custom call, pass cost_estimate= so that its work is counted.",
+        count=count,
+    )
+
+
+def _above_peak(ops: OpRecords) -> Diagnostic | None:
+    above = np.nan_to_num(ops.measures.compute_efficiency_ratio) > 1.0
+    if not above.any():
+        return None
+    most = float(np.nanmax(ops.measures.compute_efficiency_ratio))
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="above-compute-peak",
+        message=f"ops run above the compute peak (up to {most:.0%}). "
+        "Either their FLOPs are over-counted or they use a faster precision than the peak's.",
+        remedy="FLOPs of a custom call are its author's estimate: check cost_estimate.",
+        count=int(above.sum()),
+    )
+
+
+def _lost_flags(context: _Context) -> Diagnostic | None:
+    on_chip = [level for level in context.peaks.counted_gibs if level is not MemoryLevel.HBM]
+    if len(context.profile.hosts) < 2 or not on_chip:
+        return None
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="on-chip-peaks-kept",
+        message="On-chip memory peaks are kept across hosts. XProf forgets them when it combines "
+        "hosts, so its efficiencies of ops bound by on-chip memory are lower.",
+    )
+
+
+def _wrapped_time(context: _Context) -> Diagnostic | None:
+    table = context.profile.ops
+    moved = sum(
+        int(time)
+        for time, category in zip(table.time_ps.tolist(), table.category, strict=True)
+        if is_infeed_outfeed(category)
+    )
+    if moved <= context.profile.time_ps:
+        return None
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="infeed-exceeds-program",
+        message="Infeed and outfeed ops last longer than the program, because they are nested. "
+        "Without them its time is shown as zero; XProf's wraps to 213 days.",
+    )
+
+
+def _no_peaks(context: _Context) -> Diagnostic | None:
+    if not len(context.profile.ops) or (context.peaks.gflops and context.peaks.binding_gibs):
+        return None
+    lacking = "memory" if context.peaks.gflops else "compute"
+    if not context.peaks.gflops and not context.peaks.binding_gibs:
+        lacking = "compute or memory"
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="no-peaks",
+        message=f"This capture names no {lacking} peak of its device, so there is no such roof.",
+        remedy="Capture with a runtime that reports device capabilities.",
+    )
