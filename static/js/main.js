@@ -159,7 +159,7 @@ function createPage(model, Plotly, initial) {
     return {
       title: "Nothing to draw here",
       lines: [
-        `None of the ${every ? "" : "filtered "}operations has both FLOPs and bytes of ${axis}; they are in the strip below and in the table.`,
+        `None of the ${every ? "" : "filtered "}operations has both FLOPs and bytes of ${axis}; they are in the table, those without FLOPs also in the strip below.`,
         ...(every ? reasons(model.diagnostics) : []),
       ],
       clear: !every,

@@ -148,6 +148,7 @@ export function nearest(places, px, py, reach = 14) {
  * @returns {T[]}
  */
 export function thinOut(places, most) {
+  if (places.length <= most) return places;
   for (let cell = 1; ; cell *= 2) {
     const kept = new Map(places.map((place) => [`${Math.round(place.px / cell)},${Math.round(place.py / cell)}`, place]));
     if (kept.size <= most || cell > 512) return [...kept.values()];

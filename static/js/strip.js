@@ -38,18 +38,23 @@ export function createStrip({ model, store, onHover, onClick }) {
   const level = model.levels[0] ?? null;
   /** @type {{ row: Row, px: number, py: number, radius: number, node: Element }[]} */
   let places = [];
-  /** @type {Row[]} */
+  /** @type {Row[]} ops without FLOPs */
   let without = [];
+  /** @type {Row[]} ops with FLOPs that the chosen x axis has no place for */
+  let placeless = [];
   /** @type {ReadonlySet<Row>} */
   let shown = new Set();
   showKey(roof);
 
-  /** @param {(row: Row) => [number, number] | null} place chart position: rows that have one are not here */
+  /** @param {(row: Row) => [number, number] | null} place position on the chart above */
   function draw(place) {
     const state = store.get();
     const view = model.view(state.infeed);
     const bandwidth = bandwidthReader(view, level);
-    without = view.rows.filter((row) => row.cost !== "idle" && place(row) === null);
+    const off = view.rows.filter((row) => row.cost !== "idle" && place(row) === null);
+    const rate = view.reader("flop_rate_gflops");
+    without = off.filter((row) => !(rate(row) > 0));
+    placeless = off.filter((row) => rate(row) > 0);
     const moving = without.filter((row) => bandwidth(row) > 0);
     const box = { width: root.clientWidth, height: root.clientHeight, margin: MARGIN };
     const scale = createScale([bandwidthRange(moving.map(bandwidth), roof), [0, 1]], box);
@@ -72,6 +77,8 @@ export function createStrip({ model, store, onHover, onClick }) {
     const parts = [`${count(here.length)} ${here.length === 1 ? "op" : "ops"}`, `${percent(shareOf(here))} of time`];
     if (above > 0) parts.push(`${above} off scale ▷`);
     if (here.length > drawn) parts.push(`${count(here.length - drawn)} without known traffic`);
+    const hidden = placeless.filter((row) => shown.has(row)).length;
+    if (hidden > 0) parts.push(`besides, ${count(hidden)} without bytes of ${model.axis(store.get().x).label}: in the table only`);
     const text = parts.join(" · ");
     part("strip-note").textContent = text;
     part("strip-note").title = text;

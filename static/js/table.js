@@ -34,6 +34,7 @@ export function createTable({ table, caption, sortable, keyOf, onSelect, onLight
   const head = table.tHead;
   const body = table.tBodies[0];
   const panel = table.closest("[role=tabpanel]");
+  const scroller = table.closest(".grid-wrap");
   const pageText = panel.querySelector("[data-page-text]");
   const [previous, next] = panel.querySelectorAll("[data-page-by]");
   /** @type {TableColumn<R>[]} */
@@ -191,9 +192,17 @@ export function createTable({ table, caption, sortable, keyOf, onSelect, onLight
       const index = rows.findIndex((row) => keyOf(row) === key);
       return index < 0 ? null : Math.floor(index / PAGE_SIZE) + 1;
     },
-    /** @param {string} key */
+    /**
+     * Brings a row into sight inside the table; the page stays, since the eye may be on the chart.
+     * @param {string} key
+     */
     scrollTo(key) {
-      pool[onPageNow().findIndex((row) => keyOf(row) === key)]?.scrollIntoView({ block: "nearest" });
+      const row = pool[onPageNow().findIndex((one) => keyOf(one) === key)];
+      if (!row) return;
+      const top = row.offsetTop - head.offsetHeight;
+      const bottom = row.offsetTop + row.offsetHeight - scroller.clientHeight;
+      if (scroller.scrollTop > top) scroller.scrollTop = top;
+      else if (scroller.scrollTop < bottom) scroller.scrollTop = bottom;
     },
     get rows() {
       return rows;

@@ -125,8 +125,9 @@ test("the pointer finds the small disc on top of a large one", () => {
   assert.equal(nearest([small], 200, 100), null);
 });
 
-test("ten thousand steps on a few spots need a few marks", () => {
+test("ten thousand steps on a few spots need a few marks, a few steps keep one each", () => {
   const places = Array.from({ length: 10_000 }, (_, i) => ({ px: i % 5, py: (i % 7) / 10 }));
   assert.ok(thinOut(places, 300).length <= 14);
+  assert.equal(thinOut(places.slice(0, 50), 300).length, 50);
   assert.ok(thinOut(Array.from({ length: 10_000 }, (_, i) => ({ px: i % 100, py: Math.floor(i / 100) })), 300).length <= 300);
 });
