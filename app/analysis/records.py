@@ -584,7 +584,8 @@ def _sums_work(
     wanted = slice(0, 2 if include else 1)
 
     def total(column: U64) -> U64:
-        return np.add.reduce(column[:, wanted], axis=1)
+        summed: U64 = np.add.reduce(column[:, wanted], axis=1)
+        return summed
 
     return _program_work(
         time_ps,

@@ -8,6 +8,8 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
+
 from app.analysis import roofline
 from app.analysis.records import Measures, RooflineAnalysis, Scope, View
 from app.model.device import DeviceKind
@@ -29,6 +31,11 @@ _STEP_WARNINGS = {
     "of the steps over all hosts is empty (because the differences among individual host's step "
     "sequences are too big). Consequently, the overall step time is unknown.",
 }
+
+
+def to_xprof(analysis: RooflineAnalysis) -> bytes:
+    """XProf's JSON, as UTF-8."""
+    return orjson.dumps(xprof_table(analysis))
 
 
 def xprof_table(analysis: RooflineAnalysis) -> list[dict[str, Any]]:

@@ -156,13 +156,12 @@ def _add(known: Diagnostic, found: Diagnostic) -> Diagnostic:
 
 
 def _merge_steps(profiles: Sequence[Profile], *, xprof_compat: bool) -> tuple[StepTable, bool]:
-    """Steps all hosts share, and whether there are steps that do not intersect."""
+    """Steps all hosts share, and whether every host has steps but none is shared."""
     tables = [profile.steps for profile in profiles]
-    have_steps = any(len(table) for table in tables)
     spans = [_span_ps(table) for table in tables]
     chief = min(range(len(tables)), key=lambda k: (spans[k], k))
     if not len(tables[chief]):
-        return _sum_steps(tables, [0] * len(tables), 0, 0, relabel=True), have_steps
+        return _sum_steps(tables, [0] * len(tables), 0, 0, relabel=True), False
     offsets = [
         0 if k == chief else _best_offset(tables[chief], table) for k, table in enumerate(tables)
     ]
@@ -170,7 +169,7 @@ def _merge_steps(profiles: Sequence[Profile], *, xprof_compat: bool) -> tuple[St
     stop = min(k + len(table) for k, table in zip(offsets, tables, strict=True))
     shared = max(0, stop - first)
     merged = _sum_steps(tables, offsets, first, shared, relabel=xprof_compat)
-    return merged, have_steps and not shared
+    return merged, not shared
 
 
 def _span_ps(table: StepTable) -> int:

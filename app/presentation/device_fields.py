@@ -1,0 +1,109 @@
+"""The device panel's fields, in XProf's order and then ours, each with where it comes from."""
+
+from typing import Any
+
+from app.analysis import roofline
+from app.analysis.records import RooflineAnalysis
+from app.model.device import DeviceKind
+from app.model.units import gb_to_gib
+
+_MEGACORE_HELP = (
+    "With Megacore an op is taken to run on both TensorCores of a chip with the whole chip's "
+    "resources, so roofs are those of the chip."
+)
+_DVFS_HELP = (
+    "Op time at the default clock ÷ measured op time. Below 1 the clock was raised while capturing."
+)
+
+
+def device_fields(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
+    """One entry per field: id, label, raw value with unit, origin of a peak, and help."""
+    return [*_device(analysis), *_peaks(analysis), *_ridges(analysis), *_capture(analysis)]
+
+
+def _field(
+    name: str, label: str, value: Any, unit: str, *, origin: str | None = None, help: str = ""
+) -> dict[str, Any]:
+    return {
+        "id": name,
+        "label": label,
+        "value": value,
+        "unit": unit,
+        "origin": origin,
+        "help": help,
+    }
+
+
+def _device(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
+    device = analysis.device
+    fields = [_field("device_type", "Device type", device.name or None, "text")]
+    if device.kind is DeviceKind.TPU:
+        megacore = "yes" if device.has_megacore else "no"
+        fields.append(_field("megacore", "Megacore", megacore, "text", help=_MEGACORE_HELP))
+    fields.append(_field("cores", f"{device.core_word}s", device.core_count, "count"))
+    fields.append(_field("hosts", "Hosts", len(analysis.profile.hosts), "count"))
+    return fields
+
+
+def _peaks(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
+    device, per = analysis.device, f"per {analysis.device.core_word}"
+    compute = [
+        _field(
+            "peak_flop_rate",
+            f"Peak FLOP rate {per}",
+            peak.gflops,
+            "gflops",
+            origin=peak.origin.value,
+            help=peak.source,
+        )
+        for peak in device.compute
+    ]
+    memory = [
+        _field(
+            f"peak_{peak.level}_bandwidth",
+            f"Peak {peak.level.label} bandwidth {per}",
+            gb_to_gib(peak.gbs),
+            "gibs",
+            origin=peak.origin.value,
+            help=f"{peak.source}: {peak.gbs:,.6g} GB/s (1 GiB/s = 1.0737 GB/s)",
+        )
+        for peak in device.memory
+    ]
+    return compute + memory
+
+
+def _ridges(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
+    gflops = analysis.peaks.gflops
+    if not gflops:
+        return []
+    return [
+        _field(
+            f"{level}_ridge_point",
+            f"Ridge point, {level.label}",
+            roofline.ridge_point(gflops, gibs),
+            "flop_per_byte",
+            help="Peak FLOP rate ÷ peak bandwidth: below it memory binds, above it compute.",
+        )
+        for level, gibs in analysis.peaks.binding_gibs.items()
+    ]
+
+
+def _capture(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
+    profile = analysis.profile
+    wall = profile.wall_time_ps
+    fields = [
+        _field(
+            "wall_time",
+            "Profile duration",
+            None if wall is None else wall / 1e6,
+            "time_us",
+            help="From the first to the last event on a core.",
+        ),
+        _field("steps", "Complete steps", len(profile.steps), "count"),
+    ]
+    scale = analysis.time_scale_multiplier
+    if scale is not None and abs(scale - 1) > 1e-6:
+        fields.append(
+            _field("time_scale", "Time scale multiplier", scale, "number", help=_DVFS_HELP)
+        )
+    return fields

@@ -1,0 +1,388 @@
+"""Everything one page shows, as compact JSON. The contract with the browser: docs/page-data.md.
+
+Columns instead of objects, six significant digits, `null` for what is unknown.
+"""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import orjson
+
+from app.analysis import roofline
+from app.analysis.records import Measures, ProgramPoints, RooflineAnalysis, Scope, View
+from app.analysis.roofline import Floats
+from app.model.memory import MemoryLevel
+from app.model.units import gb_to_gib
+from app.presentation.columns import op_columns, program_columns
+from app.presentation.device_fields import device_fields
+from app.presentation.palette import (
+    COMPUTE_STYLE,
+    LEVEL_STYLES,
+    UNKNOWN_STYLE,
+    category_style,
+)
+from app.presentation.verdict import CategoryShare, build_verdict, category_shares
+
+SCHEMA = 1
+SIGNIFICANT_DIGITS = 6
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageIdentity:
+    """Whose page it is; sizes of the uploaded files by name, where known."""
+
+    id: str
+    title: str
+    created_at: str
+    file_sizes: Mapping[str, int] = field(default_factory=dict)
+
+
+def build_page(analysis: RooflineAnalysis, identity: PageIdentity) -> bytes:
+    """The page data as UTF-8 JSON."""
+    return orjson.dumps(page_data(analysis, identity), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> Json:
+    """The page data as plain objects."""
+    listed = listed_ops(analysis)
+    levels = shown_levels(analysis, listed)
+    categories = _categories(analysis, listed)
+    place = {op: k for k, op in enumerate(listed.tolist())}
+    core_word = analysis.device.core_word
+    return {
+        "schema": SCHEMA,
+        "profile": _profile(analysis, identity),
+        "device": _device(analysis),
+        "roofs": _roofs(analysis),
+        "bounds": _bounds(analysis),
+        "x_axes": _x_axes(levels),
+        "columns": [asdict(column) for column in op_columns(levels, core_word)],
+        "program_columns": [asdict(column) for column in program_columns(levels, core_word)],
+        "categories": [{"name": name, **asdict(category_style(name))} for name in categories],
+        "ops": {
+            "count": len(listed),
+            "columns": _op_columns(analysis, listed, levels, categories),
+        },
+        "views": {
+            "in": _view(analysis, analysis.with_infeed, place, levels, categories),
+            "out": _view(analysis, analysis.without_infeed, place, levels, categories),
+        },
+        "diagnostics": [
+            {**asdict(diagnostic), "filter": None} for diagnostic in analysis.diagnostics
+        ],
+    }
+
+
+def listed_ops(analysis: RooflineAnalysis) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Ops of both views, each once, in order of the first."""
+    both = np.concatenate([analysis.with_infeed.op, analysis.without_infeed.op])
+    _, first = np.unique(both, return_index=True)
+    return both[np.sort(first)]
+
+
+def op_details(analysis: RooflineAnalysis) -> Iterator[bytes]:
+    """JSON of what the drawer shows of each listed op beyond the page data, in order of `ops`."""
+    return (orjson.dumps(details) for details in _details(analysis))
+
+
+def _details(analysis: RooflineAnalysis) -> Iterator[Json]:
+    table, names = analysis.profile.ops, analysis.profile.program_names
+    for op in listed_ops(analysis).tolist():
+        if op >= len(table):  # IDLE
+            yield {"name": analysis.ops.name[op], "long_name": "", "source_stack": []}
+            continue
+        program_id = int(table.program_id[op])
+        yield {
+            "name": table.name[op],
+            "long_name": table.long_name[op],
+            "source_file": table.source_file[op],
+            "source_line": int(table.source_line[op]) if table.source_line[op] >= 0 else None,
+            "source_stack": [line for line in table.source_stack[op].split("\n") if line],
+            "program_id": str(program_id),
+            "program": names.get(program_id, ""),
+        }
+
+
+def shown_levels(analysis: RooflineAnalysis, listed: Sequence[int] | Any) -> list[MemoryLevel]:
+    """Levels with a known peak, and those that any listed op moved bytes in."""
+    measures = analysis.ops.measures
+    return [
+        level
+        for level in analysis.levels
+        if level in analysis.peaks.binding_gibs
+        or np.nan_to_num(measures.bandwidth_gibs[level][listed]).any()
+    ]
+
+
+# --------------------------------------------------------------------------------------- the frame
+
+
+def _profile(analysis: RooflineAnalysis, identity: PageIdentity) -> Json:
+    profile = analysis.profile
+    return {
+        "id": identity.id,
+        "title": identity.title,
+        "created_at": identity.created_at,
+        "captured_at": _iso(profile.captured_at_ns),
+        "format": profile.format_label,
+        "files": [
+            {
+                "name": host.file_name,
+                "size_bytes": identity.file_sizes.get(host.file_name),
+                "host": host.hostname,
+                "cores": host.core_count,
+            }
+            for host in profile.hosts
+        ],
+    }
+
+
+def _iso(nanoseconds: int | None) -> str | None:
+    if nanoseconds is None:
+        return None
+    moment = dt.datetime.fromtimestamp(nanoseconds // 10**9, dt.UTC)
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _device(analysis: RooflineAnalysis) -> Json:
+    device, profile = analysis.device, analysis.profile
+    wall = profile.wall_time_ps
+    return {
+        "name": device.name or "Unknown device",
+        "kind": device.kind.value,
+        "core_word": device.core_word,
+        "cores": device.core_count,
+        "hosts": len(profile.hosts),
+        "wall_time_us": None if wall is None else _rounded(wall / 1e6),
+        "steps": len(profile.steps),
+        "fields": device_fields(analysis),
+    }
+
+
+def _roofs(analysis: RooflineAnalysis) -> Json:
+    device = analysis.device
+    compute = [
+        {
+            "id": peak.id,
+            "label": peak.label,
+            "gflops": _rounded(peak.gflops),
+            "origin": peak.origin.value,
+            "source": peak.source,
+            **asdict(COMPUTE_STYLE),
+        }
+        for peak in device.compute
+    ]
+    memory = [
+        {
+            "id": peak.level.value,
+            "label": peak.level.label,
+            "gibs": _rounded(gb_to_gib(peak.gbs)),
+            "gbs": _rounded(peak.gbs),
+            "ridge_flop_per_byte": _ridge(analysis, peak.level),
+            "origin": peak.origin.value,
+            "source": peak.source,
+            **asdict(LEVEL_STYLES[peak.level]),
+        }
+        for peak in device.memory
+    ]
+    return {"compute": compute, "memory": memory}
+
+
+def _ridge(analysis: RooflineAnalysis, level: MemoryLevel) -> float | None:
+    if not analysis.peaks.gflops:
+        return None
+    ridge = roofline.ridge_point(analysis.peaks.gflops, analysis.peaks.binding_gibs[level])
+    return None if ridge is None else _rounded(ridge)
+
+
+def _bounds(analysis: RooflineAnalysis) -> list[Json]:
+    """By bound code: unknown, compute, then the memory levels."""
+    unknown = {"id": "Unknown", "label": "no cost", "kind": "none", **asdict(UNKNOWN_STYLE)}
+    compute = {"id": "Compute", "label": "compute", "kind": "flat", **asdict(COMPUTE_STYLE)}
+    memory = [
+        {
+            "id": level.label,
+            "label": level.label,
+            "kind": "slanted",
+            "level": level.value,
+            **asdict(LEVEL_STYLES[level]),
+        }
+        for level in analysis.levels
+    ]
+    return [unknown, compute, *memory]
+
+
+def _x_axes(levels: Sequence[MemoryLevel]) -> list[Json]:
+    return [
+        {"id": "bottleneck", "label": "bottleneck memory", "column": "bottleneck_intensity"},
+        *(
+            {"id": level.value, "label": level.label, "column": f"{level}_intensity"}
+            for level in levels
+        ),
+        {"id": "total", "label": "all memories", "column": "operational_intensity"},
+    ]
+
+
+# --------------------------------------------------------------------------------------------- ops
+
+
+def _categories(analysis: RooflineAnalysis, listed: Any) -> list[str]:
+    """Categories of the listed ops, by self time."""
+    time: dict[str, float] = {}
+    self_us = analysis.ops.measures.self_time_us
+    for op in listed.tolist():
+        name = analysis.ops.category[op]
+        time[name] = time.get(name, 0.0) + float(self_us[op])
+    return sorted(time, key=lambda name: (-time[name], name))
+
+
+def _op_columns(
+    analysis: RooflineAnalysis,
+    listed: Any,
+    levels: Sequence[MemoryLevel],
+    categories: Sequence[str],
+) -> Json:
+    ops, profile = analysis.ops, analysis.profile
+    number = {name: k for k, name in enumerate(categories)}
+    rows = listed.tolist()
+    is_op = [op < len(profile.ops) for op in rows]
+    measured = {
+        name: column[listed] for name, column in _measure_columns(ops.measures, levels).items()
+    }
+    return {
+        "name": [ops.name[op] for op in rows],
+        "category": [number[ops.category[op]] for op in rows],
+        "bound_by": ops.measures.bound[listed].tolist(),
+        "cost": [ops.cost[op].value for op in rows],
+        "program_id": [
+            str(int(ops.program_id[op])) if real else None
+            for op, real in zip(rows, is_op, strict=True)
+        ],
+        "program": [profile.program_names.get(int(ops.program_id[op]), "") for op in rows],
+        "source": [
+            _source(analysis, op) if real else "" for op, real in zip(rows, is_op, strict=True)
+        ],
+        "occurrences": [int(ops.occurrences[op]) or None for op in rows],
+        "self_time_per_core_us": _numbers(ops.self_time_per_core_us[listed]),
+        "saving_per_core_us": _numbers(ops.saving_per_core_us[listed]),
+        **{name: _numbers(column) for name, column in measured.items()},
+    }
+
+
+def _source(analysis: RooflineAnalysis, op: int) -> str:
+    table = analysis.profile.ops
+    file, line = table.source_file[op], int(table.source_line[op])
+    return f"{file}:{line}" if file and line >= 0 else file
+
+
+def _measure_columns(measures: Measures, levels: Sequence[MemoryLevel]) -> dict[str, Floats]:
+    """Columns by their id on the page."""
+    return {
+        "total_time_us": measures.total_time_us,
+        "avg_time_us": measures.avg_time_us,
+        "self_time_us": measures.self_time_us,
+        "avg_self_time_us": measures.avg_self_time_us,
+        "total_time_per_core_us": measures.total_time_per_core_us,
+        "dma_stall_ratio": measures.dma_stall_ratio,
+        "flop_rate_gflops": measures.flop_rate_gflops,
+        "model_flop_rate_gflops": measures.model_flop_rate_gflops,
+        "memory_bandwidth_gibs": measures.memory_bandwidth_gibs,
+        **{f"{level}_bandwidth_gibs": measures.bandwidth_gibs[level] for level in levels},
+        "operational_intensity": measures.operational_intensity,
+        **{f"{level}_intensity": measures.intensity[level] for level in levels},
+        "bottleneck_intensity": measures.bottleneck_intensity,
+        "attainable_gflops": measures.attainable_gflops,
+        "roofline_efficiency_ratio": measures.roofline_efficiency_ratio,
+        "compute_efficiency_ratio": measures.compute_efficiency_ratio,
+        "memory_utilisation_ratio": measures.memory_utilisation_ratio,
+    }
+
+
+# -------------------------------------------------------------------------------------------- views
+
+
+def _view(
+    analysis: RooflineAnalysis,
+    view: View,
+    place: Mapping[int, int],
+    levels: Sequence[MemoryLevel],
+    categories: Sequence[str],
+) -> Json:
+    shares = category_shares(analysis, view)
+    verdict = build_verdict(analysis, view, shares)
+    cores = max(analysis.device.core_count, 1)
+    return {
+        "op": [place[op] for op in view.op.tolist()],
+        "columns": {
+            "rank": view.rank.tolist(),
+            "self_share_ratio": _numbers(view.self_share_ratio),
+            "cumulative_share_ratio": _numbers(view.cumulative_share_ratio),
+            "total_share_ratio": _numbers(view.total_share_ratio),
+            "saving_share_ratio": _numbers(view.saving_share_ratio),
+        },
+        "total_time_per_core_us": _rounded(view.total_time_us / cores),
+        "beyond": {"ops": view.beyond_ops, "share_ratio": _rounded(view.beyond_share_ratio)},
+        "program": list(_program(analysis, view.program, levels)),
+        "verdict": {"headline": verdict.headline, "lead": verdict.lead},
+        "categories": [_category(share, categories) for share in shares],
+    }
+
+
+def _category(share: CategoryShare, categories: Sequence[str]) -> Json:
+    efficiency = share.efficiency_ratio
+    return {
+        "category": categories.index(share.name),
+        "ops": share.ops,
+        "self_time_us": _rounded(share.self_time_us),
+        "share_ratio": _rounded(share.share_ratio),
+        "efficiency_ratio": None if efficiency is None else _rounded(efficiency),
+    }
+
+
+def _program(
+    analysis: RooflineAnalysis, points: ProgramPoints, levels: Sequence[MemoryLevel]
+) -> Iterator[Json]:
+    columns = {
+        name: _numbers(column)
+        for name, column in _measure_columns(points.measures, levels).items()
+        if "self_time" not in name and name != "dma_stall_ratio"
+    }
+    steps = sum(scope is Scope.STEP for scope in points.scope)
+    seen = 0
+    for row, (scope, label) in enumerate(zip(points.scope, points.label, strict=True)):
+        is_step = scope is Scope.STEP
+        order = (seen / (steps - 1) if steps > 1 else 1.0) if is_step else None
+        seen += is_step
+        yield {
+            "scope": scope.value,
+            "label": label,
+            "order": order,
+            "is_outlier": bool(points.outlier[row]),
+            "bound_by": int(points.measures.bound[row]),
+            **{name: column[row] for name, column in columns.items()},
+        }
+
+
+# ------------------------------------------------------------------------------------------ numbers
+
+
+def _numbers(column: Floats) -> list[float | None]:
+    """Six significant digits; `None` for what is unknown or infinite."""
+    values = np.asarray(column, np.float64)
+    known = np.isfinite(values)
+    safe = np.where(known & (values != 0), np.abs(values), 1.0)
+    scale = 10.0 ** (SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(safe)))
+    rounded = np.round(np.where(known, values, 0.0) * scale) / scale
+    return [
+        value if fine else None
+        for value, fine in zip(rounded.tolist(), known.tolist(), strict=True)
+    ]
+
+
+def _rounded(value: float) -> float | None:
+    return _numbers(np.array([value]))[0]

@@ -1,0 +1,118 @@
+"""Colour token, dash and shape of what the page draws; the tokens' values are in `tokens.css`.
+
+A category keeps its colour whatever is filtered and in every profile: known ones are fixed, unknown
+names are hashed. Shape tells the family, so that colour is never the only difference.
+"""
+
+import zlib
+from dataclasses import dataclass
+
+from app.model.memory import MemoryLevel
+
+
+@dataclass(frozen=True, slots=True)
+class LineStyle:
+    """Colour token and dash of a ceiling."""
+
+    token: str
+    dash: str
+
+
+COMPUTE_STYLE = LineStyle("--roof-compute", "solid")
+UNKNOWN_STYLE = LineStyle("--roof-unknown", "dash")
+LEVEL_STYLES = {
+    MemoryLevel.HBM: LineStyle("--roof-hbm", "solid"),
+    MemoryLevel.CMEM_READ: LineStyle("--roof-cmem-read", "dash"),
+    MemoryLevel.CMEM_WRITE: LineStyle("--roof-cmem-write", "dot"),
+    MemoryLevel.VMEM_READ: LineStyle("--roof-vmem-read", "dash"),
+    MemoryLevel.VMEM_WRITE: LineStyle("--roof-vmem-write", "dot"),
+    MemoryLevel.SHARED_L1: LineStyle("--roof-l1", "dashdot"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MarkStyle:
+    """Colour token and Plotly symbol of a category."""
+
+    token: str
+    symbol: str
+
+
+_FIXED = {
+    "convolution": 1,
+    "convolution fusion": 1,
+    "dot": 1,
+    "output fusion": 1,
+    "loop fusion": 2,
+    "megacore fusion": 3,
+    "input fusion": 3,
+    "custom fusion": 4,
+    "non-fusion elementwise": 5,
+    "elementwise": 5,
+    "custom-call": 6,
+    "all-gather": 7,
+    "all-gather fusion": 7,
+    "dynamic-update-slice": 8,
+    "dynamic-slice": 8,
+    "data formatting": 9,
+    "copy": 9,
+    "broadcast": 10,
+    "all-reduce": 11,
+    "all-reduce fusion": 11,
+    "all-reduce-scatter fusion": 3,
+    "reduce-scatter": 3,
+    "all-to-all": 5,
+    "collective-permute": 4,
+    "reduce": 4,
+    "copy-start": 12,
+    "copy-done": 10,
+    "infeed": 9,
+    "outfeed": 12,
+    "IDLE": 12,
+    "unknown": 12,
+}
+_HUES = 12
+
+_COLLECTIVE = (
+    "all-",
+    "collective",
+    "reduce-scatter",
+    "send",
+    "recv",
+    "permute",
+    "infeed",
+    "outfeed",
+)
+_MOVEMENT = (
+    "copy",
+    "data formatting",
+    "dynamic-",
+    "slice",
+    "broadcast",
+    "transpose",
+    "reshape",
+    "gather",
+    "scatter",
+    "concatenate",
+    "pad",
+)
+_COMPUTE = ("fusion", "convolution", "dot", "elementwise", "reduce", "sort", "rng")
+
+
+def category_style(category: str) -> MarkStyle:
+    """Style of a category; the same for the same name, always."""
+    hue = _FIXED.get(category)
+    if hue is None:
+        hue = zlib.crc32(category.encode()) % _HUES + 1
+    return MarkStyle(f"--c{hue}", _symbol(category))
+
+
+def _symbol(category: str) -> str:
+    for words, symbol in (
+        (_COLLECTIVE, "triangle-up"),
+        (_MOVEMENT, "square"),
+        (_COMPUTE, "circle"),
+    ):
+        if any(word in category for word in words):
+            return symbol
+    return "diamond"

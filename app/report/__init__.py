@@ -1,0 +1,62 @@
+"""`roofline analyze`: files → analysis → text, JSON, CSV or XProf's table, without a server."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.analysis.records import RooflineAnalysis
+from app.errors import UploadRejectedError
+from app.importers.archives import UnpackLimits
+from app.importers.source import SourceFile
+from app.pipeline import analyse_sources, open_sources
+
+
+def analyse_files(paths: Sequence[Path], *, xprof_compat: bool) -> RooflineAnalysis:
+    """The roofline of the files at `paths`, one per host, or archives of them."""
+    sources = [_source(path) for path in paths]
+    with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
+        opened, notes = open_sources(
+            sources, scratch=Path(scratch) / "unpacked", limits=UnpackLimits(), progress=_silent
+        )
+        return analyse_sources(opened, notes=notes, xprof_compat=xprof_compat, progress=_silent)
+
+
+def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> bytes:
+    """`analysis` as `text`, `json`, `csv` or `xprof`, with or without infeed and outfeed."""
+    # Each form is imported when it is wanted: most runs want one.
+    match output_format:
+        case "json":
+            from app.analysis.export import analysis_to_json
+
+            return analysis_to_json(analysis, include_infeed_outfeed=infeed) + b"\n"
+        case "csv":
+            from app.analysis.export import ops_to_csv
+
+            return ops_to_csv(analysis, include_infeed_outfeed=infeed)
+        case "xprof":
+            from app.analysis.xprof_table import to_xprof
+
+            return to_xprof(analysis)
+        case _:
+            from app.report.text import describe
+
+            return describe(analysis, analysis.view(include_infeed_outfeed=infeed)).encode()
+
+
+def _silent(_phase: str, _fraction: float) -> None:
+    pass
+
+
+def _source(path: Path) -> SourceFile:
+    if path.is_dir():
+        raise UploadRejectedError(
+            f"{path} is a folder.", remedy=f"Name the profile files: {path}/*.xplane.pb."
+        )
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise UploadRejectedError(
+            f"{path} cannot be read: {(error.strerror or str(error)).lower()}.",
+            remedy="Check the path and its permissions.",
+        ) from error
+    return SourceFile(path)
