@@ -1,0 +1,141 @@
+"""Chromium and one server for all journeys; each test has a browser context of its own."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.browser.serving import Server, serving
+from tests.browser.watching import Watch, is_ready
+from tests.tools.generate_xspace import Config, write_profile
+
+ROOT = Path(__file__).resolve().parents[2]
+# Captures of real hardware, beside the checkout where there are any; too large to be part of it.
+CAPTURES = ROOT.parent / "shared" / "profiles"
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    # Nothing but this machine can be reached: a foreign request fails, it is not only noted.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+]
+
+NewPage = Callable[..., Page]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if path is None:
+        pytest.fail("Chromium is needed: apt-get install chromium, or pytest -m 'not browser'.")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The server of every test that does not need one of its own."""
+    with serving(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture
+def watches() -> list[Watch]:
+    """What was noted about the pages of this test, one entry per page, in order of opening."""
+    return []
+
+
+@pytest.fixture
+def new_page(browser: Browser, server: Server, watches: list[Watch]) -> Iterator[NewPage]:
+    """Opens pages, each in a fresh context and watched; faults fail the test."""
+    contexts: list[BrowserContext] = []
+
+    def open_page(url: str = server.url, **options: Any) -> Page:
+        options.setdefault("viewport", {"width": 1280, "height": 900})
+        context = browser.new_context(base_url=url, **options)
+        contexts.append(context)
+        watches.append(Watch(context, url))
+        return context.new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    server.check()
+    for watch in watches:
+        watch.check()
+
+
+@pytest.fixture
+def page(new_page: NewPage) -> Page:
+    return new_page()
+
+
+@pytest.fixture(scope="session")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with host_0 to host_2.xplane.pb: a training run on three hosts."""
+    folder = tmp_path_factory.mktemp("captures")
+    config = Config(
+        device="v4", n_events=3000, n_steps=4, n_distinct_ops=60, n_hosts=3, mix="training"
+    )
+    write_profile(config, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def capture(captures: Path) -> Path:
+    """One host of a training run."""
+    return captures / "host_0.xplane.pb"
+
+
+@pytest.fixture(scope="session")
+def hostile_capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture whose names are HTML, quotes, control characters and 4 kB long."""
+    folder = tmp_path_factory.mktemp("hostile")
+    config = Config(n_events=600, n_steps=2, n_distinct_ops=40, traits=("hostile_names",))
+    (path,) = write_profile(config, folder)
+    return path
+
+
+@pytest.fixture(scope="session")
+def real_capture() -> Path:
+    """A TPU v6e inference run of 17 ops, captured on hardware."""
+    path = CAPTURES / "tpu-v6e-inference" / "host_0.xplane.pb"
+    if not path.is_file():
+        pytest.skip("the real capture tpu-v6e-inference is not beside this checkout")
+    return path
+
+
+@pytest.fixture(scope="session")
+def profile_url(browser: Browser, server: Server, capture: Path) -> str:
+    """The address of a ready profile, for tests that begin there."""
+    page = browser.new_page(base_url=server.url)
+    page.goto("/")
+    page.set_input_files("#file", capture)
+    is_ready(page)
+    url = page.url
+    page.close()
+    return url
+
+
+@pytest.fixture
+def profile(page: Page, profile_url: str) -> Page:
+    """The page of a ready profile."""
+    page.goto(profile_url)
+    is_ready(page)
+    return page

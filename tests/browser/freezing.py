@@ -1,0 +1,34 @@
+"""Imports that stand still for as long as a test looks at them."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.browser.serving import Server
+
+
+@contextmanager
+def frozen_imports(server: Server) -> Iterator[None]:
+    """While inside, imports are accepted and wait: the process that forks their children sleeps."""
+    forkers = [pid for pid in _children(server.process.pid) if "forkserver" in _command(pid)]
+    assert forkers, "the server has no fork server"
+    for pid in forkers:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in forkers:
+            os.kill(pid, signal.SIGCONT)
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found += [int(child) for child in (task / "children").read_text().split()]
+    return found
+
+
+def _command(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")

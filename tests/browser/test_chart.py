@@ -1,0 +1,136 @@
+"""The roofline as an instrument: x axis, zoom, pan, reset, rectangle, roofs, resizing."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser import view
+from tests.browser.watching import is_ready
+
+ROOF_LINES = "#op-chart .scatterlayer .js-line"
+
+
+def plot(page: Page) -> dict[str, float]:
+    box = page.locator("#op-chart .nsewdrag").first.bounding_box()
+    assert box
+    return {**box}
+
+
+def drag(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
+    """Drags inside the chart; places are shares of its width and height."""
+    box = plot(page)
+    page.mouse.move(box["x"] + x0 * box["width"], box["y"] + y0 * box["height"])
+    page.mouse.down()
+    page.mouse.move(
+        box["x"] + (x0 + x1) / 2 * box["width"], box["y"] + (y0 + y1) / 2 * box["height"]
+    )
+    page.mouse.move(box["x"] + x1 * box["width"], box["y"] + y1 * box["height"])
+    page.mouse.up()
+
+
+def x_ticks(page: Page) -> list[str]:
+    return page.locator("#op-chart .xtick text").all_inner_texts()
+
+
+def test_x_axis_can_be_changed(profile: Page) -> None:
+    axes = [axis["id"] for axis in view.page_data(profile)["x_axes"]]
+    assert {"bottleneck", "hbm", "total"} <= set(axes)
+    chosen = profile.locator("#chart-axis")
+    for axis in axes[1:]:
+        chosen.select_option(axis)
+        view.has_query(profile, "x", axis)
+        assert view.drawn(profile) == view.with_flops(profile)
+    label = chosen.locator("option:checked").inner_text()
+    expect(profile.locator("#op-chart .xtitle")).to_contain_text(label)
+    chosen.select_option("bottleneck")
+    view.has_query(profile, "x")
+
+
+def test_zoom_by_dragging_and_reset_by_double_click(profile: Page) -> None:
+    before = x_ticks(profile)
+    drag(profile, 0.5, 0.2, 0.8, 0.6)
+    profile.wait_for_function("new URLSearchParams(location.search).has('zoom')")
+    assert x_ticks(profile) != before
+    zoomed = x_ticks(profile)
+    profile.reload()
+    is_ready(profile)
+    assert x_ticks(profile) == zoomed
+    box = plot(profile)
+    profile.mouse.dblclick(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.1)
+    view.has_query(profile, "zoom")
+    assert x_ticks(profile) == before
+
+
+def test_zoom_buttons_and_reset(profile: Page) -> None:
+    before = x_ticks(profile)
+    profile.get_by_role("button", name="Zoom in").click()
+    profile.wait_for_function("new URLSearchParams(location.search).has('zoom')")
+    profile.get_by_role("button", name="Reset zoom").click()
+    view.has_query(profile, "zoom")
+    assert x_ticks(profile) == before
+
+
+def test_pan_moves_the_range(profile: Page) -> None:
+    profile.get_by_role("button", name="Drag to move").click()
+    drag(profile, 0.6, 0.5, 0.4, 0.5)
+    profile.wait_for_function("new URLSearchParams(location.search).has('zoom')")
+    x0, x1, y0, y1 = map(float, view.query(profile)["zoom"][0].split(","))
+    assert x1 > x0 and y1 > y0
+
+
+def test_rectangle_filters_the_table(profile: Page) -> None:
+    total, _ = view.result(profile)
+    profile.get_by_role("button", name="Drag to select operations").click()
+    drag(profile, 0.02, 0.02, 0.6, 0.98)
+    chip = profile.get_by_role("button", name="Selected area")
+    expect(chip).to_be_visible()
+    shown, _ = view.result(profile)
+    assert 0 < shown < total
+    assert view.drawn(profile) == shown  # only ops on the chart can lie in a rectangle
+    profile.wait_for_function("new URLSearchParams(location.search).has('box')")
+    chip.click()
+    assert view.result(profile) == (total, total)
+
+
+def test_roofs_can_be_shown_or_hidden(profile: Page) -> None:
+    page = profile
+    used = page.locator(ROOF_LINES).count()
+    page.locator("#chart-roofs").select_option("all")
+    view.has_query(page, "roofs", "all")
+    every = page.locator(ROOF_LINES).count()
+    page.locator("#chart-roofs").select_option("none")
+    view.has_query(page, "roofs", "none")
+    none = page.locator(ROOF_LINES).count()
+    assert every >= used > none
+
+
+def test_roofs_are_labelled_with_their_bandwidth(profile: Page) -> None:
+    text = profile.locator("#op-chart").inner_text()
+    assert re.search(r"HBM.*GiB/s", text)
+    assert re.search(r"TFLOP/s", text)
+
+
+def test_marker_area_can_be_equal(profile: Page) -> None:
+    profile.get_by_role("button", name="Equal").click()
+    view.has_query(profile, "size", "equal")
+    expect(profile.get_by_role("button", name="Equal")).to_have_attribute("aria-pressed", "true")
+
+
+def test_chart_follows_the_window(profile: Page) -> None:
+    before = plot(profile)["width"]
+    profile.set_viewport_size({"width": 1920, "height": 1000})
+    profile.wait_for_function(
+        "(width) => document.querySelector('#op-chart .nsewdrag').getBoundingClientRect().width"
+        " > width",
+        arg=before + 50,
+    )
+
+
+def test_chart_is_never_offered_to_a_cloud(profile: Page) -> None:
+    """plotly.js 4 has a button that uploads the chart's data unless it is turned off."""
+    for chart in ("op-chart", "program-chart"):
+        context = profile.evaluate(f"document.getElementById('{chart}')._context")
+        assert context["showSendToCloud"] is False
+        assert context["displayModeBar"] is False
+    assert profile.locator(".modebar-btn").count() == 0
+    assert profile.get_by_text(re.compile("plot.?ly|share chart", re.I)).count() == 0

@@ -1,0 +1,140 @@
+"""Every filter by itself and all of them together: table, chart, counts and address agree."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import view
+from tests.browser.watching import Watch, is_ready
+
+
+def by_name(page: Page) -> tuple[str, str]:
+    page.locator("#filter-name").fill("FUSION")
+    return "q", "FUSION"
+
+
+def by_pattern(page: Page) -> tuple[str, str]:
+    page.locator("#filter-name").fill("/^fusion\\.\\d*[02468]$/")
+    return "q", "/^fusion\\.\\d*[02468]$/"
+
+
+def by_category(page: Page) -> tuple[str, str]:
+    view.choose_category(page, "loop fusion")
+    return "cat", "loop fusion"
+
+
+def by_category_chart(page: Page) -> tuple[str, str]:
+    page.locator("#category-chart").get_by_role("button", name=re.compile("loop fusion")).click()
+    return "cat", "loop fusion"
+
+
+def by_bound(page: Page) -> tuple[str, str]:
+    page.locator("#filter-bound [data-bound=HBM]").click()
+    return "bound", "HBM"
+
+
+def by_share(page: Page) -> tuple[str, str]:
+    page.locator("#filter-min").select_option("1")
+    return "min", "1"
+
+
+def by_cover(page: Page) -> tuple[str, str]:
+    page.locator("#filter-cover").fill("80")
+    return "cover", "80"
+
+
+FILTERS = [by_name, by_pattern, by_category, by_category_chart, by_bound, by_share, by_cover]
+
+
+def agrees(page: Page) -> int:
+    """Checks that table, chart and result tell the same; returns how many operations are left."""
+    shown, _ = view.result(page)
+    assert len(view.all_names(page)) == shown
+    assert view.drawn(page) == view.with_flops(page) <= shown
+    return shown
+
+
+@pytest.mark.parametrize("apply", FILTERS)
+def test_filter_narrows_table_and_chart(
+    profile: Page, apply: Callable[[Page], tuple[str, str]]
+) -> None:
+    total = agrees(profile)
+    key, value = apply(profile)
+    shown = agrees(profile)
+    assert 0 < shown < total
+    view.has_query(profile, key, value)
+    profile.reload()
+    is_ready(profile)
+    assert agrees(profile) == shown
+    profile.get_by_role("button", name="Clear all").first.click()
+    assert agrees(profile) == total
+    view.has_query(profile, key)
+
+
+def test_filters_combine(profile: Page) -> None:
+    by_name(profile)
+    named = agrees(profile)
+    by_bound(profile)
+    bound = agrees(profile)
+    by_category(profile)
+    assert named > bound > agrees(profile) > 0
+    for text in view.names(profile):
+        assert "fusion" in text
+    for row in view.rows(profile).all():
+        expect(row).to_contain_text("loop fusion")
+
+
+def test_several_bounds_are_any_of_them(profile: Page) -> None:
+    page = profile
+    page.locator("#filter-bound [data-bound=HBM]").click()
+    one = agrees(page)
+    page.locator("#filter-bound [data-bound=Compute]").click()
+    assert agrees(page) > one
+    view.has_query(page, "bound", "HBM", "Compute")
+
+
+def test_infeed_switch_needs_no_request_and_takes_infeed_out(
+    profile: Page, watches: list[Watch]
+) -> None:
+    expect(profile.locator("#category-chart")).to_contain_text("infeed")
+    requests = len(watches[0].requests)
+    profile.get_by_role("switch", name="Infeed and outfeed").uncheck()
+    expect(profile.locator("#category-chart")).not_to_contain_text("infeed")
+    assert not any(re.search("infeed|outfeed", name) for name in view.all_names(profile))
+    view.has_query(profile, "infeed", "out")
+    assert len(watches[0].requests) == requests
+
+
+def test_broken_pattern_is_named_and_filters_nothing(profile: Page) -> None:
+    total, _ = view.result(profile)
+    profile.locator("#filter-name").fill("/fusion(/")
+    expect(profile.locator("#filter-name-error")).to_contain_text("Not a valid pattern")
+    assert view.result(profile) == (total, total)
+
+
+def test_empty_result_says_why_and_can_be_cleared(profile: Page) -> None:
+    total, _ = view.result(profile)
+    profile.locator("#filter-name").fill("no such operation")
+    empty = profile.locator("[data-chart-empty]")
+    expect(empty).to_contain_text("No operation matches the filters")
+    empty.get_by_role("button", name="Clear all filters").click()
+    expect(empty).to_be_hidden()
+    assert view.result(profile) == (total, total)
+
+
+def test_xprofs_link_parameter_filters_by_name(profile: Page) -> None:
+    profile.goto(f"{profile.url.partition('?')[0]}?roofline_op_name=copy")
+    is_ready(profile)
+    expect(profile.locator("#filter-name")).to_have_value("copy")
+    assert all("copy" in name for name in view.names(profile))
+
+
+def test_verdict_links_filter(profile: Page) -> None:
+    link = profile.locator("[data-headline] button, [data-lead] button").first
+    if link.count() == 0:
+        pytest.skip("the verdict of this profile names nothing to filter by")
+    link.click()
+    shown, total = view.result(profile)
+    assert 0 < shown < total

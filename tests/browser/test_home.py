@@ -1,0 +1,107 @@
+"""The home page: empty, with recent profiles and samples, and what it says about itself."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewPage
+from tests.browser.serving import Server, serving
+from tests.browser.watching import is_ready
+
+
+@pytest.fixture(scope="module")
+def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("empty")) as running:
+        yield running
+
+
+def test_empty_home_says_what_will_be_listed(new_page: NewPage, empty_server: Server) -> None:
+    page = new_page(empty_server.url)
+    page.goto("/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("See what bounds your program")
+    expect(page.get_by_text("Nothing here yet")).to_be_visible()
+    expect(page.locator("[data-recent-search]")).to_have_count(0)
+    expect(page.get_by_text("Files stay on this server")).to_be_visible()
+
+
+def test_script_example_names_this_server(page: Page, server: Server) -> None:
+    page.goto("/")
+    expect(page.locator("#curl-line")).to_contain_text(f"{server.url}/api/v1/profiles")
+
+
+def test_command_can_be_copied(new_page: NewPage, server: Server) -> None:
+    page = new_page(permissions=["clipboard-read", "clipboard-write"])
+    page.goto("/")
+    page.get_by_role("button", name="Copy the command").click()
+    expect(page.locator("[data-copy=curl-line]")).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.locator("#curl-line").text_content()
+
+
+def test_recent_profile_is_listed_with_bound_and_age(page: Page, profile_url: str) -> None:
+    page.goto("/")
+    row = page.locator("[data-recent] tbody tr").first
+    expect(row).to_contain_text("host_0")
+    expect(row).to_contain_text("TPU v4")
+    expect(row.locator("[data-ratio]")).to_have_text(re.compile(r"^\d+\u202f%$"))
+    expect(row.locator("time")).to_have_text(re.compile("just now|min ago"))
+
+
+def test_recent_profile_opens(page: Page, profile_url: str) -> None:
+    page.goto("/")
+    page.locator("[data-recent] tbody tr a").first.click()
+    is_ready(page)
+    expect(page.locator("#op-table")).to_be_visible()
+
+
+def test_search_narrows_the_list_and_can_be_undone(page: Page, profile_url: str) -> None:
+    page.goto("/")
+    rows = page.locator("[data-recent] tbody tr:visible")
+    total = rows.count()
+    page.get_by_label("Search recent profiles").fill("HOST_0 v4")
+    assert 1 <= rows.count() <= total
+    page.get_by_label("Search recent profiles").fill("no such profile")
+    expect(page.get_by_text("No profile matches")).to_be_visible()
+    page.get_by_role("button", name="Show all").click()
+    expect(rows).to_have_count(total)
+
+
+def test_sample_opens_with_one_click(page: Page) -> None:
+    page.goto("/")
+    samples = page.locator("[data-sample]")
+    if samples.count() == 0:
+        pytest.skip("this build has no sample profiles")
+    samples.first.click()
+    is_ready(page)
+    expect(page.locator("#op-table tbody tr").first).to_be_visible()
+
+
+def test_formats_are_listed_with_how_to_export_them(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("link", name="Formats").click()
+    formats = page.locator("#formats")
+    expect(formats).to_be_in_viewport()
+    for word in (".xplane.pb", "JAX", "TensorFlow", "PyTorch/XLA", "gzip, zip or tar"):
+        expect(formats).to_contain_text(word)
+
+
+def test_api_page_lists_every_endpoint(page: Page, server: Server) -> None:
+    page.goto("/api")
+    document = page.request.get("/openapi.json").json()
+    operations = [(path, method) for path, item in document["paths"].items() for method in item]
+    expect(page.locator("section.endpoint h2")).to_have_count(len(operations))
+    for path, method in operations:
+        heading = page.locator("section.endpoint h2", has_text=re.compile(f"{re.escape(path)}$"))
+        expect(heading.locator(f".verb.{method}")).to_have_count(1)
+    expect(page.locator("#first-steps")).to_contain_text(server.url)
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1920, 2560])
+@pytest.mark.parametrize("path", ["/", "/api"])
+def test_no_page_scrolls_sideways(new_page: NewPage, path: str, width: int) -> None:
+    page = new_page(viewport={"width": width, "height": 900})
+    page.goto(path)
+    wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wider <= 0

@@ -1,0 +1,169 @@
+"""Themes, accessibility, and what the browser is told about security."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import view
+from tests.browser.conftest import ROOT, NewPage
+from tests.browser.files import drop
+from tests.browser.watching import Watch, is_ready
+
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+DARK, LIGHT = "rgb(14, 17, 21)", "rgb(244, 245, 247)"
+
+
+def background(page: Page) -> str:
+    return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+
+def axis_colour(page: Page) -> str:
+    return str(
+        page.locator("#op-chart .xtick text").first.evaluate("(t) => getComputedStyle(t).fill")
+    )
+
+
+def test_theme_follows_the_system_and_the_switch_wins(new_page: NewPage, profile_url: str) -> None:
+    page = new_page(color_scheme="dark")
+    page.goto(profile_url)
+    is_ready(page)
+    assert background(page) == DARK
+    dark_axis = axis_colour(page)
+    switch = page.get_by_role("button", name=re.compile("^Colour theme"))
+    switch.click()
+    assert background(page) == LIGHT
+    page.wait_for_function(
+        "(dark) => getComputedStyle(document.querySelector('#op-chart .xtick text')).fill !== dark",
+        arg=dark_axis,
+    )
+    page.goto("/")
+    assert background(page) == LIGHT, "the choice holds on every page"
+    page.get_by_role("button", name="Colour theme: light. Change").click()
+    page.get_by_role("button", name="Colour theme: dark. Change").click()
+    page.emulate_media(color_scheme="light")
+    assert background(page) == LIGHT, "back to the system's"
+
+
+def test_chosen_theme_is_there_before_the_first_paint(new_page: NewPage) -> None:
+    page = new_page(color_scheme="light")
+    page.goto("/")
+    page.evaluate("localStorage.setItem('roofline-theme', 'dark')")
+    page.goto("/", wait_until="commit")
+    page.wait_for_selector("body", state="attached")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def of_home(page: Page, capture: Path) -> None:
+    page.goto("/")
+
+
+def of_api(page: Page, capture: Path) -> None:
+    page.goto("/api")
+
+
+def of_profile(page: Page, capture: Path) -> None:
+    page.goto("/")
+    drop(page, capture)
+    is_ready(page)
+
+
+def of_details(page: Page, capture: Path) -> None:
+    of_profile(page, capture)
+    view.rows(page).first.click()
+    expect(page.locator("#drawer")).not_to_contain_text("Loading…")
+    page.locator("[data-device-toggle]").click()
+
+
+def of_menu(page: Page, capture: Path) -> None:
+    of_profile(page, capture)
+    page.locator("[data-columns-button]").click()
+
+
+def of_error(page: Page, capture: Path) -> None:
+    failed = {"state": "failed", "message": "It failed.", "remedy": "Run `this`.", "code": "x"}
+    page.route(re.compile(r"/api/v1/profiles/[^/?]+$"), lambda route: route.fulfill(json=failed))
+    page.goto("/")
+    drop(page, capture)
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_text("Details").click()
+
+
+def of_progress(page: Page, capture: Path) -> None:
+    progress = {"phase": "read", "fraction": 0.62, "overall": 0.5, "elapsed_s": 4.0}
+    page.route(
+        re.compile(r"/api/v1/profiles/[^/?]+$"),
+        lambda route: route.fulfill(json={"state": "importing", "progress": progress}),
+    )
+    page.goto("/")
+    drop(page, capture)
+    expect(page.locator("[data-step=read]")).to_have_attribute("data-state", "now")
+
+
+def of_missing(page: Page, capture: Path) -> None:
+    page.goto("/p/AAAAAAAAAAAAAAAAAAAAAA")
+
+
+STATES = [
+    of_home, of_api, of_profile, of_details, of_menu, of_error, of_progress, of_missing,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("show", STATES)
+def test_page_has_no_serious_accessibility_violation(
+    new_page: NewPage,
+    watches: list[Watch],
+    capture: Path,
+    show: Callable[[Page, Path], None],
+    scheme: str,
+) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: npm install")
+    page = new_page(color_scheme=scheme)
+    watches[0].expect("404")
+    show(page, capture)
+    page.evaluate(AXE.read_text())
+    found: Any = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    serious = [
+        f"{violation['id']}: {violation['help']}: {node['html'][:160]} {node['failureSummary']}"
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+    assert not serious, "\n".join(serious)
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1920, 2560])
+def test_profile_fits_the_window(new_page: NewPage, profile_url: str, width: int) -> None:
+    page = new_page(viewport={"width": width, "height": 900})
+    page.goto(profile_url)
+    is_ready(page)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    height = page.locator("#device-info").bounding_box()
+    assert height and height["height"] <= 120
+
+
+def test_scripts_and_styles_come_from_this_server_only(page: Page, profile_url: str) -> None:
+    for path in ("/", "/api", profile_url):
+        answer = page.goto(path)
+        assert answer is not None
+        policy = answer.headers["content-security-policy"]
+        assert "script-src 'self';" in policy and "unsafe" not in policy
+        assert page.locator("script:not([src]):not([type='application/json'])").count() == 0
+        assert page.locator("head style, main [onclick]").count() == 0
+    assert page.context.cookies() == []
+
+
+def test_hostile_names_are_shown_as_text(page: Page, tmp_path: Path, hostile_capture: Path) -> None:
+    page.goto("/")
+    drop(page, hostile_capture)
+    is_ready(page)
+    assert page.evaluate("window.hostile") is None
+    assert page.locator("#op-table img, #op-table script, #op-table b").count() == 0
+    for row in range(3):
+        view.rows(page).nth(row).click()
+        assert page.locator("#drawer img, #drawer script").count() == 0

@@ -1,0 +1,281 @@
+"""From files to a profile: drop, choose, paste, several hosts, cancel, reload, lost connection."""
+
+import gzip
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.files import drag, drop, paste
+from tests.browser.freezing import frozen_imports
+from tests.browser.serving import Server
+from tests.browser.watching import Watch, is_ready
+
+PROFILE_ADDRESS = re.compile(r"/p/[A-Za-z0-9_-]{16,}")
+
+
+def throttle(page: Page, *, bytes_per_second: int) -> None:
+    """Makes uploads of this page slow."""
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.send(
+        "Network.emulateNetworkConditions",
+        {
+            "offline": False,
+            "latency": 0,
+            "downloadThroughput": -1,
+            "uploadThroughput": bytes_per_second,
+        },
+    )
+
+
+def is_profile_of(page: Page, device: str) -> None:
+    is_ready(page)
+    assert PROFILE_ADDRESS.search(page.url)
+    expect(page.locator("#device-info")).to_contain_text(device)
+    for chart in ("#program-chart", "#op-chart"):
+        expect(page.locator(f"{chart} .main-svg").first).to_be_visible()
+
+
+def test_dropped_file_becomes_a_page(page: Page, capture: Path) -> None:
+    page.goto("/")
+    drop(page, capture)
+    is_profile_of(page, "TPU v4")
+    expect(page).to_have_title(re.compile("host_0"))
+    expect(page.locator("#op-table tbody tr").first).to_be_visible()
+
+
+def test_real_capture_shows_its_device_and_ops(page: Page, real_capture: Path) -> None:
+    page.goto("/")
+    drop(page, real_capture)
+    is_profile_of(page, "TPU v6 Lite")
+    device = page.locator("#device-info")
+    expect(device).to_contain_text(re.compile(r"918\sTFLOP/s"))
+    expect(device).to_contain_text(re.compile(r"1,52[56](\.\d+)?\sGiB/s"))
+    expect(page.locator("[data-ops-count]")).to_contain_text("17")
+
+
+def test_dragging_shows_the_target_anywhere_on_the_window(page: Page, capture: Path) -> None:
+    page.goto("/")
+    transfer = drag(page, [capture], target="#formats")
+    expect(page.locator("#drop-title")).to_have_text("Release to add the files")
+    expect(page.locator("body")).to_have_class(re.compile("dragging"))
+    page.dispatch_event("#formats", "dragleave", {"dataTransfer": transfer})
+    expect(page.locator("#drop-title")).to_have_text("Drop profile files here")
+    drop(page, capture, target="#formats")
+    is_ready(page)
+
+
+def test_dragged_text_is_left_alone(page: Page) -> None:
+    page.goto("/")
+    transfer = page.evaluate_handle(
+        "() => { const t = new DataTransfer(); t.setData('text/plain', 'x'); return t; }"
+    )
+    page.dispatch_event("#drop-zone", "dragenter", {"dataTransfer": transfer})
+    expect(page.locator("body")).not_to_have_class(re.compile("dragging"))
+
+
+def test_chosen_file_becomes_a_page(page: Page, capture: Path) -> None:
+    page.goto("/")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_text("Choose files").click()
+    chooser.value.set_files(capture)
+    is_profile_of(page, "TPU v4")
+
+
+def test_pasted_file_becomes_a_page(page: Page, capture: Path) -> None:
+    page.goto("/")
+    paste(page, capture)
+    is_profile_of(page, "TPU v4")
+
+
+def test_several_files_are_hosts_of_one_profile(page: Page, captures: Path) -> None:
+    page.goto("/")
+    drop(page, *sorted(captures.glob("*.pb")))
+    is_profile_of(page, "TPU v4")
+    expect(page.locator("#device-info")).to_contain_text(re.compile(r"3\s*hosts|Hosts\s*3", re.I))
+    page.goto("/")
+    expect(page.locator("[data-recent] tbody tr").first).to_contain_text("3 hosts")
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zip"])
+def test_packed_file_becomes_a_page(
+    page: Page, capture: Path, tmp_path: Path, packing: str
+) -> None:
+    packed = tmp_path / f"host_0.xplane.pb.{packing}"
+    if packing == "gzip":
+        packed.write_bytes(gzip.compress(capture.read_bytes()))
+    else:
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(capture, "plugins/profile/run/host_0.xplane.pb")
+    page.goto("/")
+    drop(page, packed)
+    is_profile_of(page, "TPU v4")
+
+
+def test_profile_survives_a_reload(profile: Page) -> None:
+    address = profile.url
+    profile.reload()
+    is_profile_of(profile, "TPU v4")
+    assert profile.url == address
+
+
+def test_back_from_a_new_profile_is_the_home_page(page: Page, capture: Path) -> None:
+    page.goto("/")
+    drop(page, capture)
+    is_ready(page)
+    page.go_back()
+    expect(page.locator("#drop-zone")).to_be_visible()
+    expect(page.locator("[data-recent] tbody tr").first).to_contain_text("host_0")
+
+
+@pytest.fixture
+def large_file(tmp_path: Path) -> Path:
+    """A file that takes seconds to send to `throttle`d pages; nobody gets to read it."""
+    path = tmp_path / "large.xplane.pb"
+    path.write_bytes(bytes(4_000_000))
+    return path
+
+
+def test_upload_counts_bytes_and_can_be_cancelled(
+    page: Page, server: Server, large_file: Path
+) -> None:
+    page.goto("/")
+    before = page.locator("[data-recent] tbody tr").count()
+    throttle(page, bytes_per_second=200_000)
+    drop(page, large_file)
+    card = page.get_by_label("Import in progress")
+    detail = card.locator("[data-step=upload] [data-detail]")
+    expect(detail).to_have_text(re.compile(r"[1-9]\d?\u202f% of 3\.81\u00a0MiB, .*iB/s"))
+    expect(card.locator("[data-left]")).to_have_text(re.compile(r"about \d+\u00a0s left"))
+    expect(page).to_have_title(re.compile(r"^\d+\u202f% · large\.xplane\.pb"))
+    card.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#drop-zone")).to_be_visible()
+    expect(page.locator("#file")).to_be_focused()
+    expect(page).to_have_title("Roofline")
+    page.goto("/")
+    expect(page.locator("[data-recent] tbody tr")).to_have_count(before)
+
+
+def test_import_survives_a_reload_and_goes_on(page: Page, server: Server, capture: Path) -> None:
+    page.goto("/")
+    with frozen_imports(server):
+        drop(page, capture)
+        page.wait_for_url(PROFILE_ADDRESS)
+        page.reload()
+        card = page.get_by_label("Import in progress")
+        expect(card).to_be_visible()
+        expect(card.locator("[data-step=upload]")).to_have_attribute("data-state", "done")
+        expect(page).to_have_title(re.compile(r"^\d+\u202f% · host_0\.xplane\.pb · Roofline$"))
+    is_profile_of(page, "TPU v4")
+
+
+def test_leaving_an_import_goes_back_to_the_home_page(
+    page: Page, server: Server, capture: Path
+) -> None:
+    page.goto("/")
+    with frozen_imports(server):
+        drop(page, capture)
+        page.wait_for_url(PROFILE_ADDRESS)
+        page.go_back()
+        expect(page.locator("#drop-zone")).to_be_visible()
+
+
+def test_import_can_be_cancelled(page: Page, server: Server, capture: Path) -> None:
+    """The status is held at "importing"; the DELETE reaches the server."""
+    progress = {"phase": "read", "fraction": 0.62, "overall": 0.5, "elapsed_s": 4.0}
+    page.route(
+        re.compile(r"/api/v1/profiles/[^/?]+$"),
+        lambda route: (
+            route.fulfill(json={"state": "importing", "progress": progress})
+            if route.request.method == "GET"
+            else route.continue_()
+        ),
+    )
+    page.goto("/")
+    drop(page, capture)
+    card = page.get_by_label("Import in progress")
+    expect(card.locator("[data-step=read] [data-detail]")).to_have_text("62\u202f%")
+    expect(card.locator("[data-share]")).to_have_text("75\u202f%")
+    expect(card.locator("[data-left]")).to_have_text(re.compile("about 4\u00a0s left"))
+    address = page.url
+    with page.expect_response(lambda answer: answer.request.method == "DELETE") as deleted:
+        card.get_by_role("button", name="Cancel").click()
+    assert deleted.value.status == 204
+    expect(page.locator("#drop-zone")).to_be_visible()
+    assert page.evaluate("location.pathname") == "/"
+    assert page.request.get(address).status == 404
+
+
+def test_lost_connection_keeps_the_files_for_another_try(
+    page: Page, watches: list[Watch], capture: Path
+) -> None:
+    watches[0].expect("ERR_INTERNET_DISCONNECTED")
+    page.goto("/")
+    page.context.set_offline(True)
+    drop(page, capture)
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("The server could not be reached.")
+    expect(alert.locator("[data-message]")).to_be_focused()
+    page.context.set_offline(False)
+    alert.get_by_role("button", name="Try again").click()
+    is_profile_of(page, "TPU v4")
+
+
+def test_server_that_does_not_answer_is_asked_again(
+    page: Page, watches: list[Watch], server: Server, capture: Path
+) -> None:
+    watches[0].expect("ERR_INTERNET_DISCONNECTED")
+    page.goto("/")
+    with frozen_imports(server):
+        drop(page, capture)
+        page.wait_for_url(PROFILE_ADDRESS)
+        page.context.set_offline(True)
+        expect(page.get_by_text("The server does not answer.")).to_be_visible()
+        page.context.set_offline(False)
+        expect(page.get_by_text("The server does not answer.")).to_be_hidden()
+    is_profile_of(page, "TPU v4")
+
+
+def hold_import(page: Page) -> None:
+    """Answers in place of the server: an import that is ready when it is first asked for."""
+    address = f"{page.url}p/none"
+    page.route(
+        "**/api/v1/profiles?*",
+        lambda route: route.fulfill(
+            status=201, json={"id": "x", "url": address, "state": "importing"}
+        ),
+    )
+    page.route("**/api/v1/profiles/x", lambda route: route.fulfill(json={"state": "ready"}))
+    page.route("**/p/none", lambda route: route.fulfill(body="<title>next</title>"))
+    page.evaluate(
+        """() => new MutationObserver(() => sessionStorage.setItem("shown", "yes"))
+          .observe(document.querySelector("[data-import-card]"), { attributeFilter: ["hidden"] })"""
+    )
+
+
+def test_short_import_never_flashes_the_card(page: Page, capture: Path) -> None:
+    """The page's clock stands still, so whatever the machine needs is no time at all."""
+    page.clock.install()
+    page.goto("/")
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
+    hold_import(page)
+    drop(page, capture)
+    expect(page).to_have_title("next")
+    assert page.evaluate("sessionStorage.getItem('shown')") is None
+
+
+def test_card_of_a_longer_import_is_there_after_a_moment(page: Page, capture: Path) -> None:
+    page.clock.install()
+    page.goto("/")
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
+    page.route("**/api/v1/profiles?*", lambda route: None)  # never answered
+    drop(page, capture)
+    expect(page.locator("#drop-zone")).to_have_class(re.compile("taken"))
+    page.clock.run_for(200)
+    card = page.get_by_label("Import in progress")
+    expect(card).to_be_visible()
+    expect(card.locator("[data-name]")).to_have_text("host_0.xplane.pb")
+    expect(card.locator("[data-name]")).to_be_focused()

@@ -1,0 +1,102 @@
+"""What a test reads from the page of a profile."""
+
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Locator, Page, expect
+
+# One mark per op; traces of roofs and of the program's star have none of these classes.
+_DRAWN = "#op-chart .scatterlayer .point"
+
+
+def result(page: Page) -> tuple[int, int]:
+    """How many operations the filters leave, of how many."""
+    text = page.locator("[data-result]").inner_text().replace(",", "")
+    numbers = re.match(r"(\d+)(?: of (\d+))? ops?", text)
+    assert numbers, text
+    return int(numbers[1]), int(numbers[2] or numbers[1])
+
+
+def rows(page: Page) -> Locator:
+    """The visible rows of the op table."""
+    return page.locator("#op-table tbody tr:visible")
+
+
+def names(page: Page) -> list[str]:
+    """The operations on the table's page, in its order."""
+    return rows(page).locator("th button").all_inner_texts()
+
+
+def all_names(page: Page) -> list[str]:
+    """The operations on every page of the table, in its order."""
+    found = names(page)
+    following = page.locator("#panel-ops [data-page-by='1']")
+    while following.is_enabled():
+        following.click()
+        found += names(page)
+    return found
+
+
+def with_flops(page: Page) -> int:
+    """How many of the filtered operations the chart says it draws."""
+    text = page.locator("[data-chart-note]").inner_text().replace(",", "")
+    number = re.match(r"(\d+) with FLOPs", text)
+    assert number, text
+    return int(number[1])
+
+
+def drawn(page: Page) -> int:
+    """How many operations are drawn and not filtered out."""
+    return page.locator(f"{_DRAWN}:not(.ghost):not(.gone)").count()
+
+
+def largest_point(page: Page) -> dict[str, float]:
+    """The middle of the largest op mark that is not covered by a later one."""
+    middle: dict[str, float] | None = page.evaluate(
+        """(selector) => {
+          const boxes = [...document.querySelectorAll(selector)]
+            .map((node) => node.getBoundingClientRect());
+          const chart = document.querySelector("#op-chart .nsewdrag").getBoundingClientRect();
+          const middle = (box) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
+          const within = (box) => box.left >= chart.left && box.right <= chart.right
+            && box.top >= chart.top && box.bottom <= chart.bottom;
+          const apart = (a, b) => Math.hypot(a.x - b.x, a.y - b.y);
+          const free = boxes.filter(within).filter((box) => boxes.every((other) => other === box
+            || apart(middle(box), middle(other)) > (box.width + other.width) / 2));
+          const [largest] = free.sort((a, b) => b.width - a.width);
+          return largest ? middle(largest) : null;
+        }""",
+        f"{_DRAWN}:not(.ghost):not(.gone)",
+    )
+    assert middle, "no operation stands apart from the others"
+    return middle
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    """The view state in the address."""
+    return parse_qs(urlsplit(page.url).query)
+
+
+def has_query(page: Page, key: str, *values: str) -> None:
+    """Waits until the address says `key`; the page writes it a moment after the change."""
+    page.wait_for_function(
+        "([key, values]) => String(new URLSearchParams(location.search).getAll(key)) === values",
+        arg=[key, ",".join(values)],
+    )
+
+
+def page_data(page: Page) -> Any:
+    """The page data as the server sends them."""
+    profile = urlsplit(page.url).path.rpartition("/")[2]
+    answer = page.request.get(f"/api/v1/profiles/{profile}/page")
+    assert answer.ok
+    return answer.json()
+
+
+def choose_category(page: Page, name: str) -> None:
+    """Ticks `name` in the category menu and closes it."""
+    page.locator("#filter-category").click()
+    page.locator("#menu-category").get_by_role("checkbox", name=name, exact=True).check()
+    page.keyboard.press("Escape")
+    expect(page.locator("#menu-category")).to_be_hidden()

@@ -1,0 +1,45 @@
+"""What a page must never do, noted while a test runs: foreign requests, errors, messages."""
+
+import re
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+
+_LOCAL_SCHEMES = {"blob", "data", "about"}
+
+
+class Watch:
+    """Notes every fault of the pages of one browser context."""
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        self.requests: list[str] = []
+        self._host = urlsplit(url).netloc
+        self._faults: list[str] = []
+        self._expected: list[re.Pattern[str]] = []
+        context.on("request", self._note_request)
+        context.on("console", self._note_console)
+        context.on("weberror", lambda error: self._faults.append(f"uncaught: {error.error}"))
+
+    def expect(self, pattern: str) -> None:
+        """Allows faults that match: those the test is about, such as a lost connection."""
+        self._expected.append(re.compile(pattern))
+
+    def check(self) -> None:
+        """Fails if there was any fault that was not expected."""
+        faults = [f for f in self._faults if not any(e.search(f) for e in self._expected)]
+        assert not faults, "\n".join(faults)
+
+    def _note_request(self, request: Request) -> None:
+        self.requests.append(request.url)
+        parts = urlsplit(request.url)
+        if parts.scheme not in _LOCAL_SCHEMES and parts.netloc != self._host:
+            self._faults.append(f"request to another host: {request.url}")
+
+    def _note_console(self, message: ConsoleMessage) -> None:
+        place = message.location.get("url", "")
+        self._faults.append(f"console {message.type}: {message.text} ({place})")
+
+
+def is_ready(page: Page) -> None:
+    """Waits until charts and tables of a profile are drawn."""
+    page.wait_for_selector("body[data-ready=true]", state="attached", timeout=60_000)
