@@ -66,7 +66,7 @@ function filesText(files) {
 function fieldList(device) {
   return html("dl", { class: "fields" }, ...device.fields.map((field) => html("div", {},
     html("dt", {}, field.label),
-    html("dd", {}, quantity(field.value, field.unit), originTag(field.origin), field.help ? html("p", {}, field.help) : null))));
+    html("dd", {}, quantity(field.value, field.unit, 4), originTag(field.origin), field.help ? html("p", {}, field.help) : null))));
 }
 
 function fileList(profile) {

@@ -48,7 +48,8 @@ export function saveAllCsv(model) {
   save(toCsv(header, lines), "text/csv;charset=utf-8", fileName(model.profile.title, "operations-all.csv"));
 }
 
-const PICTURE = { width: 1280, height: 820, margin: { l: 96, r: 24, t: 92, b: 64 } };
+const PICTURE = { width: 1280, height: 820, margin: { l: 96, r: 210, t: 92, b: 64 } };
+const MOST_LEGEND = 24; // that many lines fit beside the chart
 
 /**
  * The chart with its filters and roofs, and words on device, profile and what is left out.
@@ -65,6 +66,8 @@ export async function saveChart({ Plotly, model, state, paint, shown, format }) 
   const figure = opFigure({ ...geometry, dragmode: false, isShown: (row) => shown.has(row) }, paint);
   Object.assign(figure.layout, { paper_bgcolor: paint.colour("--surface"), plot_bgcolor: paint.colour("--surface") });
   figure.layout.annotations.push(...captions(model, state, shown, paint));
+  figure.data = [...figure.data.map((trace) => ({ ...trace, showlegend: false })), ...legendTraces(geometry, shown, paint)];
+  Object.assign(figure.layout, { showlegend: true, legend: { x: 1.01, y: 1, font: { family: paint.family, size: 12, color: paint.colour("--ink-2") } } });
   const address = await Plotly.toImage({ ...figure, config: CONFIG }, { format, width: PICTURE.width, height: PICTURE.height, scale: format === "png" ? 2 : 1 });
   const name = fileName(model.profile.title, `roofline.${format}`);
   save(format === "svg" ? new Blob([svgText(address)], { type: "image/svg+xml" }) : pngBlob(address), "", name);
@@ -82,6 +85,16 @@ function pngBlob(address) {
 
 /** Names come from files: markup that Plotly would read is taken out. */
 const inert = (text) => String(text).replace(/[<>&]/g, "").slice(0, 90);
+
+/** A trace without points per drawn category, longest first: only its entry in the legend is wanted. */
+function legendTraces({ points, look }, shown, paint) {
+  const shares = new Map();
+  for (const { row } of points) if (shown.has(row)) shares.set(look(row), (shares.get(look(row)) ?? 0) + row.share);
+  return [...shares].sort((a, b) => b[1] - a[1]).slice(0, MOST_LEGEND).map(([category]) => ({
+    name: inert(category.name).slice(0, 28), x: [null], y: [null], mode: "markers", showlegend: true,
+    marker: { symbol: category.symbol, size: 10, color: paint.colour(category.token) },
+  }));
+}
 
 function captions(model, state, shown, paint) {
   const { device, profile } = model;

@@ -67,6 +67,7 @@ export function createDrawer({ model, opsUrl, onClose, onMove }) {
      */
     show(view, row, { hidden }) {
       drawer.hidden = row === null;
+      document.body.classList.toggle("with-drawer", row !== null);
       if (row === null) {
         current = null;
         return;

@@ -85,22 +85,24 @@ function categoryLabel(chosen) {
 }
 
 function createBoundChips(model, group, onToggle) {
-  const chips = model.bounds.map((bound) => {
+  // "No cost" is no resource: last, wherever the data have it. Its number stays its place in the data.
+  const ordered = model.bounds.map((bound, index) => ({ bound, index })).sort((a, b) => (a.bound.kind === "none") - (b.bound.kind === "none"));
+  const chips = ordered.map(({ bound, index }) => {
     const number = html("span", { class: "count" });
     const chip = html("button", { class: "chip", type: "button", "data-bound": bound.id, on: { click: () => onToggle(bound.id) } }, boundGlyph(bound), bound.label, number);
-    return { bound, chip, number };
+    return { bound, index, chip, number };
   });
   group.replaceChildren(...chips.map(({ chip }) => chip));
   return {
     render(chosen, counts) {
-      chips.forEach(({ bound, chip, number }, index) => {
+      for (const { bound, index, chip, number } of chips) {
         const n = counts.get(index) ?? 0;
         const pressed = chosen.includes(bound.id);
         // A bound that no op of this view has would be a button without effect.
         chip.hidden = n === 0 && !pressed;
         chip.setAttribute("aria-pressed", String(pressed));
         number.textContent = count(n);
-      });
+      }
     },
   };
 }

@@ -102,7 +102,8 @@ export function dateTime(iso) {
 
 const WITH_UNIT = {
   count, bytes,
-  time_us: duration, gflops: flopRate, gibs: bandwidth, ratio: percent, flop_per_byte: intensity,
+  time_us: duration, gflops: flopRate, gibs: bandwidth, flop_per_byte: intensity,
+  ratio: (value) => percent(value), number: significant,
   gbs: (value) => (value == null ? DASH : `${significant(value)}${SPACE}GB/s`),
 };
 
@@ -110,10 +111,11 @@ const WITH_UNIT = {
  * A value with its unit, in the prefix that reads best.
  * @param {unknown} value
  * @param {string} unit a unit of the page data
+ * @param {number} [digits] significant digits, where the unit takes them
  */
-export function quantity(value, unit) {
+export function quantity(value, unit, digits) {
   if (value == null || value === "") return DASH;
-  return typeof value === "number" && WITH_UNIT[unit] ? WITH_UNIT[unit](value) : String(value);
+  return typeof value === "number" && WITH_UNIT[unit] ? WITH_UNIT[unit](value, digits) : String(value);
 }
 
 /**

@@ -4,7 +4,7 @@ import { automaticRange, createScale } from "./axes.js";
 import { part } from "./dom.js";
 import { CONFIG, OP_MARGIN, opFigure, POINTS } from "./figures.js";
 import { createOverlay, trackPointer, trackRectangle } from "./overlay.js";
-import { edgeNote, logPlace, placePoints } from "./points.js";
+import { edgeNotes, logPlace, placePoints } from "./points.js";
 import { attainable, mainMemory, ridge, topCompute, visibleRoofs } from "./roofs.js";
 
 /**
@@ -73,7 +73,7 @@ const DRAWN_BY = ["x", "roofs", "size", "fit", "zoom", "infeed"];
 export function createOpChart({ Plotly, model, store, paint, onHover, onClick }) {
   const chart = /** @type {any} */ (document.getElementById("op-chart"));
   const overlay = createOverlay(chart.parentElement);
-  const note = part("edge-note");
+  const notes = [...document.querySelectorAll("[data-edge]")];
   let tool = "zoom";
   let geometry = opGeometry(model, store.get(), boxOf(chart));
   /** @type {Map<number, import("./points.js").Point>} */
@@ -104,7 +104,8 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
       node.classList.toggle("ghost", !visible && !point?.pinned);
       node.classList.toggle("gone", !visible && point?.pinned === true);
     }
-    note.textContent = edgeNote(visiblePoints());
+    const words = edgeNotes(visiblePoints());
+    for (const note of notes) note.textContent = words[note.dataset.edge];
   }
 
   function* visiblePoints() {

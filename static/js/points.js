@@ -79,13 +79,14 @@ function inside(value, [low, high]) {
 const EDGE_WORDS = { left: "◁", right: "▷", above: "△", below: "▽" };
 
 /**
- * "▽ 8 below": what the edge marks stand for.
+ * "▽ 8 below", per edge: what its marks stand for, or what a zoom leaves out.
  * @param {Iterable<Point>} points the shown ones
+ * @returns {Record<"left" | "right" | "above" | "below", string>}
  */
-export function edgeNote(points) {
-  const counts = new Map();
-  for (const { edge } of points) if (edge) counts.set(edge, (counts.get(edge) ?? 0) + 1);
-  return [...counts].map(([edge, n]) => `${EDGE_WORDS[edge]} ${n} ${edge}`).join("   ");
+export function edgeNotes(points) {
+  const counts = { left: 0, right: 0, above: 0, below: 0 };
+  for (const { edge } of points) if (edge) counts[edge] += 1;
+  return /** @type {any} */ (Object.fromEntries(Object.entries(counts).map(([edge, n]) => [edge, n === 0 ? "" : `${EDGE_WORDS[edge]} ${n} ${edge}`])));
 }
 
 /**

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { automaticRange, createScale, intensityTicks, rateTicks } from "../../static/js/axes.js";
-import { edgeNote, logPlace, markerSize, nearest, packDiscs, placePoints, thinOut } from "../../static/js/points.js";
+import { edgeNotes, logPlace, markerSize, nearest, packDiscs, placePoints, thinOut } from "../../static/js/points.js";
 import { attainable, mainMemory, ridge, roofLines, slantedLabels, visibleRoofs } from "../../static/js/roofs.js";
 
 const HBM = { id: "hbm", label: "HBM", gibs: 931.3, gbs: 1000 };
@@ -91,7 +91,7 @@ test("what is off the chart stays as a counted mark on its edge", () => {
   const points = placePoints(dots, scale, () => "circle", "time", true);
   assert.deepEqual(points.map((point) => point.edge), [null, "below", "right"]);
   for (const point of points) assert.ok(point.px >= 80 && point.px <= 580 && point.py >= 10 && point.py <= 360);
-  assert.match(edgeNote(points), /1 below.*1 right/);
+  assert.deepEqual(edgeNotes(points), { left: "", right: "▷ 1 right", above: "", below: "▽ 1 below" });
   const zoomed = placePoints(dots, scale, () => "circle", "time", false);
   assert.ok(zoomed.every((point) => !point.pinned) && zoomed.length === 3);
 });
