@@ -20,7 +20,7 @@ from bench.xprof_env import WORK, XprofWorker, xprof_python
 from tests.tools.comparison import Comparison, compare
 from tests.tools.edge_cases import EDGE_CASES
 from tests.tools.generate_xspace import write_profile
-from tests.tools.random_profiles import random_config
+from tests.tools.random_profiles import random_config, write_random_corner
 
 REFERENCE = "reference.json.gz"
 
@@ -30,6 +30,10 @@ def write_case(name: str, folder: Path) -> tuple[list[Path], tuple[str, ...]]:
     if name in EDGE_CASES:
         folder.mkdir(parents=True, exist_ok=True)
         return EDGE_CASES[name](folder), (f"edge:{name}",)
+    if name.startswith("corner-"):
+        folder.mkdir(parents=True, exist_ok=True)
+        files = write_random_corner(int(name.removeprefix("corner-")), folder)
+        return files, ("random corner", "one host" if len(files) == 1 else "several hosts")
     config = random_config(int(name))
     hosts = "one host" if config.n_hosts == 1 else "several hosts"
     return write_profile(config, folder), (*config.traits, config.device, hosts)
@@ -88,7 +92,9 @@ def check(names: list[str], folder: Path) -> Iterator[tuple[str, tuple[str, ...]
 def main() -> int:
     arguments = _parse()
     names = [*([] if arguments.no_edges else EDGE_CASES)]
-    names += [str(seed) for seed in range(arguments.first, arguments.first + arguments.count)]
+    seeds = range(arguments.first, arguments.first + arguments.count)
+    names += [str(seed) for seed in seeds]
+    names += [f"corner-{seed}" for seed in seeds]
     names = arguments.case or names
     make_references(names, arguments.folder)
     if arguments.references_only:

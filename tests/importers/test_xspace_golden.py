@@ -26,7 +26,8 @@ def reference(path: Path):
 def assert_equal(expected, files, *, ties=False):
     comparison = compare(expected, our_tables(files), ties=ties)
     assert comparison.compared > 0
-    assert not comparison.mismatches, comparison.summary()
+    if comparison.mismatches:
+        pytest.fail(comparison.summary(), pytrace=False)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -631,3 +631,93 @@ def line_timestamps_differ() -> Hosts:
 @_edge_case
 def offsets_near_two_to_the_63() -> Hosts:
     return [[tpu_plane([_dot(1, 3)], [(0, 20 * US)], timestamp_ns=9 * 10**15)]]
+
+
+@_edge_case
+def work_past_64_bits() -> Hosts:
+    ops = [
+        SmallOp(
+            name="much",
+            spans=[(k * US, US) for k in range(1, 6)],
+            flops=2**62,
+            bytes_accessed=2**62 + 3,
+            memory=[(READ, HBM, 2**62 + 1), (WRITE, CMEM, 2**63)],
+            extra=[("model_flops", 2**63 + 7)],
+        ),
+        _dot(8, 2, "more", flops=2**63, bytes_accessed=2**63, memory=None),
+    ]
+    return [[tpu_plane(ops, [(0, 20 * US)])], [tpu_plane(ops, [(0, 20 * US)])]]
+
+
+@_edge_case
+def many_occurrences() -> Hosts:
+    plane = tpu_plane([_dot()], [(0, 50 * US)])
+    line = plane.plane.lines[-1]
+    kind = line.events[0].metadata_id
+    line.events.add(metadata_id=kind, num_occurrences=2**31 - 1, duration_ps=7 * US)
+    line.events.add(metadata_id=kind, num_occurrences=2**31 - 1, duration_ps=2 * US)
+    return [[plane]]
+
+
+@_edge_case
+def stall_past_the_op() -> Hosts:
+    ops = [
+        _dot(1, 3, "long", event=[("dma_stall_duration_ps", 10**9, "i64")]),
+        _dot(5, 3, "negative", event=[("dma_stall_duration_ps", -5, "i64")]),
+    ]
+    return [[tpu_plane(ops, [(0, 20 * US)])]]
+
+
+def _type(text: str) -> dict[str, object]:
+    return {**CAPABILITIES, "device_type_string": text}
+
+
+@_edge_case
+def device_type_with_markup() -> Hosts:
+    return [[tpu_plane([_dot()], [(0, 20 * US)], capabilities=_type('<b>TPU</b> "4" é'))]]
+
+
+@_edge_case
+def device_types_without_tpu_on_two_hosts() -> Hosts:
+    types = ["Accelerator", "CPU"]
+    return [[tpu_plane([_dot()], [(0, 20 * US)], capabilities=_type(text))] for text in types]
+
+
+@_edge_case
+def steps_of_zero_length() -> Hosts:
+    ops = [_dot(1, 3), _dot(6, 4, "b")]
+    return [[tpu_plane(ops, [(0, 0), (US, 5 * US), (6 * US, 0)])]]
+
+
+@_edge_case
+def framework_name_scope_lines() -> Hosts:
+    """Lines that an earlier conversion derived and that stand in the file already."""
+    plane = tpu_plane([_dot(1, 3), _dot(6, 4, "b")], [(0, 20 * US)])
+    for name in ("Framework Name Scope", "Framework Ops", "Source code", "Launch Stats"):
+        line = plane.line(40, name, 0)
+        plane.event(line, plane.event_meta(name, f"jit(f)/{name}"), 0, 30 * US)
+    return [[plane]]
+
+
+@_edge_case
+def framework_ops_line_with_ops() -> Hosts:
+    plane = tpu_plane([_dot(1, 3), _dot(6, 4, "b")], [(0, 20 * US)])
+    add_ops(plane, [_dot(2, 1, "derived"), _dot(7, 9, "later")], name="Framework Ops")
+    return [[plane]]
+
+
+@_edge_case
+def lines_that_are_no_op_lines() -> Hosts:
+    plane = tpu_plane([_dot(1, 3)], [(0, 20 * US)])
+    for name in ("Async XLA Ops", "XLA TraceMe", "Host Offload Ops", "xla ops", "XLA Ops "):
+        add_ops(plane, [_dot(30, 4, name)], name=name)
+    return [[plane]]
+
+
+@_edge_case
+def hosts_counted_by_cores() -> Hosts:
+    def core(number: int) -> PlaneBuilder:
+        name = f"/device:TPU:{number}"
+        return tpu_plane([_dot(1, 3 + number)], [(0, 20 * US)], name=name, plane_id=number)
+
+    return [[core(0), core(1)], [core(0)], [_host_plane()]]

@@ -1,11 +1,12 @@
 """Our answer in XProf's own form, as `roofline analyze --format xprof` prints it."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.analysis import xprof_table
 from app.analysis.records import AnalysisOptions, analyse
+from app.analysis.xprof_table import to_xprof
 from app.devices import resolve
 from app.importers.registry import import_profile
 from app.importers.source import SourceFile
@@ -15,5 +16,5 @@ def our_tables(files: Sequence[Path]) -> list[dict[str, Any]]:
     """The tables of `files`, the hosts of one profile in order."""
     profile = import_profile([SourceFile(file) for file in files], xprof_compat=True)
     analysis = analyse(profile, resolve(profile.device), AnalysisOptions(xprof_compat=True))
-    tables: list[dict[str, Any]] = xprof_table.to_tables(analysis)
+    tables: list[dict[str, Any]] = json.loads(to_xprof(analysis))
     return tables

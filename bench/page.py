@@ -1,0 +1,183 @@
+"""Times the page in Chromium against a real server: ready, keystroke, DOM nodes, bytes.
+
+python -m bench.page [--rounds 5] [--profile FILE ...]
+"""
+
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from bench.readme import describe_machine, write_section
+from tests.tools.generate_xspace import Config, write_profile
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ROOFLINE = Path(sys.executable).with_name("roofline")
+TEXT = "fusion.1"
+
+READY = """() => new Promise(resolve => {
+  const look = () => {
+    const mark = performance.getEntriesByName('roofline:ready')[0];
+    if (mark) resolve(mark.startTime); else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+# From the event's own time stamp until after the next painted frame.
+WATCH_KEYS = """() => {
+  window.keystrokes = [];
+  document.querySelector('#filter-name').addEventListener('input', event => {
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => window.keystrokes.push(performance.now() - event.timeStamp);
+      channel.port2.postMessage(null);
+    });
+  }, {capture: true});
+}"""
+
+
+def main() -> None:
+    arguments = _parse()
+    with tempfile.TemporaryDirectory() as scratch, _server(Path(scratch) / "data") as address:
+        files = arguments.profile or write_profile(
+            Config(
+                device="v6e",
+                n_devices=4,
+                n_steps=8,
+                n_distinct_ops=1_060,
+                n_events=40_000,
+                seed=3,
+                traits=("framework_ops", "sources", "long_names"),
+            ),
+            scratch,
+        )
+        url = address + _upload(address, files)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=_chromium())
+            rows = _measure(browser, url, arguments.rounds)
+            browser.close()
+    lines = ["| what | median | range |", "|---|---|---|", *rows]
+    about = f"Median of {arguments.rounds}; {describe_machine()}."
+    print("\n".join(lines))
+    write_section("page", "\n".join([about, "", *lines]))
+
+
+def _measure(browser: Browser, url: str, rounds: int) -> list[str]:
+    cold, warm, cold_bytes, warm_bytes, keys = [], [], [], [], []
+    nodes = 0
+    browser.new_context().new_page().goto(url)  # the server's own first time is not the page's
+    for _ in range(rounds):
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        page = context.new_page()
+        for times, sizes in ((cold, cold_bytes), (warm, warm_bytes)):
+            ready, received = _navigate(page, url)
+            times.append(ready)
+            sizes.append(received)
+        nodes = page.evaluate("document.querySelectorAll('*').length")
+        keys += _type(page)
+        context.close()
+    return [
+        _row("ready, cold cache", cold, "ms"),
+        _row("ready, reload", warm, "ms"),
+        _row("keystroke → shown", keys, "ms"),
+        _row("received, cold cache", [size / 1000 for size in cold_bytes], "kB"),
+        _row("received, reload", [size / 1000 for size in warm_bytes], "kB"),
+        f"| DOM nodes | {nodes:,} | |",
+    ]
+
+
+def _navigate(page: Page, url: str) -> tuple[float, int]:
+    """Milliseconds until ready, and bytes received as sent, compressed and with headers."""
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    received = 0
+
+    def add(event: dict[str, Any]) -> None:
+        nonlocal received
+        received += int(event["encodedDataLength"])
+
+    session.on("Network.loadingFinished", add)
+    page.goto(url)
+    ready = float(page.evaluate(READY))
+    page.wait_for_load_state("networkidle")
+    session.detach()
+    return ready, received
+
+
+def _type(page: Page) -> list[float]:
+    page.evaluate(WATCH_KEYS)
+    page.locator("#filter-name").focus()
+    for count, character in enumerate(TEXT, start=1):
+        page.keyboard.press(character)
+        page.wait_for_function(f"window.keystrokes.length >= {count}")
+    times: list[float] = page.evaluate("window.keystrokes")
+    return times
+
+
+def _row(what: str, values: list[float], unit: str) -> str:
+    low, high = min(values), max(values)
+    return f"| {what} | {statistics.median(values):,.0f} {unit} | {low:,.0f} – {high:,.0f} {unit} |"
+
+
+@contextmanager
+def _server(data_dir: Path) -> Iterator[str]:
+    """The address of a server on a free port, with its own data folder."""
+    process = subprocess.Popen(
+        [ROOFLINE, "serve", "--port", "0", "--data-dir", data_dir],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "ROOFLINE_HOST": "127.0.0.1"},
+    )
+    assert process.stdout
+    try:
+        found = None
+        while not found:
+            line = process.stdout.readline()
+            if not line:
+                raise SystemExit("The server did not start.")
+            found = re.search(r"http://\S+:\d+", line)
+        yield found.group(0)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _upload(address: str, files: list[Path]) -> str:
+    parts = [("file", (Path(file).name, Path(file).read_bytes())) for file in files]
+    reply = httpx.post(f"{address}/api/v1/profiles?wait=120", files=parts, timeout=180)
+    reply.raise_for_status()
+    url: str = reply.json()["url"]
+    return url.removeprefix(address)
+
+
+def _chromium() -> str:
+    for name in BROWSERS:
+        path = shutil.which(name)
+        if path:
+            return path
+    raise SystemExit("The page is timed in Chromium: apt-get install chromium.")
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--profile", type=Path, action="append", help="instead of a generated one")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
