@@ -1,117 +1,123 @@
-"""The `roofline` command. Each command imports only what it needs: starting is part of the wait."""
+"""The `roofline` command: serve, analyze, warm-up. Each imports only what it needs.
 
+Starting is part of the wait: of the 0.6 s that 1 million events take, `typer` was 0.13 s (0.29.2
+imports pydantic to convert arguments), `argparse` is 0.01 s.
+"""
+
+import argparse
+import os
 import sys
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
-import typer
-
+from app import __version__
 from app.errors import RooflineError
 
 BAD_INPUT = 2
-
-app = typer.Typer(
-    name="roofline",
-    help="See what bounds an accelerator program: rooflines from real profiles.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+FORMATS = ("text", "json", "csv", "xprof")
 
 
-class Format(StrEnum):
-    """What `analyze` prints."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
-    XPROF = "xprof"
-
-
-def main() -> NoReturn:
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line; a `RooflineError` becomes two lines on stderr and exit status 2."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if "run" not in given:
+        parser.print_help()
+        sys.exit(0)
     try:
-        app()
+        given.run(given)
     except RooflineError as error:
-        _say(f"roofline: {error.message}\n          {error.remedy}")
+        sys.stderr.write(f"roofline: {error.message}\n          {error.remedy}\n")
         sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        sys.exit(130)
     sys.exit(0)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from app import __version__
-
-        typer.echo(f"roofline {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    pass
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="roofline",
+        description="See what bounds an accelerator program: rooflines from real profiles.",
+    )
+    parser.add_argument("--version", action="version", version=f"roofline {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_serve(commands.add_parser("serve", help="serve the dashboard"))
+    _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
+    warm_up = commands.add_parser(
+        "warm-up", help="compile the kernels that read profiles, once per machine"
+    )
+    warm_up.set_defaults(run=_warm_up)
+    return parser
 
 
-@app.command()
-def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 for any.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Where profiles are kept.")] = None,
-) -> None:
-    """Serve the dashboard. Options not given come from ROOFLINE_HOST, _PORT and _DATA_DIR."""
+def _add_serve(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Serve the dashboard. What is not given here comes from ROOFLINE_HOST, ROOFLINE_PORT and"
+        " ROOFLINE_DATA_DIR."
+    )
+    parser.add_argument("--host", help="address to listen on")
+    parser.add_argument("--port", type=int, help="port to listen on; 0 for any free one")
+    parser.add_argument("--data-dir", type=Path, help="where profiles are kept")
+    parser.set_defaults(run=_serve)
+
+
+def _add_analyze(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Analyse a profile and print its roofline."
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+    )
+    parser.add_argument(
+        "-f",
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="xprof: XProf's own table, to compare",
+    )
+    parser.add_argument(
+        "--exclude-infeed-outfeed", action="store_true", help="leave infeed and outfeed ops out"
+    )
+    parser.add_argument("-o", "--output", type=Path, help="write to this file")
+    parser.set_defaults(run=_analyze)
+
+
+def _serve(given: argparse.Namespace) -> None:
     from app.settings import Settings
     from app.web.server import run
 
-    given = {"host": host, "port": port, "data_dir": data_dir}
-    run(Settings.from_env(**{name: value for name, value in given.items() if value is not None}))
+    chosen = {"host": given.host, "port": given.port, "data_dir": given.data_dir}
+    run(Settings.from_env(**{name: value for name, value in chosen.items() if value is not None}))
 
 
-@app.command()
-def analyze(
-    files: Annotated[list[Path], typer.Argument(help="Profile files: one per host, or archives.")],
-    output_format: Annotated[
-        Format, typer.Option("--format", "-f", help="xprof: XProf's own table, for comparison.")
-    ] = Format.TEXT,
-    exclude_infeed_outfeed: Annotated[
-        bool, typer.Option("--exclude-infeed-outfeed", help="Leave infeed and outfeed ops out.")
-    ] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file, not to the terminal.")
-    ] = None,
-) -> None:
-    """Analyse a profile and print its roofline."""
+def _analyze(given: argparse.Namespace) -> None:
     from app.report import analyse_files, render
 
-    compat = output_format is Format.XPROF
-    analysis = analyse_files(files, xprof_compat=compat)
-    content = render(analysis, output_format.value, infeed=not exclude_infeed_outfeed)
-    if output is None:
-        sys.stdout.buffer.write(content)
+    analysis = analyse_files(given.files, xprof_compat=given.format == "xprof")
+    content = render(analysis, given.format, infeed=not given.exclude_infeed_outfeed)
+    if given.output is None:
+        _print(content)
     else:
-        _write(output, content)
+        _write(given.output, content)
 
 
-@app.command("warm-up")
-def warm_up() -> None:
-    """Compile the kernels that read profiles, once per machine; set-up does it for you."""
+def _warm_up(_given: argparse.Namespace) -> None:
     from app.importers import xspace
 
     xspace.warm_up()
+
+
+def _print(content: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough. Python would complain again when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
-        _say(f"roofline: {path} cannot be written: {error.strerror}.")
-        raise typer.Exit(BAD_INPUT) from error
-
-
-def _say(text: str) -> None:
-    typer.echo(text, err=True)
+        sys.stderr.write(f"roofline: {path} cannot be written: {error.strerror}.\n")
+        sys.exit(BAD_INPUT)

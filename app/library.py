@@ -208,9 +208,12 @@ class ProfileLibrary:
         return found
 
     def sources(self, profile_id: str) -> tuple[tuple[StoredFile, Path], ...]:
-        """The raw files of a profile and where they lie."""
+        """The raw files of a profile and where they lie; `CorruptProfileError` if one is gone."""
         manifest = self.manifest(profile_id)
-        return tuple((file, self._store.blobs.path(file.sha256)) for file in manifest.files)
+        found = tuple((file, self._store.blobs.path(file.sha256)) for file in manifest.files)
+        for file, path in found:
+            _check_blob(file, path)
+        return found
 
     def manifest(self, profile_id: str) -> Manifest:
         """What is stored about a profile; raises like `state` if it is not stored."""
@@ -358,8 +361,6 @@ class ProfileLibrary:
 
     def _compute_again(self, manifest: Manifest) -> ImportTask:
         blobs = self.sources(manifest.id)
-        for file, path in blobs:
-            _check_blob(file, path)
         area = self.stage()
         order = self._order(
             manifest.id,

@@ -18,6 +18,9 @@ from app.web.bodies import REV_LENGTH
 
 RECENT_SHOWN = 200
 
+# HEAD too: link previews and monitors ask with it.
+_READ = ["GET", "HEAD"]
+
 router = APIRouter(include_in_schema=False)
 
 
@@ -49,7 +52,7 @@ def templates_of(request: Request) -> Templates:
 Pages = Annotated[Templates, Depends(templates_of)]
 
 
-@router.get("/")
+@router.api_route("/", methods=_READ)
 def home(request: Request, library: Library, pages: Pages) -> Response:
     """Drop zone, recent profiles and samples."""
     limits = request.app.state.upload_limits
@@ -64,27 +67,27 @@ def home(request: Request, library: Library, pages: Pages) -> Response:
     return pages.page("home.html", view)
 
 
-@router.get("/p/{profile_id}")
+@router.api_route("/p/{profile_id}", methods=_READ)
 def profile(profile_id: str, library: Library, pages: Pages) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
     return pages.page("profile.html", _profile(library.state(profile_id)))
 
 
-@router.get("/api")
+@router.api_route("/api", methods=_READ)
 def reference(request: Request, pages: Pages) -> Response:
     """The API reference."""
     openapi: Mapping[str, Any] = request.app.openapi()
     return pages.page("api.html", views.ApiView(openapi=openapi, origin=_origin(request)))
 
 
-@router.get("/static/{build}/{name:path}")
+@router.api_route("/static/{build}/{name:path}", methods=_READ)
 def static_file(request: Request, build: str, name: str) -> Response:
     """A script, style sheet, font or picture."""
     static: StaticFiles = request.app.state.static
     return static.response(request, build, name)
 
 
-@router.get("/healthz")
+@router.api_route("/healthz", methods=_READ)
 def health() -> dict[str, str]:
     """Answers while the process lives."""
     return {"status": "ok", "version": __version__}

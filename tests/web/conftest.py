@@ -1,11 +1,12 @@
 """An application on a temporary data folder, called in-process through ASGI."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -39,6 +40,33 @@ class Client:
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         return self.start(method, path, **options).result(timeout=120)
+
+    def call(self, method: str, path: str, arriving: list[dict[str, Any]]) -> list[int]:
+        """A request whose body comes as the ASGI messages `arriving`, then nothing more ever."""
+        statuses: list[int] = []
+        messages = list(arriving)
+
+        async def receive() -> dict[str, Any]:
+            if not messages:
+                await anyio.sleep_forever()
+            return messages.pop(0)
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        headers = [(b"host", b"localhost"), (b"content-type", MULTIPART.encode())]
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "query_string": b"",
+            "headers": headers,
+            "scheme": "http",
+            "http_version": "1.1",
+        }
+        self._portal.call(self.app, scope, receive, send)
+        return statuses
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.request("GET", path, **options)

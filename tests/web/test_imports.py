@@ -106,7 +106,7 @@ def test_import_past_its_processor_time_is_stopped(launch: Launch, monkeypatch: 
 
 
 def test_import_past_its_memory_is_stopped(launch: Launch, capture: bytes):
-    client = launch(import_memory_bytes=1 << 20)
+    client = launch(import_memory_bytes=1)
     before = client.listing()
     body = client.upload(capture).json()
     assert body["code"] == "import-stopped"

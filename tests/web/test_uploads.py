@@ -217,15 +217,18 @@ def test_concurrent_uploads_all_succeed(client: Client, capture: bytes):
 
 def test_client_that_goes_away_leaves_no_trace(client: Client):
     before = client.listing()
+    arriving = [
+        {"type": "http.request", "body": PART + bytes(3 << 20), "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    statuses = client.call("POST", "/api/v1/profiles", arriving)
+    assert statuses == [400]
+    assert client.listing() == before
 
-    async def body():
-        yield PART + bytes(100_000)
-        raise ConnectionError("the network is gone")
 
-    with pytest.raises(ConnectionError):
-        client.post(
-            "/api/v1/profiles",
-            content=body(),
-            headers={"content-type": "multipart/form-data; boundary=XX"},
-        )
+def test_client_that_falls_silent_is_given_up(launch: Launch):
+    client = launch(upload_idle_seconds=0.2)
+    before = client.listing()
+    arriving = [{"type": "http.request", "body": PART + bytes(1000), "more_body": True}]
+    assert client.call("POST", "/api/v1/profiles", arriving) == [400]
     assert client.listing() == before

@@ -1,0 +1,86 @@
+"""Bytes → profile → analysis: the same three calls for the server's children and the terminal."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.analysis.records import AnalysisOptions, RooflineAnalysis, analyse
+from app.devices import resolve
+from app.errors import UnknownFormatError, UploadRejectedError
+from app.importers.archives import Unpacked, UnpackLimits, unpack
+from app.importers.registry import IMPORTERS, Progress, identify, import_profile
+from app.importers.source import SourceFile
+from app.model.profile import Diagnostic, Profile, Severity
+
+NAMES_SHOWN = 5
+
+
+def open_sources(
+    sources: Sequence[SourceFile],
+    *,
+    scratch: Path,
+    limits: UnpackLimits,
+    progress: Progress,
+) -> tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...]]:
+    """The profile files in `sources`, archives unpacked below `scratch`, and what was skipped.
+
+    Files that no importer reads are skipped if they came from an archive that also holds profiles.
+    """
+    unpacked = unpack(
+        sources,
+        into=scratch,
+        limits=limits,
+        progress=lambda fraction: progress("unpack", fraction),
+    )
+    kept = tuple(file for file in unpacked if file.archive is None or _is_profile(file.source))
+    skipped = [file for file in unpacked if file not in kept]
+    if not kept and skipped:
+        raise _no_profile(skipped)
+    notes = (_skipped_note(skipped),) if skipped else ()
+    return tuple(file.source for file in kept), notes
+
+
+def analyse_sources(
+    sources: Sequence[SourceFile],
+    *,
+    notes: tuple[Diagnostic, ...] = (),
+    xprof_compat: bool = False,
+    progress: Progress,
+) -> RooflineAnalysis:
+    """The roofline of `sources`; `notes` join the profile's own diagnostics."""
+    profile = import_profile(sources, xprof_compat=xprof_compat, progress=progress)
+    progress("analyse", 0.0)
+    device = resolve(profile.device)
+    noted: Profile = replace(profile, diagnostics=(*profile.diagnostics, *notes))
+    return analyse(noted, device, AnalysisOptions(xprof_compat=xprof_compat))
+
+
+def _is_profile(source: SourceFile) -> bool:
+    try:
+        identify(source)
+    except (UnknownFormatError, UploadRejectedError):
+        return False
+    return True
+
+
+def _no_profile(skipped: Sequence[Unpacked]) -> UnknownFormatError:
+    formats = ", ".join(importer.LABEL for importer in IMPORTERS)
+    return UnknownFormatError(
+        f"{skipped[0].archive} holds no profile this server can read, only {_names(skipped)}.",
+        remedy=f"Formats read: {formats}. Pack the files as the profiler wrote them.",
+    )
+
+
+def _skipped_note(skipped: Sequence[Unpacked]) -> Diagnostic:
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="skipped-files",
+        message=f"Files that are no profiles were skipped: {_names(skipped)}.",
+        count=len(skipped),
+    )
+
+
+def _names(files: Sequence[Unpacked]) -> str:
+    shown = ", ".join(file.source.name for file in files[:NAMES_SHOWN])
+    more = len(files) - NAMES_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,197 @@
+"""A real server process: addresses, signals, and what a sudden end leaves behind."""
+
+import gzip
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+START_S = 30
+
+
+class Server:
+    """`roofline serve` on any free port."""
+
+    def __init__(self, data_dir: Path, **environment: object) -> None:
+        self.data_dir = data_dir
+        settings = {f"ROOFLINE_{name.upper()}": str(v) for name, v in environment.items()}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "app", "serve", "--port", "0", "--data-dir", str(data_dir)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **settings},
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        assert found, line + (self.process.stderr.read() if self.process.stderr else "")
+        self.port = int(found[1])
+        self.http = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=60)
+        self._wait()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            try:
+                self.http.get("/healthz")
+            except httpx.TransportError:
+                time.sleep(0.05)
+            else:
+                return
+        raise AssertionError("the server does not answer")
+
+    def children(self) -> set[int]:
+        """Every process that descends from the server."""
+        found: set[int] = set()
+        waiting = [self.process.pid]
+        while waiting:
+            tasks = Path(f"/proc/{waiting.pop()}/task")
+            for path in tasks.glob("*/children"):
+                born = {int(pid) for pid in path.read_text().split()} - found
+                found |= born
+                waiting.extend(born)
+        return found
+
+    def listing(self) -> set[str]:
+        return {path.relative_to(self.data_dir).as_posix() for path in self.data_dir.rglob("*")}
+
+    def peak_memory_bytes(self) -> int:
+        """The most memory the server's own process has held."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        status = self.process.wait(timeout=30)
+        self.http.close()
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe is not None:
+                pipe.close()
+        return status
+
+
+@pytest.fixture
+def servers() -> Iterator[list[Server]]:
+    started: list[Server] = []
+    yield started
+    for server in started:
+        if server.process.returncode is None:
+            server.stop(signal.SIGKILL)
+
+
+def alive(pid: int) -> bool:
+    """True if the process exists and is no zombie."""
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "app", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
+
+
+def test_real_server_takes_an_upload_and_stops_when_told(
+    servers: list[Server], tmp_path: Path, capture: bytes
+):
+    server = Server(tmp_path / "data")
+    servers.append(server)
+    answer = server.http.post("/api/v1/profiles", files={"file": ("h.xplane.pb", capture)})
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["url"].startswith(f"http://127.0.0.1:{server.port}/p/")
+    children = server.children()
+    assert children
+    assert server.stop() in (0, -signal.SIGTERM)
+    deadline = time.monotonic() + 5
+    while any(alive(pid) for pid in children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in children if alive(pid)]
+
+
+def test_port_in_use_is_one_clear_sentence(servers: list[Server], tmp_path: Path):
+    server = Server(tmp_path / "data")
+    servers.append(server)
+    second = run("serve", "--port", str(server.port), "--data-dir", str(tmp_path / "other"))
+    assert second.returncode == 2
+    assert f"already listens on 127.0.0.1:{server.port}" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert not (tmp_path / "other").exists()
+
+
+def test_data_folder_in_use_is_one_clear_sentence(servers: list[Server], tmp_path: Path):
+    servers.append(Server(tmp_path / "data"))
+    second = run("serve", "--port", "0", "--data-dir", str(tmp_path / "data"))
+    assert second.returncode == 2
+    assert "Another server uses the data folder" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_data_folder_that_cannot_be_made_is_one_clear_sentence(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    refused = run("serve", "--port", "0", "--data-dir", str(tmp_path / "file" / "data"))
+    assert refused.returncode == 2
+    assert "cannot be used" in refused.stderr
+
+
+def test_bad_setting_is_named(tmp_path: Path):
+    refused = run("serve", ROOFLINE_MAX_FILES="many", ROOFLINE_DATA_DIR=str(tmp_path))
+    assert refused.returncode == 2
+    assert "ROOFLINE_MAX_FILES" in refused.stderr
+
+
+def test_killed_server_leaves_no_child_and_no_half_profile(
+    servers: list[Server], tmp_path: Path, capture: bytes
+):
+    limits = {"max_expansion_ratio": 2000, "max_unpacked_bytes": 2 << 30}
+    server = Server(tmp_path / "data", **limits)
+    servers.append(server)
+    kept = server.http.post("/api/v1/profiles", files={"file": ("h.pb", capture)}).json()["id"]
+    before = server.listing()
+    # Long to unpack: the import is still busy when the server dies.
+    bomb = gzip.compress(bytes(1 << 20)) * 1500
+    slow = server.http.post("/api/v1/profiles?wait=0", files={"file": ("b.gz", bomb)}).json()["id"]
+    assert server.http.get(f"/api/v1/profiles/{slow}").json()["state"] == "importing"
+    children = server.children()
+    server.stop(signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while any(alive(pid) for pid in children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in children if alive(pid)]
+    again = Server(tmp_path / "data", **limits)
+    servers.append(again)
+    assert again.listing() == before
+    assert again.http.get(f"/api/v1/profiles/{kept}/page").status_code == 200
+    assert again.http.get(f"/api/v1/profiles/{slow}").status_code == 404
+
+
+def test_large_upload_stays_out_of_the_server_memory(servers: list[Server], tmp_path: Path):
+    server = Server(tmp_path / "data")
+    servers.append(server)
+    idle = server.peak_memory_bytes()
+    size = 200 << 20
+
+    def body() -> Iterator[bytes]:
+        yield b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
+        for _ in range(size >> 20):
+            yield bytes(1 << 20)
+        yield b"\r\n--XX--\r\n"
+
+    headers = {"content-type": "multipart/form-data; boundary=XX"}
+    answer = server.http.post("/api/v1/profiles", content=body(), headers=headers)
+    assert answer.status_code == 415, answer.text
+    assert server.peak_memory_bytes() - idle < 40 << 20
