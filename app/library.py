@@ -7,6 +7,7 @@ them has changed, the first reader waits for them to be computed again from the 
 
 import fcntl
 import hashlib
+import logging
 import os
 import re
 import threading
@@ -58,6 +59,8 @@ _COMPUTING_PACKAGES = ("model", "devices", "importers", "analysis", "presentatio
 FAILURES_KEPT_S = 3600.0
 CANCEL_WAIT_S = 10.0
 TITLE_LENGTH = 200
+ID_CHARACTERS_LOGGED = 6  # a whole id is a link, and links are secrets
+_log = logging.getLogger("roofline.library")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,6 +328,12 @@ class ProfileLibrary:
 
     def _end(self, order: WorkOrder, area: StagingArea, error: RooflineError | None) -> None:
         area.discard()
+        _log.info(
+            "import of %s…: %s, %d bytes",
+            order.profile_id[:ID_CHARACTERS_LOGGED],
+            "ready" if error is None else error.code,
+            sum(size for _, _, size in order.files),
+        )
         with self._lock:
             self._tasks.pop(order.profile_id, None)
             if error is not None:

@@ -84,6 +84,8 @@ class _Body:
         self._request = request
         self._idle_seconds = idle_seconds
         self._ended = False
+        # Such a client sends nothing before we first read, so it gets to see a refusal as it is.
+        self._client_waits = request.headers.get("expect", "").lower() == "100-continue"
 
     async def batches(self) -> AsyncIterator[bytes]:
         """The body in pieces of about 1 MiB; `ClientDisconnect` if the client hangs up."""
@@ -98,6 +100,8 @@ class _Body:
 
     async def drain(self) -> None:
         """Reads on for a while and forgets: many clients read the answer only after writing."""
+        if self._client_waits:
+            return
         seen = 0
         try:
             async with asyncio.timeout(DRAIN_S):
@@ -107,6 +111,7 @@ class _Body:
             return
 
     async def _next(self) -> bytes:
+        self._client_waits = False
         try:
             async with asyncio.timeout(self._idle_seconds):
                 message = await self._request.receive()
