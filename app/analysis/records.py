@@ -235,7 +235,12 @@ class _Context:
 
     @property
     def idle_ps(self) -> int:
-        return (self.profile.time_ps - self.profile.op_time_ps) % _U64
+        return self.oddities.difference(self.profile.time_ps, self.profile.op_time_ps)
+
+    @property
+    def counted(self) -> bool:
+        """True if the work of any op was counted: else the program's is unknown, too."""
+        return bool(self.profile.ops.cost_known.any())
 
 
 def _peaks(device: Device, oddities: _Oddities) -> Peaks:
@@ -303,7 +308,10 @@ def _measure(work: _Work, context: _Context) -> Measures:
     shown_us = total_us / work.divisor
     bottleneck = bounds.intensity
     if not context.oddities.on:
-        bottleneck = np.where(bounds.code == roofline.UNKNOWN_BOUND, _NAN, bottleneck)
+        # Nothing binds, so there is no roof to be compared with (XProf shows 0 % of it).
+        unbound = bounds.code == roofline.UNKNOWN_BOUND
+        bottleneck = np.where(unbound, _NAN, bottleneck)
+        efficiency = np.where(unbound, _NAN, efficiency)
     return Measures(
         total_time_us=shown_us,
         avg_time_us=roofline.ratio(total_us, occurrences, missing=missing),
@@ -508,7 +516,8 @@ def _program(context: _Context, *, include: bool) -> ProgramPoints:
         outlier=_outliers(scopes, measures.total_time_us),
         measures=measures,
     )
-    return points if context.oddities.on else _with_counters(context, points)
+    # Counters cannot tell infeed and outfeed apart: their point belongs to the whole program.
+    return _with_counters(context, points) if include and not context.oddities.on else points
 
 
 def _outliers(scopes: Sequence[Scope], time_us: Floats) -> Bools:
@@ -537,7 +546,8 @@ def _total_work(context: _Context, *, include: bool) -> _Work:
         moved = int(table.time_ps[hosted].sum(dtype=np.uint64))
         time_ps = context.oddities.difference(time_ps, moved)
     return _program_work(
-        np.array([time_ps], np.uint64),
+        context,
+        np.array([time_ps % _U64], np.uint64),
         flop=total(table.flop),
         model_flop=total(table.model_flop),
         bytes_accessed=total(table.bytes_accessed),
@@ -588,6 +598,7 @@ def _sums_work(
         return summed
 
     return _program_work(
+        context,
         time_ps,
         flop=total(sums.flop),
         model_flop=total(sums.model_flop),
@@ -599,6 +610,7 @@ def _sums_work(
 
 
 def _program_work(
+    context: _Context,
     time_ps: U64,
     *,
     flop: U64,
@@ -620,7 +632,7 @@ def _program_work(
         bytes_accessed=bytes_accessed,
         traffic_bytes=traffic_bytes,
         traffic_known=traffic_known,
-        known=np.ones(rows, np.bool_),
+        known=np.full(rows, context.counted),
         divisor=np.full(rows, divisor),
     )
 
@@ -667,7 +679,7 @@ def _counter_measures(context: _Context, measures: Measures) -> dict[str, float]
     )
     both = not np.isnan(compute) and not np.isnan(memory)
     bound = roofline.UNKNOWN_BOUND
-    if both and max(compute, memory) > 0:
+    if both and max(compute, memory) > 0 and MemoryLevel.HBM in context.levels:
         hbm_code = 2 + context.levels.index(MemoryLevel.HBM)
         bound = roofline.COMPUTE_BOUND if compute >= memory else hbm_code
     efficiency = max(compute, memory) if both else _NAN
@@ -767,13 +779,14 @@ def _wrapped_time(context: _Context) -> Diagnostic | None:
         for time, category in zip(table.time_ps.tolist(), table.category, strict=True)
         if is_infeed_outfeed(category)
     )
-    if moved <= context.profile.time_ps:
+    steps = context.profile.steps
+    if moved <= context.profile.time_ps and bool((steps.sums.time_ps[:, 1] <= steps.time_ps).all()):
         return None
     return Diagnostic(
         severity=Severity.WARNING,
         code="infeed-exceeds-program",
-        message="Infeed and outfeed ops last longer than the program, because they are nested. "
-        "Without them its time is shown as zero; XProf's wraps to 213 days.",
+        message="Infeed and outfeed ops last longer than the program or a step, because they are "
+        "nested. Without them its time is shown as zero; XProf's wraps to 213 days.",
     )
 
 

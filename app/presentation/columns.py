@@ -8,7 +8,7 @@ from app.model.memory import MemoryLevel
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the page reads it. `unit` names the raw unit of its values, `sub` the shown one."""
+    """A column as the page reads it. `unit` is the raw unit of its values, `sub` the shown one."""
 
     id: str
     label: str

@@ -104,6 +104,6 @@ def _capture(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
     scale = analysis.time_scale_multiplier
     if scale is not None and abs(scale - 1) > 1e-6:
         fields.append(
-            _field("time_scale", "Time scale multiplier", scale, "number", help=_DVFS_HELP)
+            _field("time_scale", "Time scale multiplier", scale, "ratio", help=_DVFS_HELP)
         )
     return fields

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.analysis.records import Cost, RooflineAnalysis, View
 from app.analysis.roofline import Floats
+from app.model.categories import is_container, is_infeed_outfeed
 from app.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES
 
 THIN_SPACE = "\u202f"  # narrow no-break, before units
@@ -201,8 +202,13 @@ def _caution(analysis: RooflineAnalysis, view: View) -> list[Segment]:
 
 
 def _flop_share(analysis: RooflineAnalysis, view: View, rows: NDArray[np.int64]) -> Floats:
-    """Share of the program's FLOPs per op of the view."""
-    flop = analysis.profile.ops.flop.astype(np.float64)
+    """Share of the view's FLOPs per op; containers repeat their children's and do not count."""
+    table = analysis.profile.ops
+    dropped = [
+        is_container(category) or (not view.include_infeed_outfeed and is_infeed_outfeed(category))
+        for category in table.category
+    ]
+    flop = np.where(dropped, 0.0, table.flop.astype(np.float64))
     total = flop.sum() or 1.0
     shares: Floats = flop[view.op[rows]] / total
     return shares
