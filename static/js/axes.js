@@ -91,6 +91,17 @@ export function automaticRange(dots, corner, fit) {
 }
 
 /**
+ * A range that keeps part of its length free above a line: its label stands there.
+ * @param {Range} range
+ * @param {number} line
+ * @param {number} part of the length
+ * @returns {Range}
+ */
+export function withHeadroom([low, high], line, part) {
+  return [low, Math.max(high, (line - part * low) / (1 - part))];
+}
+
+/**
  * Where values of a log plot lie in CSS pixels of its box.
  * @param {[Range, Range]} range
  * @param {{ width: number, height: number, margin: { l: number, r: number, t: number, b: number } }} box

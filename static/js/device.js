@@ -19,7 +19,8 @@ const small = (text) => html("small", {}, text);
 export function showDevice(model) {
   const { device, profile, roofs } = model;
   const per = `per ${device.core_word}`;
-  const shape = [counted(device.cores, count(device.cores), coreWord(device)), counted(device.hosts, count(device.hosts), "host")].join(" · ");
+  const cores = device.cores > 0 ? [counted(device.cores, count(device.cores), model.coreWord)] : [];
+  const shape = [...cores, counted(device.hosts, count(device.hosts), "host")].join(" · ");
   part("device-pill").textContent = `${device.name} · ${shape}`;
   part("device-strip").replaceChildren(
     item("Device", device.name, " ", small(shape)),
@@ -33,13 +34,11 @@ export function showDevice(model) {
     item("Captured", small(profile.captured_at ? dateTime(profile.captured_at) : "date not in the file")),
     item(profile.files.length === 1 ? "File" : "Files", small(filesText(profile.files))),
   );
-  document.getElementById("device-fields").replaceChildren(fieldList(device), fileList(profile));
+  document.getElementById("device-fields").replaceChildren(fieldList(device), fileList(profile, model.coreWord));
   wireToggle();
 }
 
 const memoryItem = (roof, per) => item([swatch(roof), `${roof.label} ${per}`], bandwidth(roof.gibs, 4), originTag(roof.origin));
-
-const coreWord = (device) => (device.core_word === "TensorCore" ? "core" : device.core_word);
 
 const stepsText = ({ steps }) => (steps === 0 ? "no steps" : counted(steps, count(steps), "step"));
 
@@ -69,8 +68,8 @@ function fieldList(device) {
     html("dd", {}, quantity(field.value, field.unit, 4), originTag(field.origin), field.help ? html("p", {}, field.help) : null))));
 }
 
-function fileList(profile) {
-  const row = (file) => html("li", {}, html("b", {}, file.name), ` ${[bytes(file.size_bytes), file.host && `host ${file.host}`, file.cores != null && counted(file.cores, count(file.cores), "core")].filter(Boolean).join(" · ")}`);
+function fileList(profile, coreWord) {
+  const row = (file) => html("li", {}, html("b", {}, file.name), ` ${[bytes(file.size_bytes), file.host && `host ${file.host}`, file.cores != null && counted(file.cores, count(file.cores), coreWord)].filter(Boolean).join(" · ")}`);
   return html("div", { class: "files" },
     html("dl", {}, ...entry("Format", profile.format), ...entry("Added", dateTime(profile.created_at)), ...entry("Captured", dateTime(profile.captured_at))),
     html("ul", {}, ...profile.files.map(row)));

@@ -97,7 +97,7 @@ function content(model, view, row, hidden) {
     html("p", { class: "say" }, sentence),
     html("h3", {}, "Place on the roofline"),
     ...miniatures(model, row, category, get),
-    html("h3", {}, "Time per core"),
+    html("h3", {}, `Time per ${model.coreWord}`),
     list(
       ["Self", joined(duration(get("self_time_per_core_us")), percent(row.share))],
       ["Total", joined(duration(get("total_time_per_core_us")), percent(get("total_share_ratio")))],

@@ -19,7 +19,7 @@ export function opFacts(model, view, row) {
     get,
     category: model.categories[row.category],
     sentence: placeSentence({
-      cost: row.cost, bound: model.bounds[row.bound],
+      cost: row.cost, coreWord: model.coreWord, bound: model.bounds[row.bound],
       efficiency: get("roofline_efficiency_ratio"), computeEfficiency: get("compute_efficiency_ratio"),
       savingUs: get("saving_per_core_us"), savingShare: get("saving_share_ratio"),
     }),
@@ -66,13 +66,13 @@ export function createHoverCard(model) {
     /** @param {import("./model.js").View} view @param {import("./model.js").Row} row @param {PointerEvent} event */
     showOp(view, row, event) {
       const { get, category, sentence } = opFacts(model, view, row);
-      const program = joined(get("program") || null, get("program_id") || null);
+      const program = [...new Set([get("program"), get("program_id")])].filter(Boolean).join(" · ") || DASH;
       put(event,
         html("div", { class: "name" }, row.name),
         html("div", { class: "badges" }, categoryBadge(category), boundBadge(model.bounds[row.bound]), html("span", {}, `rank ${count(get("rank"))}`)),
         html("dl", {},
-          ...entry("Self time per core", joined(duration(get("self_time_per_core_us")), percent(row.share))),
-          ...entry("Total time per core", joined(duration(get("total_time_per_core_us")), percent(get("total_share_ratio")))),
+          ...entry(`Self time per ${model.coreWord}`, joined(duration(get("self_time_per_core_us")), percent(row.share))),
+          ...entry(`Total time per ${model.coreWord}`, joined(duration(get("total_time_per_core_us")), percent(get("total_share_ratio")))),
           ...entry("Occurrences", joined(count(get("occurrences")), `${duration(get("avg_self_time_us"))} each`)),
           ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of peak`)),
           ...entry("FLOP rate, model", flopRate(get("model_flop_rate_gflops"))),
@@ -88,7 +88,7 @@ export function createHoverCard(model) {
         html("div", { class: "name" }, programName(point)),
         html("div", { class: "badges" }, bound ? boundBadge(bound) : null, point.is_outlier ? html("span", { class: "sev-warning" }, "unlike the other steps") : null),
         html("dl", {},
-          ...entry("Time per core", duration(get("total_time_per_core_us"))),
+          ...entry(`Time per ${model.coreWord}`, duration(get("total_time_per_core_us"))),
           ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of peak`)),
           ...entry("FLOP rate, model", flopRate(get("model_flop_rate_gflops"))),
           ...entry("Attainable", flopRate(get("attainable_gflops"))),

@@ -52,10 +52,9 @@ export function miniRoofline({ memory, compute, place: [x, y], token, gibs }) {
   if (compute) nodes.push(line(`M${toX(corner)} ${toY(corner + slope)}H${RIGHT}`, compute.token));
   nodes.push(
     svg("path", { class: "gap", d: `M${px} ${py}V${roofY}` }), dot,
-    text(px + side.shift, py + 4, flopRate(10 ** y), side.anchor, true),
+    text(px + side.shift, py + 4, `${flopRate(10 ** y)} · ${percent(share, 0)}`, side.anchor, true),
     text(LEFT, HEIGHT - 6, `${memory.label} · ${intensity(10 ** x)}${gibs === null ? "" : ` · ${bandwidth(gibs)}`}`, "start"),
   );
-  if (Math.abs(py - roofY) > 26) nodes.push(text(px + side.shift, (py + roofY) / 2 + 4, `${percent(share)} of ${flopRate(10 ** roof)}`, side.anchor));
   if (corner !== null) nodes.push(text(RIGHT, HEIGHT - 6, `ridge ${significant(10 ** corner)}`, "end"));
   const label = `${memory.label}: ${percent(share)} of what its bandwidth allows at ${intensity(10 ** x)}`;
   return svg("svg", { class: "mini", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label }, ...nodes);

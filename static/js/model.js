@@ -50,6 +50,8 @@ export function createModel(page) {
     axis: (id) => page.x_axes.find((axis) => axis.id === id) ?? page.x_axes[0],
     /** @param {string} id a column of the op table */
     column: (id) => page.columns.find((column) => column.id === id) ?? null,
+    /** The short word for one of the device's cores: "core" for a TensorCore. */
+    coreWord: page.device.core_word === "TensorCore" ? "core" : page.device.core_word,
     /** Memory levels that have columns, outermost first. */
     levels: levelsOf(page),
   };
@@ -96,6 +98,8 @@ function markCoverage(rows) {
 }
 
 function createReader(shared, own, id) {
+  // A program without a name is known by its id.
+  if (id === "program") return (row) => shared.program[row.op] || shared.program_id[row.op] || null;
   if (own[id]) return (row) => own[id][row.position] ?? null;
   if (shared[id]) return (row) => shared[id][row.op] ?? null;
   return () => null;

@@ -1,6 +1,6 @@
 // The roofline of operations: draws with Plotly, filters by a class per point, selects by an overlay.
 
-import { automaticRange, createScale } from "./axes.js";
+import { automaticRange, createScale, withHeadroom } from "./axes.js";
 import { part } from "./dom.js";
 import { CONFIG, OP_MARGIN, opFigure, POINTS } from "./figures.js";
 import { createOverlay, trackPointer, trackRectangle } from "./overlay.js";
@@ -45,11 +45,18 @@ export function opGeometry(model, state, box) {
   const known = ridge(mainMemory(model.roofs.memory, state.x), topCompute(model.roofs.compute));
   const range = state.zoom
     ? [[state.zoom[0], state.zoom[1]], [state.zoom[2], state.zoom[3]]]
-    : automaticRange(dots, known, state.fit);
+    : labelledRange(automaticRange(dots, known, state.fit), model.roofs.compute, box);
   const scale = createScale(range, box);
   const look = (row) => model.categories[row.category];
   const points = placePoints(dots, scale, (row) => look(row).symbol, state.size, state.zoom === null);
   return { scale, points, shown, main, top, corner: ridge(main, top), look, program: programStar(model, view, state), axisLabel: model.axis(state.x).label };
+}
+
+const LABEL_ROOM = 26; // pixels above the highest compute roof
+
+function labelledRange([x, y], compute, { height, margin }) {
+  const top = topCompute(compute);
+  return [x, top ? withHeadroom(y, Math.log10(top.gflops), LABEL_ROOM / (height - margin.t - margin.b)) : y];
 }
 
 function programStar(model, view, state) {

@@ -1,9 +1,9 @@
 // Program level: the small roofline of total, average and steps, and the list beside it.
 
-import { createScale, spread } from "./axes.js";
+import { createScale, spread, withHeadroom } from "./axes.js";
 import { html, icon, mark, part } from "./dom.js";
 import { CONFIG, PROGRAM_MARGIN, programFigure, SCOPE_SYMBOLS, stepColour } from "./figures.js";
-import { count, DASH, percent, significant } from "./format.js";
+import { columnScale, count, percent } from "./format.js";
 import { createOverlay, trackPointer } from "./overlay.js";
 import { logPlace, thinOut } from "./points.js";
 import { attainable, mainMemory, ridge, topCompute, visibleRoofs } from "./roofs.js";
@@ -11,6 +11,7 @@ import { programName } from "./words.js";
 
 const DRAW_ORDER = { step: 0, average: 1, total_hw: 2, total: 3 };
 const MOST_MARKS = 300;
+const LABEL_ROOM = 24; // pixels above the compute roof
 const ROW_HEIGHT = 26;
 const ROWS_AROUND = 6;
 
@@ -70,7 +71,9 @@ function programGeometry(model, points, box) {
   const main = mainMemory(shown.memory.filter((roof) => used.has(roof.id)).concat(shown.memory), "bottleneck");
   const top = topCompute(shown.compute);
   const corner = ridge(main, top);
-  const scale = createScale(programRange(dots, corner), box);
+  const [x, y] = programRange(dots, corner);
+  const room = LABEL_ROOM / (box.height - box.margin.t - box.margin.b);
+  const scale = createScale([x, top ? withHeadroom(y, Math.log10(top.gflops), room) : y], box);
   const placed = dots.map((dot) => ({ ...dot, px: scale.toX(dot.x), py: scale.toY(dot.y), radius: 5 }));
   placed.sort((a, b) => DRAW_ORDER[a.point.scope] - DRAW_ORDER[b.point.scope]);
   // Outliers and totals always stay; ordinary steps on the same spot need one mark.
@@ -111,7 +114,7 @@ export function createProgramList({ model, store, paint, onLight, onClick }) {
   let points = [];
   let lit = null;
   let drawn = "";
-  let scales = { time: 1000, rate: 1 };
+  let scales = chooseScales([]);
 
   const pointAt = (event) => {
     const index = event.target.closest?.("[data-index]")?.dataset.index;
@@ -147,17 +150,17 @@ export function createProgramList({ model, store, paint, onLight, onClick }) {
     return html("tr", { class: classes, "data-index": index, "aria-rowindex": index + 2 },
       html("th", { scope: "row", class: point.scope === "step" ? null : "aggregate" },
         html("button", { type: "button" }, mark(SCOPE_SYMBOLS[point.scope] ?? "circle", fill), html("span", {}, programName(point)), warning)),
-      html("td", {}, scaledText(point.total_time_per_core_us, scales.time)),
-      html("td", {}, scaledText(point.flop_rate_gflops, scales.rate)),
+      html("td", {}, scales.time.text(point.total_time_per_core_us)),
+      html("td", {}, scales.rate.text(point.flop_rate_gflops)),
       html("td", { class: share === null ? null : "bar", vars: { "--v": Math.min(100, (share ?? 0) * 100), "--fill": `var(${bound?.token ?? "--ink-3"})` } }, percent(share, 0)));
   }
 
   return {
     draw() {
       points = model.view(store.get().infeed).program;
-      scales = chooseUnits(points);
-      part("steps-time-unit").textContent = `${scales.time === 1 ? "µs" : "ms"}/${model.device.core_word === "GPU" ? "GPU" : "core"}`;
-      rateUnit.textContent = scales.rate === 1 ? "GFLOP/s" : "TFLOP/s";
+      scales = chooseScales(points);
+      part("steps-time-unit").textContent = `${scales.time.unit}/${model.coreWord}`;
+      rateUnit.textContent = scales.rate.unit;
       part("program-note").textContent = noteOf(points);
       render(true);
     },
@@ -170,12 +173,9 @@ export function createProgramList({ model, store, paint, onLight, onClick }) {
   };
 }
 
-const scaledText = (value, factor) => (value == null ? DASH : significant(value / factor));
-
-function chooseUnits(points) {
-  const longest = Math.max(0, ...points.slice(0, 50).map((point) => point.total_time_per_core_us ?? 0));
-  const fastest = Math.max(0, ...points.slice(0, 50).map((point) => point.flop_rate_gflops ?? 0));
-  return { time: longest >= 1000 ? 1000 : 1, rate: fastest >= 1000 ? 1000 : 1 };
+function chooseScales(points) {
+  const largest = (id) => points.reduce((most, point) => Math.max(most, point[id] ?? 0), 0);
+  return { time: columnScale("time_us", largest("total_time_per_core_us")), rate: columnScale("gflops", largest("flop_rate_gflops")) };
 }
 
 function noteOf(points) {

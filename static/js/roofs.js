@@ -80,7 +80,7 @@ export function roofLines(shown, xRange) {
   return [...slanted, ...flat];
 }
 
-const LABEL_PLACES = [0.4, 0.74, 0.14, 0.57];
+const LABEL_PLACES = [0.4, 0.74, 0.12, 0.57, 0.9];
 const LABEL_HEIGHT = 24; // pixels between two lines for a label to fit
 const SAME_LINE = 5; // closer lines read as one
 
@@ -102,13 +102,19 @@ export function slantedLabels(lines, scale, labelWidth) {
     const from = Math.max(scale.xRange[0], scale.yRange[0] - slope);
     const to = Math.min(corner ? corner.x : scale.xRange[1], scale.xRange[1], scale.yRange[1] - slope);
     const distances = placed.map((other) => ((log10(other.roof.gbs) - slope) * scale.perX * scale.perY) / perLength);
-    const near = distances.filter((distance) => distance < 1.6 * LABEL_HEIGHT).length;
+    const near = placed.filter((_, i) => distances[i] < 1.6 * LABEL_HEIGHT);
     const below = distances.some((distance) => distance > SAME_LINE && distance < LABEL_HEIGHT);
     const half = labelWidth(roof) / 2 / perLength;
     if (to - from < 2 * half) continue;
-    const middle = from + (to - from) * LABEL_PLACES[near % LABEL_PLACES.length];
-    const x = Math.min(to - half, Math.max(from + half, middle));
+    const places = LABEL_PLACES.map((part) => Math.min(to - half, Math.max(from + half, from + (to - from) * part)));
+    const x = roomiest(places, near.map((other) => other.x), 2.2 * half);
     placed.push({ roof, x, y: x + slope, angle, below });
   }
   return placed;
+}
+
+/** The first place that keeps its distance from all others, else the one farthest from them. */
+function roomiest(places, others, distance) {
+  const room = (x) => Math.min(Infinity, ...others.map((other) => Math.abs(other - x)));
+  return places.find((x) => room(x) >= distance) ?? places.reduce((best, x) => (room(x) > room(best) ? x : best));
 }

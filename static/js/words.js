@@ -12,7 +12,7 @@ export const isOver = (ratio) => ratio !== null && ratio > OVER;
 
 /**
  * One sentence: where the op stands and what reaching the roof would bring.
- * @param {{ cost: string, bound: { id: string, label: string, kind: string }, efficiency: number | null,
+ * @param {{ cost: string, coreWord: string, bound: { id: string, label: string, kind: string }, efficiency: number | null,
  *           computeEfficiency: number | null, savingUs: number | null, savingShare: number | null }} op
  */
 export function placeSentence(op) {
@@ -22,7 +22,7 @@ export function placeSentence(op) {
   if (isOver(op.efficiency)) return overSentence(op);
   const start = op.cost === "no_flops" ? "Does no FLOPs. " : "";
   const roof = op.bound.kind === "none" ? "the roof" : `the ${op.bound.label} roof`;
-  const saving = op.savingUs === null ? "" : ` At the roof it would save ${duration(op.savingUs)} per core${shareText(op.savingShare)}.`;
+  const saving = op.savingUs === null ? "" : ` At the roof it would save ${duration(op.savingUs)} per ${op.coreWord}${shareText(op.savingShare)}.`;
   return `${start}${percent(op.efficiency)} of ${roof}.${saving}`;
 }
 

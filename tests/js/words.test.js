@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { counted, placeSentence, programName } from "../../static/js/words.js";
 
 const op = (change) => ({
-  cost: "known", bound: { id: "HBM", label: "HBM", kind: "slanted" }, efficiency: 0.0606,
+  cost: "known", coreWord: "core", bound: { id: "HBM", label: "HBM", kind: "slanted" }, efficiency: 0.0606,
   computeEfficiency: 0.001, savingUs: 13_200, savingShare: 0.027, ...change,
 });
 const say = (change) => placeSentence(op(change)).replace(/[\u00a0\u202f]/g, " ");
