@@ -61,49 +61,62 @@ def error_json(status: int, message: str, remedy: str, code: str) -> JSONRespons
 
 def install(app: FastAPI, render: Render) -> None:
     """Makes `app` answer every error in our shape; `render` draws the HTML page."""
+    answers = _Answers(render)
+    app.add_exception_handler(errors.RooflineError, answers.to_ours)
+    app.add_exception_handler(HTTPException, answers.to_http)
+    app.add_exception_handler(RequestValidationError, answers.to_bad_value)
+    app.add_exception_handler(ClientDisconnect, answers.to_gone)
+    app.add_exception_handler(Exception, answers.to_fault)
 
-    def respond(request: Request, status: int, message: str, remedy: str, code: str) -> Response:
-        if not prefers_html(request):
-            return error_json(status, message, remedy, code)
-        request_id = getattr(request.state, "request_id", "")
-        view = ErrorView(
-            status=status, message=message, remedy=remedy, code=code, request_id=request_id
-        )
-        return render(request, view)
 
-    def of_ours(request: Request, error: Exception) -> Response:
+class _Answers:
+    """One handler per kind of exception."""
+
+    def __init__(self, render: Render) -> None:
+        self._render = render
+
+    def to_ours(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, errors.RooflineError)
-        response = respond(request, status_of(error), error.message, error.remedy, error.code)
+        status = status_of(error)
+        response = self._respond(request, status, error.message, error.remedy, error.code)
         if isinstance(error, errors.NotReadyError):
             response.headers["retry-after"] = "2"
         return response
 
-    def of_http(request: Request, error: Exception) -> Response:
+    def to_http(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         status = error.status_code
         message, remedy = _HTTP_MESSAGES.get(status, (str(error.detail), "See the API page."))
         code = _HTTP_CODES.get(status, "bad-request")
-        response = respond(request, status, message, remedy, code)
+        response = self._respond(request, status, message, remedy, code)
         response.headers.update(error.headers or {})
         return response
 
-    def of_query(request: Request, error: Exception) -> Response:
+    def to_bad_value(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
         name = str(first["loc"][-1])[:80]
         message = f"The value of {name} cannot be used: {first['msg'][:200]}."
-        return respond(request, 400, message, "See the API page.", errors.BadViewError.code)
+        return self._respond(request, 400, message, "See the API page.", errors.BadViewError.code)
 
-    def of_fault(request: Request, error: Exception) -> Response:
-        _log.error("request failed by a fault of the server", exc_info=error)
-        remedy = "Try again. If it happens again, report the request id with the server's log."
-        return respond(request, 500, "The server made an error.", remedy, "fault")
-
-    def of_gone(_request: Request, _error: Exception) -> Response:
+    def to_gone(self, _request: Request, _error: Exception) -> Response:
         return Response(status_code=400)  # nobody reads it: the client has hung up
 
-    app.add_exception_handler(errors.RooflineError, of_ours)
-    app.add_exception_handler(HTTPException, of_http)
-    app.add_exception_handler(RequestValidationError, of_query)
-    app.add_exception_handler(ClientDisconnect, of_gone)
-    app.add_exception_handler(Exception, of_fault)
+    def to_fault(self, request: Request, error: Exception) -> Response:
+        _log.error("request failed by a fault of the server", exc_info=error)
+        remedy = "Try again. If it happens again, report the request id with the server's log."
+        return self._respond(request, 500, "The server made an error.", remedy, "fault")
+
+    def _respond(
+        self, request: Request, status: int, message: str, remedy: str, code: str
+    ) -> Response:
+        if not prefers_html(request):
+            return error_json(status, message, remedy, code)
+        view = ErrorView(
+            status=status,
+            message=message,
+            remedy=remedy,
+            code=code,
+            request_id=getattr(request.state, "request_id", ""),
+        )
+        return self._render(request, view)
