@@ -721,3 +721,63 @@ def hosts_counted_by_cores() -> Hosts:
         return tpu_plane([_dot(1, 3 + number)], [(0, 20 * US)], name=name, plane_id=number)
 
     return [[core(0), core(1)], [core(0)], [_host_plane()]]
+
+
+@_edge_case
+def self_time_below_zero_in_a_step() -> Hosts:
+    ops = [_dot(9, 9, "parent"), _dot(9, 5, "first kid"), _dot(13, 5, "second kid")]
+    return [[tpu_plane(ops, [(14 * US, 5 * US)])]]
+
+
+@_edge_case
+def third_core_after_an_empty_intersection() -> Hosts:
+    cores = [
+        ([(0, 3 * US)], _dot(1, 3)),
+        ([(0, 3 * US), (8 * US, 2 * US)], _dot(9, 5)),
+        ([(10 * US, 3 * US)], _dot(11, 3)),
+    ]
+    return [
+        [
+            tpu_plane([op], steps, name=f"/device:TPU:{number}", plane_id=number)
+            for number, (steps, op) in enumerate(cores)
+        ]
+    ]
+
+
+@_edge_case
+def last_op_line_outside_all_steps() -> Hosts:
+    plane = tpu_plane([_dot(3, 5)], [(2 * US, 5 * US)])
+    add_ops(plane, [_dot(16, 5, "other line")])
+    return [[plane]]
+
+
+@_edge_case
+def host_with_a_sparse_core_only() -> Hosts:
+    sparse = PlaneBuilder("/device:TPU:0 SparseCore 0", 100)
+    sparse.plane_stat("peak_hbm_bw_gigabytes_per_second", 500.0)
+    return [[sparse], [tpu_plane([_dot()], [(0, 20 * US)])]]
+
+
+@_edge_case
+def host_with_a_sparse_core_without_peaks() -> Hosts:
+    sparse = PlaneBuilder("/device:TPU:0 SparseCore 0", 100)
+    return [[sparse], [tpu_plane([_dot()], [(0, 20 * US)])]]
+
+
+@_edge_case
+def last_host_without_a_device_type() -> Hosts:
+    named = tpu_plane([_dot()], [(0, 20 * US)])
+    return [[named], [tpu_plane([_dot()], [(0, 20 * US)], capabilities={})]]
+
+
+@_edge_case
+def unnamed_device_and_a_host_without_one() -> Hosts:
+    return [[tpu_plane([_dot()], [(0, 20 * US)], capabilities={})], [_host_plane()]]
+
+
+@_edge_case
+def hosts_with_steps_of_zero_length() -> Hosts:
+    return [
+        [tpu_plane([_dot(3, 3)], [(4 * US, 0)])],
+        [tpu_plane([_dot(9, 2)], [(7 * US, 0), (9 * US, 5 * US)])],
+    ]
