@@ -4,9 +4,15 @@
 export const DASH = "–";
 const SPACE = "\u00a0"; // between a number and its unit: never broken over two lines
 const NARROW = "\u202f"; // before a percent sign
-const GROUPED = Array.from({ length: 7 }, (_, digits) =>
-  new Intl.NumberFormat("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+/** @type {Intl.NumberFormat[]} by decimals; made when first needed, since each costs milliseconds */
+const formatters = [];
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A number with so many decimals, thousands grouped. */
+function fixed(decimals, value) {
+  formatters[decimals] ??= new Intl.NumberFormat("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return formatters[decimals].format(value);
+}
 
 /**
  * @param {number | null | undefined} value
@@ -18,7 +24,7 @@ export function significant(value, digits = 3) {
   if (value === 0) return "0";
   const exponent = exponentOf(value, digits);
   if (exponent < -4) return scientific(value);
-  return GROUPED[Math.min(6, Math.max(0, digits - 1 - exponent))].format(value);
+  return fixed(Math.min(6, Math.max(0, digits - 1 - exponent)), value);
 }
 
 /** The exponent after rounding, so that 9.996 is treated as 10.0. */
@@ -34,7 +40,7 @@ function scientific(value) {
 
 /** A whole number, grouped. */
 export function count(value) {
-  return value == null ? DASH : GROUPED[0].format(value);
+  return value == null ? DASH : fixed(0, value);
 }
 
 const FLOP_STEPS = [[1e6, "P"], [1e3, "T"], [1, "G"], [1e-3, "M"], [1e-6, "k"]];
@@ -74,8 +80,8 @@ export function percent(ratio, digits = 1) {
   if (ratio == null || !Number.isFinite(ratio)) return DASH;
   if (ratio >= 10) return `${significant(ratio, 2)}×`;
   const value = ratio * 100;
-  if (value > 0 && value < 0.5 * 10 ** -digits) return `<${GROUPED[digits].format(10 ** -digits)}${NARROW}%`;
-  return `${GROUPED[value === 0 || value >= 99.95 ? 0 : digits].format(value)}${NARROW}%`;
+  if (value > 0 && value < 0.5 * 10 ** -digits) return `<${fixed(digits, 10 ** -digits)}${NARROW}%`;
+  return `${fixed(value === 0 || value >= 99.95 ? 0 : digits, value)}${NARROW}%`;
 }
 
 /** FLOP per byte. */

@@ -12,6 +12,8 @@ import { refusal, sendFiles, totalBytes } from "./upload.js";
 
 /** Imports that end before this never show the card: it would only flash. */
 const CARD_DELAY_MS = 120;
+/** Imports that take longer go on at the profile's own address, which survives a reload. */
+const PATIENCE_MS = 1000;
 const MINUTE_MS = 60_000;
 
 const zone = /** @type {HTMLElement} */ (document.getElementById("drop-zone"));
@@ -116,16 +118,14 @@ async function run(parcel, start) {
 
 async function follow(answer, statusUrl, signal) {
   const page = new URL(answer.url).pathname;
-  // From here on a reload shows this import, and the address can be shared.
-  history.pushState({ importing: true }, "", page);
-  part("leave", importCard).hidden = false;
-  await followImport(statusUrl, {
+  const ready = await followImport(statusUrl, {
     signal,
+    patienceMs: PATIENCE_MS,
     onProgress: (at) => progress.draw(drawnImport(at)),
     onTrouble: progress.trouble,
   });
-  progress.finish();
-  location.replace(page);
+  if (ready) progress.finish();
+  location.assign(page);
 }
 
 async function cancel() {
@@ -151,13 +151,11 @@ function fail(error, parcel = NOTHING) {
   showProblem(errorCard, problem, parcel);
 }
 
-/** Back to an idle page at its own address. */
+/** Nothing is under way any more. */
 function end() {
   clearTimeout(job?.cardTimer);
   job = null;
   progress.end();
-  part("leave", importCard).hidden = true;
-  if (location.pathname !== "/") history.replaceState(null, "", "/");
 }
 
 // --- where files come from
@@ -271,7 +269,5 @@ part("choose", errorCard).addEventListener("click", () => {
   picker.click();
 });
 for (const button of document.querySelectorAll("[data-sample]")) button.addEventListener("click", () => openSample(button));
-// Back from an import: this page was left under the profile's address.
-addEventListener("popstate", () => location.reload());
 // Back from a profile: the list has changed since.
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

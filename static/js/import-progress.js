@@ -86,16 +86,22 @@ export function stepState(step, current) {
 /**
  * Asks until the import ends. A server that does not answer is asked again: the import goes on there.
  * @param {string} statusUrl
- * @param {{ onProgress: (progress: ServerProgress) => void, onTrouble: () => void, signal: AbortSignal }} options
- * @returns {Promise<void>} when the profile is ready; rejects with a `Problem`, or an AbortError
+ * @param {object} options
+ * @param {(progress: ServerProgress) => void} options.onProgress
+ * @param {() => void} options.onTrouble
+ * @param {AbortSignal} options.signal
+ * @param {number} [options.patienceMs] stop asking after this
+ * @returns {Promise<boolean>} whether the profile is ready; rejects with a `Problem`, or an AbortError
  */
-export async function followImport(statusUrl, { onProgress, onTrouble, signal }) {
+export async function followImport(statusUrl, { onProgress, onTrouble, signal, patienceMs = Infinity }) {
+  const startedAt = performance.now();
   for (let attempt = 0; ; attempt += 1) {
     const status = await askOnce(statusUrl, signal);
+    if (status?.state === "ready") return true;
+    if (status?.state === "failed") throw new Problem(status.message, status);
     if (status === null) onTrouble();
-    else if (status.state === "ready") return;
-    else if (status.state === "failed") throw new Problem(status.message, status);
     else onProgress(status.progress);
+    if (performance.now() - startedAt > patienceMs) return false;
     await pause(pollDelay(attempt), signal);
   }
 }

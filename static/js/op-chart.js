@@ -82,7 +82,8 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
   const overlay = createOverlay(chart.parentElement);
   const notes = [...document.querySelectorAll("[data-edge]")];
   let tool = "zoom";
-  let geometry = opGeometry(model, store.get(), boxOf(chart));
+  /** @type {ReturnType<typeof opGeometry>} set by the first drawing */
+  let geometry;
   /** @type {Map<number, import("./points.js").Point>} */
   let pointOf = new Map();
   /** @type {Map<number, Element>} */
@@ -156,6 +157,7 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
     /** @param {ReadonlySet<Row>} rows the ops that pass the filters */
     show(rows) {
       shown = rows;
+      if (!geometry) return;
       fade();
       markSelection();
     },

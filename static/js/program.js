@@ -168,7 +168,8 @@ export function createProgramList({ model, store, paint, onLight, onClick }) {
     light(point, intoView = false) {
       lit = point;
       if (point && intoView) showRow(scroll, points.indexOf(point));
-      render(true);
+      // Only classes: a row made anew under the pointer would lose the click that has begun on the old one.
+      for (const row of body.querySelectorAll("[data-index]")) row.classList.toggle("lit", points[Number(row.dataset.index)] === lit);
     },
   };
 }

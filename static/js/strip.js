@@ -44,6 +44,7 @@ export function createStrip({ model, store, onHover, onClick }) {
   let placeless = [];
   /** @type {ReadonlySet<Row>} */
   let shown = new Set();
+  let drawn = false;
   showKey(roof);
 
   /** @param {(row: Row) => [number, number] | null} place position on the chart above */
@@ -61,6 +62,7 @@ export function createStrip({ model, store, onHover, onClick }) {
     places = layOut(moving, bandwidth, scale, model, state.size);
     root.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
     root.replaceChildren(...axisNodes(scale, roof), ...places.map((one) => one.node));
+    drawn = true;
     fade();
     markSelection();
   }
@@ -101,6 +103,7 @@ export function createStrip({ model, store, onHover, onClick }) {
     /** @param {ReadonlySet<Row>} rows */
     show(rows) {
       shown = rows;
+      if (!drawn) return;
       fade();
       markSelection();
     },
