@@ -89,6 +89,8 @@ def _walk(node: ast.AST, *, in_function: bool) -> Iterator[Import]:
         else:
             yield Import(module, node.lineno, inner, relative=node.level > 0)
     inside = in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    # What only a type checker imports costs nobody anything.
+    inside = inside or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     for child in ast.iter_child_nodes(node):
         yield from _walk(child, in_function=inside)
 

@@ -61,6 +61,11 @@ def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> b
     return text.getvalue().encode("utf-8", "replace")
 
 
+def op_records(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> list[Record]:
+    """Listed ops by self time, one object each, as in the JSON document."""
+    return list(_ops(analysis, analysis.view(include_infeed_outfeed=include_infeed_outfeed)))
+
+
 def _cell(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"

@@ -9,16 +9,20 @@ from app.errors import UploadRejectedError
 from app.importers.archives import UnpackLimits
 from app.importers.source import SourceFile
 from app.pipeline import analyse_sources, open_sources
+from app.report.watch import progress_on_terminal
 
 
 def analyse_files(paths: Sequence[Path], *, xprof_compat: bool) -> RooflineAnalysis:
     """The roofline of the files at `paths`, one per host, or archives of them."""
     sources = [_source(path) for path in paths]
-    with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
+    with (
+        tempfile.TemporaryDirectory(prefix="roofline-") as scratch,
+        progress_on_terminal(sources) as report,
+    ):
         opened, notes = open_sources(
-            sources, scratch=Path(scratch) / "unpacked", limits=UnpackLimits(), progress=_silent
+            sources, scratch=Path(scratch) / "unpacked", limits=UnpackLimits(), progress=report
         )
-        return analyse_sources(opened, notes=notes, xprof_compat=xprof_compat, progress=_silent)
+        return analyse_sources(opened, notes=notes, xprof_compat=xprof_compat, progress=report)
 
 
 def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> bytes:
@@ -41,10 +45,6 @@ def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> b
             from app.report.text import describe
 
             return describe(analysis, analysis.view(include_infeed_outfeed=infeed)).encode()
-
-
-def _silent(_phase: str, _fraction: float) -> None:
-    pass
 
 
 def _source(path: Path) -> SourceFile:
