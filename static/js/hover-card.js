@@ -95,6 +95,16 @@ export function createHoverCard(model) {
           ...entry("Share of roof", percent(get("roofline_efficiency_ratio")))),
         memoryTable(model, get));
     },
+    /** @param {{ roof: import("./roofs.js").MemoryRoof, x: number, y: number }} ridge @param {PointerEvent} event */
+    showRidge({ roof, x, y }, event) {
+      put(event,
+        html("div", { class: "title" }, `Ridge point of ${roof.label}`),
+        html("dl", {},
+          ...entry("Intensity", intensity(10 ** x)),
+          ...entry("FLOP rate", flopRate(10 ** y, 4)),
+          ...entry("Bandwidth", bandwidth(roof.gibs, 4))),
+        html("div", { class: "sentence" }, `With fewer FLOPs per byte ${roof.label} is the limit, with more it is compute.`));
+    },
     /** @param {{ label: string, sub: string, help: string }} column @param {HTMLElement} anchor */
     showHelp(column, anchor) {
       if (!column.help) return;

@@ -89,6 +89,16 @@ function createPage(model, Plotly, initial) {
     if (row && event) card.showOp(view(), row, event);
     else card.hide();
   }
+  const programTotal = () => view().program.find((point) => point.scope === "total");
+  function hoverChart(place, event) {
+    lightRow(place?.row ?? null, event);
+    if (place?.ridge) card.showRidge(place.ridge, event);
+    else if (place?.isProgram) card.showProgram(programTotal(), event);
+  }
+  function clickChart(place) {
+    if (place.row) select(place.row);
+    else if (place.isProgram) selectPoint(programTotal());
+  }
   function selectPoint(point) {
     store.set({ step: store.get().step === point.label ? null : point.label });
   }
@@ -265,7 +275,7 @@ function createPage(model, Plotly, initial) {
     wire();
     const library = await Plotly.ready;
     charts = {
-      op: createOpChart({ Plotly: library, model, store, paint, onHover: lightRow, onClick: select }),
+      op: createOpChart({ Plotly: library, model, store, paint, onHover: hoverChart, onClick: clickChart }),
       strip: createStrip({ model, store, onHover: lightRow, onClick: select }),
       program: createProgramChart({ Plotly: library, model, store, paint, onHover: lightPoint, onClick: selectPoint }),
     };

@@ -10,6 +10,11 @@ import { attainable, mainMemory, ridge, topCompute, visibleRoofs } from "./roofs
 /**
  * @typedef {import("./model.js").Row} Row
  * @typedef {import("./query.js").ViewState} ViewState
+ *
+ * @typedef {object} OpPlace what the pointer can be on: an op, a ridge point or the program
+ * @property {Row} [row]
+ * @property {{ roof: import("./roofs.js").MemoryRoof, x: number, y: number }} [ridge]
+ * @property {boolean} [isProgram]
  */
 
 /**
@@ -49,7 +54,22 @@ export function opGeometry(model, state, box) {
   const scale = createScale(range, box);
   const look = (row) => model.categories[row.category];
   const points = placePoints(dots, scale, (row) => look(row).symbol, state.size, state.zoom === null);
-  return { scale, points, shown, main, top, corner: ridge(main, top), look, program: programStar(model, view, state), axisLabel: model.axis(state.x).label };
+  const axisLabel = model.axis(state.x).label;
+  return { scale, points, shown, main, top, corner: ridge(main, top), look, program: programStar(model, view, state), axisLabel };
+}
+
+const STAR_RADIUS = 8;
+const RIDGE_RADIUS = 4;
+
+/** What else can be pointed at: the program's star and the ridge points. */
+function landmarks({ scale, program, shown, top }) {
+  const at = ({ x, y }) => ({ px: scale.toX(x), py: scale.toY(y) });
+  const ridges = shown.memory.flatMap((roof) => {
+    const corner = ridge(roof, top);
+    return corner ? [{ ridge: { roof, ...corner }, ...at(corner), radius: RIDGE_RADIUS }] : [];
+  });
+  const star = program ? [{ isProgram: true, ...at(program), radius: STAR_RADIUS }] : [];
+  return [...ridges, ...star];
 }
 
 const LABEL_ROOM = 26; // pixels above the highest compute roof
@@ -74,8 +94,8 @@ const DRAWN_BY = ["x", "roofs", "size", "fit", "zoom", "infeed"];
  * @param {import("./model.js").Model} options.model
  * @param {import("./store.js").Store} options.store
  * @param {import("./figures.js").Paint} options.paint
- * @param {(row: Row | null, event: PointerEvent) => void} options.onHover
- * @param {(row: Row) => void} options.onClick
+ * @param {(place: OpPlace | null, event: PointerEvent) => void} options.onHover
+ * @param {(place: OpPlace) => void} options.onClick
  */
 export function createOpChart({ Plotly, model, store, paint, onHover, onClick }) {
   const chart = /** @type {any} */ (document.getElementById("op-chart"));
@@ -84,6 +104,8 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
   let tool = "zoom";
   /** @type {ReturnType<typeof opGeometry>} set by the first drawing */
   let geometry;
+  /** @type {ReturnType<typeof landmarks>} */
+  let marks = [];
   /** @type {Map<number, import("./points.js").Point>} */
   let pointOf = new Map();
   /** @type {Map<number, Element>} */
@@ -95,6 +117,7 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
   async function draw() {
     const state = store.get();
     geometry = opGeometry(model, state, boxOf(chart));
+    marks = landmarks(geometry);
     pointOf = new Map(geometry.points.map((point) => [point.row.op, point]));
     const figure = opFigure({ ...geometry, dragmode: tool === "select" ? false : tool, isShown: null }, paint);
     await Plotly.react(chart, figure.data, figure.layout, CONFIG);
@@ -117,7 +140,7 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
   }
 
   function* visiblePoints() {
-    for (const point of geometry.points) if (shown.has(point.row)) yield point;
+    for (const point of geometry?.points ?? []) if (shown.has(point.row)) yield point;
   }
 
   function markSelection() {
@@ -138,11 +161,11 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
     chart.on("plotly_doubleclick", () => store.set({ zoom: null }));
   }
 
-  trackPointer(chart, {
-    places: visiblePoints,
-    onHover: (point, event) => onHover(point?.row ?? null, event),
-    onClick: (point) => onClick(point.row),
-  });
+  function* places() {
+    yield* marks;
+    yield* visiblePoints();
+  }
+  trackPointer(chart, { places, onHover, onClick });
   trackRectangle(chart, {
     enabled: () => tool === "select",
     onDrag: (rectangle) => overlay.area(rectangle),
