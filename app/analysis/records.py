@@ -4,8 +4,9 @@ Records are columns. Two modes: corrected (the page, our exports) and `xprof_com
 XProf 2.24.2's numbers cell by cell; each of its oddities is one named place in `_Oddities`.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 import numpy as np
@@ -17,7 +18,7 @@ from app.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
 from app.model.device import Device
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Profile, ScopeSums, Severity
-from app.model.units import PS_PER_NS, PS_PER_US, gb_to_gib
+from app.model.units import PS_PER_NS, PS_PER_US, gb_to_gib, gib_to_gb
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -188,9 +189,9 @@ class _Oddities:
         """XProf shows an average of zeros when there is no step."""
         return self.on
 
-    def difference(self, time_ps: int, part_ps: int) -> int:
-        """Time without infeed and outfeed; XProf's counter wraps below zero, ours stops there."""
-        return (time_ps - part_ps) % _U64 if self.on else max(0, time_ps - part_ps)
+    def counter(self, time_ps: int) -> int:
+        """A time as a 64-bit counter: XProf's wraps below zero and above its range, ours stops."""
+        return time_ps % _U64 if self.on else min(max(0, time_ps), _U64 - 1)
 
     def counted_levels(self, device: Device) -> frozenset[MemoryLevel]:
         """Levels in efficiency: XProf goes by flags that combining hosts loses, we by peaks."""
@@ -211,6 +212,8 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
     levels = tuple(level for level in MemoryLevel if level in profile.ops.traffic_bytes)
     context = _Context(profile, device, peaks, levels, oddities)
     ops = _op_records(context)
+    with_infeed = _view(context, ops, include=True)
+    found = _diagnostics(context, ops, with_infeed.program)
     return RooflineAnalysis(
         profile=profile,
         device=device,
@@ -218,10 +221,10 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
         peaks=peaks,
         levels=levels,
         ops=ops,
-        with_infeed=_view(context, ops, include=True),
+        with_infeed=with_infeed,
         without_infeed=_view(context, ops, include=False),
         time_scale_multiplier=_time_scale(profile),
-        diagnostics=(*profile.diagnostics, *_diagnostics(context, ops)),
+        diagnostics=(*map(_worded, profile.diagnostics), *found),
     )
 
 
@@ -235,7 +238,18 @@ class _Context:
 
     @property
     def idle_ps(self) -> int:
-        return self.oddities.difference(self.profile.time_ps, self.profile.op_time_ps)
+        return self.oddities.counter(self.profile.time_ps - self.profile.op_time_ps)
+
+    def program_ps(self, *, include: bool) -> int:
+        """The program's core-time, in the second state without its infeed and outfeed ops."""
+        hosted = 0 if include else self.infeed_outfeed_ps
+        return self.oddities.counter(self.profile.time_ps - hosted)
+
+    @property
+    def infeed_outfeed_ps(self) -> int:
+        table = self.profile.ops
+        hosted = np.array([is_infeed_outfeed(category) for category in table.category], np.bool_)
+        return int(table.time_ps[hosted].sum(dtype=np.uint64))
 
     @property
     def counted(self) -> bool:
@@ -289,55 +303,62 @@ def _measure(work: _Work, context: _Context) -> Measures:
     def rate(values: Floats) -> Floats:
         return roofline.ratio(values, nanoseconds, missing=missing)
 
-    flop, model, moved = count(work.flop), count(work.model_flop), count(work.bytes_accessed)
+    flop, moved = count(work.flop), count(work.bytes_accessed)
     traffic = _traffic(work, moved, context)
     bandwidth = {level: gb_to_gib(rate(traffic[level])) for level in context.levels}
-    intensity = {
-        level: roofline.ratio(flop, np.nan_to_num(traffic[level]), missing=missing)
-        for level in context.levels
-    }
-    overall = roofline.ratio(flop, np.nan_to_num(moved), missing=missing)
+    overall, intensity = _intensities(flop, moved, traffic, missing)
     flop_rate = rate(flop)
     compute = roofline.ratio(flop_rate, context.peaks.gflops, missing=missing)
     bounds = _bounds(context, compute, overall, bandwidth, intensity, traffic)
     memory = _memory_utilisation(context, bandwidth, len(flop))
     efficiency = roofline.highest([memory, compute], length=len(flop), missing=missing)
-    total_us = work.time_ps.astype(np.float64) / PS_PER_US
-    self_us = work.self_time_ps.astype(np.float64) / PS_PER_US
-    occurrences = work.occurrences.astype(np.float64)
-    shown_us = total_us / work.divisor
-    bottleneck = bounds.intensity
-    if not context.oddities.on:
-        # Nothing binds, so there is no roof to be compared with (XProf shows 0 % of it).
-        unbound = bounds.code == roofline.UNKNOWN_BOUND
-        bottleneck = np.where(unbound, _NAN, bottleneck)
-        efficiency = np.where(unbound, _NAN, efficiency)
+    # Nothing binds, so there is no roof to be compared with (XProf shows 0 % of it).
+    unbound = (bounds.code == roofline.UNKNOWN_BOUND) & (not context.oddities.on)
+    efficiency = np.where(unbound, _NAN, efficiency)
     return Measures(
-        total_time_us=shown_us,
-        avg_time_us=roofline.ratio(total_us, occurrences, missing=missing),
-        self_time_us=self_us / work.divisor,
-        avg_self_time_us=roofline.ratio(self_us, occurrences, missing=missing),
-        total_time_per_core_us=roofline.ratio(
-            shown_us, float(context.device.core_count), missing=missing
-        ),
-        dma_stall_ratio=roofline.ratio(
-            work.dma_stall_ps.astype(np.float64),
-            work.time_ps.astype(np.float64),
-            missing=missing,
-        ),
+        **_times(work, context),
         flop_rate_gflops=flop_rate,
-        model_flop_rate_gflops=rate(model),
+        model_flop_rate_gflops=rate(count(work.model_flop)),
         memory_bandwidth_gibs=gb_to_gib(rate(moved)),
         bandwidth_gibs=bandwidth,
         operational_intensity=overall,
         intensity=intensity,
-        bottleneck_intensity=bottleneck,
+        bottleneck_intensity=np.where(unbound, _NAN, bounds.intensity),
         bound=bounds.code,
         attainable_gflops=roofline.ratio(flop_rate, np.nan_to_num(efficiency), missing=missing),
         roofline_efficiency_ratio=efficiency,
         compute_efficiency_ratio=compute,
         memory_utilisation_ratio=memory,
     )
+
+
+def _times(work: _Work, context: _Context) -> dict[str, Floats]:
+    """The columns of `Measures` that hold times, and the share of time stalled."""
+    missing = context.oddities.missing
+    total_ps, self_ps = work.time_ps.astype(np.float64), work.self_time_ps.astype(np.float64)
+    total_us, self_us = total_ps / PS_PER_US, self_ps / PS_PER_US
+    occurrences = work.occurrences.astype(np.float64)
+    shown_us = total_us / work.divisor
+    cores, stall_ps = float(context.device.core_count), work.dma_stall_ps.astype(np.float64)
+    return {
+        "total_time_us": shown_us,
+        "avg_time_us": roofline.ratio(total_us, occurrences, missing=missing),
+        "self_time_us": self_us / work.divisor,
+        "avg_self_time_us": roofline.ratio(self_us, occurrences, missing=missing),
+        "total_time_per_core_us": roofline.ratio(shown_us, cores, missing=missing),
+        "dma_stall_ratio": roofline.ratio(stall_ps, total_ps, missing=missing),
+    }
+
+
+def _intensities(
+    flop: Floats, moved: Floats, traffic: Mapping[MemoryLevel, Floats], missing: float
+) -> tuple[Floats, dict[MemoryLevel, Floats]]:
+    """FLOPs per byte of all memories together, and per level; unknown where no byte moved."""
+
+    def per_byte(moved: Floats) -> Floats:
+        return roofline.ratio(flop, np.nan_to_num(moved), missing=missing)
+
+    return per_byte(moved), {level: per_byte(column) for level, column in traffic.items()}
 
 
 def _traffic(work: _Work, moved: Floats, context: _Context) -> dict[MemoryLevel, Floats]:
@@ -443,17 +464,12 @@ def _saving(self_us: Floats, efficiency: Floats) -> Floats:
 
 def _view(context: _Context, ops: OpRecords, *, include: bool) -> View:
     hosted = np.array([is_infeed_outfeed(category) for category in ops.category], np.bool_)
-    time_ps = context.profile.time_ps
-    if not include:
-        moved = int(context.profile.ops.time_ps[hosted[:-1]].sum(dtype=np.uint64))
-        time_ps = context.oddities.difference(time_ps, moved)
-    total_us = time_ps / PS_PER_US
+    total_us = context.program_ps(include=include) / PS_PER_US
     listed, beyond = _listed(context, ops, hosted & (not include))
     measures = ops.measures
-    total = np.float64(total_us)
 
     def share(column: Floats) -> Floats:
-        return roofline.ratio(column, float(total), missing=context.oddities.missing)
+        return roofline.ratio(column, total_us, missing=context.oddities.missing)
 
     self_share = share(measures.self_time_us[listed])
     cores = max(context.device.core_count, 1)
@@ -489,7 +505,7 @@ def _listed(context: _Context, ops: OpRecords, dropped: Bools) -> tuple[I64, I64
 def _by_self_time(ops: OpRecords) -> I64:
     """Row numbers by self time down, name up (bytewise)."""
     self_us = ops.measures.self_time_us.tolist()
-    names = [name.encode() for name in ops.name]
+    names = [name.encode("utf-8", "surrogatepass") for name in ops.name]
     order = sorted(range(len(ops)), key=lambda k: (-self_us[k], names[k]))
     return np.array(order, np.int64)
 
@@ -536,18 +552,13 @@ def _total_work(context: _Context, *, include: bool) -> _Work:
         for category in table.category
     ]
     wanted = np.isin(classes, [0, 1] if include else [0])
-    hosted = np.isin(classes, [1])
 
     def total(column: U64) -> U64:
         return np.array([column[wanted].sum(dtype=np.uint64)], np.uint64)
 
-    time_ps = context.profile.time_ps
-    if not include:
-        moved = int(table.time_ps[hosted].sum(dtype=np.uint64))
-        time_ps = context.oddities.difference(time_ps, moved)
     return _program_work(
         context,
-        np.array([time_ps % _U64], np.uint64),
+        np.array([context.program_ps(include=include)], np.uint64),
         flop=total(table.flop),
         model_flop=total(table.model_flop),
         bytes_accessed=total(table.bytes_accessed),
@@ -560,7 +571,7 @@ def _step_work(context: _Context, *, include: bool) -> _Work:
     steps = context.profile.steps
     sums = steps.sums
     time = [
-        int(t) if include else context.oddities.difference(int(t), int(moved))
+        int(t) if include else context.oddities.counter(int(t) - int(moved))
         for t, moved in zip(steps.time_ps.tolist(), sums.time_ps[:, 1].tolist(), strict=True)
     ]
     return _sums_work(np.array(time, np.uint64), sums, context, include=include)
@@ -572,7 +583,7 @@ def _average_work(context: _Context, *, include: bool) -> _Work:
     time = int(steps.time_ps.sum(dtype=np.uint64))
     if not include:
         moved = int(steps.sums.time_ps[:, 1].sum(dtype=np.uint64))
-        time = context.oddities.difference(time, moved)
+        time = context.oddities.counter(time - moved)
     whole = ScopeSums(
         time_ps=steps.sums.time_ps.sum(axis=0, keepdims=True, dtype=np.uint64),
         flop=steps.sums.flop.sum(axis=0, keepdims=True, dtype=np.uint64),
@@ -650,9 +661,13 @@ def _stack(works: Sequence[_Work], levels: Sequence[MemoryLevel]) -> _Work:
 def _with_counters(context: _Context, points: ProgramPoints) -> ProgramPoints:
     """Insert "Total (HW)" after Total where the capture has utilisation counters."""
     counters = context.device.counters
-    if counters.matrix_unit_ratio is None and counters.hbm_ratio is None:
+    compute, memory = _counted(counters.matrix_unit_ratio), _counted(counters.hbm_ratio)
+    if math.isnan(compute) and math.isnan(memory):
         return points
-    row = _counter_measures(context, points.measures)
+    row = _counter_measures(context, compute, memory) | {
+        name: float(getattr(points.measures, name)[0])
+        for name in ("total_time_us", "total_time_per_core_us")
+    }
     return ProgramPoints(
         scope=(points.scope[0], Scope.TOTAL_HW, *points.scope[1:]),
         label=(points.label[0], "Total (HW)", *points.label[1:]),
@@ -661,42 +676,42 @@ def _with_counters(context: _Context, points: ProgramPoints) -> ProgramPoints:
     )
 
 
-def _counter_measures(context: _Context, measures: Measures) -> dict[str, float]:
+def _counted(value: float | None) -> float:
+    return _NAN if value is None or not math.isfinite(value) else value
+
+
+def _counter_measures(context: _Context, compute: float, memory: float) -> dict[str, float]:
     """Counter-derived values: rate = utilisation × peak, intensity = rate / HBM bytes per second.
 
     Known only as far as the counters go; a program is placed on the roof only with both.
     """
-    counters, peaks = context.device.counters, context.peaks
-    compute = _NAN if counters.matrix_unit_ratio is None else counters.matrix_unit_ratio
-    memory = _NAN if counters.hbm_ratio is None else counters.hbm_ratio
-    hbm_gibs = peaks.binding_gibs.get(MemoryLevel.HBM, 0.0)
-    rate = compute * peaks.gflops if peaks.gflops else _NAN
-    bandwidth = memory * hbm_gibs if hbm_gibs else _NAN
-    intensity = float(
-        roofline.ratio(
-            np.array([rate]), float(np.nan_to_num(bandwidth)) * (2**30 / 1e9), missing=_NAN
-        )[0]
-    )
-    both = not np.isnan(compute) and not np.isnan(memory)
-    bound = roofline.UNKNOWN_BOUND
-    if both and max(compute, memory) > 0 and MemoryLevel.HBM in context.levels:
-        hbm_code = 2 + context.levels.index(MemoryLevel.HBM)
-        bound = roofline.COMPUTE_BOUND if compute >= memory else hbm_code
+    peak_gflops = context.peaks.gflops or _NAN
+    peak_gibs = context.peaks.binding_gibs.get(MemoryLevel.HBM, _NAN)
+    rate, bandwidth = compute * peak_gflops, memory * peak_gibs
+    intensity = rate / gib_to_gb(bandwidth) if bandwidth > 0 else _NAN
+    both = not math.isnan(compute) and not math.isnan(memory)
     efficiency = max(compute, memory) if both else _NAN
     return {
-        "total_time_us": float(measures.total_time_us[0]),
-        "total_time_per_core_us": float(measures.total_time_per_core_us[0]),
         "flop_rate_gflops": rate,
         "hbm_bandwidth_gibs": bandwidth,
         "hbm_intensity": intensity,
         "operational_intensity": intensity,
-        "bottleneck_intensity": intensity if both else _NAN,
-        "bound": float(bound),
-        "attainable_gflops": rate / efficiency if both and efficiency > 0 else _NAN,
+        "bottleneck_intensity": intensity,
+        "bound": float(_counter_bound(context, compute, memory)),
+        "attainable_gflops": rate / efficiency if efficiency > 0 else _NAN,
         "roofline_efficiency_ratio": efficiency,
         "compute_efficiency_ratio": compute,
         "memory_utilisation_ratio": memory,
     }
+
+
+def _counter_bound(context: _Context, compute: float, memory: float) -> int:
+    """As for ops: the more utilised one, compute on a tie, nothing where nothing is used."""
+    if math.isnan(compute) or math.isnan(memory) or max(compute, memory) <= 0:
+        return roofline.UNKNOWN_BOUND
+    if compute >= memory or MemoryLevel.HBM not in context.levels:
+        return roofline.COMPUTE_BOUND
+    return roofline.COMPUTE_BOUND + 1 + context.levels.index(MemoryLevel.HBM)
 
 
 def _insert_row(measures: Measures, row: Mapping[str, float]) -> Measures:
@@ -717,13 +732,24 @@ def _insert_row(measures: Measures, row: Mapping[str, float]) -> Measures:
 # ------------------------------------------------------------------------------------ diagnostics
 
 
-def _diagnostics(context: _Context, ops: OpRecords) -> list[Diagnostic]:
-    """What a reader should know: unknown costs, ops above the roof, differences from XProf."""
+def _worded(found: Diagnostic) -> Diagnostic:
+    """An importer's note as sentences that read alone: "ops are …" becomes "Some ops are …"."""
+    if not found.message[:1].islower():
+        return found
+    return replace(found, message=f"Some {found.message}")
+
+
+def _diagnostics(context: _Context, ops: OpRecords, program: ProgramPoints) -> list[Diagnostic]:
+    """What a reader should know: unknown costs, work above the roof, differences from XProf.
+
+    A message that is about several ops says how many itself; `count` repeats it as a number.
+    """
     if context.oddities.on:
         return []
     found = [
         _unknown_costs(ops),
-        _above_peak(ops),
+        _above_compute_peak(ops),
+        _above_memory_peak(context, program),
         _lost_flags(context),
         _wrapped_time(context),
         _no_peaks(context),
@@ -735,28 +761,63 @@ def _unknown_costs(ops: OpRecords) -> Diagnostic | None:
     count = sum(cost is Cost.UNKNOWN for cost in ops.cost)
     if not count:
         return None
+    have = "op has no FLOP and no byte count, so its bound is unknown. XProf shows zeros for it."
+    if count > 1:
+        have = (
+            "ops have no FLOP and no byte count, so their bound is unknown. "
+            "XProf shows zeros for them."
+        )
     return Diagnostic(
         severity=Severity.INFO,
         code="unknown-cost",
-        message="ops have no FLOP and no byte count, so their bound is unknown. "
-        "XProf shows zeros for them.",
+        message=f"{count:,} {have}",
         remedy="For a Pallas or custom call, pass cost_estimate= so that its work is counted.",
         count=count,
     )
 
 
-def _above_peak(ops: OpRecords) -> Diagnostic | None:
-    above = np.nan_to_num(ops.measures.compute_efficiency_ratio) > 1.0
-    if not above.any():
+def _above_compute_peak(ops: OpRecords) -> Diagnostic | None:
+    used = np.nan_to_num(ops.measures.compute_efficiency_ratio)
+    count = int((used > 1.0).sum())
+    if not count:
         return None
-    most = float(np.nanmax(ops.measures.compute_efficiency_ratio))
+    run = "op runs" if count == 1 else "ops run"
+    its, uses = ("Its", "it uses") if count == 1 else ("Their", "they use")
     return Diagnostic(
         severity=Severity.WARNING,
         code="above-compute-peak",
-        message=f"ops run above the compute peak (up to {most:.0%}). "
-        "Either their FLOPs are over-counted or they use a faster precision than the peak's.",
+        message=f"{count:,} {run} above the compute peak, up to {float(used.max()):,.2f} times it. "
+        f"{its} FLOPs are over-counted, or {uses} a faster precision than the peak's.",
         remedy="FLOPs of a custom call are its author's estimate: check cost_estimate.",
-        count=int(above.sum()),
+        count=count,
+    )
+
+
+def _above_memory_peak(context: _Context, program: ProgramPoints) -> Diagnostic | None:
+    """The whole program cannot move more than its memory can; single asynchronous copies may."""
+    measures = program.measures
+    code, used = int(measures.bound[0]), float(measures.memory_utilisation_ratio[0])
+    if code <= roofline.COMPUTE_BOUND or not used > 1.0:
+        return None
+    label = context.levels[code - 2].label
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="above-memory-peak",
+        message=f"The bytes counted for this program are {used:,.2f} times what {label} can move "
+        f"in its time. {why_bytes_exceed_peak(context.profile)}",
+        remedy="Read its share of the roof as an upper limit.",
+    )
+
+
+def why_bytes_exceed_peak(profile: Profile) -> str:
+    """One sentence: how a program can seem to move more than its memory can."""
+    if not profile.ops.traffic_known.any():
+        return (
+            "This capture does not say which memory they went through, so bytes that stayed on "
+            "the chip count as HBM's."
+        )
+    return (
+        "Bytes that never left the chip, or that the compiler estimates too high, are among them."
     )
 
 
@@ -773,32 +834,32 @@ def _lost_flags(context: _Context) -> Diagnostic | None:
 
 
 def _wrapped_time(context: _Context) -> Diagnostic | None:
-    table = context.profile.ops
-    moved = sum(
-        int(time)
-        for time, category in zip(table.time_ps.tolist(), table.category, strict=True)
-        if is_infeed_outfeed(category)
-    )
+    """Where XProf's time without infeed and outfeed wraps below zero."""
     steps = context.profile.steps
-    if moved <= context.profile.time_ps and bool((steps.sums.time_ps[:, 1] <= steps.time_ps).all()):
+    short = int((steps.sums.time_ps[:, 1] > steps.time_ps).sum())
+    whole = context.infeed_outfeed_ps > context.profile.time_ps
+    if not short and not whole:
         return None
+    what = "the program" if whole else "a step" if short == 1 else f"{short:,} of the steps"
     return Diagnostic(
         severity=Severity.WARNING,
         code="infeed-exceeds-program",
-        message="Infeed and outfeed ops last longer than the program or a step, because they are "
-        "nested. Without them its time is shown as zero; XProf's wraps to 213 days.",
+        message=f"Infeed and outfeed ops, added up, last longer than {what}, because they are "
+        "nested. Without them that time is shown as zero; XProf's wraps to 213 days.",
     )
 
 
 def _no_peaks(context: _Context) -> Diagnostic | None:
-    if not len(context.profile.ops) or (context.peaks.gflops and context.peaks.binding_gibs):
+    compute, memory = bool(context.peaks.gflops), bool(context.peaks.binding_gibs)
+    if not len(context.profile.ops) or (compute and memory):
         return None
-    lacking = "memory" if context.peaks.gflops else "compute"
-    if not context.peaks.gflops and not context.peaks.binding_gibs:
-        lacking = "compute or memory"
+    message = "This capture names no peak of its device, so there is no roof to compare with."
+    if compute or memory:
+        lacking = "memory" if compute else "compute"
+        message = f"This capture names no {lacking} peak of its device, so that roof is missing."
     return Diagnostic(
         severity=Severity.WARNING,
         code="no-peaks",
-        message=f"This capture names no {lacking} peak of its device, so there is no such roof.",
+        message=message,
         remedy="Capture with a runtime that reports device capabilities.",
     )
