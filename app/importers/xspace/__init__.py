@@ -15,7 +15,7 @@ from app.importers.xspace.hosts import merge_hosts
 from app.importers.xspace.no_device import read_without_device
 from app.importers.xspace.planes import Space, open_space
 from app.importers.xspace.tpu import read_tpu_host
-from app.importers.xspace.wire import LENGTH, VARINT, Bytes
+from app.importers.xspace.wire import LENGTH, VARINT
 from app.model.profile import Profile
 
 FORMAT_ID = "xspace"
@@ -27,8 +27,7 @@ _PLANE_FIELDS = {1: VARINT, 2: LENGTH, 3: LENGTH, 4: LENGTH, 5: LENGTH, 6: LENGT
 
 def recognises(source: SourceFile) -> bool:
     """True if the head starts with messages that only an XSpace has: planes with known fields."""
-    head = np.frombuffer(source.head, np.uint8)
-    return _starts_like_space(head, source.size_bytes)
+    return _starts_like_space(source.head, source.size_bytes)
 
 
 def read(
@@ -63,13 +62,13 @@ def _read_host(
     return read_without_device(space, format_id=FORMAT_ID, format_label=LABEL)
 
 
-def _starts_like_space(head: Bytes, size_bytes: int) -> bool:
-    tag = wire.peek_field(head, 0, len(head))
+def _starts_like_space(head: bytes, size_bytes: int) -> bool:
+    tag = wire.peek_field(head, 0)
     if tag is None or tag.wire != LENGTH or tag.number not in _TOP_LEVEL_FIELDS:
         return False
     if tag.number != 1:
         return tag.high <= size_bytes
-    inner = wire.peek_field(head, tag.low, len(head))
+    inner = wire.peek_field(head, tag.low)
     return inner is not None and _PLANE_FIELDS.get(inner.number) == inner.wire
 
 

@@ -5,6 +5,7 @@ are inclusive at both ends, as in XProf.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit, types
@@ -21,6 +22,8 @@ _I32A = types.int32[::1]
 _BOOLA = types.boolean[::1]
 _U64M = types.uint64[:, ::1]
 _I64M = types.int64[:, ::1]
+# Part of a kernel: compiled into it, see wire.py.
+_part: Any = njit(nogil=True)
 
 
 @njit(types.void(_U64A, _U64A, _BOOLA, _I64A), cache=True, nogil=True)
@@ -42,12 +45,7 @@ def _parents(begin, end, apart, parent):  # type: ignore[no-untyped-def]
         depth += 1
 
 
-@njit(
-    types.boolean(types.uint64, types.uint64, types.uint64, types.uint64, types.boolean),
-    cache=True,
-    nogil=True,
-    inline="always",
-)
+@_part
 def _fits(step_begin, step_end, begin, end, containing):  # type: ignore[no-untyped-def]
     if containing:
         return step_begin <= begin and end <= step_end
@@ -95,7 +93,7 @@ _NO_META = np.uint64(2**64 - 1)
 _DEPTH, _CLOSED, _CLAMPED = range(3)
 
 
-@njit(types.void(_U64M, _U64M, _I64A, types.boolean), cache=True, nogil=True)
+@_part
 def _close(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
     """Pop the innermost open event and add it to its row."""
     top = state[_DEPTH] - 1

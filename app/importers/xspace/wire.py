@@ -44,11 +44,12 @@ _U8M = types.uint8[:, ::1]
 
 # Kernels get the buffer's address: a pointer costs no reference counting and allows reading eight
 # bytes at once. Every read is checked against `end` (of the message) or `size` (of the buffer).
-_VARINT_RESULT = types.Tuple((types.uint64, types.int64))  # type: ignore[no-untyped-call]
 _CONTINUE = 0x8080808080808080
 
 
 _inline: Any = intrinsic  # untyped: kernels are checked by numba
+# Part of a kernel: compiled into it, so that starting loads a few large pieces of code from disk.
+_part: Any = njit(nogil=True)
 
 
 @_inline
@@ -83,7 +84,7 @@ def _trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
     return types.uint64(types.uint64), generate
 
 
-@njit(_VARINT_RESULT(types.uint64, types.int64, types.int64), cache=True, nogil=True)
+@_part
 def _long_varint(base, pos, end):  # type: ignore[no-untyped-def]
     """Byte by byte: near the end of the message, or longer than eight bytes."""
     value = types.uint64(0)
@@ -100,7 +101,7 @@ def _long_varint(base, pos, end):  # type: ignore[no-untyped-def]
     return value, types.int64(-1)
 
 
-@njit(_VARINT_RESULT(types.uint64, types.int64, types.int64), cache=True, nogil=True)
+@_part
 def _varint(base, pos, end):  # type: ignore[no-untyped-def]
     """Value and next position; position -1 where the varint is cut or longer than ten bytes.
 
@@ -128,7 +129,7 @@ def _varint(base, pos, end):  # type: ignore[no-untyped-def]
     return word, pos + types.int64(_trailing_zeros(ends) >> types.uint64(3)) + 1
 
 
-@njit(types.int64(types.uint64, types.int64, types.int64, types.uint64), cache=True, nogil=True)
+@_part
 def _skip(base, pos, end, wire):  # type: ignore[no-untyped-def]
     """Position after a value of this wire type, -1 where it is cut or the type is unknown."""
     if wire == 0:
@@ -214,7 +215,7 @@ def _line_header(base, pos, end, head):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(types.int64(types.int64, _I32A, _I64A, _I64A), cache=True, nogil=True)
+@_part
 def _look_up(key, table, wide_keys, wide_values):  # type: ignore[no-untyped-def]
     """Dense index of `key`: a table for small keys, a sorted list for others; -1 if unknown."""
     if 0 <= key < table.shape[0]:
@@ -231,14 +232,7 @@ def _look_up(key, table, wide_keys, wide_values):  # type: ignore[no-untyped-def
     return types.int64(-1)
 
 
-@njit(
-    types.int64(
-        types.uint64, types.int64, types.int64, _I32A, _I64A, _I64A, _I8A,
-        types.int64, _U64M, _U8M,
-    ),
-    cache=True,
-    nogil=True,
-)  # fmt: skip
+@_part
 def _stat(base, pos, end, slots, wide_ids, wide_slots, first_wins, row, values, kinds):  # type: ignore[no-untyped-def]
     """One XStat of event `row`, stored when its metadata id has a slot. 0, or -1 - position."""
     metadata_id = types.int64(0)
@@ -403,20 +397,29 @@ def walk_fields(buf: Bytes, low: int, high: int, name: str) -> list[Field]:
     return [Field(*row) for row in rows.tolist()]
 
 
-def peek_field(buf: Bytes, low: int, high: int) -> Field | None:
-    """The first field of a message that may go on past `high`; `None` where none can start so."""
-    base = _address(buf)
-    tag, pos = _varint(base, low, high)
-    if pos < 0 or int(tag) >> 3 == 0:
+def peek_field(head: bytes, low: int) -> Field | None:
+    """The first field of a message that may go on past `head`; `None` where none can start so."""
+    tag, pos = _plain_varint(head, low)
+    number, wire = tag >> 3, tag & 7
+    if pos < 0 or not number:
         return None
-    wire, number = int(tag) & 7, int(tag) >> 3
     if wire == VARINT:
-        value, pos = _varint(base, pos, high)
-        return Field(number, wire, int(value), 0) if pos >= 0 else None
+        value, pos = _plain_varint(head, pos)
+        return Field(number, wire, value, 0) if pos >= 0 else None
     if wire == LENGTH:
-        size, pos = _varint(base, pos, high)
-        return Field(number, wire, pos, pos + int(size)) if pos >= 0 else None
-    return Field(number, wire, pos, high) if wire in (FIXED64, FIXED32) else None
+        size, pos = _plain_varint(head, pos)
+        return Field(number, wire, pos, pos + size) if pos >= 0 else None
+    return Field(number, wire, pos, len(head)) if wire in (FIXED64, FIXED32) else None
+
+
+def _plain_varint(head: bytes, pos: int) -> tuple[int, int]:
+    """Value and next position; position -1 where the varint is cut or longer than ten bytes."""
+    value = 0
+    for k, byte in enumerate(head[pos : pos + 10]):
+        value |= (byte & 0x7F) << (7 * k)
+        if byte < 128:
+            return value, pos + k + 1
+    return 0, -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
