@@ -6,64 +6,55 @@ Keys carry units; `None` (JSON null, empty CSV cell) is "not measured", 0 is a r
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import orjson
-
 from app.analysis import roofline
+from app.analysis.json_text import to_json
 from app.analysis.records import Measures, RooflineAnalysis, Scope, View
-from app.model.units import gb_to_gib
+from app.analysis.roofline import Floats
+from app.model.units import gb_to_gib, ps_to_us
 
 Record = dict[str, Any]
+Columns = dict[str, list[Any]]
 
 # A spreadsheet takes a cell that starts like this for a formula; names come from strangers.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
     """The document of the API and of `roofline analyze --format json`, as UTF-8."""
     view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
+    points = _program_points(analysis, view)
     document = {
         "profile": _profile(analysis),
         "device": _device(analysis),
         "roofs": _roofs(analysis),
         "include_infeed_outfeed": include_infeed_outfeed,
-        "program_points": list(_program_points(analysis, view)),
-        "steps": [row for row in _program_points(analysis, view) if row["scope"] == "step"],
-        "ops": list(_ops(analysis, view)),
+        "program_points": points,
+        "steps": [point for point in points if point["scope"] == Scope.STEP],
+        "ops": _rows(_op_columns(analysis, view)),
         "beyond": {"ops": view.beyond_ops, "self_share_ratio": view.beyond_share_ratio},
-        "diagnostics": [
-            {
-                "severity": found.severity.value,
-                "code": found.code,
-                "message": found.message,
-                "remedy": found.remedy,
-                "count": found.count,
-            }
-            for found in analysis.diagnostics
-        ],
+        "diagnostics": _diagnostics(analysis),
     }
-    return orjson.dumps(document)
+    return to_json(document)
+
+
+def op_records(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> list[Record]:
+    """Listed ops by self time, one dictionary each, as in the JSON document."""
+    view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
+    return _rows(_op_columns(analysis, view))
 
 
 def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
     """All listed ops, RFC 4180, UTF-8 with a header of ids; text that looks like a formula is
     preceded by an apostrophe."""
-    view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
-    rows = list(_ops(analysis, view))
+    columns = _op_columns(analysis, analysis.view(include_infeed_outfeed=include_infeed_outfeed))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    header = list(rows[0]) if rows else ["rank", "name", "category"]
-    writer.writerow(header)
-    writer.writerows([_cell(row[name]) for name in header] for row in rows)
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
     return text.getvalue().encode("utf-8", "replace")
-
-
-def op_records(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> list[Record]:
-    """Listed ops by self time, one object each, as in the JSON document."""
-    return list(_ops(analysis, analysis.view(include_infeed_outfeed=include_infeed_outfeed)))
 
 
 def _cell(value: Any) -> Any:
@@ -77,7 +68,7 @@ def _profile(analysis: RooflineAnalysis) -> Record:
     return {
         "format": profile.format_label,
         "captured_at_unix_ns": profile.captured_at_ns,
-        "wall_time_us": None if profile.wall_time_ps is None else profile.wall_time_ps / 1e6,
+        "wall_time_us": None if profile.wall_time_ps is None else ps_to_us(profile.wall_time_ps),
         "hosts": [
             {"file_name": host.file_name, "hostname": host.hostname, "core_count": host.core_count}
             for host in profile.hosts
@@ -130,44 +121,63 @@ def _roofs(analysis: RooflineAnalysis) -> Record:
     }
 
 
-def _program_points(analysis: RooflineAnalysis, view: View) -> Iterator[Record]:
+def _diagnostics(analysis: RooflineAnalysis) -> list[Record]:
+    return [
+        {
+            "severity": found.severity.value,
+            "code": found.code,
+            "message": found.message,
+            "remedy": found.remedy,
+            "count": found.count,
+        }
+        for found in analysis.diagnostics
+    ]
+
+
+def _program_points(analysis: RooflineAnalysis, view: View) -> list[Record]:
     points = view.program
-    for row, (scope, label) in enumerate(zip(points.scope, points.label, strict=True)):
-        record = _measured(analysis, points.measures, row)
-        # A program has no self time, and its counters no time of their own.
-        for name in [name for name in record if "self_time" in name or name == "dma_stall_ratio"]:
-            del record[name]
-        yield {
-            "scope": scope.value,
-            "label": label,
-            "is_outlier": bool(points.outlier[row]) if scope is Scope.STEP else None,
-            **record,
-        }
+    rows = range(len(points))
+    measured = _measured(analysis, points.measures, rows)
+    # A program has no self time, and its counters no time of their own.
+    kept = {
+        name: column
+        for name, column in measured.items()
+        if "self_time" not in name and name != "dma_stall_ratio"
+    }
+    columns: Columns = {
+        "scope": [scope.value for scope in points.scope],
+        "label": list(points.label),
+        "is_outlier": [
+            bool(points.outlier[row]) if points.scope[row] is Scope.STEP else None for row in rows
+        ],
+        **kept,
+    }
+    return _rows(columns)
 
 
-def _ops(analysis: RooflineAnalysis, view: View) -> Iterator[Record]:
-    ops, profile = analysis.ops, analysis.profile
-    for at, op in enumerate(view.op.tolist()):
-        real = op < len(profile.ops)
-        program_id = int(ops.program_id[op])
-        yield {
-            "rank": int(view.rank[at]),
-            "name": ops.name[op],
-            "category": ops.category[op],
-            "program_id": str(program_id) if real else None,
-            "program": profile.program_names.get(program_id, "") if real else None,
-            "cost": ops.cost[op].value,
-            "occurrences": int(ops.occurrences[op]) if real else None,
-            **_measured(analysis, ops.measures, op),
-            "self_time_per_core_us": _number(ops.self_time_per_core_us[op]),
-            "saving_per_core_us": _number(ops.saving_per_core_us[op]),
-            "self_share_ratio": _number(view.self_share_ratio[at]),
-            "cumulative_share_ratio": _number(view.cumulative_share_ratio[at]),
-            "total_share_ratio": _number(view.total_share_ratio[at]),
-            "saving_share_ratio": _number(view.saving_share_ratio[at]),
-            "source_file": profile.ops.source_file[op] if real else None,
-            "source_line": _source_line(analysis, op) if real else None,
-        }
+def _op_columns(analysis: RooflineAnalysis, view: View) -> Columns:
+    """All columns of the listed ops, in the order of the CSV; `None` where IDLE has no value."""
+    ops, table, names = analysis.ops, analysis.profile.ops, analysis.profile.program_names
+    rows = view.op.tolist()
+    real = [op if op < len(table) else None for op in rows]  # None: IDLE
+    return {
+        "rank": view.rank.tolist(),
+        "name": [ops.name[op] for op in rows],
+        "category": [ops.category[op] for op in rows],
+        "program_id": [None if op is None else str(int(ops.program_id[op])) for op in real],
+        "program": [None if op is None else names.get(int(ops.program_id[op]), "") for op in real],
+        "cost": [ops.cost[op].value for op in rows],
+        "occurrences": [None if op is None else int(ops.occurrences[op]) for op in real],
+        **_measured(analysis, ops.measures, rows),
+        "self_time_per_core_us": _numbers(ops.self_time_per_core_us[rows]),
+        "saving_per_core_us": _numbers(ops.saving_per_core_us[rows]),
+        "self_share_ratio": _numbers(view.self_share_ratio),
+        "cumulative_share_ratio": _numbers(view.cumulative_share_ratio),
+        "total_share_ratio": _numbers(view.total_share_ratio),
+        "saving_share_ratio": _numbers(view.saving_share_ratio),
+        "source_file": [None if op is None else table.source_file[op] for op in real],
+        "source_line": [None if op is None else _source_line(analysis, op) for op in real],
+    }
 
 
 def _source_line(analysis: RooflineAnalysis, op: int) -> int | None:
@@ -175,8 +185,8 @@ def _source_line(analysis: RooflineAnalysis, op: int) -> int | None:
     return line if line >= 0 else None
 
 
-def _measured(analysis: RooflineAnalysis, measures: Measures, row: int) -> Record:
-    columns: Mapping[str, Any] = {
+def _measured(analysis: RooflineAnalysis, measures: Measures, rows: Sequence[int]) -> Columns:
+    columns: Mapping[str, Floats] = {
         "total_time_us": measures.total_time_us,
         "avg_time_us": measures.avg_time_us,
         "self_time_us": measures.self_time_us,
@@ -191,18 +201,25 @@ def _measured(analysis: RooflineAnalysis, measures: Measures, row: int) -> Recor
         **{f"{level}_intensity": c for level, c in measures.intensity.items()},
         "bottleneck_intensity": measures.bottleneck_intensity,
     }
-    record: Record = {name: _number(column[row]) for name, column in columns.items()}
-    record["bound_by"] = analysis.bound_label(int(measures.bound[row]))
-    for name in (
-        "attainable_gflops",
-        "roofline_efficiency_ratio",
-        "compute_efficiency_ratio",
-        "memory_utilisation_ratio",
-    ):
-        record[name] = _number(getattr(measures, name)[row])
-    return record
+    at_the_roof: Mapping[str, Floats] = {
+        "attainable_gflops": measures.attainable_gflops,
+        "roofline_efficiency_ratio": measures.roofline_efficiency_ratio,
+        "compute_efficiency_ratio": measures.compute_efficiency_ratio,
+        "memory_utilisation_ratio": measures.memory_utilisation_ratio,
+    }
+    picked = list(rows)
+    return {
+        **{name: _numbers(column[picked]) for name, column in columns.items()},
+        "bound_by": [analysis.bound_label(code) for code in measures.bound[picked].tolist()],
+        **{name: _numbers(column[picked]) for name, column in at_the_roof.items()},
+    }
 
 
-def _number(value: np.float64) -> float | None:
-    number = float(value)
-    return number if math.isfinite(number) else None
+def _rows(columns: Columns) -> list[Record]:
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def _numbers(column: Floats) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in column.tolist()]

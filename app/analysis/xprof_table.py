@@ -8,9 +8,8 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
-
 from app.analysis import roofline
+from app.analysis.json_text import to_json
 from app.analysis.records import Measures, RooflineAnalysis, Scope, View
 from app.model.device import DeviceKind
 from app.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
@@ -35,7 +34,7 @@ _STEP_WARNINGS = {
 
 def to_xprof(analysis: RooflineAnalysis) -> bytes:
     """XProf's JSON, as UTF-8."""
-    return orjson.dumps(xprof_table(analysis))
+    return to_json(xprof_table(analysis))
 
 
 def xprof_table(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
