@@ -16,6 +16,7 @@ import { wireChartKeys, wireKeyboard, wireTabs } from "./keyboard.js";
 import { wireMenus } from "./menu.js";
 import { createModel } from "./model.js";
 import { createOpChart, opPlaces } from "./op-chart.js";
+import { wirePrinting } from "./printing.js";
 import { createProgramChart, createProgramList } from "./program.js";
 import { parseQuery, withFilter, withoutFilters } from "./query.js";
 import { addressOf, createStore } from "./store.js";
@@ -226,6 +227,7 @@ function createPage(model, Plotly, initial) {
       });
     }
     onThemeChange(redraw);
+    wirePrinting();
   }
 
   function saveShown() {

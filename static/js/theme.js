@@ -81,5 +81,21 @@ export function onThemeChange(listener) {
   listeners.add(listener);
 }
 
+/** Paper is white: while printing the page is light, charts included. */
+function wirePrinting() {
+  let before;
+  addEventListener("beforeprint", () => {
+    before = root.dataset.theme;
+    root.dataset.theme = "light";
+    announce();
+  });
+  addEventListener("afterprint", () => {
+    if (before) root.dataset.theme = before;
+    else delete root.dataset.theme;
+    announce();
+  });
+}
+
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", announce);
 wireSwitches();
+wirePrinting();
