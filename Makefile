@@ -42,7 +42,7 @@ bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its o
 	$(BIN)/python -m bench.page
 
 screenshot: .venv/.warm-test ## Take docs/screenshot.png from the running page.
-	$(BIN)/python docs/take_screenshot.py
+	$(BIN)/python -m docs.take_screenshot
 
 samples: .venv/.ready-test ## Generate the sample profiles again.
 	$(BIN)/python -m tests.tools.make_samples

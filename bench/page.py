@@ -4,26 +4,19 @@ python -m bench.page [--rounds 5] [--profile FILE ...]
 """
 
 import argparse
-import os
-import re
-import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from bench.browser import chromium
 from bench.readme import describe_machine, write_section
+from tests.browser.serving import serving
 from tests.tools.generate_xspace import Config, write_profile
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ROOFLINE = Path(sys.executable).with_name("roofline")
 TEXT = "fusion.1"
 
 READY = """() => new Promise(resolve => {
@@ -49,7 +42,7 @@ WATCH_KEYS = """() => {
 
 def main() -> None:
     arguments = _parse()
-    with tempfile.TemporaryDirectory() as scratch, _server(Path(scratch) / "data") as address:
+    with tempfile.TemporaryDirectory() as scratch, serving(Path(scratch)) as server:
         files = arguments.profile or write_profile(
             Config(
                 device="v6e",
@@ -62,9 +55,9 @@ def main() -> None:
             ),
             scratch,
         )
-        url = address + _upload(address, files)
+        url = server.url + _upload(server.url, files)
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=_chromium())
+            browser = playwright.chromium.launch(executable_path=chromium())
             rows = _measure(browser, url, arguments.rounds)
             browser.close()
     lines = ["| what | median | range |", "|---|---|---|", *rows]
@@ -130,44 +123,12 @@ def _row(what: str, values: list[float], unit: str) -> str:
     return f"| {what} | {statistics.median(values):,.0f} {unit} | {low:,.0f} – {high:,.0f} {unit} |"
 
 
-@contextmanager
-def _server(data_dir: Path) -> Iterator[str]:
-    """The address of a server on a free port, with its own data folder."""
-    process = subprocess.Popen(
-        [ROOFLINE, "serve", "--port", "0", "--data-dir", data_dir],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "ROOFLINE_HOST": "127.0.0.1"},
-    )
-    assert process.stdout
-    try:
-        found = None
-        while not found:
-            line = process.stdout.readline()
-            if not line:
-                raise SystemExit("The server did not start.")
-            found = re.search(r"http://\S+:\d+", line)
-        yield found.group(0)
-    finally:
-        process.terminate()
-        process.wait()
-
-
 def _upload(address: str, files: list[Path]) -> str:
     parts = [("file", (Path(file).name, Path(file).read_bytes())) for file in files]
     reply = httpx.post(f"{address}/api/v1/profiles?wait=120", files=parts, timeout=180)
     reply.raise_for_status()
     url: str = reply.json()["url"]
     return url.removeprefix(address)
-
-
-def _chromium() -> str:
-    for name in BROWSERS:
-        path = shutil.which(name)
-        if path:
-            return path
-    raise SystemExit("The page is timed in Chromium: apt-get install chromium.")
 
 
 def _parse() -> argparse.Namespace:
