@@ -736,7 +736,8 @@ def _worded(found: Diagnostic) -> Diagnostic:
     """An importer's note as sentences that read alone: "ops are …" becomes "Some ops are …"."""
     if not found.message[:1].islower():
         return found
-    return replace(found, message=f"Some {found.message}")
+    times = f" Noticed {found.count:,} times." if found.count > 1 else ""
+    return replace(found, message=f"Some {found.message}{times}")
 
 
 def _diagnostics(context: _Context, ops: OpRecords, program: ProgramPoints) -> list[Diagnostic]:
@@ -813,12 +814,10 @@ def why_bytes_exceed_peak(profile: Profile) -> str:
     """One sentence: how a program can seem to move more than its memory can."""
     if not profile.ops.traffic_known.any():
         return (
-            "This capture does not say which memory they went through, so bytes that stayed on "
-            "the chip count as HBM's."
+            "This capture does not tell bytes of HBM from bytes that stayed on the chip, "
+            "so all count as HBM's."
         )
-    return (
-        "Bytes that never left the chip, or that the compiler estimates too high, are among them."
-    )
+    return "The compiler's byte counts are too high, or include bytes that never reach that memory."
 
 
 def _lost_flags(context: _Context) -> Diagnostic | None:

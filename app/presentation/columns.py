@@ -38,7 +38,7 @@ def op_columns(levels: Sequence[MemoryLevel], core_word: str) -> tuple[Column, .
             "self_time_per_core_us",
             "Self time",
             "time_us",
-            f"{per}",
+            per,
             True,
             "Time without the ops inside it ÷ number of cores.",
         ),

@@ -5,7 +5,7 @@ from typing import Any
 from app.analysis import roofline
 from app.analysis.records import RooflineAnalysis
 from app.model.device import DeviceKind
-from app.model.units import gb_to_gib
+from app.model.units import gb_to_gib, ps_to_us
 
 _MEGACORE_HELP = (
     "With Megacore an op is taken to run on both TensorCores of a chip with the whole chip's "
@@ -95,7 +95,7 @@ def _capture(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
         _field(
             "wall_time",
             "Profile duration",
-            None if wall is None else wall / 1e6,
+            None if wall is None else ps_to_us(wall),
             "time_us",
             help="From the first to the last event on a core.",
         ),

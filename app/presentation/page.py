@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-import orjson
 
 from app.analysis import roofline
+from app.analysis.json_text import to_json
 from app.analysis.records import Measures, ProgramPoints, RooflineAnalysis, Scope, View
 from app.analysis.roofline import Floats
 from app.model.memory import MemoryLevel
-from app.model.units import gb_to_gib
+from app.model.profile import Diagnostic
+from app.model.units import gb_to_gib, ps_to_us
 from app.presentation.columns import op_columns, program_columns
 from app.presentation.device_fields import device_fields
 from app.presentation.palette import (
@@ -44,7 +45,7 @@ class PageIdentity:
 
 def build_page(analysis: RooflineAnalysis, identity: PageIdentity) -> bytes:
     """The page data as UTF-8 JSON."""
-    return orjson.dumps(page_data(analysis, identity), option=orjson.OPT_SERIALIZE_NUMPY)
+    return to_json(page_data(analysis, identity))
 
 
 def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> Json:
@@ -72,9 +73,20 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> Json:
             "in": _view(analysis, analysis.with_infeed, place, levels, categories),
             "out": _view(analysis, analysis.without_infeed, place, levels, categories),
         },
-        "diagnostics": [
-            {**asdict(diagnostic), "filter": None} for diagnostic in analysis.diagnostics
-        ],
+        "diagnostics": [_diagnostic(found) for found in analysis.diagnostics],
+    }
+
+
+def _diagnostic(found: Diagnostic) -> Json:
+    """The page shows a count above 1 behind the message, unless the message says it."""
+    said = f"{found.count:,}" in found.message
+    return {
+        "severity": found.severity.value,
+        "code": found.code,
+        "message": found.message,
+        "remedy": found.remedy,
+        "count": 1 if said else found.count,
+        "filter": None,
     }
 
 
@@ -87,7 +99,7 @@ def listed_ops(analysis: RooflineAnalysis) -> np.ndarray[tuple[int], np.dtype[np
 
 def op_details(analysis: RooflineAnalysis) -> Iterator[bytes]:
     """JSON of what the drawer shows of each listed op beyond the page data, in order of `ops`."""
-    return (orjson.dumps(details) for details in _details(analysis))
+    return (to_json(details) for details in _details(analysis))
 
 
 def _details(analysis: RooflineAnalysis) -> Iterator[Json]:
@@ -158,10 +170,15 @@ def _device(analysis: RooflineAnalysis) -> Json:
         "core_word": device.core_word,
         "cores": device.core_count,
         "hosts": len(profile.hosts),
-        "wall_time_us": None if wall is None else _rounded(wall / 1e6),
+        "wall_time_us": None if wall is None else _rounded(ps_to_us(wall)),
         "steps": len(profile.steps),
-        "fields": device_fields(analysis),
+        "fields": [_field(field) for field in device_fields(analysis)],
     }
+
+
+def _field(field: Json) -> Json:
+    value = field["value"]
+    return {**field, "value": _rounded(value)} if isinstance(value, float) else field
 
 
 def _roofs(analysis: RooflineAnalysis) -> Json:
@@ -263,11 +280,16 @@ def _op_columns(
             str(int(ops.program_id[op])) if real else None
             for op, real in zip(rows, is_op, strict=True)
         ],
-        "program": [profile.program_names.get(int(ops.program_id[op]), "") for op in rows],
+        "program": [
+            profile.program_names.get(int(ops.program_id[op]), "") if real else ""
+            for op, real in zip(rows, is_op, strict=True)
+        ],
         "source": [
             _source(analysis, op) if real else "" for op, real in zip(rows, is_op, strict=True)
         ],
-        "occurrences": [int(ops.occurrences[op]) or None for op in rows],
+        "occurrences": [
+            int(ops.occurrences[op]) if real else None for op, real in zip(rows, is_op, strict=True)
+        ],
         "self_time_per_core_us": _numbers(ops.self_time_per_core_us[listed]),
         "saving_per_core_us": _numbers(ops.saving_per_core_us[listed]),
         **{name: _numbers(column) for name, column in measured.items()},
@@ -334,13 +356,12 @@ def _view(
 
 
 def _category(share: CategoryShare, categories: Sequence[str]) -> Json:
-    efficiency = share.efficiency_ratio
     return {
         "category": categories.index(share.name),
         "ops": share.ops,
         "self_time_us": _rounded(share.self_time_us),
-        "share_ratio": _rounded(share.share_ratio),
-        "efficiency_ratio": None if efficiency is None else _rounded(efficiency),
+        "share_ratio": _rounded(_or_nan(share.share_ratio)),
+        "efficiency_ratio": _rounded(_or_nan(share.efficiency_ratio)),
     }
 
 
@@ -356,7 +377,7 @@ def _program(
     seen = 0
     for row, (scope, label) in enumerate(zip(points.scope, points.label, strict=True)):
         is_step = scope is Scope.STEP
-        order = (seen / (steps - 1) if steps > 1 else 1.0) if is_step else None
+        order = _rounded(seen / (steps - 1) if steps > 1 else 1.0) if is_step else None
         seen += is_step
         yield {
             "scope": scope.value,
@@ -371,18 +392,35 @@ def _program(
 # ------------------------------------------------------------------------------------------ numbers
 
 
+# Powers of ten up to this one are exact, so that a division by one is rounded only once.
+_EXACT_POWER = 22
+
+
 def _numbers(column: Floats) -> list[float | None]:
     """Six significant digits; `None` for what is unknown or infinite."""
     values = np.asarray(column, np.float64)
     known = np.isfinite(values)
-    safe = np.where(known & (values != 0), np.abs(values), 1.0)
-    scale = 10.0 ** (SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(safe)))
-    rounded = np.round(np.where(known, values, 0.0) * scale) / scale
+    size = np.abs(np.where(known & (values != 0), values, 1.0))
+    power = SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(size)).astype(np.int64)
+    usual = np.abs(power) <= _EXACT_POWER
+    scale = 10.0 ** np.abs(np.where(usual, power, 0))
+    safe = np.where(known & usual, values, 0.0)
+    rounded = np.where(power < 0, np.round(safe / scale) * scale, np.round(safe * scale) / scale)
+    rounded[known & ~usual] = [_spelled(value) for value in values[known & ~usual].tolist()]
     return [
         value if fine else None
         for value, fine in zip(rounded.tolist(), known.tolist(), strict=True)
     ]
 
 
+def _spelled(value: float) -> float:
+    """Six significant digits of a number too large or small for exact powers of ten."""
+    return float(f"{value:.{SIGNIFICANT_DIGITS - 1}e}")
+
+
 def _rounded(value: float) -> float | None:
     return _numbers(np.array([value]))[0]
+
+
+def _or_nan(value: float | None) -> float:
+    return float("nan") if value is None else value

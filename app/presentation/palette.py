@@ -103,7 +103,7 @@ def category_style(category: str) -> MarkStyle:
     """Style of a category; the same for the same name, always."""
     hue = _FIXED.get(category)
     if hue is None:
-        hue = zlib.crc32(category.encode()) % _HUES + 1
+        hue = zlib.crc32(category.encode("utf-8", "surrogatepass")) % _HUES + 1
     return MarkStyle(f"--c{hue}", _symbol(category))
 
 

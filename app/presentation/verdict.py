@@ -4,32 +4,43 @@ Segments are cut where the style changes; `filter` holds view-state keys. Every 
 here from the same records as the tables.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.analysis.records import Cost, RooflineAnalysis, View
-from app.analysis.roofline import Floats
-from app.model.categories import is_container, is_infeed_outfeed
+from app.analysis.records import Cost, RooflineAnalysis, View, why_bytes_exceed_peak
+from app.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, Floats
+from app.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
+from app.model.memory import MemoryLevel
+from app.model.profile import Severity
 from app.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES
 
 THIN_SPACE = "\u202f"  # narrow no-break, before units
-_WORTH_SAYING = 0.05
 _MOSTLY_IDLE = 0.5
+_OFTEN = 0.2  # from this share of the time on, idling or moving data belongs in the headline
+_LEAST_SAVING = 0.001
+_LEAST_CORRECTION = 0.005
+_ROUNDS_UP = 0.9995  # 999.6 µs are shown as 1.00 ms
+_PROGRAM = 0  # row of the program's total
+# Warnings that do not explain why there is no op.
+_BESIDE_THE_POINT = {"no-steps", "steps-do-not-intersect", "hosts-differ", "no-peaks"}
 
 Segment = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryShare:
-    """One category of a view: ops, self time over all cores, share, time-weighted efficiency."""
+    """One category of a view: ops, self time over all cores, share, time-weighted efficiency.
+
+    `share_ratio` is of the program's time, `None` where that is zero.
+    """
 
     name: str
     ops: int
     self_time_us: float
-    share_ratio: float
+    share_ratio: float | None
     efficiency_ratio: float | None
     saving_per_core_us: float
 
@@ -48,8 +59,7 @@ def category_shares(analysis: RooflineAnalysis, view: View) -> tuple[CategorySha
     rows: dict[str, list[int]] = {}
     for op in view.op.tolist():
         rows.setdefault(ops.category[op], []).append(op)
-    total_us = view.total_time_us or 1.0
-    shares = [_category_share(analysis, name, at, total_us) for name, at in rows.items()]
+    shares = [_category_share(analysis, name, at, view.total_time_us) for name, at in rows.items()]
     return tuple(sorted(shares, key=lambda share: (-share.self_time_us, share.name)))
 
 
@@ -66,7 +76,7 @@ def _category_share(
         name=name,
         ops=len(rows),
         self_time_us=float(time.sum()),
-        share_ratio=float(time.sum()) / total_us,
+        share_ratio=float(time.sum()) / total_us if total_us else None,
         efficiency_ratio=weighed / known_time if known_time else None,
         saving_per_core_us=float(np.nansum(saving)),
     )
@@ -76,56 +86,73 @@ def build_verdict(
     analysis: RooflineAnalysis, view: View, shares: tuple[CategoryShare, ...]
 ) -> Verdict:
     """What a reader should know first. Reads well for every kind of profile, empty ones too."""
-    work = [share for share in shares if share.name != "IDLE"]
+    work = [share for share in shares if share.name != IDLE_CATEGORY]
     if not work:
         return _without_ops(analysis)
-    idle = next((share.share_ratio for share in shares if share.name == "IDLE"), 0.0)
-    bound = int(view.program.measures.bound[0])
-    efficiency = float(view.program.measures.roofline_efficiency_ratio[0])
-    headline = _headline(analysis, view, bound, efficiency, idle)
+    idle = next((share.share_ratio or 0.0 for share in shares if share not in work), 0.0)
     lead = [
-        *_rate(analysis, view, bound),
-        *_largest_saving(analysis, view, work),
+        *_rate(analysis, view),
         *_caution(analysis, view),
+        *_largest_saving(analysis, view, work),
     ]
-    return Verdict(headline=headline, lead=lead)
+    return Verdict(headline=_headline(analysis, view, idle), lead=_without_last_space(lead))
 
 
 def _without_ops(analysis: RooflineAnalysis) -> Verdict:
-    reasons = [d for d in analysis.diagnostics if d.severity != "info"]
-    lead: list[Segment] = [_plain("The capture holds no ops of a device.")]
-    if reasons:
-        lead = [_plain(f"{reasons[0].message} {reasons[0].remedy}".strip())]
-    return Verdict(headline=[_plain("Nothing to place on a roofline")], lead=lead)
+    headline = [_plain("Nothing to place on a roofline")]
+    if len(analysis.profile.ops):
+        reason = "All ops are infeed or outfeed; without them nothing is left."
+        return Verdict(headline=headline, lead=[_plain(reason)])
+    reasons = [
+        f"{found.message} {found.remedy}".strip()
+        for found in analysis.diagnostics
+        if found.severity is not Severity.INFO and found.code not in _BESIDE_THE_POINT
+    ]
+    return Verdict(
+        headline=headline, lead=[_plain((reasons or ["The capture holds no ops of a device."])[0])]
+    )
 
 
-def _headline(
-    analysis: RooflineAnalysis, view: View, bound: int, efficiency: float, idle: float
-) -> list[Segment]:
+def _headline(analysis: RooflineAnalysis, view: View, idle: float) -> list[Segment]:
+    bound, share = _placed(view)
+    placed = bound != UNKNOWN_BOUND
     if idle >= _MOSTLY_IDLE:
         opening = [_strong_word("Idle"), _plain(f" {_percent(idle)} of the time")]
-        if bound == 0 or np.isnan(efficiency):
+        if not placed:
             return opening
-        tail = _plain(f" over the whole capture, at {_percent(efficiency)} of the roof")
-        return [*opening, _plain("; "), _bound(analysis, bound, lower=True), tail]
-    if bound == 0 or np.isnan(efficiency):
-        return [_plain(_unbound(analysis))]
-    found = [_bound(analysis, bound), _plain(f" at {_percent(efficiency)} of the roof")]
-    finding = _finding(analysis, view, idle)
-    return [*found, _plain(finding)] if finding else found
+        tail = _plain(f" over the whole capture, at {_percent(share)} of the roof")
+        return [*opening, _plain("; "), _bound(analysis, bound, opens=False), tail]
+    if not placed:
+        return [_plain(_unbound(analysis, view))]
+    found = _plain(f" at {_percent(share)} of the roof{_finding(analysis, view, idle)}")
+    return [_bound(analysis, bound, opens=True), found]
 
 
-def _unbound(analysis: RooflineAnalysis) -> str:
+def _placed(view: View) -> tuple[int, float]:
+    """What binds the program, and its share of that roof (NaN where nothing binds)."""
+    measures = view.program.measures
+    return int(measures.bound[_PROGRAM]), float(measures.roofline_efficiency_ratio[_PROGRAM])
+
+
+def _unbound(analysis: RooflineAnalysis, view: View) -> str:
+    """Why the program has no place on the roof."""
     if not analysis.peaks.gflops and not analysis.peaks.binding_gibs:
         return "No peak is known for this device, so there is no roof to compare with"
-    return "Nobody counted this program's work, so its bound is unknown"
+    if not view.total_time_us:
+        return "No time is left without infeed and outfeed, so there is no rate to compare"
+    if not analysis.profile.ops.cost_known.any():
+        return "Nobody counted this program's work, so its bound is unknown"
+    rates = view.program.measures
+    if rates.flop_rate_gflops[_PROGRAM] > 0 or rates.memory_bandwidth_gibs[_PROGRAM] > 0:
+        return "No peak is known for the work of this program, so its bound is unknown"
+    return "This program does no arithmetic and moves no bytes, so nothing binds it"
 
 
 def _finding(analysis: RooflineAnalysis, view: View, idle: float) -> str:
-    without = _share(view, _no_flops(analysis, view))
-    if idle >= 0.2 and idle >= without:
+    without = float(np.nan_to_num(view.self_share_ratio[_no_flops(analysis, view)]).sum())
+    if idle >= _OFTEN and idle >= without:
         return f", and idle {_percent(idle)} of the time"
-    if without >= 0.2:
+    if without >= _OFTEN:
         return f", but {_percent(without)} of the time does no arithmetic"
     return ""
 
@@ -135,27 +162,38 @@ def _no_flops(analysis: RooflineAnalysis, view: View) -> list[int]:
     return [k for k, op in enumerate(view.op.tolist()) if costs[op] is Cost.NO_FLOPS]
 
 
-def _share(view: View, rows: list[int]) -> float:
-    return float(np.nan_to_num(view.self_share_ratio[rows]).sum())
-
-
-def _rate(analysis: RooflineAnalysis, view: View, bound: int) -> list[Segment]:
-    """What the program achieves of the ceiling that binds it."""
-    measures, per = view.program.measures, f" per {analysis.device.core_word}. "
-    if bound >= 2:
+def _rate(analysis: RooflineAnalysis, view: View) -> list[Segment]:
+    """What the program achieves of the ceiling that binds it, else of the compute peak."""
+    bound, _ = _placed(view)
+    measures = view.program.measures
+    if bound > COMPUTE_BOUND:
         level = analysis.levels[bound - 2]
-        achieved = float(measures.bandwidth_gibs[level][0])
-        peak = analysis.peaks.binding_gibs[level]
-        return [
-            _strong(f"{_digits(achieved)} of {_digits(peak)}{THIN_SPACE}GiB/s"),
-            _plain(f" of {level.label} bandwidth{per}"),
-        ]
-    achieved = float(measures.flop_rate_gflops[0])
-    if np.isnan(achieved) or not analysis.peaks.gflops:
+        achieved, peak = (
+            measures.bandwidth_gibs[level][_PROGRAM],
+            analysis.peaks.binding_gibs[level],
+        )
+        return _against(analysis, float(achieved), peak, "GiB/s", f"{_spoken(level)} bandwidth")
+    achieved_gflops, peak_gflops = measures.flop_rate_gflops[_PROGRAM], analysis.peaks.gflops
+    if np.isnan(achieved_gflops) or not peak_gflops:
         return []
-    scale, unit = _flop_unit(analysis.peaks.gflops)
-    text = f"{_digits(achieved / scale)} of {_digits(analysis.peaks.gflops / scale)}"
-    return [_strong(f"{text}{THIN_SPACE}{unit}"), _plain(per)]
+    scale, unit = _flop_unit(peak_gflops)
+    return _against(analysis, float(achieved_gflops) / scale, peak_gflops / scale, unit, "")
+
+
+def _against(
+    analysis: RooflineAnalysis, achieved: float, peak: float, unit: str, what: str
+) -> list[Segment]:
+    per = f" per {analysis.device.core_word}. "
+    if achieved <= peak:
+        rate = _strong(f"{_digits(achieved)} of {_digits(peak)}{THIN_SPACE}{unit}")
+        return [rate, _plain(f" {what}{per}" if what else per)]
+    counted = f" of {what} counted" if what else " counted"
+    return [
+        _strong(f"{_digits(achieved)}{THIN_SPACE}{unit}"),
+        _plain(f"{counted}, more than the peak of "),
+        _strong(f"{_digits(peak)}{THIN_SPACE}{unit}"),
+        _plain(per),
+    ]
 
 
 def _largest_saving(
@@ -163,7 +201,8 @@ def _largest_saving(
 ) -> list[Segment]:
     best = max(work, key=lambda share: share.saving_per_core_us)
     total_per_core_us = view.total_time_us / max(analysis.device.core_count, 1)
-    if best.efficiency_ratio is None or best.saving_per_core_us < 0.001 * total_per_core_us:
+    least_us = _LEAST_SAVING * total_per_core_us
+    if best.efficiency_ratio is None or not best.share_ratio or best.saving_per_core_us < least_us:
         return []
     saving, total = _time(best.saving_per_core_us), _time(total_per_core_us)
     return [
@@ -179,25 +218,32 @@ def _largest_saving(
 
 
 def _caution(analysis: RooflineAnalysis, view: View) -> list[Segment]:
-    """Ops above the compute peak make the program look better than it can be."""
-    measures = analysis.ops.measures
-    used = np.nan_to_num(measures.compute_efficiency_ratio[view.op])
+    """What makes the program look better than it can be."""
+    bound, share = _placed(view)
+    if bound == COMPUTE_BOUND:
+        return _above_compute_peak(analysis, view)
+    if bound == UNKNOWN_BOUND or share <= 1:
+        return []
+    why = why_bytes_exceed_peak(analysis.profile)
+    return [_caution_word(), _plain(f"this share of the roof is too high. {why} ")]
+
+
+def _above_compute_peak(analysis: RooflineAnalysis, view: View) -> list[Segment]:
+    """Ops above the compute peak, and where the program is without what they have too much."""
+    used = np.nan_to_num(analysis.ops.measures.compute_efficiency_ratio[view.op])
     above = np.flatnonzero(used > 1.0)
-    program = view.program.measures
-    if not len(above) or int(program.bound[0]) != 1:
-        return []
+    share = float(view.program.measures.compute_efficiency_ratio[_PROGRAM])
     lost = float(((1 - 1 / used[above]) * _flop_share(analysis, view, above)).sum())
-    if lost * float(program.compute_efficiency_ratio[0]) < 0.005:
+    if lost * share < _LEAST_CORRECTION:
         return []
-    capped = float(program.compute_efficiency_ratio[0]) * (1 - lost)
-    count = f"{len(above)} {'op runs' if len(above) == 1 else 'ops run'}"
+    count = f"{len(above):,} {'op runs' if len(above) == 1 else 'ops run'}"
     return [
-        {"text": "Caution: ", "style": "caution"},
+        _caution_word(),
         _link(count, {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"}),
         _plain(f" above the peak (up to {_percent(float(used.max()))}); "),
         _plain("capped at it, the program is at "),
-        _strong(_percent(capped)),
-        _plain("."),
+        _strong(_percent(share * (1 - lost))),
+        _plain(". "),
     ]
 
 
@@ -217,16 +263,31 @@ def _flop_share(analysis: RooflineAnalysis, view: View, rows: NDArray[np.int64])
 # ------------------------------------------------------------------------------------------ words
 
 
-def _bound(analysis: RooflineAnalysis, code: int, *, lower: bool = False) -> Segment:
-    label = analysis.bound_label(code)
-    if code == 1:
-        return {
-            "text": "compute-bound" if lower else "Compute-bound",
-            "style": "bound",
-            "token": COMPUTE_STYLE.token,
-        }
-    token = LEVEL_STYLES[analysis.levels[code - 2]].token
-    return {"text": f"{label}-bound", "style": "bound", "token": token}
+def _bound(analysis: RooflineAnalysis, code: int, *, opens: bool) -> Segment:
+    """ "Compute-bound", "HBM-bound", "Bound by VMEM write"; `opens`: at the start of a sentence."""
+    if code == COMPUTE_BOUND:
+        text, token = "compute-bound", COMPUTE_STYLE.token
+    else:
+        level = analysis.levels[code - 2]
+        spoken, token = _spoken(level), LEVEL_STYLES[level].token
+        text = f"bound by {spoken}" if " " in spoken else f"{spoken}-bound"
+    shown = text[0].upper() + text[1:] if opens else text
+    return {"text": shown, "style": "bound", "token": token}
+
+
+def _spoken(level: MemoryLevel) -> str:
+    """A memory level within a sentence: "VMEM write"."""
+    memory, *way = level.label.split(" ")
+    return " ".join([memory, *(word.lower() for word in way)])
+
+
+def _without_last_space(segments: Sequence[Segment]) -> list[Segment]:
+    *others, last = segments or [_plain("")]
+    return [*others, {**last, "text": str(last["text"]).rstrip(" ")}] if segments else []
+
+
+def _caution_word() -> Segment:
+    return {"text": "Caution: ", "style": "caution"}
 
 
 def _plain(text: str) -> Segment:
@@ -254,11 +315,11 @@ def _percent(value: float) -> str:
 
 
 def _digits(value: float) -> str:
-    """Three significant digits; integer digits are never dropped."""
-    if value == 0:
-        return "0"
-    decimals = max(0, 2 - int(np.floor(np.log10(abs(value)))))
-    return f"{value:,.{decimals}f}"
+    """Three significant digits; integer digits are never dropped, nor is anything shown as 0."""
+    if 0 < value < 0.001:
+        return "<0.001"
+    exponent = int(f"{value:.2e}".partition("e")[2])  # after rounding: 9.996 has that of 10
+    return f"{value:,.{max(0, 2 - exponent)}f}" if value else "0"
 
 
 def _flop_unit(peak_gflops: float) -> tuple[float, str]:
@@ -269,7 +330,7 @@ def _flop_unit(peak_gflops: float) -> tuple[float, str]:
 
 
 def _time(value_us: float) -> str:
-    for scale, unit in ((1e6, "s"), (1e3, "ms")):
-        if value_us >= scale:
+    for scale, unit in ((1e6, "s"), (1e3, "ms"), (1.0, "µs")):
+        if value_us >= scale * _ROUNDS_UP:
             return f"{_digits(value_us / scale)}{THIN_SPACE}{unit}"
-    return f"{_digits(value_us)}{THIN_SPACE}µs"
+    return f"{_digits(value_us * 1e3)}{THIN_SPACE}ns"
