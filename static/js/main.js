@@ -1,6 +1,7 @@
 // The profile page: loads the page data once and wires state, charts, tables and menus to each other.
 
 import { createCategories } from "./categories.js";
+import { copyText } from "./clipboard.js";
 import { shownColumns } from "./columns.js";
 import { fileName } from "./csv.js";
 import { showDevice } from "./device.js";
@@ -61,7 +62,12 @@ function fitToProfile(state, model) {
   };
 }
 
-function createPage(model, Plotly, initial) {
+/**
+ * @param {import("./model.js").Model} model
+ * @param {Promise<any>} library Plotly, once it is there
+ * @param {import("./query.js").ViewState} initial
+ */
+function createPage(model, library, initial) {
   const store = createStore(initial);
   const paint = { colour, family: getComputedStyle(document.body).fontFamily };
   const card = createHoverCard(model);
@@ -121,7 +127,7 @@ function createPage(model, Plotly, initial) {
   const categories = createCategories({ model, onToggle: (name) => store.set({ cat: toggled(store.get().cat, name), page: 1 }) });
   const drawer = createDrawer({ model, opsUrl: page.dataset.opsUrl, onClose: () => store.set({ op: null }), onMove: move });
   const showTab = wireTabs(document.querySelector("[role=tablist]"), (tab) => store.set({ tab }));
-  /** @type {{ op: any, strip: any, program: any } | null} drawn once the library is there */
+  /** @type {{ Plotly: any, op: any, strip: any, program: any } | null} made once the library is there */
   let charts = null;
 
   /** J and K: through the operations in the table's order. */
@@ -240,7 +246,7 @@ function createPage(model, Plotly, initial) {
   function download(what) {
     if (what === "csv-shown") saveShown();
     else if (what === "csv-all") saveAllCsv(model);
-    else if (Plotly.loaded) saveChart({ Plotly: Plotly.loaded, model, state: store.get(), paint, shown: visible.set, format: what });
+    else if (charts) saveChart({ Plotly: charts.Plotly, model, state: store.get(), paint, shown: visible.set, format: what });
   }
 
   function redraw() {
@@ -249,8 +255,7 @@ function createPage(model, Plotly, initial) {
     drawCharts();
   }
 
-  function wireChart(library) {
-    const { op } = charts;
+  function wireChart({ op }) {
     const tools = document.querySelectorAll("[data-tool]");
     for (const button of tools) {
       button.addEventListener("click", () => {
@@ -262,7 +267,6 @@ function createPage(model, Plotly, initial) {
     const reset = () => store.set({ zoom: null });
     part("zoom-reset").addEventListener("click", reset);
     wireChartKeys(document.getElementById("op-chart"), { pan: op.panBy, zoom: op.zoomBy, reset });
-    Plotly.loaded = library;
   }
 
   async function start() {
@@ -275,13 +279,14 @@ function createPage(model, Plotly, initial) {
     showWords(state);
     store.subscribe(update);
     wire();
-    const library = await Plotly.ready;
+    const Plotly = await library;
     charts = {
-      op: createOpChart({ Plotly: library, model, store, paint, onHover: hoverChart, onClick: clickChart }),
+      Plotly,
+      op: createOpChart({ Plotly, model, store, paint, onHover: hoverChart, onClick: clickChart }),
       strip: createStrip({ model, store, onHover: lightRow, onClick: select }),
-      program: createProgramChart({ Plotly: library, model, store, paint, onHover: lightPoint, onClick: selectPoint }),
+      program: createProgramChart({ Plotly, model, store, paint, onHover: lightPoint, onClick: selectPoint }),
     };
-    wireChart(library);
+    wireChart(charts);
     charts.op.show(visible.set);
     charts.strip.show(visible.set);
     await drawCharts();
@@ -323,14 +328,8 @@ function watchFilterBar() {
 async function copyLink(state) {
   const address = new URL(addressOf(state), location.href).href;
   const toast = part("toast");
-  try {
-    await navigator.clipboard.writeText(address);
-    toast.textContent = "Link copied: it opens this very view";
-  } catch {
-    // Without HTTPS browsers keep the clipboard to themselves; the address bar has the same link.
-    history.replaceState(null, "", address);
-    toast.textContent = "This browser does not let pages copy here: the address bar holds the link";
-  }
+  const copied = await copyText(address);
+  toast.textContent = copied ? "Link copied: it opens this very view" : "Copying is not allowed here: the address bar holds the same link";
   toast.classList.add("shown");
   setTimeout(() => toast.classList.remove("shown"), 2400);
 }
@@ -338,7 +337,7 @@ async function copyLink(state) {
 async function main() {
   const { state, newer } = parseQuery(location.search);
   if (newer !== null) notify(`This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`);
-  const library = { ready: plotlyReady(), loaded: null };
+  const library = plotlyReady();
   try {
     const model = createModel(await loadPage(page.dataset.pageUrl));
     watchFilterBar();

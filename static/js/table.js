@@ -3,7 +3,9 @@
 
 import { html } from "./dom.js";
 
-const PAGE_SIZE = 50;
+const ROWS_PER_PAGE = 50;
+/** With very many columns half a page keeps the document as light as usual. */
+const MANY_COLUMNS = 24;
 
 /**
  * @template R
@@ -49,8 +51,9 @@ export function createTable({ table, caption, sortable, keyOf, onSelect, onLight
   let focusKey = null;
   table.caption.textContent = caption;
 
-  const pages = () => Math.max(1, Math.ceil(rows.length / PAGE_SIZE));
-  const onPageNow = () => rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+  const pageSize = () => (columns.length > MANY_COLUMNS ? ROWS_PER_PAGE / 2 : ROWS_PER_PAGE);
+  const pages = () => Math.max(1, Math.ceil(rows.length / pageSize()));
+  const onPageNow = () => rows.slice((page - 1) * pageSize(), page * pageSize());
   const rowOf = (event) => {
     const element = event.target.closest?.("tbody tr");
     return element ? onPageNow()[pool.indexOf(element)] ?? null : null;
@@ -83,10 +86,10 @@ export function createTable({ table, caption, sortable, keyOf, onSelect, onLight
     if (!row || index < 0 || index >= rows.length) return;
     event.preventDefault();
     focusKey = keyOf(rows[index]);
-    const wanted = Math.floor(index / PAGE_SIZE) + 1;
+    const wanted = Math.floor(index / pageSize()) + 1;
     if (wanted !== page) onPage(wanted);
     paint();
-    pool[index % PAGE_SIZE]?.querySelector("button")?.focus();
+    pool[index % pageSize()]?.querySelector("button")?.focus();
   }
 
   function setColumns(wanted, sort) {
@@ -156,7 +159,7 @@ export function createTable({ table, caption, sortable, keyOf, onSelect, onLight
   }
 
   function paintPager(visible) {
-    const first = (page - 1) * PAGE_SIZE;
+    const first = (page - 1) * pageSize();
     pageText.textContent = visible > 0 ? `Rows ${first + 1}–${first + visible} of ${rows.length.toLocaleString("en-GB")}` : "No rows";
     previous.disabled = page <= 1;
     next.disabled = page >= pages();
@@ -190,7 +193,7 @@ export function createTable({ table, caption, sortable, keyOf, onSelect, onLight
     /** The page that holds this row; null when it is not among the rows. */
     pageOf(key) {
       const index = rows.findIndex((row) => keyOf(row) === key);
-      return index < 0 ? null : Math.floor(index / PAGE_SIZE) + 1;
+      return index < 0 ? null : Math.floor(index / pageSize()) + 1;
     },
     /**
      * Brings a row into sight inside the table; the page stays, since the eye may be on the chart.
