@@ -76,5 +76,6 @@ def test_analysis_and_uploaded_file_can_be_downloaded(profile: Page, capture: Pa
     profile.get_by_role("button", name="Download").click()
     analysis = saved(profile, menu.get_by_role("link", name="Analysis"))
     assert analysis.startswith(b"{") and b'"program_points"' in analysis
-    profile.get_by_role("button", name="Download").click()
+    if not menu.is_visible():
+        profile.get_by_role("button", name="Download").click()
     assert saved(profile, menu.get_by_role("link", name="Uploaded file")) == capture.read_bytes()

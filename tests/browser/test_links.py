@@ -17,7 +17,7 @@ def seen(page: Page) -> dict[str, Any]:
         "names": view.names(page),
         "drawn": view.drawn(page),
         "headers": page.locator("#op-table thead th").all_inner_texts(),
-        "ticks": page.locator("#op-chart .xtick text").all_inner_texts(),
+        "ticks": page.locator("#op-chart .xtick text").all_text_contents(),
         "chips": page.locator("[aria-pressed=true]").all_inner_texts(),
         "drawer": page.locator("#drawer .op-name").all_inner_texts(),
         "device": page.locator("#device-info").inner_text(),

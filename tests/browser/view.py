@@ -6,8 +6,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-# One mark per op; traces of roofs and of the program's star have none of these classes.
-_DRAWN = "#op-chart .scatterlayer .point"
+# The marks of operations that are drawn and not filtered out. The program's star, ridges and roofs
+# are points to the chart library too: only the trace of the operations says which op each is.
+_MARKS = """() => [...document.querySelectorAll("#op-chart .scatterlayer > .trace")]
+  .filter((trace) => trace.__data__[0].trace.customdata)
+  .flatMap((trace) => [...trace.querySelectorAll(".point:not(.ghost):not(.gone)")])"""
 
 
 def result(page: Page) -> tuple[int, int]:
@@ -48,26 +51,25 @@ def with_flops(page: Page) -> int:
 
 def drawn(page: Page) -> int:
     """How many operations are drawn and not filtered out."""
-    return page.locator(f"{_DRAWN}:not(.ghost):not(.gone)").count()
+    return int(page.evaluate(f"({_MARKS})().length"))
 
 
 def largest_point(page: Page) -> dict[str, float]:
-    """The middle of the largest op mark that is not covered by a later one."""
+    """The middle of the largest op mark that stands apart from all others."""
     middle: dict[str, float] | None = page.evaluate(
-        """(selector) => {
-          const boxes = [...document.querySelectorAll(selector)]
-            .map((node) => node.getBoundingClientRect());
+        """(marks) => {
           const chart = document.querySelector("#op-chart .nsewdrag").getBoundingClientRect();
-          const middle = (box) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
-          const within = (box) => box.left >= chart.left && box.right <= chart.right
-            && box.top >= chart.top && box.bottom <= chart.bottom;
-          const apart = (a, b) => Math.hypot(a.x - b.x, a.y - b.y);
-          const free = boxes.filter(within).filter((box) => boxes.every((other) => other === box
-            || apart(middle(box), middle(other)) > (box.width + other.width) / 2));
-          const [largest] = free.sort((a, b) => b.width - a.width);
-          return largest ? middle(largest) : null;
+          const circles = marks.map((mark) => mark.getBoundingClientRect())
+            .map(({ x, y, width, height }) =>
+              ({ x: x + width / 2, y: y + height / 2, r: width / 2 }));
+          const inside = ({ x, y, r }) => x - r > chart.left && x + r < chart.right
+            && y - r > chart.top && y + r < chart.bottom;
+          const apart = (a, b) => Math.hypot(a.x - b.x, a.y - b.y) > a.r + b.r;
+          const free = circles.filter(inside)
+            .filter((circle) => circles.every((other) => other === circle || apart(circle, other)));
+          return free.sort((a, b) => b.r - a.r)[0] ?? null;
         }""",
-        f"{_DRAWN}:not(.ghost):not(.gone)",
+        page.evaluate_handle(f"({_MARKS})()"),
     )
     assert middle, "no operation stands apart from the others"
     return middle
@@ -84,6 +86,11 @@ def has_query(page: Page, key: str, *values: str) -> None:
         "([key, values]) => String(new URLSearchParams(location.search).getAll(key)) === values",
         arg=[key, ",".join(values)],
     )
+
+
+def has_key(page: Page, key: str) -> None:
+    """Waits until the address says anything about `key`."""
+    page.wait_for_function("(key) => new URLSearchParams(location.search).has(key)", arg=key)
 
 
 def page_data(page: Page) -> Any:
