@@ -72,7 +72,7 @@ export function drawnImport({ phase, fraction, overall, elapsed_s: elapsed }) {
 }
 
 function phaseDetail(phase, fraction) {
-  if (phase === "queued") return "waiting for another import to end";
+  if (phase === "queued") return "waiting to start";
   const share = fraction > 0 ? percent(fraction, 0) : "";
   return phase === "unpack" ? `unpacking ${share}`.trim() : share;
 }

@@ -37,7 +37,7 @@ test("the time left of an import is told when it can be known", () => {
 });
 
 test("a waiting import says what it waits for", () => {
-  assert.match(drawnImport({ phase: "queued", fraction: 0, overall: 0, elapsed_s: 9 }).detail, /another import/);
+  assert.match(drawnImport({ phase: "queued", fraction: 0, overall: 0, elapsed_s: 9 }).detail, /waiting/);
   assert.equal(drawnImport({ phase: "unpack", fraction: 0.4, overall: 0.04, elapsed_s: 9 }).detail, "unpacking 40\u202f%");
 });
 
