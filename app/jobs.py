@@ -11,16 +11,16 @@ import multiprocessing
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
-from pathlib import Path
 from typing import Any
 
-from app.errors import ImportStoppedError, RooflineError
+from app.errors import ImportStoppedError
+from app.orders import ImportLimits, WorkOrder, error_from
 
 # Each phase with its weight in the progress of the whole, as measured on 5 million events.
 PHASES = {
@@ -41,31 +41,6 @@ Work = Callable[[Callable[[], Outcome]], None]
 """Runs the child, stores what it found, and handles every `RooflineError`."""
 
 _log = logging.getLogger("roofline.jobs")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportLimits:
-    """What one import may use. `memory_bytes` is address space beyond the size of the files."""
-
-    memory_bytes: int
-    cpu_seconds: int
-    wall_seconds: float
-    max_unpacked_bytes: int
-    max_unpacked_files: int
-    max_expansion_ratio: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkOrder:
-    """One import for a child: `files` are (name, path); results go to the folder `results`."""
-
-    profile_id: str
-    title: str
-    created_at: str
-    files: tuple[tuple[str, Path, int], ...]
-    folder: Path
-    results: Path
-    limits: ImportLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,17 +202,6 @@ def _watch(task: ImportTask, process: ForkServerProcess, pipe: Connection) -> Ou
     raise _died(process.exitcode, task.order.limits)
 
 
-def error_from(fields: dict[str, str]) -> RooflineError:
-    """The error a child described by `code`, `message` and `remedy`."""
-    kinds: Sequence[type[RooflineError]] = _subclasses(RooflineError)
-    kind = next((kind for kind in kinds if kind.code == fields["code"]), RooflineError)
-    return kind(fields["message"], remedy=fields["remedy"])
-
-
-def _subclasses(kind: type[RooflineError]) -> list[type[RooflineError]]:
-    return [kind, *(deeper for sub in kind.__subclasses__() for deeper in _subclasses(sub))]
-
-
 def cancelled_error() -> ImportStoppedError:
     """What a cancelled import ends with."""
     return ImportStoppedError(
@@ -269,8 +233,3 @@ def _died(exit_code: int | None, limits: ImportLimits) -> ImportStoppedError:
         f"The import ended unexpectedly (exit status {exit_code}).",
         remedy="The server's log says why. Please report it together with the file.",
     )
-
-
-def describe(error: RooflineError) -> dict[str, str]:
-    """`error` as a child sends it."""
-    return {"code": error.code, "message": error.message, "remedy": error.remedy}

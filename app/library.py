@@ -32,14 +32,13 @@ from app.errors import (
     UploadRejectedError,
 )
 from app.jobs import (
-    ImportLimits,
     ImportRunner,
     ImportTask,
     Outcome,
     Progress,
-    WorkOrder,
     cancelled_error,
 )
+from app.orders import ImportLimits, WorkOrder
 from app.samples import Sample, find_samples, sample_key
 from app.storage.durable import make_directory
 from app.storage.profiles import (

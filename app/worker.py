@@ -23,7 +23,7 @@ from app.analysis.records import RooflineAnalysis
 from app.errors import ImportStoppedError, RooflineError, StorageFullError
 from app.importers.archives import UnpackLimits
 from app.importers.source import SourceFile
-from app.jobs import ImportLimits, WorkOrder, describe
+from app.orders import ImportLimits, WorkOrder, describe
 from app.pipeline import analyse_sources, open_sources
 from app.presentation.page import PageIdentity, build_page, op_details
 from app.storage.results import CSV, PAGE, ROOFLINE, ResultWriter

@@ -9,8 +9,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from app import __version__
-from app.jobs import ImportLimits
 from app.library import ProfileLibrary
+from app.orders import ImportLimits
 from app.settings import Settings
 from app.web import api, errors, pages
 from app.web.assets import assets_dir, load_static

@@ -7,7 +7,7 @@ import sys
 import time
 from multiprocessing.connection import Connection
 
-from app.jobs import WorkOrder
+from app.orders import WorkOrder
 
 
 def _say(pipe: Connection, **message: object) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from app import errors
 from app.errors import RooflineError
-from app.jobs import describe, error_from
+from app.orders import describe, error_from
 from app.web.errors import STATUS, status_of
 from tests.web.conftest import Client
 
