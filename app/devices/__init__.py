@@ -3,6 +3,8 @@
 Resolution order: what the user set, then what the profile reports, then the catalogue.
 """
 
+import math
+
 from app.model.device import (
     ComputePeak,
     Device,
@@ -24,7 +26,10 @@ _MEMORY_SOURCES = {
 
 
 def resolve(reported: ReportedDevice) -> Device:
-    """A device ready for analysis. Peaks that nobody reports stay unknown: no roof, no guess."""
+    """A device ready for analysis. Peaks that nobody reports stay unknown: no roof, no guess.
+
+    So does a peak that is no positive number: nothing can be held against it.
+    """
     return Device(
         kind=reported.kind,
         name=reported.name,
@@ -35,10 +40,12 @@ def resolve(reported: ReportedDevice) -> Device:
                 level=level,
                 gbs=reported.bandwidth_gbs[level],
                 origin=PeakOrigin.PROFILE,
-                source=f"{_MEMORY_SOURCES[level]} of the device plane",
+                source=reported.derivation.get(
+                    level.value, f"{_MEMORY_SOURCES[level]} of the device plane"
+                ),
             )
             for level in MemoryLevel
-            if reported.bandwidth_gbs.get(level)
+            if _is_peak(reported.bandwidth_gbs.get(level))
         ),
         has_megacore=reported.has_megacore,
         has_cmem=reported.has_cmem,
@@ -48,13 +55,18 @@ def resolve(reported: ReportedDevice) -> Device:
 
 
 def _compute(reported: ReportedDevice) -> tuple[ComputePeak, ...]:
-    if not reported.peak_gflops:
+    gflops = reported.peak_gflops
+    if gflops is None or not _is_peak(gflops):
         return ()
     peak = ComputePeak(
         id="peak",
         label="Compute",
-        gflops=reported.peak_gflops,
+        gflops=gflops,
         origin=PeakOrigin.PROFILE,
-        source=_COMPUTE_SOURCE,
+        source=reported.derivation.get("compute", _COMPUTE_SOURCE),
     )
     return (peak,)
+
+
+def _is_peak(value: float | None) -> bool:
+    return value is not None and math.isfinite(value) and value > 0

@@ -1,0 +1,282 @@
+"""JSON and CSV for people's own tools: keys, units, and hostile names."""
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.analysis.export import analysis_to_json, op_records, ops_to_csv
+from app.analysis.records import AnalysisOptions, analyse
+from app.devices import resolve
+from app.model.memory import MemoryLevel
+from app.model.profile import Diagnostic, Host, Severity
+from app.model.units import GB_PER_GIB
+from tests.builders import (
+    ABSENT,
+    LEVELS,
+    analysed,
+    counters,
+    make_steps,
+    profile_from_table,
+    renamed,
+    reported,
+)
+
+OPS = f"""
+op     | category    | self_us | flop     | hbm_bytes | source
+matmul | fusion      | 500     | 5e8      | 1e6       | train.py:12
+pallas | custom-call | 200     | {ABSENT} | {ABSENT}  | train.py
+feed   | infeed      | 100     | 0        | 1e6       |
+"""
+PER_LEVEL = [f"{level}_{what}" for level in LEVELS for what in ("bandwidth_gibs", "intensity")]
+MEASURED = {
+    "total_time_us",
+    "avg_time_us",
+    "total_time_per_core_us",
+    "flop_rate_gflops",
+    "model_flop_rate_gflops",
+    "memory_bandwidth_gibs",
+    "operational_intensity",
+    "bottleneck_intensity",
+    "bound_by",
+    "attainable_gflops",
+    "roofline_efficiency_ratio",
+    "compute_efficiency_ratio",
+    "memory_utilisation_ratio",
+    *PER_LEVEL,
+}
+OP_KEYS = MEASURED | {
+    "rank",
+    "name",
+    "category",
+    "program_id",
+    "program",
+    "cost",
+    "occurrences",
+    "self_time_us",
+    "avg_self_time_us",
+    "dma_stall_ratio",
+    "self_time_per_core_us",
+    "saving_per_core_us",
+    "self_share_ratio",
+    "cumulative_share_ratio",
+    "total_share_ratio",
+    "saving_share_ratio",
+    "source_file",
+    "source_line",
+}
+
+
+def exported(analysis, *, infeed=True):
+    """The document, read with a reader that takes no NaN."""
+    data = analysis_to_json(analysis, include_infeed_outfeed=infeed)
+    return json.loads(data, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+
+
+def read_csv(analysis, *, infeed=True):
+    text = ops_to_csv(analysis, include_infeed_outfeed=infeed).decode("utf-8")
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+def with_names(*names):
+    """One op per name, one microsecond each; analysed."""
+    rows = "\n".join(f"op{k}|1|1|1" for k in range(len(names)))
+    profile = renamed(profile_from_table(f"op|self_us|flop|hbm_bytes\n{rows}"), *names)
+    return analyse(profile, resolve(profile.device), AnalysisOptions())
+
+
+# -------------------------------------------------------------------------------------------- JSON
+
+
+def test_document_has_its_sections():
+    document = exported(analysed(OPS, idle_us=200))
+    assert list(document) == [
+        "profile",
+        "device",
+        "roofs",
+        "include_infeed_outfeed",
+        "program_points",
+        "steps",
+        "ops",
+        "beyond",
+        "diagnostics",
+    ]
+
+
+def test_every_op_has_every_key():
+    document = exported(analysed(OPS, idle_us=200))
+    assert [op["name"] for op in document["ops"]] == ["matmul", "IDLE", "pallas", "feed"]
+    assert all(set(op) == OP_KEYS for op in document["ops"])
+
+
+def test_known_op_has_its_numbers_at_full_precision():
+    op = exported(analysed(OPS))["ops"][0]
+    assert op["hbm_bandwidth_gibs"] == 1e6 / 500e3 / GB_PER_GIB
+    assert op["flop_rate_gflops"] == 1000.0
+    assert (op["bound_by"], op["cost"], op["rank"]) == ("Compute", "known", 1)
+    assert (op["source_file"], op["source_line"]) == ("train.py", 12)
+
+
+def test_uncounted_work_is_null_and_zero_work_is_zero():
+    matmul, pallas, feed = exported(analysed(OPS))["ops"]
+    assert pallas["flop_rate_gflops"] is pallas["hbm_bandwidth_gibs"] is None
+    assert (pallas["cost"], pallas["bound_by"]) == ("unknown", "Unknown")
+    assert (feed["cost"], feed["flop_rate_gflops"]) == ("no_flops", 0)
+    assert matmul["vmem_read_bandwidth_gibs"] == 0
+
+
+def test_idle_has_no_program_source_or_occurrences():
+    idle = exported(analysed("", time_us=5, program_names={0: "main"}))["ops"][0]
+    none = ("program_id", "program", "occurrences", "source_file", "source_line")
+    assert all(idle[name] is None for name in none)
+    assert (idle["name"], idle["self_share_ratio"], idle["cost"]) == ("IDLE", 1, "idle")
+
+
+def test_program_points_have_no_self_time():
+    steps = make_steps({"us": 10, "flop": 1, "hbm": 1})
+    device = reported(counters=counters(0.5, None))
+    document = exported(analysed(OPS, steps=steps, device=device))
+    points = document["program_points"]
+    assert [point["label"] for point in points] == ["Total", "Total (HW)", "Average", "0"]
+    expected = MEASURED | {"scope", "label", "is_outlier"}
+    assert all(set(point) == expected for point in points)
+    assert [point["is_outlier"] for point in points] == [None, None, None, False]
+    assert document["steps"] == points[3:]
+
+
+def test_roofs_and_device_name_their_units_and_origin():
+    document = exported(analysed(OPS, device=reported(cores=2)))
+    assert document["device"]["peak_bandwidth_gibs"] == {"hbm": pytest.approx(100)}
+    assert document["device"]["peak_gflops"] == 1000
+    assert document["device"]["core_word"] == "TensorCore"
+    assert set(document["roofs"]["compute"][0]) == {
+        "id",
+        "label",
+        "peak_gflops",
+        "origin",
+        "source",
+    }
+    assert document["roofs"]["memory"][0]["ridge_flop_per_byte"] == pytest.approx(10 / GB_PER_GIB)
+    assert document["roofs"]["memory"][0]["origin"] == "profile"
+
+
+def test_ridge_of_unknown_compute_peak_is_null():
+    document = exported(analysed(OPS, device=reported(gflops=None)))
+    assert document["roofs"]["memory"][0]["ridge_flop_per_byte"] is None
+    assert document["roofs"]["compute"] == []
+
+
+def test_state_without_infeed_is_another_document():
+    document = exported(analysed(OPS), infeed=False)
+    assert document["include_infeed_outfeed"] is False
+    assert [op["name"] for op in document["ops"]] == ["matmul", "pallas"]
+
+
+def test_diagnostics_carry_message_remedy_and_count():
+    note = Diagnostic(severity=Severity.WARNING, code="x", message="Look.", remedy="Run.", count=3)
+    found = exported(analysed("", diagnostics=[note]))["diagnostics"]
+    assert found == [
+        {"severity": "warning", "code": "x", "message": "Look.", "remedy": "Run.", "count": 3}
+    ]
+
+
+@pytest.mark.parametrize("infeed", [True, False])
+def test_empty_profile_is_a_whole_document(infeed):
+    document = exported(analysed("", device=reported(gflops=None, gibs={}, cores=0)), infeed=infeed)
+    assert document["ops"] == []
+    assert document["roofs"] == {"compute": [], "memory": []}
+    assert document["program_points"][0]["flop_rate_gflops"] is None
+
+
+def test_device_that_reports_no_numbers_exports_null():
+    device = reported(gflops=math.inf, gibs={MemoryLevel.HBM: math.nan})
+    assert exported(analysed(OPS, device=device))["roofs"] == {"compute": [], "memory": []}
+
+
+def test_half_characters_are_replaced():
+    host = Host(file_name="\udcff.pb", hostname="h", core_count=1)
+    document = exported(analysed(OPS, host=host))
+    assert document["profile"]["hosts"][0]["file_name"] == "?.pb"
+    assert exported(with_names("a\ud800b"))["ops"][0]["name"] == "a?b"
+
+
+def test_records_are_those_of_the_document():
+    analysis = analysed(OPS, idle_us=1)
+    assert op_records(analysis, include_infeed_outfeed=True) == exported(analysis)["ops"]
+
+
+# --------------------------------------------------------------------------------------------- CSV
+
+HOSTILE = [
+    'a,b "c"',
+    "two\nlines",
+    "two\r\nlines",
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    '=HYPERLINK("http://x","y")',
+    "plain",
+    "",
+    "ünïcode – 名前",
+    "'quoted",
+]
+
+
+def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json():
+    analysis = analysed(OPS, idle_us=200)
+    header, *rows = read_csv(analysis)
+    assert header == list(exported(analysis)["ops"][0])
+    assert [row[1] for row in rows] == ["matmul", "IDLE", "pallas", "feed"]
+
+
+@pytest.mark.parametrize("infeed", [True, False])
+def test_csv_of_an_empty_profile_has_the_full_header(infeed):
+    rows = read_csv(analysed(""), infeed=infeed)
+    assert len(rows) == 1
+    assert set(rows[0]) == OP_KEYS
+
+
+def test_csv_leaves_unknown_cells_empty():
+    header, _, pallas, _ = read_csv(analysed(OPS))
+    cells = dict(zip(header, pallas, strict=True))
+    assert cells["flop_rate_gflops"] == cells["source_line"] == ""
+    assert cells["self_time_us"] == "200.0"
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=repr)
+def test_csv_name_comes_back_and_is_no_formula(name):
+    (_, row) = read_csv(with_names(name))
+    is_formula = name[:1] in set("=+-@\t\r\n")
+    assert row[1] == (f"'{name}" if is_formula else name)
+    assert len(row) == len(OP_KEYS)
+
+
+def test_csv_rows_end_as_rfc_4180_wants():
+    data = ops_to_csv(with_names("a\nb"), include_infeed_outfeed=True)
+    assert data.endswith(b"\r\n")
+    assert b'"a\nb"' in data
+    assert data.count(b"\r\n") == 2
+
+
+def test_csv_replaces_half_characters():
+    assert read_csv(with_names("a\udfffb"))[1][1] == "a?b"
+
+
+@given(name=st.text(st.characters(codec="utf-8"), max_size=20))
+def test_csv_keeps_any_name_in_its_cell(name):
+    (_, row) = read_csv(with_names(name))
+    assert row[1].removeprefix("'") == name.removeprefix("'") or row[1] == name
+    assert row[1][:1] not in tuple("=+-@\t\r\n") or not row[1]
+
+
+def test_csv_numbers_below_zero_stay_numbers():
+    header, row = read_csv(analysed("op|self_us|flop|hbm_bytes|source\nx|1|1|1|a.py:-5"))
+    assert dict(zip(header, row, strict=True))["source_line"] == ""

@@ -1,0 +1,193 @@
+"""Program points: total, hardware counters, average, steps."""
+
+import math
+
+import pytest
+
+from app.analysis.records import Scope
+from app.model.memory import MemoryLevel
+from app.model.units import gib_to_gb
+from tests.builders import ABSENT, analysed, counters, make_steps, reported
+
+OPS = """
+op      | category | self_us | flop | hbm_bytes
+matmul  | fusion   | 800     | 8e8  | 2e6
+loop    | while    | 100     | 9e9  | 9e9
+feed    | infeed   | 100     | 0    | 3e6
+"""
+GIB = 2**30
+
+
+def point(analysis, label, *, infeed=True):
+    """One program point as a mapping."""
+    points = analysis.view(include_infeed_outfeed=infeed).program
+    row = points.label.index(label)
+    values = {n: getattr(points.measures, n) for n in points.measures.__dataclass_fields__}
+    flat = {name: column[row] for name, column in values.items() if not hasattr(column, "keys")}
+    return flat | {"hbm_gibs": points.measures.bandwidth_gibs[MemoryLevel.HBM][row]}
+
+
+def labels(analysis, *, infeed=True):
+    return analysis.view(include_infeed_outfeed=infeed).program.label
+
+
+def test_total_sums_work_of_all_ops_but_containers_over_all_time():
+    total = point(analysed(OPS, idle_us=1000), "Total")
+    assert total["total_time_us"] == 2000
+    assert total["flop_rate_gflops"] == pytest.approx(8e8 / 2e6)
+    assert total["hbm_gibs"] == pytest.approx(5e6 / 2e-3 / GIB)
+
+
+def test_total_without_infeed_loses_its_time_and_bytes():
+    total = point(analysed(OPS, idle_us=1000), "Total", infeed=False)
+    assert total["total_time_us"] == 1900
+    assert total["hbm_gibs"] == pytest.approx(2e6 / 1.9e-3 / GIB)
+
+
+def test_program_of_uncounted_ops_has_unknown_rates():
+    table = f"op|self_us|flop|hbm_bytes\nx|1|{ABSENT}|{ABSENT}"
+    total = point(analysed(table), "Total")
+    assert math.isnan(total["flop_rate_gflops"])
+    assert math.isnan(total["roofline_efficiency_ratio"])
+    assert point(analysed(table, xprof_compat=True), "Total")["flop_rate_gflops"] == 0
+
+
+# ------------------------------------------------------------------------------------------- steps
+
+STEPS = make_steps(
+    {"us": 100, "flop": 1e8, "hbm": 1e6, "infeed_us": 20, "infeed_hbm": 1e6},
+    {"us": 300, "flop": 1e8, "hbm": 1e6},
+)
+
+
+def test_average_divides_time_but_not_work_per_time():
+    average = point(analysed(OPS, steps=STEPS), "Average")
+    assert average["total_time_us"] == 200
+    assert average["avg_time_us"] == 400  # undivided, as in XProf
+    assert average["flop_rate_gflops"] == pytest.approx(2e8 / 400e3)
+
+
+def test_steps_have_their_own_work_and_time():
+    analysis = analysed(OPS, steps=STEPS)
+    assert labels(analysis) == ("Total", "Average", "0", "1")
+    assert point(analysis, "0")["hbm_gibs"] == pytest.approx(2e6 / 100e-6 / GIB)
+    assert point(analysis, "0", infeed=False)["hbm_gibs"] == pytest.approx(1e6 / 80e-6 / GIB)
+    assert point(analysis, "0", infeed=False)["total_time_us"] == 80
+
+
+def test_without_steps_there_is_no_average_but_in_compat_mode():
+    assert labels(analysed(OPS)) == ("Total",)
+    compat = analysed(OPS, xprof_compat=True)
+    assert labels(compat) == ("Total", "Average")
+    assert point(compat, "Average")["total_time_us"] == 0
+
+
+def test_profile_that_has_no_average_shows_none():
+    assert labels(analysed(OPS, steps=STEPS, has_average=False)) == ("Total", "0", "1")
+
+
+def test_step_shorter_than_its_infeed_ends_at_zero_and_says_so():
+    steps = make_steps({"us": 10, "infeed_us": 30, "flop": 1, "hbm": 1})
+    analysis = analysed(OPS, steps=steps)
+    step = point(analysis, "0", infeed=False)
+    assert step["total_time_us"] == 0
+    assert math.isnan(step["flop_rate_gflops"])
+    texts = [d.message for d in analysis.diagnostics if d.code == "infeed-exceeds-program"]
+    assert "longer than a step" in texts[0]
+    compat = analysed(OPS, steps=steps, xprof_compat=True)
+    assert point(compat, "0", infeed=False)["total_time_us"] > 1e13
+
+
+@pytest.mark.parametrize(
+    ("times", "off"),
+    [
+        ([100, 100, 100, 131], [3]),
+        ([100, 100, 100, 130], []),
+        ([100, 100, 69, 100], [2]),
+        ([100], []),
+        ([100, 100, 1], [2]),
+        ([0, 0, 0, 5], [3]),
+    ],
+    ids=str,
+)
+def test_step_off_the_median_by_more_than_30_percent_is_an_outlier(times, off):
+    steps = make_steps(*({"us": us, "flop": 1, "hbm": 1} for us in times))
+    points = analysed(OPS, steps=steps).with_infeed.program
+    marked = [row - 2 for row, outlier in enumerate(points.outlier) if outlier]
+    assert marked == off
+
+
+# ---------------------------------------------------------------------------------------- counters
+
+
+def counted(matrix, hbm, **rest):
+    return analysed(OPS, device=reported(counters=counters(matrix, hbm)), **rest)
+
+
+def test_both_counters_place_the_program():
+    hardware = point(counted(0.25, 0.5), "Total (HW)")
+    assert hardware["flop_rate_gflops"] == 250
+    assert hardware["hbm_gibs"] == 50
+    assert hardware["bottleneck_intensity"] == pytest.approx(250 / gib_to_gb(50))
+    assert hardware["roofline_efficiency_ratio"] == 0.5
+    assert hardware["attainable_gflops"] == 500
+    assert hardware["bound"] == 2
+    assert hardware["total_time_us"] == 1000
+
+
+def test_counters_tie_for_compute():
+    assert point(counted(0.5, 0.5), "Total (HW)")["bound"] == 1
+
+
+@pytest.mark.parametrize(("matrix", "hbm"), [(0.25, None), (None, 0.5)])
+def test_one_counter_shows_what_it_knows_and_no_place(matrix, hbm):
+    hardware = point(counted(matrix, hbm), "Total (HW)")
+    assert math.isnan(hardware["flop_rate_gflops"]) is (matrix is None)
+    assert math.isnan(hardware["hbm_gibs"]) is (hbm is None)
+    assert math.isnan(hardware["compute_efficiency_ratio"]) is (matrix is None)
+    assert math.isnan(hardware["memory_utilisation_ratio"]) is (hbm is None)
+    unknown = ("bottleneck_intensity", "roofline_efficiency_ratio", "attainable_gflops")
+    assert all(math.isnan(hardware[name]) for name in unknown)
+    assert hardware["bound"] == 0
+
+
+def test_counter_of_zero_is_a_measurement():
+    hardware = point(counted(0.0, 0.5), "Total (HW)")
+    assert hardware["flop_rate_gflops"] == 0
+    assert (hardware["bound"], hardware["roofline_efficiency_ratio"]) == (2, 0.5)
+    idle = point(counted(0.0, 0.0), "Total (HW)")
+    assert (idle["bound"], idle["flop_rate_gflops"], idle["hbm_gibs"]) == (0, 0, 0)
+    assert math.isnan(idle["operational_intensity"])
+    memory_unused = point(counted(0.5, 0.0), "Total (HW)")
+    assert memory_unused["bound"] == 1
+    assert math.isnan(memory_unused["bottleneck_intensity"])
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf])
+def test_no_usable_counter_makes_no_point(value):
+    assert labels(counted(value, value)) == ("Total",)
+
+
+def test_compat_mode_and_the_state_without_infeed_have_no_counters():
+    assert "Total (HW)" not in labels(counted(0.5, 0.5, xprof_compat=True))
+    assert "Total (HW)" not in labels(counted(0.5, 0.5), infeed=False)
+
+
+def test_counters_without_peaks_have_shares_but_no_rates():
+    device = reported(gflops=None, gibs={}, counters=counters(0.5, 0.25))
+    hardware = point(analysed(OPS, device=device), "Total (HW)")
+    assert math.isnan(hardware["flop_rate_gflops"])
+    assert (hardware["compute_efficiency_ratio"], hardware["bound"]) == (0.5, 1)
+
+
+def test_counters_come_after_the_total_and_before_steps():
+    points = counted(0.5, 0.5, steps=STEPS).with_infeed.program
+    assert points.scope == (
+        Scope.TOTAL,
+        Scope.TOTAL_HW,
+        Scope.AVERAGE,
+        Scope.STEP,
+        Scope.STEP,
+    )
+    assert points.outlier.tolist() == [False, False, False, True, True]
+    assert all(len(column) == 5 for column in points.measures.bandwidth_gibs.values())
