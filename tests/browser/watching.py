@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request
 
 _LOCAL_SCHEMES = {"blob", "data", "about"}
 
@@ -18,6 +18,7 @@ class Watch:
         self._expected: list[re.Pattern[str]] = []
         context.on("request", self._note_request)
         context.on("console", self._note_console)
+        context.on("dialog", self._note_dialog)
         context.on("weberror", lambda error: self._faults.append(f"uncaught: {error.error}"))
 
     def expect(self, pattern: str) -> None:
@@ -34,6 +35,10 @@ class Watch:
         parts = urlsplit(request.url)
         if parts.scheme not in _LOCAL_SCHEMES and parts.netloc != self._host:
             self._faults.append(f"request to another host: {request.url}")
+
+    def _note_dialog(self, dialog: Dialog) -> None:
+        self._faults.append(f"dialog: {dialog.message}")  # what injected scripts like to open
+        dialog.dismiss()
 
     def _note_console(self, message: ConsoleMessage) -> None:
         place = message.location.get("url", "")
