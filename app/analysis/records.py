@@ -817,7 +817,7 @@ def why_bytes_exceed_peak(profile: Profile) -> str:
             "This capture does not tell bytes of HBM from bytes that stayed on the chip, "
             "so all count as HBM's."
         )
-    return "The compiler's byte counts are too high, or include bytes that never reach that memory."
+    return "The compiler's byte counts are estimates and include bytes that never reach that memory."
 
 
 def _lost_flags(context: _Context) -> Diagnostic | None:

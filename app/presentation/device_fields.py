@@ -40,7 +40,8 @@ def _device(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
     if device.kind is DeviceKind.TPU:
         megacore = "yes" if device.has_megacore else "no"
         fields.append(_field("megacore", "Megacore", megacore, "text", help=_MEGACORE_HELP))
-    fields.append(_field("cores", f"{device.core_word}s", device.core_count, "count"))
+    cores = f"{device.core_word[0].upper()}{device.core_word[1:]}s"
+    fields.append(_field("cores", cores, device.core_count, "count"))
     fields.append(_field("hosts", "Hosts", len(analysis.profile.hosts), "count"))
     return fields
 

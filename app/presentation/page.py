@@ -30,6 +30,9 @@ from app.presentation.verdict import CategoryShare, build_verdict, category_shar
 SCHEMA = 1
 SIGNIFICANT_DIGITS = 6
 
+# A program runs once and is its own self.
+_OF_OPS_ONLY = {"avg_time_us", "self_time_us", "avg_self_time_us", "dma_stall_ratio"}
+
 Json = dict[str, Any]
 
 
@@ -371,7 +374,7 @@ def _program(
     columns = {
         name: _numbers(column)
         for name, column in _measure_columns(points.measures, levels).items()
-        if "self_time" not in name and name != "dma_stall_ratio"
+        if name not in _OF_OPS_ONLY
     }
     steps = sum(scope is Scope.STEP for scope in points.scope)
     seen = 0

@@ -172,7 +172,7 @@ def _rate(analysis: RooflineAnalysis, view: View) -> list[Segment]:
             measures.bandwidth_gibs[level][_PROGRAM],
             analysis.peaks.binding_gibs[level],
         )
-        return _against(analysis, float(achieved), peak, "GiB/s", f"{_spoken(level)} bandwidth")
+        return _against(analysis, float(achieved), peak, "GiB/s", _spoken(level))
     achieved_gflops, peak_gflops = measures.flop_rate_gflops[_PROGRAM], analysis.peaks.gflops
     if np.isnan(achieved_gflops) or not peak_gflops:
         return []
@@ -186,8 +186,8 @@ def _against(
     per = f" per {analysis.device.core_word}. "
     if achieved <= peak:
         rate = _strong(f"{_digits(achieved)} of {_digits(peak)}{THIN_SPACE}{unit}")
-        return [rate, _plain(f" {what}{per}" if what else per)]
-    counted = f" of {what} counted" if what else " counted"
+        return [rate, _plain(f" {what} bandwidth{per}" if what else per)]
+    counted = f" counted for {what}" if what else " counted"
     return [
         _strong(f"{_digits(achieved)}{THIN_SPACE}{unit}"),
         _plain(f"{counted}, more than the peak of "),
@@ -240,7 +240,7 @@ def _above_compute_peak(analysis: RooflineAnalysis, view: View) -> list[Segment]
     return [
         _caution_word(),
         _link(count, {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"}),
-        _plain(f" above the peak (up to {_percent(float(used.max()))}); "),
+        _plain(f" above the compute peak (up to {_percent(float(used.max()))}); "),
         _plain("capped at it, the program is at "),
         _strong(_percent(share * (1 - lost))),
         _plain(". "),

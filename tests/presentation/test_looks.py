@@ -1,0 +1,153 @@
+"""Colours, columns and the device panel."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from app.model.device import DeviceKind
+from app.model.memory import MemoryLevel
+from app.presentation.columns import op_columns, program_columns
+from app.presentation.device_fields import device_fields
+from app.presentation.palette import (
+    COMPUTE_STYLE,
+    LEVEL_STYLES,
+    UNKNOWN_STYLE,
+    category_style,
+)
+from tests.builders import analysed, reported
+
+ROOT = Path(__file__).resolve().parents[2]
+TOKENS = set(
+    re.findall(r"(--[\w-]+)\s*:", (ROOT / "static" / "css" / "tokens.css").read_text("utf-8"))
+)
+DASHES = {"solid", "dash", "dot", "dashdot"}
+SYMBOLS = {"circle", "square", "triangle-up", "diamond"}
+KNOWN = ["fusion", "convolution", "all-reduce", "copy", "IDLE", "unknown", "infeed", "custom-call"]
+ODD = ["", "é", "\ud800", "x" * 500, "<b>", "my own kernel"]
+
+
+# ----------------------------------------------------------------------------------------- palette
+
+
+@pytest.mark.parametrize("level", MemoryLevel)
+def test_every_memory_level_has_a_style(level):
+    assert LEVEL_STYLES[level].token in TOKENS
+    assert LEVEL_STYLES[level].dash in DASHES
+
+
+def test_levels_differ_in_colour_or_dash():
+    styles = [*LEVEL_STYLES.values(), COMPUTE_STYLE, UNKNOWN_STYLE]
+    assert len(set(styles)) == len(styles)
+    assert {COMPUTE_STYLE.token, UNKNOWN_STYLE.token} <= TOKENS
+
+
+@pytest.mark.parametrize("category", [*KNOWN, *ODD], ids=ascii)
+def test_category_has_a_colour_that_exists(category):
+    style = category_style(category)
+    assert style.token in TOKENS
+    assert style.symbol in SYMBOLS
+    assert category_style(category) == style
+
+
+def test_unknown_categories_keep_their_colour_between_runs():
+    assert category_style("my own kernel").token == "--c9"
+    assert category_style("another kernel").token == "--c1"
+
+
+@pytest.mark.parametrize(
+    ("category", "symbol"),
+    [
+        ("all-reduce fusion", "triangle-up"),
+        ("infeed", "triangle-up"),
+        ("reduce-scatter", "triangle-up"),
+        ("all-gather", "triangle-up"),
+        ("dynamic-update-slice", "square"),
+        ("copy-done", "square"),
+        ("scatter", "square"),
+        ("convolution fusion", "circle"),
+        ("reduce", "circle"),
+        ("custom-call", "diamond"),
+        ("IDLE", "diamond"),
+    ],
+)
+def test_shape_tells_the_family(category, symbol):
+    assert category_style(category).symbol == symbol
+
+
+# ----------------------------------------------------------------------------------------- columns
+
+
+@pytest.mark.parametrize("columns", [op_columns, program_columns])
+@pytest.mark.parametrize("levels", [(), tuple(MemoryLevel)], ids=["no level", "all levels"])
+def test_columns_are_unique_and_explained(columns, levels):
+    found = columns(levels, "TensorCore")
+    assert len({column.id for column in found}) == len(found)
+    assert len({(column.label, column.sub) for column in found}) == len(found)
+    assert all(column.help.endswith(".") for column in found)
+    assert all(f"{level}_bandwidth_gibs" in {c.id for c in found} for level in levels)
+
+
+def test_columns_name_the_core_as_the_device_does():
+    subs = {column.sub for column in op_columns((), "GPU")}
+    assert "per GPU" in subs
+    assert not any("TensorCore" in sub for sub in subs)
+
+
+def test_only_hbm_of_the_memories_is_shown_at_first():
+    shown = {column.id for column in op_columns(tuple(MemoryLevel), "core") if column.default}
+    assert "hbm_bandwidth_gibs" in shown
+    assert not {"vmem_read_bandwidth_gibs", "cmem_write_bandwidth_gibs"} & shown
+
+
+# -------------------------------------------------------------------------------------- the device
+
+
+def fields(table="op|self_us|flop|hbm_bytes\nx|5|1|1", device=None, **rest):
+    found = device_fields(analysed(table, device=device, **rest))
+    assert len({one["id"] for one in found}) == len(found)
+    return {one["id"]: one for one in found}
+
+
+def test_tpu_shows_type_megacore_cores_peaks_ridges_and_duration():
+    device = reported(cores=4, gibs={MemoryLevel.HBM: 100.0, MemoryLevel.VMEM_READ: 500.0})
+    assert list(fields(device=device)) == [
+        "device_type",
+        "megacore",
+        "cores",
+        "hosts",
+        "peak_flop_rate",
+        "peak_hbm_bandwidth",
+        "peak_vmem_read_bandwidth",
+        "hbm_ridge_point",
+        "vmem_read_ridge_point",
+        "wall_time",
+        "steps",
+    ]
+
+
+def test_peaks_say_where_they_come_from():
+    peak = fields()["peak_hbm_bandwidth"]
+    assert (peak["label"], peak["origin"]) == ("Peak HBM bandwidth per TensorCore", "profile")
+    assert peak["help"] == (
+        "peak_hbm_bw_gigabytes_per_second of the device plane: 107.374 GB/s (1 GiB/s = 1.0737 GB/s)"
+    )
+
+
+@pytest.mark.parametrize("kind", [DeviceKind.CPU, DeviceKind.UNKNOWN])
+def test_device_without_peaks_shows_what_is_left(kind):
+    device = reported(kind=kind, name="", cores=0, gflops=None, gibs={})
+    shown = fields("", device=device)
+    assert list(shown) == ["device_type", "cores", "hosts", "wall_time", "steps"]
+    assert shown["device_type"]["value"] is shown["wall_time"]["value"] is None
+    assert shown["cores"]["label"] == "Cores"
+
+
+def test_ridge_needs_a_compute_peak():
+    assert "hbm_ridge_point" not in fields(device=reported(gflops=None))
+
+
+def test_time_scale_is_shown_where_the_clock_was_not_the_default():
+    assert "time_scale" not in fields()
+    shown = fields(normalised_op_time_ps=4_000_000)["time_scale"]
+    assert shown["value"] == 0.8

@@ -1,0 +1,384 @@
+"""The contract with the browser: what docs/page-data.md says is there, and nothing else."""
+
+import gzip
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.model.device import DeviceKind
+from app.model.memory import MemoryLevel
+from app.model.profile import Diagnostic, Host, Severity
+from app.presentation.page import (
+    PageIdentity,
+    _numbers,
+    build_page,
+    listed_ops,
+    op_details,
+    shown_levels,
+)
+from tests.builders import ABSENT, analysed, counters, make_steps, reported
+
+DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "page-data.md").read_text("utf-8")
+UNITS = set(re.search(r"\*\*Units\*\*.*?:(.*?)\n\n", DOCUMENT, re.S)[1].split("`")[1::2])
+GZIPPED_LIMIT = 120 * 1024
+
+OPS = f"""
+op     | category    | self_us | flop     | hbm_bytes | vmem_read_bytes | source | program
+matmul | fusion      | 500.123 | 5e8      | 1000001   | 7               | m.py:1 | {2**64 - 1}
+pallas | custom-call | 200     | {ABSENT} | {ABSENT}  | {ABSENT}        | a.py   | 1
+feed   | infeed      | 100     | 0        | 1e6       | 0               |        | 1
+copy   | copy        | 10      | 0        | 1e6       | {ABSENT}        |        | 1
+"""
+STEPS = make_steps(*({"us": us, "flop": 1e6, "hbm": 1e5} for us in (30, 33, 90, 31)))
+V6 = reported(
+    cores=2,
+    gflops=918_000.0,
+    gibs={MemoryLevel.HBM: 1525.49, MemoryLevel.VMEM_READ: 20_000.0},
+    counters=counters(0.25, None),
+)
+NOTE = Diagnostic(severity=Severity.WARNING, code="x", message="Look.", remedy="Run.", count=3)
+EMPTY_DEVICE = {"gflops": None, "gibs": {}, "cores": 0, "name": ""}
+
+
+def identity(**rest):
+    return PageIdentity(id="abc", title="A run", created_at="2026-11-21T11:00:00Z", **rest)
+
+
+def page(analysis, **rest):
+    """Page data as the browser gets it, read with a reader that takes no NaN."""
+    data = build_page(analysis, identity(**rest))
+    return json.loads(data, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+
+
+@pytest.fixture(scope="module")
+def full():
+    analysis = analysed(
+        OPS,
+        idle_us=300,
+        device=V6,
+        steps=STEPS,
+        diagnostics=[NOTE],
+        captured_at_ns=1_741_724_099_999_999_999,
+        program_names={1: "jit_step"},
+    )
+    return page(analysis, file_sizes={"host-0.pb": 862_707})
+
+
+def numbers(value):
+    """All numbers in a JSON value."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [number for item in value for number in numbers(item)]
+    return [value] if isinstance(value, float) else []
+
+
+# ---------------------------------------------------------------------------------------- contract
+
+KEYS = {
+    "": "schema profile device roofs bounds x_axes columns program_columns categories ops views "
+    "diagnostics",
+    "profile": "id title created_at captured_at format files",
+    "profile.files.0": "name size_bytes host cores",
+    "device": "name kind core_word cores hosts wall_time_us steps fields",
+    "device.fields.0": "id label value unit origin help",
+    "roofs": "compute memory",
+    "roofs.compute.0": "id label gflops origin source token dash",
+    "roofs.memory.0": "id label gibs gbs ridge_flop_per_byte origin source token dash",
+    "bounds.0": "id label kind token dash",
+    "bounds.1": "id label kind token dash",
+    "bounds.2": "id label kind token dash level",
+    "x_axes.0": "id label column",
+    "columns.0": "id label unit sub default help",
+    "program_columns.0": "id label unit sub default help",
+    "categories.0": "name token symbol",
+    "ops": "count columns",
+    "views": "in out",
+    "views.in": "op columns total_time_per_core_us beyond program verdict categories",
+    "views.out": "op columns total_time_per_core_us beyond program verdict categories",
+    "views.in.columns": "rank self_share_ratio cumulative_share_ratio total_share_ratio "
+    "saving_share_ratio",
+    "views.in.beyond": "ops share_ratio",
+    "views.in.verdict": "headline lead",
+    "views.in.categories.0": "category ops self_time_us share_ratio efficiency_ratio",
+    "diagnostics.0": "severity code message remedy count filter",
+}
+
+
+@pytest.mark.parametrize("path", KEYS)
+def test_object_has_exactly_its_keys_and_all_are_documented(full, path):
+    value = full
+    for step in path.split(".") if path else []:
+        value = value[int(step) if step.isdigit() else step]
+    assert set(value) == set(KEYS[path].split())
+    assert all(f'"{key}"' in DOCUMENT for key in value)
+
+
+def documented(paragraph):
+    """Column ids of a paragraph of the document, with the shown levels filled in."""
+    text = re.search(rf"\*\*{paragraph}\*\*.*?(?:\n\n|\Z)", DOCUMENT, re.S)[0]
+    names = set(re.findall(r"`([a-z_{}]+)`", text))
+    fixed = {name for name in names if "{" not in name}
+    levels = ("hbm", "vmem_read")
+    templates = [name for name in names if name.startswith("{level}_")]
+    return fixed | {name.format(level=level) for name in templates for level in levels}
+
+
+def test_op_columns_are_those_of_the_document(full):
+    ids = [column["id"] for column in full["columns"]]
+    sent = set(full["ops"]["columns"]) | set(full["views"]["in"]["columns"])
+    assert len(ids) == len(set(ids))
+    assert sent - set(ids) == {"program_id"}
+    assert set(ids) - sent == set()
+    levels = {level.value for level in MemoryLevel}
+    assert set(ids) == documented("Op columns") - levels
+
+
+def test_program_points_are_those_of_the_document(full):
+    ids = [column["id"] for column in full["program_columns"]]
+    assert len(ids) == len(set(ids))
+    point = full["views"]["in"]["program"][0]
+    extra = {"scope", "label", "order", "is_outlier"}
+    assert set(ids) <= set(point)
+    words = {"total", "total_hw", "average", "step"}
+    assert set(point) == (documented("Program points") - words) | extra
+
+
+def test_units_are_documented(full):
+    shown = [*full["columns"], *full["program_columns"], *full["device"]["fields"]]
+    assert {item["unit"] for item in shown} <= UNITS
+
+
+def test_all_arrays_have_one_entry_per_op(full):
+    ops = full["ops"]
+    assert {len(column) for column in ops["columns"].values()} == {ops["count"]}
+    for view in full["views"].values():
+        assert {len(column) for column in view["columns"].values()} == {len(view["op"])}
+
+
+def test_all_indices_are_in_range(full):
+    columns, bounds = full["ops"]["columns"], full["bounds"]
+    assert {*columns["category"]} <= {*range(len(full["categories"]))}
+    assert {*columns["bound_by"]} <= {*range(len(bounds))}
+    for view in full["views"].values():
+        assert {*view["op"]} <= {*range(full["ops"]["count"])}
+        assert {one["category"] for one in view["categories"]} <= {*range(len(full["categories"]))}
+        assert {point["bound_by"] for point in view["program"]} <= {*range(len(bounds))}
+
+
+def test_every_op_is_sent_once_and_listed_by_self_time(full):
+    assert full["ops"]["columns"]["name"] == ["matmul", "IDLE", "pallas", "feed", "copy"]
+    assert full["views"]["in"]["op"] == [0, 1, 2, 3, 4]
+    assert full["views"]["out"]["op"] == [0, 1, 2, 4]
+
+
+def test_second_state_may_list_ops_that_the_first_cut():
+    ops = "\n".join(f"op{k}|fusion|{2000 - k}|1|1" for k in range(1000))
+    analysis = analysed(f"op|category|self_us|flop|hbm_bytes\nfeed|infeed|9999|0|1\n{ops}")
+    data = page(analysis)
+    assert data["ops"]["count"] == 1001
+    assert data["views"]["in"]["beyond"]["ops"] == 1
+    assert data["views"]["out"]["beyond"] == {"ops": 0, "share_ratio": 0}
+
+
+def test_cost_tells_what_is_known(full):
+    costs = dict(zip(full["ops"]["columns"]["name"], full["ops"]["columns"]["cost"], strict=True))
+    assert costs == {
+        "matmul": "known",
+        "pallas": "unknown",
+        "feed": "no_flops",
+        "copy": "no_flops",
+        "IDLE": "idle",
+    }
+    assert set(costs.values()) <= set(re.findall(r"`(\w+)`", DOCUMENT.split("**Cost**")[1]))
+
+
+def test_unknown_is_null_and_zero_is_zero(full):
+    columns = full["ops"]["columns"]
+    assert columns["flop_rate_gflops"][2] is None
+    assert columns["flop_rate_gflops"][3] == 0
+    assert columns["program_id"][:2] == ["18446744073709551615", None]
+    assert columns["occurrences"][:2] == [1, None]
+    assert columns["source"] == ["m.py:1", "", "a.py", "", ""]
+    assert columns["program"] == ["", "", "jit_step", "jit_step", "jit_step"]
+
+
+def test_numbers_have_six_significant_digits(full):
+    assert all(number == float(f"{number:.5e}") for number in numbers(full))
+    assert full["ops"]["columns"]["self_time_us"][0] == 500.123
+
+
+def test_roof_slopes_use_powers_of_ten_and_labels_powers_of_two(full):
+    hbm = full["roofs"]["memory"][0]
+    assert (hbm["gibs"], hbm["gbs"]) == (1525.49, 1637.98)
+    assert hbm["ridge_flop_per_byte"] == pytest.approx(918_000 / 1637.98, rel=1e-5)
+
+
+def test_bounds_are_by_code_and_memory_bounds_name_their_level(full):
+    kinds = [bound["kind"] for bound in full["bounds"]]
+    assert kinds == ["none", "flat", *["slanted"] * 5]
+    assert [bound["level"] for bound in full["bounds"][2:]][:2] == ["hbm", "cmem_read"]
+
+
+def test_axes_read_columns_that_are_sent(full):
+    columns = set(full["ops"]["columns"])
+    assert [axis["id"] for axis in full["x_axes"]] == ["bottleneck", "hbm", "vmem_read", "total"]
+    assert all(axis["column"] in columns for axis in full["x_axes"])
+
+
+def test_steps_are_ordered_from_zero_to_one_and_outliers_marked(full):
+    points = full["views"]["in"]["program"]
+    assert [(point["scope"], point["order"]) for point in points] == [
+        ("total", None),
+        ("total_hw", None),
+        ("average", None),
+        ("step", 0),
+        ("step", 0.333333),
+        ("step", 0.666667),
+        ("step", 1),
+    ]
+    assert [point["is_outlier"] for point in points] == [*[False] * 5, True, False]
+
+
+def test_only_step_is_the_last_one():
+    data = page(analysed(OPS, steps=make_steps({"us": 5, "flop": 1, "hbm": 1})))
+    assert data["views"]["in"]["program"][-1]["order"] == 1
+
+
+def test_counters_have_their_own_point_with_what_they_know(full):
+    hardware = full["views"]["in"]["program"][1]
+    assert hardware["label"] == "Total (HW)"
+    assert hardware["flop_rate_gflops"] == 229_500
+    assert hardware["hbm_bandwidth_gibs"] is hardware["bottleneck_intensity"] is None
+
+
+def test_files_have_sizes_where_known(full):
+    assert full["profile"]["files"] == [
+        {"name": "host-0.pb", "size_bytes": 862_707, "host": "host-0", "cores": 2}
+    ]
+    unknown = page(analysed(OPS))["profile"]["files"][0]["size_bytes"]
+    assert unknown is None
+
+
+def test_capture_date_is_in_utc_or_null(full):
+    assert full["profile"]["captured_at"] == "2025-03-11T20:14:59Z"
+    assert page(analysed(OPS))["profile"]["captured_at"] is None
+
+
+def test_diagnostics_show_their_count_once():
+    many = f"op|self_us|flop|hbm_bytes\na|1|{ABSENT}|{ABSENT}\nb|1|{ABSENT}|{ABSENT}"
+    note, unknown = page(analysed(many, diagnostics=[NOTE]))["diagnostics"]
+    assert note == {
+        "severity": "warning",
+        "code": "x",
+        "message": "Look.",
+        "remedy": "Run.",
+        "count": 3,
+        "filter": None,
+    }
+    assert (unknown["message"][:10], unknown["count"]) == ("2 ops have", 1)
+
+
+def test_levels_are_shown_with_a_peak_or_with_bytes():
+    analysis = analysed("op|self_us|flop|cmem_write_bytes\nx|1|1|5\ny|1|1|0")
+    assert shown_levels(analysis, listed_ops(analysis)) == [
+        MemoryLevel.HBM,
+        MemoryLevel.CMEM_WRITE,
+    ]
+
+
+def test_category_shares_add_up_to_the_whole(full):
+    shares = full["views"]["in"]["categories"]
+    assert sum(share["share_ratio"] for share in shares) == pytest.approx(1, abs=1e-5)
+    names = [full["categories"][share["category"]]["name"] for share in shares]
+    assert names == ["fusion", "IDLE", "custom-call", "infeed", "copy"]
+
+
+def test_category_of_a_program_without_time_has_no_share():
+    table = "op|category|self_us|flop|hbm_bytes\nfeed|infeed|9|0|1\nx|fusion|5|1|1"
+    (share,) = page(analysed(table, time_us=9))["views"]["out"]["categories"]
+    assert share["share_ratio"] is None
+
+
+# ---------------------------------------------------------------------- odd profiles, odd numbers
+
+
+@pytest.mark.parametrize("kind", DeviceKind)
+@pytest.mark.parametrize("device", [{}, EMPTY_DEVICE], ids=["described", "bare"])
+def test_page_without_ops_is_whole(kind, device):
+    data = page(analysed("", device=reported(kind=kind, **device)))
+    assert data["ops"]["count"] == 0
+    assert {len(column) for column in data["ops"]["columns"].values()} == {0}
+    assert data["views"]["in"]["program"][0]["flop_rate_gflops"] is None
+    assert data["device"]["kind"] == kind.value
+    assert data["device"]["name"] == (device.get("name", "TPU v0") or "Unknown device")
+
+
+def test_program_that_only_idled_lists_idle():
+    data = page(analysed("", time_us=7, program_names={0: "main"}))
+    assert data["ops"]["columns"]["name"] == ["IDLE"]
+    assert data["ops"]["columns"]["program"] == [""]
+
+
+def test_names_that_are_no_unicode_are_sent():
+    analysis = analysed(OPS, host=Host(file_name="\udcff", hostname="h", core_count=1))
+    assert page(analysis)["profile"]["files"][0]["name"] == "?"
+
+
+@given(st.lists(st.floats(), max_size=5))
+def test_rounding_keeps_six_digits_of_any_number(values):
+    found = _numbers(np.array(values))
+    for value, rounded in zip(values, found, strict=True):
+        if not math.isfinite(value):
+            assert rounded is None
+        else:
+            assert rounded == pytest.approx(value, rel=5.1e-6, abs=1e-320)
+            assert len(f"{rounded!r}".partition("e")[0].replace(".", "").strip("-0")) <= 6
+
+
+@pytest.mark.parametrize("value", [1e-300, 5e-324, 1.7976931348623157e308, 1e22, 1234565.0, 1e-17])
+def test_rounding_of_extremes_is_silent(value):
+    assert _numbers(np.array([value, -value])) == [float(f"{value:.5e}"), -float(f"{value:.5e}")]
+
+
+def test_page_of_a_thousand_ops_is_small():
+    rows = [
+        f"fusion.{k * 7919}|category {k % 12}|{1 + k * 37 % 991}.{k}|{k * 1237}|{k * 911}|m.py:{k}"
+        for k in range(1000)
+    ]
+    analysis = analysed(
+        "\n".join(["op|category|self_us|flop|hbm_bytes|source", *rows]), steps=STEPS, device=V6
+    )
+    data = build_page(analysis, identity())
+    assert json.loads(data)["ops"]["count"] == 1000
+    assert len(gzip.compress(data, 6)) < GZIPPED_LIMIT
+
+
+# ----------------------------------------------------------------------------------------- details
+
+
+def test_details_are_those_of_the_listed_ops_in_order():
+    table = "op|self_us|flop|hbm_bytes|source|stack|long_name\nx|5|1|1|a.py:3|f;;g|%x = dot()"
+    analysis = analysed(table, idle_us=1, program_names={1: "jit_step"})
+    op, idle = [json.loads(data) for data in op_details(analysis)]
+    assert op == {
+        "name": "x",
+        "long_name": "%x = dot()",
+        "source_file": "a.py",
+        "source_line": 3,
+        "source_stack": ["f", "g"],
+        "program_id": "1",
+        "program": "jit_step",
+    }
+    assert idle == {"name": "IDLE", "long_name": "", "source_stack": []}
+
+
+def test_details_without_a_line_say_so():
+    (op,) = [json.loads(data) for data in op_details(analysed("op|self_us|flop\nx|1|1"))]
+    assert op["source_line"] is None

@@ -1,0 +1,331 @@
+"""The sentence at the top, read as a user reads it, for every kind of profile."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.model.device import DeviceKind
+from app.model.memory import MemoryLevel
+from app.model.profile import Diagnostic, Severity
+from app.presentation.verdict import (
+    THIN_SPACE,
+    _digits,
+    _percent,
+    _time,
+    build_verdict,
+    category_shares,
+)
+from tests.builders import ABSENT, analysed, reported
+
+HEAD = "op|category|self_us|flop|hbm_bytes\n"
+NO_PEAKS = {"gflops": None, "gibs": {}}
+FAST_VMEM = reported(gibs={MemoryLevel.HBM: 100.0, MemoryLevel.VMEM_WRITE: 1000.0})
+CPU = reported(kind=DeviceKind.CPU, name="", cores=0, **NO_PEAKS)
+ONLY_CPU = Diagnostic(
+    severity=Severity.WARNING,
+    code="no-device",
+    message="This capture holds no TPU or GPU plane.",
+    remedy="Capture elsewhere.",
+)
+NO_STEPS = Diagnostic(severity=Severity.WARNING, code="no-steps", message="No step markers.")
+
+
+def said(table, *, infeed=True, **rest):
+    """Headline and lead as plain text, thin spaces as spaces."""
+    verdict = verdict_of(table, infeed=infeed, **rest)
+    parts = (verdict.headline, verdict.lead)
+    return tuple("".join(s["text"] for s in part).replace(THIN_SPACE, " ") for part in parts)
+
+
+def verdict_of(table, *, infeed=True, **rest):
+    analysis = analysed(table, **rest)
+    view = analysis.view(include_infeed_outfeed=infeed)
+    return build_verdict(analysis, view, category_shares(analysis, view))
+
+
+CASES = {
+    "compute-bound": (
+        f"{HEAD}dot|convolution|1000|6e8|1e6\nadd|loop fusion|1000|1e8|1e6",
+        {},
+        "Compute-bound at 35 % of the roof",
+        "0.350 of 1.00 TFLOP/s per TensorCore. Largest saving: loop fusion, 50 % of the time at "
+        "10 % of its roof; at the roof it would save 900 µs of 2.00 ms per TensorCore.",
+    ),
+    "memory-bound": (
+        f"{HEAD}add|loop fusion|1000|1e6|5e7",
+        {},
+        "HBM-bound at 47 % of the roof",
+        "46.6 of 100 GiB/s HBM bandwidth per TensorCore. Largest saving: loop fusion, 100 % of "
+        "the time at 47 % of its roof; at the roof it would save 534 µs of 1.00 ms per TensorCore.",
+    ),
+    "bound by on-chip memory": (
+        "op|category|self_us|flop|hbm_bytes|vmem_write_bytes\nx|copy fusion|1000|1e6|1e6|8e8",
+        {"device": FAST_VMEM},
+        "Bound by VMEM write at 75 % of the roof",
+        "745 of 1,000 GiB/s VMEM write bandwidth per TensorCore. Largest saving: copy fusion, "
+        "100 % of the time at 75 % of its roof; at the roof it would save 255 µs of 1.00 ms "
+        "per TensorCore.",
+    ),
+    "partly idle": (
+        f"{HEAD}dot|convolution|700|7e8|1e6",
+        {"idle_us": 300},
+        "Compute-bound at 70 % of the roof, and idle 30 % of the time",
+        "0.700 of 1.00 TFLOP/s per TensorCore.",
+    ),
+    "mostly without arithmetic": (
+        f"{HEAD}dot|convolution|600|6e8|1e6\ncopy|copy|400|0|1e6",
+        {},
+        "Compute-bound at 60 % of the roof, but 40 % of the time does no arithmetic",
+        "0.600 of 1.00 TFLOP/s per TensorCore. Largest saving: copy, 40 % of the time at 2.3 % of "
+        "its roof; at the roof it would save 391 µs of 1.00 ms per TensorCore.",
+    ),
+    "idle": (
+        f"{HEAD}dot|convolution|40|4e7|1e3",
+        {"idle_us": 960},
+        "Idle 96 % of the time; compute-bound over the whole capture, at 4.0 % of the roof",
+        "0.0400 of 1.00 TFLOP/s per TensorCore.",
+    ),
+    "idle and uncounted": (
+        f"{HEAD}k|custom-call|40|{ABSENT}|{ABSENT}",
+        {"idle_us": 960},
+        "Idle 96 % of the time",
+        "",
+    ),
+    "uncounted": (
+        f"{HEAD}k|custom-call|40|{ABSENT}|{ABSENT}",
+        {},
+        "Nobody counted this program's work, so its bound is unknown",
+        "",
+    ),
+    "no work at all": (
+        f"{HEAD}k|fusion|40|0|0",
+        {},
+        "This program does no arithmetic and moves no bytes, so nothing binds it",
+        "0 of 1.00 TFLOP/s per TensorCore.",
+    ),
+    "no FLOPs": (
+        f"{HEAD}k|copy|1000|0|9e7",
+        {},
+        "HBM-bound at 84 % of the roof, but 100 % of the time does no arithmetic",
+        "83.8 of 100 GiB/s HBM bandwidth per TensorCore. Largest saving: copy, 100 % of the time "
+        "at 84 % of its roof; at the roof it would save 162 µs of 1.00 ms per TensorCore.",
+    ),
+    "no peaks": (
+        f"{HEAD}dot|convolution|1000|6e8|1e6",
+        {"device": reported(**NO_PEAKS)},
+        "No peak is known for this device, so there is no roof to compare with",
+        "",
+    ),
+    "peak of something else": (
+        f"{HEAD}dot|convolution|1000|6e8|0",
+        {"device": reported(gflops=None)},
+        "No peak is known for the work of this program, so its bound is unknown",
+        "",
+    ),
+    "CPU only": (
+        "",
+        {"device": CPU, "diagnostics": [NO_STEPS, ONLY_CPU]},
+        "Nothing to place on a roofline",
+        "This capture holds no TPU or GPU plane. Capture elsewhere.",
+    ),
+    "no ops": (
+        "",
+        {"time_us": 50, "diagnostics": [NO_STEPS]},
+        "Nothing to place on a roofline",
+        "The capture holds no ops of a device.",
+    ),
+    "bytes above the peak, no breakdown": (
+        "op|category|self_us|flop|bytes\nx|fusion|1000|1|2e8",
+        {},
+        "HBM-bound at 186 % of the roof",
+        "186 GiB/s counted for HBM, more than the peak of 100 GiB/s per TensorCore. "
+        "Caution: this share of the roof is too high. This capture does not tell bytes of HBM "
+        "from bytes that stayed on the chip, so all count as HBM's.",
+    ),
+    "bytes above the peak, by memory": (
+        f"{HEAD}x|fusion|1000|1|2e8",
+        {},
+        "HBM-bound at 186 % of the roof",
+        "186 GiB/s counted for HBM, more than the peak of 100 GiB/s per TensorCore. "
+        "Caution: this share of the roof is too high. The compiler's byte counts are estimates "
+        "and include bytes that never reach that memory.",
+    ),
+    "one op above the compute peak": (
+        f"{HEAD}k|custom-call|500|1e9|1\nd|convolution|500|1e8|1",
+        {},
+        "Compute-bound at 110 % of the roof",
+        "1.10 TFLOP/s counted, more than the peak of 1.00 TFLOP/s per TensorCore. Caution: "
+        "1 op runs above the compute peak (up to 200 %); capped at it, the program is at 60 %. "
+        "Largest saving: convolution, 50 % of the time at 20 % of its roof; at the roof it would save "
+        "400 µs of 1.00 ms per TensorCore.",
+    ),
+    "two ops above the compute peak": (
+        f"{HEAD}k|custom-call|100|2e8|1\nl|custom-call|100|3e8|1\nd|convolution|800|1e8|1",
+        {},
+        "Compute-bound at 60 % of the roof",
+        "0.600 of 1.00 TFLOP/s per TensorCore. Caution: 2 ops run above the compute peak "
+        "(up to 300 %); capped at it, the program is at 30 %. Largest saving: convolution, 80 % of the time at "
+        "12 % of its roof; at the roof it would save 700 µs of 1.00 ms per TensorCore.",
+    ),
+    "tiny": (
+        f"{HEAD}d|convolution|0.001|1|1e-6",
+        {"device": reported(gflops=2e6), "idle_us": 0.0004},
+        "Compute-bound at <0.1 % of the roof, and idle 29 % of the time",
+        "<0.001 of 2.00 PFLOP/s per TensorCore. Largest saving: convolution, 71 % of the time at "
+        "<0.1 % of its roof; at the roof it would save 1.00 ns of 1.40 ns per TensorCore.",
+    ),
+    "several cores": (
+        f"{HEAD}d|convolution|4000|4e8|1",
+        {"device": reported(kind=DeviceKind.GPU, cores=4)},
+        "Compute-bound at 10 % of the roof",
+        "0.100 of 1.00 TFLOP/s per GPU. Largest saving: convolution, 100 % of the time at 10 % of "
+        "its roof; at the roof it would save 900 µs of 1.00 ms per GPU.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_verdict_reads_well(case):
+    table, rest, headline, lead = CASES[case]
+    assert said(table, **rest) == (headline, lead)
+
+
+FED = f"{HEAD}feed|infeed|50|0|1"
+
+
+def test_program_of_infeed_alone_is_nothing_without_it():
+    assert said(FED, infeed=False) == (
+        "Nothing to place on a roofline",
+        "All ops are infeed or outfeed; without them nothing is left.",
+    )
+
+
+def test_program_that_takes_no_time_without_infeed_says_so():
+    headline, lead = said(f"{FED}\nd|convolution|10|5|5", infeed=False, time_us=20)
+    assert headline == "No time is left without infeed and outfeed, so there is no rate to compare"
+    assert lead == ""
+
+
+def test_asynchronous_copies_alone_above_their_roof_are_no_caution():
+    _, lead = said(f"{HEAD}copy-start|copy-start|1|0|1e6\nd|convolution|999|9e8|1")
+    assert "Caution" not in lead
+
+
+def test_container_above_the_peak_corrects_nothing():
+    _, lead = said(f"{HEAD}loop|while|100|9e9|1\nd|convolution|900|8e8|1")
+    assert "Caution" not in lead
+
+
+def test_words_carry_styles_and_links():
+    verdict = verdict_of(CASES["one op above the compute peak"][0])
+    bound, rest = verdict.headline
+    assert bound == {"text": "Compute-bound", "style": "bound", "token": "--roof-compute"}
+    assert rest["style"] == "plain"
+    styles = [segment["style"] for segment in verdict.lead]
+    assert {"strong", "caution", "link", "plain"} == set(styles)
+    links = [segment["filter"] for segment in verdict.lead if segment["style"] == "link"]
+    assert links == [
+        {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"},
+        {"cat": ["convolution"]},
+    ]
+
+
+def test_memory_bound_has_the_colour_of_its_roof():
+    verdict = verdict_of(CASES["memory-bound"][0])
+    assert verdict.headline[0]["token"] == "--roof-hbm"
+
+
+# ------------------------------------------------------------------------------- category shares
+
+
+def shares(table, **rest):
+    analysis = analysed(table, **rest)
+    return {share.name: share for share in category_shares(analysis, analysis.with_infeed)}
+
+
+def test_categories_are_ordered_by_self_time_and_idle_is_one():
+    found = shares(f"{HEAD}a|b-cat|5|1|1\nb|a-cat|5|1|1\nc|long|9|1|1", idle_us=7)
+    assert list(found) == ["long", "IDLE", "a-cat", "b-cat"]
+
+
+def test_efficiency_is_weighted_by_time_and_an_op_counts_at_most_once():
+    found = shares(f"{HEAD}a|x|750|3.75e8|0\nb|x|250|9e9|0")["x"]
+    assert found.efficiency_ratio == pytest.approx(0.75 * 0.5 + 0.25 * 1)
+    assert (found.ops, found.self_time_us, found.share_ratio) == (2, 1000, 1)
+
+
+def test_efficiency_of_uncounted_ops_is_unknown():
+    assert shares(f"{HEAD}a|x|5|{ABSENT}|{ABSENT}")["x"].efficiency_ratio is None
+
+
+# ----------------------------------------------------------------------------------------- numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 %"),
+        (0.0004, "<0.1 %"),
+        (0.001, "0.1 %"),
+        (0.0994, "9.9 %"),
+        (0.0996, "10 %"),
+        (0.999, "100 %"),
+        (25.5, "2,550 %"),
+    ],
+)
+def test_percent_is_whole_and_never_zero_for_something(value, text):
+    assert _percent(value).replace(THIN_SPACE, " ") == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1e-300, "<0.001"),
+        (0.00123, "0.00123"),
+        (9.994, "9.99"),
+        (9.996, "10.0"),
+        (99.96, "100"),
+        (12345.6, "12,346"),
+    ],
+)
+def test_numbers_have_three_digits(value, text):
+    assert _digits(value) == text
+
+
+@pytest.mark.parametrize(
+    ("us", "text"),
+    [
+        (0.0005, "0.500 ns"),
+        (0.9996, "1.00 µs"),
+        (999.6, "1.00 ms"),
+        (5e6, "5.00 s"),
+        (42, "42.0 µs"),
+    ],
+)
+def test_times_have_the_unit_that_reads_best(us, text):
+    assert _time(us).replace(THIN_SPACE, " ") == text
+
+
+# -------------------------------------------------------------------------------------- properties
+
+CATEGORY = st.sampled_from(["fusion", "infeed", "while", "custom-call", "copy"])
+COUNT = st.one_of(st.just(ABSENT), st.integers(0, 10**13).map(str))
+OPS = st.lists(st.tuples(CATEGORY, st.integers(0, 10**6), COUNT, COUNT), max_size=5)
+PEAK = st.one_of(st.none(), st.floats(1e-3, 1e8))
+SENTENCE = re.compile(r"(?:[A-Z0-9<][^.]*(?:\.\d+[^.]*)*\. ?)*\Z")
+
+
+@given(ops=OPS, gflops=PEAK, gibs=PEAK, idle=st.integers(0, 10**6), infeed=st.booleans())
+def test_every_profile_gets_whole_sentences(ops, gflops, gibs, idle, infeed):
+    lines = [
+        f"op{k}|{category}|{us}|{flop}|{hbm}" for k, (category, us, flop, hbm) in enumerate(ops)
+    ]
+    device = reported(gflops=gflops, gibs={MemoryLevel.HBM: gibs} if gibs else {})
+    headline, lead = said(HEAD + "\n".join(lines), device=device, idle_us=idle, infeed=infeed)
+    assert headline[0].isupper()
+    assert not headline.endswith((" ", "."))
+    assert SENTENCE.match(lead), lead
+    assert not re.search(r"nan|inf\b|None|  ", headline + lead)
