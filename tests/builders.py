@@ -8,6 +8,7 @@ One line per op under a header. Columns: `op`, `category`, `self_us`, `time_us` 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -178,7 +179,7 @@ def _given(rows: Sequence[Mapping[str, str]], name: str) -> Any:
 
 def _counts(rows: Sequence[Mapping[str, str]], name: str, *, default: int = 0) -> Any:
     cells = [row.get(name, ABSENT) for row in rows]
-    return np.array([default if c == ABSENT else int(float(c)) for c in cells], np.uint64)
+    return np.array([default if c == ABSENT else int(Decimal(c)) for c in cells], np.uint64)
 
 
 def _times(rows: Sequence[Mapping[str, str]], name: str, *, default: str = "") -> Any:

@@ -158,16 +158,16 @@ CASES = {
         "Compute-bound at 110 % of the roof",
         "1.10 TFLOP/s counted, more than the peak of 1.00 TFLOP/s per TensorCore. Caution: "
         "1 op runs above the compute peak (up to 200 %); capped at it, the program is at 60 %. "
-        "Largest saving: convolution, 50 % of the time at 20 % of its roof; at the roof it would save "
-        "400 µs of 1.00 ms per TensorCore.",
+        "Largest saving: convolution, 50 % of the time at 20 % of its roof; at the roof it would "
+        "save 400 µs of 1.00 ms per TensorCore.",
     ),
     "two ops above the compute peak": (
         f"{HEAD}k|custom-call|100|2e8|1\nl|custom-call|100|3e8|1\nd|convolution|800|1e8|1",
         {},
         "Compute-bound at 60 % of the roof",
         "0.600 of 1.00 TFLOP/s per TensorCore. Caution: 2 ops run above the compute peak "
-        "(up to 300 %); capped at it, the program is at 30 %. Largest saving: convolution, 80 % of the time at "
-        "12 % of its roof; at the roof it would save 700 µs of 1.00 ms per TensorCore.",
+        "(up to 300 %); capped at it, the program is at 30 %. Largest saving: convolution, 80 % "
+        "of the time at 12 % of its roof; at the roof it would save 700 µs of 1.00 ms per TensorCore.",
     ),
     "tiny": (
         f"{HEAD}d|convolution|0.001|1|1e-6",
