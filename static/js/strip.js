@@ -10,6 +10,7 @@ import { shareOf } from "./filter.js";
 const MARGIN = { l: 84, r: 14, t: 6, b: 26 };
 const LARGEST = 30;
 const EDGE_RADIUS = 3.5;
+const LABEL_HALF = 38; // half the width of a tick label
 
 /** Paths around the origin, by half the marker's size. */
 const SHAPES = {
@@ -167,9 +168,10 @@ function axisNodes(scale, roof) {
   const bottom = scale.height - scale.margin.b;
   const nodes = ticks.values.flatMap((value, i) => {
     const x = scale.toX(Math.log10(value)).toFixed(1);
+    const fits = Number(x) < scale.width - LABEL_HALF;
     return [
       svg("line", { class: "grid-line", x1: x, x2: x, y1: scale.margin.t, y2: bottom }),
-      svg("text", { x, y: bottom + 16, "text-anchor": "middle" }, ticks.labels[i]),
+      svg("text", { x: fits ? x : scale.width - 4, y: bottom + 16, "text-anchor": fits ? "middle" : "end" }, ticks.labels[i]),
     ];
   });
   if (roof) {
