@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from app.analysis import roofline
 from app.analysis.roofline import Floats, Peaks
 from app.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
-from app.model.device import Device
+from app.model.device import Device, DeviceKind
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Profile, ScopeSums, Severity
 from app.model.units import PS_PER_NS, PS_PER_US, gb_to_gib, gib_to_gb
@@ -193,6 +193,10 @@ class _Oddities:
         """A time as a 64-bit counter: XProf's wraps below zero and above its range, ours stops."""
         return time_ps % _U64 if self.on else min(max(0, time_ps), _U64 - 1)
 
+    def shared_memory_moves_hbm_bytes(self, device: Device) -> bool:
+        """XProf takes HBM traffic for that of shared memory and L1, which nobody counted."""
+        return self.on and device.kind is DeviceKind.GPU
+
     def counted_levels(self, device: Device) -> frozenset[MemoryLevel]:
         """Levels in efficiency: XProf goes by flags that combining hosts loses, we by peaks."""
         if not self.on:
@@ -210,6 +214,7 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
     oddities = _Oddities(options.xprof_compat)
     peaks = _peaks(device, oddities)
     levels = tuple(level for level in MemoryLevel if level in profile.ops.traffic_bytes)
+    shared = oddities.shared_memory_moves_hbm_bytes(device)
     context = _Context(profile, device, peaks, levels, oddities)
     ops = _op_records(context)
     with_infeed = _view(context, ops, include=True)
@@ -219,7 +224,7 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
         device=device,
         options=options,
         peaks=peaks,
-        levels=levels,
+        levels=(*levels, MemoryLevel.SHARED_L1) if shared else levels,
         ops=ops,
         with_infeed=with_infeed,
         without_infeed=_view(context, ops, include=False),
@@ -389,6 +394,10 @@ def _bounds(
         if level is not MemoryLevel.HBM:
             used = np.where(np.nan_to_num(traffic[level]) > 0, used, 0.0)
         memory.append((used, intensity[level]))
+    if context.oddities.shared_memory_moves_hbm_bytes(context.device):
+        peak = context.peaks.binding_gibs.get(MemoryLevel.SHARED_L1, 0.0)
+        moved, at = bandwidth[MemoryLevel.HBM], intensity[MemoryLevel.HBM]
+        memory.append((roofline.ratio(moved, peak, missing=0.0), at))
     return roofline.classify(compute, overall, memory)
 
 
@@ -817,7 +826,9 @@ def why_bytes_exceed_peak(profile: Profile) -> str:
             "This capture does not tell bytes of HBM from bytes that stayed on the chip, "
             "so all count as HBM's."
         )
-    return "The compiler's byte counts are estimates and include bytes that never reach that memory."
+    return (
+        "The compiler's byte counts are estimates and include bytes that never reach that memory."
+    )
 
 
 def _lost_flags(context: _Context) -> Diagnostic | None:

@@ -21,6 +21,12 @@ _TPU_LEVELS = (MemoryLevel.HBM, *TPU_ON_CHIP_LEVELS)
 _CMEM = (MemoryLevel.CMEM_READ, MemoryLevel.CMEM_WRITE)
 _VMEM = (MemoryLevel.VMEM_READ, MemoryLevel.VMEM_WRITE)
 
+_NOT_ON_GPU = frozenset(
+    f"{level}_{column}"
+    for level in (*_CMEM, MemoryLevel.VMEM_READ)
+    for column in ("bw", "operational_intensity")
+) | {"dma_stall_percent"}
+
 _STEP_WARNINGS = {
     "no-steps": "No step marker observed and hence the step time is unknown. This may happen if "
     "(1) training steps are not instrumented (e.g., if you are not using Keras) or (2) the "
@@ -42,9 +48,29 @@ def xprof_table(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     if analysis.device.kind in (DeviceKind.TPU, DeviceKind.GPU):
         rows = [{"c": row} for view in _views(analysis) for row in _rows(analysis, view)]
-    columns = [{"id": name, "label": label, "type": kind} for name, label, kind in _tpu_columns()]
+    columns = [
+        {"id": name, "label": label, "type": kind}
+        for name, label, kind in _tpu_columns()
+        if name not in _dropped(analysis)
+    ]
+    if _is_gpu(analysis):
+        columns = [{**column, "label": _gpu_label(column["label"])} for column in columns]
     table = {"cols": columns, "rows": rows, "p": _properties(analysis)}
     return [table, _diagnostics(analysis)]
+
+
+def _is_gpu(analysis: RooflineAnalysis) -> bool:
+    """XProf chooses the layout by the text of the device type."""
+    return "GPU" in analysis.device.name
+
+
+def _dropped(analysis: RooflineAnalysis) -> frozenset[str]:
+    """Columns that the layout of a GPU does not have."""
+    return _NOT_ON_GPU if _is_gpu(analysis) else frozenset()
+
+
+def _gpu_label(label: str) -> str:
+    return label.replace(MemoryLevel.VMEM_WRITE.label, "SHM/L1")
 
 
 def _views(analysis: RooflineAnalysis) -> tuple[View, View]:
@@ -170,7 +196,12 @@ def _cells(
         view.include_infeed_outfeed,
         *identity,
     ]
-    return [{"v": value if isinstance(value, str | bool) else float(value)} for value in values]
+    dropped = _dropped(analysis)
+    return [
+        {"v": value if isinstance(value, str | bool) else float(value)}
+        for value, (name, _, _) in zip(values, _tpu_columns(), strict=True)
+        if name not in dropped
+    ]
 
 
 def _level(columns: Any, level: MemoryLevel, row: int) -> float:
@@ -195,8 +226,10 @@ def _escape(text: str) -> str:
 
 
 def _properties(analysis: RooflineAnalysis) -> dict[str, str]:
-    """Table properties of a TPU, as text; "0" for what is unknown."""
+    """Table properties as text; "0" for what is unknown."""
     device = analysis.device
+    if _is_gpu(analysis):
+        return _gpu_properties(analysis)
     peaks = {level: gb_to_gib(device.memory_gbs(level) or 0.0) for level in _TPU_LEVELS}
     # Oddity of XProf: CMEM peaks hide VMEM's, and without their flag neither is shown.
     for level in _CMEM:
@@ -218,6 +251,21 @@ def _properties(analysis: RooflineAnalysis) -> dict[str, str]:
         properties[f"peak_{level}_bw"] = _digits(peaks[level])
         properties[f"{level}_ridge_point"] = _digits(ridge)
     return properties
+
+
+def _gpu_properties(analysis: RooflineAnalysis) -> dict[str, str]:
+    """Those of a GPU; its shared memory and L1 stand under VMEM's name."""
+    device, flops = analysis.device, analysis.peaks.gflops
+    hbm = gb_to_gib(device.memory_gbs(MemoryLevel.HBM) or 0.0)
+    shared = gb_to_gib(device.memory_gbs(MemoryLevel.SHARED_L1) or 0.0)
+    return {
+        "device_type": device.name,
+        "peak_flop_rate": _digits(flops),
+        "peak_hbm_bw": _digits(hbm),
+        "peak_vmem_write_bw": _digits(shared),
+        "hbm_ridge_point": _digits(roofline.ridge_point(flops, hbm) or 0.0),
+        "vmem_write_ridge_point": _digits(roofline.ridge_point(flops, shared) or 0.0),
+    }
 
 
 def _flag(value: bool) -> str:

@@ -1,7 +1,7 @@
 """Devices: what a file reports, and what the analysis computes with once peaks are resolved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.model.memory import MemoryLevel
@@ -40,7 +40,8 @@ class HardwareCounters:
 class ReportedDevice:
     """What the file says about its device, per core (TensorCore, GPU), nothing guessed.
 
-    `bandwidth_gbs` holds only levels with a reported, non-zero peak.
+    `bandwidth_gbs` holds only levels with a reported, non-zero peak. `derivation` says, for
+    "compute" or a level's key, how the importer computed a peak from other stats of the file.
     """
 
     kind: DeviceKind
@@ -52,6 +53,7 @@ class ReportedDevice:
     has_cmem: bool = False
     has_merged_vmem: bool = False
     counters: HardwareCounters = HardwareCounters()
+    derivation: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

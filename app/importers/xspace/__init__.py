@@ -11,6 +11,7 @@ import numpy as np
 
 from app.importers.source import SourceFile
 from app.importers.xspace import wire
+from app.importers.xspace.gpu import read_gpu_host
 from app.importers.xspace.hosts import merge_hosts
 from app.importers.xspace.no_device import read_without_device
 from app.importers.xspace.planes import Space, open_space
@@ -53,6 +54,14 @@ def _read_host(
     space = open_space(np.frombuffer(source.data, np.uint8), source.name)
     if space.tensor_cores and not space.gpus:
         return read_tpu_host(
+            space,
+            format_id=FORMAT_ID,
+            format_label=LABEL,
+            xprof_compat=xprof_compat,
+            progress=progress,
+        )
+    if space.gpus:
+        return read_gpu_host(
             space,
             format_id=FORMAT_ID,
             format_label=LABEL,

@@ -1,11 +1,12 @@
-"""Steps of a TPU host: host launches and step markers to a group id per step.
+"""Steps: host launches, step markers and kernels to a group id per step.
 
 Group ids come from host events that are roots (step annotations), through nesting and launch links,
-to the step markers of each device plane. Without such roots the markers are numbered in order.
+to the step markers of each TPU plane, or to the kernels of each GPU and the ops of each thread.
+Without such roots the markers are numbered in order; kernels stay without a step.
 Facts: XProf 2.24.2, measured; described beside each rule.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,8 @@ _ROOT_EVENT = "TraceContext"
 _ENQUEUE, _CALLBACKS = "DoEnqueueProgram", "CompleteCallbacks"
 _LAUNCH_STATS = ("device_ordinal", "queue_id", "run_id", "core_type")
 _LINK_STATS = ("_pt", "_p", "_ct", "_c", "_pid")
+_CORRELATION = "correlation_id"
+_STEP_NUMBER = "step_num"
 # Host run ids are wider than what the device repeats: only these bits are compared.
 _RUN_ID_MASK = 2**27 - 1
 # A link with this many producers and as many consumers is no launch but a shared constant.
@@ -60,6 +63,28 @@ class Grouping:
     """Step markers by plane index. `from_file`: the capture came grouped, nothing was derived."""
 
     markers: Mapping[int, Markers]
+    from_file: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRoots:
+    """The host events that start a group each, by group id. `number` is the annotation's own count,
+    -1 where it has none."""
+
+    begin_ps: U64
+    end_ps: U64
+    number: I64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventGroups:
+    """Group id per event (-1: none) of each (plane, line) that was asked for, by their indices.
+
+    `from_file`: the capture came grouped, nothing was derived.
+    """
+
+    by_line: Mapping[tuple[int, int], I64]
+    roots: StepRoots
     from_file: bool
 
 
@@ -93,6 +118,61 @@ def group_steps(space: Space, *, xprof_compat: bool) -> Grouping:
         if line.name in STEPS_LINES
     }
     return Grouping(markers=markers, from_file=False)
+
+
+def group_events(space: Space, planes: Collection[int]) -> EventGroups:
+    """Groups of all events of some planes that are no TPU's: kernels by their launches, nested
+    events by their parents. An id in the file is kept."""
+    if _came_grouped(space):
+        read = {at: _file_group(space, at) for at in _lines_of(space, planes)}
+        return EventGroups(by_line=read, roots=_NO_ROOTS, from_file=True)
+    loops = any(_LOOP_EVENTS.intersection(plane.event_names) for plane in space.planes)
+    hosts = [plane for plane in space.planes if not plane.is_tpu]
+    if loops or not any(_may_have_roots(plane) for plane in hosts):
+        none = {at: _file_group(space, at) for at in _lines_of(space, planes)}
+        return EventGroups(by_line=none, roots=_NO_ROOTS, from_file=False)
+    forest = _Forest()
+    for plane in hosts:
+        _add_host_plane(forest, plane)
+    forest.link_launches()
+    groups, roots = _spread_roots(forest)
+    by_line = {}
+    for at in _lines_of(space, planes):
+        plane = space.planes[at[0]]
+        first = forest.first_node[id(plane), at[1]]
+        own = groups[first : first + plane.lines[at[1]].event_count]
+        by_line[at] = _file_group(space, at, own)
+    return EventGroups(by_line=by_line, roots=_roots(forest, roots), from_file=False)
+
+
+def _lines_of(space: Space, planes: Collection[int]) -> Iterator[tuple[int, int]]:
+    for k in sorted(planes):
+        for j, line in enumerate(space.planes[k].lines):
+            if line.event_count:
+                yield k, j
+
+
+def _file_group(space: Space, at: tuple[int, int], derived: I64 | None = None) -> I64:
+    plane = space.planes[at[0]]
+    line = plane.lines[at[1]]
+    own = np.full(line.event_count, -1, np.int64) if derived is None else derived
+    if not plane.has_stat(GROUP_ID):
+        return own
+    return _read_group(plane.scan(line, (GROUP_ID,)), own)
+
+
+def _roots(forest: "_Forest", nodes: Sequence[int]) -> StepRoots:
+    at = np.array(nodes, np.int64)
+    return StepRoots(
+        begin_ps=np.concatenate(forest.begin)[at],
+        end_ps=np.concatenate(forest.end)[at],
+        number=np.array([forest.step_number.get(node, -1) for node in nodes], np.int64),
+    )
+
+
+_NO_ROOTS = StepRoots(
+    begin_ps=np.zeros(0, np.uint64), end_ps=np.zeros(0, np.uint64), number=np.zeros(0, np.int64)
+)
 
 
 def _came_grouped(space: Space) -> bool:
@@ -206,6 +286,29 @@ class _Forest:
         self.size = 0
         self.producers: dict[LinkKey, list[int]] = {}
         self.consumers: dict[LinkKey, list[int]] = {}
+        self.first_node: dict[tuple[int, int], int] = {}
+        self.step_number: dict[int, int] = {}
+        self._launches: tuple[list[U64], list[I64]] = ([], [])
+        self._kernels: tuple[list[U64], list[I64]] = ([], [])
+        self._linked: tuple[list[I64], list[I64]] = ([], [])
+
+    def add_correlated(self, ids: U64, nodes: I64, *, on_device: bool) -> None:
+        """Launches on the host and kernels on a GPU that share an id."""
+        table = self._kernels if on_device else self._launches
+        table[0].append(ids)
+        table[1].append(nodes)
+
+    def link_launches(self) -> None:
+        """Make each launch the parent of the kernels with its id; of equal ids the last counts."""
+        if not self._launches[0] or not self._kernels[0]:
+            return
+        ids, nodes = (np.concatenate(column) for column in self._launches)
+        wanted, kernels = (np.concatenate(column) for column in self._kernels)
+        order = np.argsort(ids, kind="stable")
+        at = np.searchsorted(ids[order], wanted, side="right") - 1
+        found = (at >= 0) & (ids[order][np.maximum(at, 0)] == wanted)
+        self._linked[0].append(nodes[order][at[found]])
+        self._linked[1].append(kernels[found])
 
     def add(self, begin: U64, end: U64, parent: I64, root_level: I64) -> int:
         """Append nodes with parents relative to the first; returns the first node's number."""
@@ -221,7 +324,7 @@ class _Forest:
         """All (parent, child) pairs: nesting and links."""
         parent = np.concatenate(self.parent)
         nested = np.flatnonzero(parent >= 0)
-        above, below = [parent[nested]], [nested]
+        above, below = [parent[nested], *self._linked[0]], [nested, *self._linked[1]]
         for key, makers in self.producers.items():
             users = self.consumers.get(key, [])
             if len(makers) >= _MAX_BOTH_SIDES and len(users) >= _MAX_BOTH_SIDES:
@@ -245,7 +348,7 @@ def _groups_from_host(
     first_node = {k: _add_grouping_line(forest, events) for k, events in scanned.items()}
     for k, line in lines.items():
         _credit_plane(forest, space.planes[k], line, scanned[k], first_node[k])
-    groups = _spread_roots(forest)
+    groups, _ = _spread_roots(forest)
     return {k: groups[first_node[k] : first_node[k] + len(none[k])].copy() for k in none}
 
 
@@ -260,17 +363,38 @@ def _add_grouping_line(forest: _Forest, events: Events) -> int:
 
 def _add_host_plane(forest: _Forest, plane: Plane) -> None:
     names = np.array([*plane.event_names, ""], dtype=object)
-    for line in plane.lines:
+    stats = ("_r", "_a", _CORRELATION, _STEP_NUMBER, *_LINK_STATS, *_LAUNCH_STATS)
+    for number, line in enumerate(plane.lines):
         if not line.event_count:
             continue
-        events = plane.scan(line, ("_r", "_a", *_LINK_STATS, *_LAUNCH_STATS))
+        events = plane.scan(line, stats)
         apart = _column(events, "_a").int_or_uint() == 1
         parent = spans.parents(events.begin_ps, events.end_ps, apart)
         level = _column(events, "_r").int_only()
         level = np.where((level == 0) & (names[events.meta] == _ROOT_EVENT), 1, level)
         first = forest.add(events.begin_ps, events.end_ps, parent, level)
+        forest.first_node[id(plane), number] = first
         _add_links(forest, plane, events, first + np.arange(len(events)))
         _add_launches(forest, events, names, first)
+        _add_correlated(forest, plane, events, first)
+        _add_step_numbers(forest, events, level, first)
+
+
+def _add_correlated(forest: _Forest, plane: Plane, events: Events, first: int) -> None:
+    column = events.stats.get(_CORRELATION)
+    if column is None or not (plane.is_gpu or plane.is_host):
+        return
+    rows = np.flatnonzero(column.present)
+    forest.add_correlated(column.int_or_uint()[rows], first + rows, on_device=plane.is_gpu)
+
+
+def _add_step_numbers(forest: _Forest, events: Events, level: I64, first: int) -> None:
+    column = events.stats.get(_STEP_NUMBER)
+    if column is None:
+        return
+    numbers = column.int_or_uint().view(np.int64)
+    for row in np.flatnonzero((level != 0) & column.present).tolist():
+        forest.step_number[first + row] = int(numbers[row])
 
 
 def _column(events: Events, name: str) -> StatColumn:
@@ -352,20 +476,21 @@ def _credit_events(forest: _Forest, plane: Plane, line: Line, events: Events, no
         forest.consumers.setdefault(key, []).append(int(node[row]))
 
 
-def _spread_roots(forest: _Forest) -> I64:
-    """Group ids of all nodes: each root without group or related root starts the next one."""
+def _spread_roots(forest: _Forest) -> tuple[I64, list[int]]:
+    """Group ids of all nodes, and each group's root: a root without group or related root starts
+    the next one."""
     groups = np.full(forest.size, -1, np.int64)
     above, below = forest.edges()
     first_child, children = _adjacency(above, below, forest.size)
     first_parent, parents = _adjacency(below, above, forest.size)
     level = np.concatenate(forest.root_level)
-    next_group = 0
+    started: list[int] = []
     for root in _ordered_roots(forest, level):
         if groups[root] >= 0 or _has_root_above(root, level, first_parent, parents):
             continue
-        spans.spread_group(first_child, children, root, next_group, groups)
-        next_group += 1
-    return groups
+        spans.spread_group(first_child, children, root, len(started), groups)
+        started.append(root)
+    return groups, started
 
 
 def _adjacency(source: I64, target: I64, size: int) -> tuple[I64, I64]:

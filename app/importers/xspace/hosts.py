@@ -4,24 +4,25 @@ The chief is the host whose steps span the shortest time; every other host's ste
 against it to where they overlap most, and the steps that all hosts share remain.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.importers._op_tables import OpTableBuilder, empty_sums, table_rows
-from app.importers.xspace.op_metrics import LEVELS
 from app.model.device import DeviceKind, HardwareCounters, ReportedDevice
+from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Profile, ScopeSums, Severity, StepTable
 
 I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
 
 
 def merge_hosts(profiles: Sequence[Profile], *, xprof_compat: bool) -> Profile:
     """One profile of all hosts. Without `xprof_compat` the order of hosts does not matter."""
     if not xprof_compat:
         profiles = sorted(profiles, key=lambda p: (p.hosts[0].hostname, p.hosts[0].file_name))
-    builder = OpTableBuilder(LEVELS)
+    builder = OpTableBuilder(_levels(profile.ops.traffic_bytes for profile in profiles))
     for profile in profiles:
         builder.add(*table_rows(profile.ops))
     workers = _workers(profiles)
@@ -43,6 +44,12 @@ def merge_hosts(profiles: Sequence[Profile], *, xprof_compat: bool) -> Profile:
         program_names={k: v for p in reversed(profiles) for k, v in p.program_names.items()},
         diagnostics=_merge_diagnostics(profiles, steps, apart=apart),
     )
+
+
+def _levels(traffic: Iterable[Mapping[MemoryLevel, U64]]) -> tuple[MemoryLevel, ...]:
+    """Levels that any of the tables counts, in order."""
+    counted = {level for by_level in traffic for level in by_level}
+    return tuple(level for level in MemoryLevel if level in counted)
 
 
 def _workers(profiles: Sequence[Profile]) -> list[Profile]:
@@ -88,6 +95,7 @@ def _merge_device(profiles: Sequence[Profile], *, xprof_compat: bool) -> Reporte
         has_cmem=flagged and any(device.has_cmem for device in capable),
         has_merged_vmem=flagged and any(device.has_merged_vmem for device in capable),
         counters=_mean_counters(capable),
+        derivation=named.derivation,
     )
 
 
@@ -215,7 +223,7 @@ def _sum_steps(
             end_ps=none,
             duration_ps=none,
             time_ps=none,
-            sums=empty_sums(0, LEVELS),
+            sums=empty_sums(0, _levels(table.sums.traffic_bytes for table in tables)),
         )
     return StepTable(
         label=labels,
@@ -234,8 +242,14 @@ def _add_sums(parts: Sequence[tuple[ScopeSums, slice]]) -> ScopeSums:
         model_flop=np.add.reduce([sums.model_flop[part] for sums, part in parts]),
         bytes_accessed=np.add.reduce([sums.bytes_accessed[part] for sums, part in parts]),
         traffic_bytes={
-            level: np.add.reduce([sums.traffic_bytes[level][part] for sums, part in parts])
-            for level in LEVELS
+            level: np.add.reduce(
+                [
+                    sums.traffic_bytes[level][part]
+                    for sums, part in parts
+                    if level in sums.traffic_bytes
+                ]
+            )
+            for level in _levels(sums.traffic_bytes for sums, _ in parts)
         },
         traffic_known=np.logical_or.reduce([sums.traffic_known[part] for sums, part in parts]),
     )

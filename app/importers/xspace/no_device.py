@@ -3,23 +3,24 @@
 import numpy as np
 
 from app.importers._op_tables import OpTableBuilder, empty_sums
-from app.importers.xspace.op_metrics import LEVELS
 from app.importers.xspace.planes import Space
 from app.importers.xspace.tpu import captured_at_ns
 from app.model.device import DeviceKind, ReportedDevice
+from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+
+_LEVELS = (MemoryLevel.HBM,)
 
 
 def read_without_device(space: Space, *, format_id: str, format_label: str) -> Profile:
     """A profile without ops; its diagnostic says what the capture holds instead."""
     none = np.zeros(0, np.uint64)
-    kind = DeviceKind.GPU if space.gpus else DeviceKind.CPU
     return Profile(
         format_id=format_id,
         format_label=format_label,
-        device=ReportedDevice(kind=kind, name="", core_count=0, bandwidth_gbs={}),
+        device=ReportedDevice(kind=DeviceKind.CPU, name="", core_count=0, bandwidth_gbs={}),
         hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=0),),
-        ops=OpTableBuilder(LEVELS).build(),
+        ops=OpTableBuilder(_LEVELS).build(),
         time_ps=0,
         op_time_ps=0,
         normalised_op_time_ps=0,
@@ -30,7 +31,7 @@ def read_without_device(space: Space, *, format_id: str, format_label: str) -> P
             end_ps=none,
             duration_ps=none,
             time_ps=none,
-            sums=empty_sums(0, LEVELS),
+            sums=empty_sums(0, _LEVELS),
         ),
         has_average=False,
         captured_at_ns=captured_at_ns(space),
@@ -41,13 +42,6 @@ def read_without_device(space: Space, *, format_id: str, format_label: str) -> P
 
 def _why_empty(space: Space) -> Diagnostic:
     names = ", ".join(sorted({plane.name for plane in space.planes if plane.name})[:6])
-    if space.gpus:
-        return Diagnostic(
-            severity=Severity.WARNING,
-            code="gpu-not-read",
-            message=f"This is a capture of {len(space.gpus)} GPUs. GPU captures are not read yet.",
-            remedy="Captures of TPUs are.",
-        )
     return Diagnostic(
         severity=Severity.WARNING,
         code="no-device",

@@ -150,6 +150,13 @@ class Plane:
         return wire.damaged(self._file_name, field.low, len(self._buf))
 
     @property
+    def buffer(self) -> Bytes:
+        """The bytes of the whole file, not to be written."""
+        view = self._buf.view()
+        view.flags.writeable = False
+        return view
+
+    @property
     def is_tensor_core(self) -> bool:
         """True for a plane that counts as a TensorCore."""
         return _TENSOR_CORE.match(self.name) is not None
@@ -223,6 +230,11 @@ class Plane:
             EventKind(text(meta.name), text(meta.display_name), Stats(self.stat_names, meta.stats))
             for _, meta in self._event_metadata
         )
+
+    @property
+    def event_ids(self) -> tuple[int, ...]:
+        """Ids of the event metadata, by dense index."""
+        return tuple(key for key, _ in self._event_metadata)
 
     @cached_property
     def event_names(self) -> tuple[str, ...]:

@@ -507,6 +507,11 @@ class StatColumn:
         start = word >> _LENGTH_BITS
         return start, start + (word & _MAX_LENGTH)
 
+    def text_ranges(self, rows: I64) -> tuple[U64, U64]:
+        """Byte ranges of several text values."""
+        start = self.words[rows] >> np.uint64(_LENGTH_BITS)
+        return start, start + (self.words[rows] & np.uint64(_MAX_LENGTH))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Events:
