@@ -5,7 +5,7 @@ import { part } from "./dom.js";
 import { carriesFiles, droppedFiles } from "./dropped-files.js";
 import { showProblem, wireReport } from "./error-card.js";
 import { bytes, dateTime, percent } from "./format.js";
-import { cancelImport, createImportCard, drawnImport, drawnUpload, followImport } from "./import-progress.js";
+import { cancelImport, createImportCard, drawnImport, drawnUpload, followImport, rememberOwnImport } from "./import-progress.js";
 import { Problem, connectionProblem, problemFromAnswer } from "./problem.js";
 import { relativeTime } from "./relative-time.js";
 import { refusal, sendFiles, totalBytes } from "./upload.js";
@@ -26,7 +26,7 @@ const uploadUrl = zone.dataset.uploadUrl ?? "";
 
 /**
  * The import under way; null while the drop zone or an error is shown.
- * @type {{ controller: AbortController, statusUrl: string, cardTimer: ReturnType<typeof setTimeout> } | null}
+ * @type {{ controller: AbortController, cardTimer: ReturnType<typeof setTimeout>, ownStatusUrl: string | null } | null}
  */
 let job = null;
 let retry = () => {};
@@ -51,7 +51,7 @@ async function importFiles(files) {
   retry = () => importFiles(files);
   const refused = refusal(files, limits);
   if (refused) return fail(refused, parcelOf(files));
-  await run(parcelOf(files), (signal) => upload(files, signal));
+  await run(parcelOf(files), (signal) => upload(files, signal), { isOwn: true });
 }
 
 async function upload(files, signal) {
@@ -77,7 +77,8 @@ async function openSample(button) {
   const name = button.querySelector("b")?.textContent ?? "";
   const parcel = { names: [name], size: Number(button.dataset.sampleSize) };
   retry = () => openSample(button);
-  await run(parcel, (signal) => startSample(button.dataset.sample ?? "", signal));
+  // A sample is everyone's: who does not want to wait for it must not delete it.
+  await run(parcel, (signal) => startSample(button.dataset.sample ?? "", signal), { isOwn: false });
 }
 
 async function startSample(url, signal) {
@@ -94,30 +95,31 @@ async function startSample(url, signal) {
 /**
  * From the first byte to the profile's page.
  * @param {Parcel} parcel
- * @param {(signal: AbortSignal) => Promise<{ id: string, url: string, state: string }>} start
+ * @param {(signal: AbortSignal) => Promise<{ id: string, url: string }>} start
+ * @param {{ isOwn: boolean }} options `isOwn`: the profile is this visitor's, to be cancelled like it was begun
  */
-async function run(parcel, start) {
+async function run(parcel, start, { isOwn }) {
   const controller = new AbortController();
+  const { signal } = controller;
   progress.begin(parcel);
   zone.classList.add("taken");
   const cardTimer = setTimeout(() => {
     show(importCard);
     part("name", importCard).focus({ preventScroll: true });
   }, CARD_DELAY_MS);
-  job = { controller, statusUrl: "", cardTimer };
+  job = { controller, cardTimer, ownStatusUrl: null };
   try {
-    const answer = await start(controller.signal);
-    job.statusUrl = `${uploadUrl}/${encodeURIComponent(answer.id)}`;
-    // Cancelled when the last byte was out already: the server has begun.
-    if (controller.signal.aborted) return await cancelImport(job.statusUrl);
-    await follow(answer, job.statusUrl, controller.signal);
+    const answer = await start(signal);
+    const statusUrl = `${uploadUrl}/${encodeURIComponent(answer.id)}`;
+    if (signal.aborted) return isOwn ? await cancelImport(statusUrl) : undefined;
+    job.ownStatusUrl = isOwn ? statusUrl : null;
+    await follow(new URL(answer.url).pathname, statusUrl, signal);
   } catch (error) {
-    if (!controller.signal.aborted) fail(error, parcel);
+    if (!signal.aborted) fail(error, parcel);
   }
 }
 
-async function follow(answer, statusUrl, signal) {
-  const page = new URL(answer.url).pathname;
+async function follow(page, statusUrl, signal) {
   const ready = await followImport(statusUrl, {
     signal,
     patienceMs: PATIENCE_MS,
@@ -125,17 +127,18 @@ async function follow(answer, statusUrl, signal) {
     onTrouble: progress.trouble,
   });
   if (ready) progress.finish();
+  else if (job?.ownStatusUrl) rememberOwnImport(statusUrl);
   location.assign(page);
 }
 
 async function cancel() {
   if (job === null) return;
-  const { controller, statusUrl } = job;
+  const { controller, ownStatusUrl } = job;
   controller.abort();
   end();
   show(zone);
   picker.focus();
-  if (statusUrl) await cancelImport(statusUrl).catch(fail);
+  if (ownStatusUrl) await cancelImport(ownStatusUrl).catch(fail);
 }
 
 /**

@@ -130,6 +130,38 @@ function pause(milliseconds, signal) {
   });
 }
 
+const OWN_IMPORT = "roofline-import";
+
+/**
+ * Who uploaded may cancel, also on the profile's own page. Whoever else opens the link may not: to
+ * cancel is to delete, and the profile may be an old one whose results are being computed again.
+ */
+export function rememberOwnImport(statusUrl) {
+  try {
+    sessionStorage.setItem(OWN_IMPORT, statusUrl);
+  } catch {
+    // Storage can be forbidden; cancelling then ends with the home page.
+  }
+}
+
+/** Whether this tab uploaded what is imported under `statusUrl`. */
+export function isOwnImport(statusUrl) {
+  try {
+    return sessionStorage.getItem(OWN_IMPORT) === statusUrl;
+  } catch {
+    return false;
+  }
+}
+
+/** Once the import is over, there is nothing left to cancel. */
+export function forgetOwnImport() {
+  try {
+    sessionStorage.removeItem(OWN_IMPORT);
+  } catch {
+    // Nothing was remembered either.
+  }
+}
+
 /** Cancels an import, or deletes the profile if it was quicker. */
 export async function cancelImport(statusUrl) {
   const response = await fetch(statusUrl, { method: "DELETE" });

@@ -87,7 +87,8 @@ export const totalBytes = (files) => files.reduce((total, file) => total + file.
  * @param {string} url
  * @param {readonly File[]} files
  * @param {{ onProgress: (sent: Sent) => void, signal: AbortSignal }} options
- * @returns {Promise<{ id: string, url: string, state: string }>} rejects with a `Problem`, or an AbortError
+ * @returns {Promise<{ id: string, url: string, state: string }>} also after an abort that came too late;
+ *   rejects with a `Problem`, or an AbortError
  */
 export function sendFiles(url, files, { onProgress, signal }) {
   const request = new XMLHttpRequest();
@@ -102,7 +103,10 @@ export function sendFiles(url, files, { onProgress, signal }) {
       : reject(problemFromAnswer(request.status, request.responseText, request.getResponseHeader("X-Request-Id") ?? ""))));
     request.addEventListener("error", fail);
     request.addEventListener("abort", () => reject(new DOMException("The upload was cancelled.", "AbortError")));
-    signal.addEventListener("abort", () => request.abort());
+    // With the last byte out the server has begun, whoever hangs up: then its answer is needed to cancel there.
+    let sent = false;
+    request.upload.addEventListener("load", () => { sent = true; });
+    signal.addEventListener("abort", () => { if (!sent) request.abort(); });
     request.send(formOf(files));
   });
 }

@@ -1,8 +1,8 @@
-"""Imports that stand still for as long as a test looks at them."""
+"""Servers and imports that stand still for as long as a test looks at them."""
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,12 +14,25 @@ def frozen_imports(server: Server) -> Iterator[None]:
     """While inside, imports are accepted and wait: the process that forks their children sleeps."""
     forkers = [pid for pid in _children(server.process.pid) if "forkserver" in _command(pid)]
     assert forkers, "the server has no fork server"
-    for pid in forkers:
+    with _stopped(forkers):
+        yield
+
+
+@contextmanager
+def frozen(server: Server) -> Iterator[None]:
+    """While inside, the server answers nothing; what is sent waits in its socket."""
+    with _stopped([server.process.pid]):
+        yield
+
+
+@contextmanager
+def _stopped(pids: Sequence[int]) -> Iterator[None]:
+    for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
         yield
     finally:
-        for pid in forkers:
+        for pid in pids:
             os.kill(pid, signal.SIGCONT)
 
 

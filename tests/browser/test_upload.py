@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import view
+from tests.browser.conftest import NewPage
 from tests.browser.files import drag, drop, paste
-from tests.browser.freezing import frozen_imports
+from tests.browser.freezing import frozen, frozen_imports
 from tests.browser.serving import Server
 from tests.browser.watching import Watch, is_ready
 
@@ -214,6 +215,56 @@ def test_import_can_be_cancelled(page: Page, server: Server, capture: Path) -> N
     assert page.evaluate("location.pathname") == "/"
     listed = page.locator(f"[data-recent] a[href='{urlsplit(address).path}']")
     expect(listed).to_have_count(0)
+
+
+def test_only_who_uploaded_may_cancel(
+    page: Page, new_page: NewPage, server: Server, capture: Path
+) -> None:
+    page.goto("/")
+    with frozen_imports(server):
+        drop(page, capture)
+        page.wait_for_url(PROFILE_ADDRESS)
+        expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+        guest = new_page()
+        guest.goto(page.url)
+        expect(guest.get_by_label("Import in progress")).to_be_visible()
+        expect(guest.get_by_role("button", name="Cancel")).to_be_hidden()
+    for opened in (page, guest):
+        is_profile_of(opened, "TPU v4")
+
+
+def test_cancel_after_the_last_byte_still_ends_the_import(
+    page: Page, server: Server, capture: Path
+) -> None:
+    """The server's answer comes after the click: the profile it names is deleted."""
+    page.goto("/")
+    with (
+        page.expect_response(lambda answer: answer.request.method == "DELETE") as deleted,
+        frozen(server),
+    ):
+        drop(page, capture)
+        detail = page.locator("[data-step=upload] [data-detail]")
+        expect(detail).to_have_text("the server is taking it in")
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator("#drop-zone")).to_be_visible()
+    assert deleted.value.status == 204
+
+
+def test_waiting_for_a_sample_can_be_given_up_without_deleting_it(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.method))
+    page.route(
+        "**/api/v1/samples/*",
+        lambda route: route.fulfill(
+            status=201, json={"id": "s", "url": f"{page.url}p/s", "state": "importing"}
+        ),
+    )
+    page.route("**/api/v1/profiles/s", lambda _: None)
+    page.goto("/")
+    page.locator("[data-sample]").first.click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#drop-zone")).to_be_visible()
+    assert "DELETE" not in asked
 
 
 def test_lost_connection_keeps_the_files_for_another_try(
