@@ -35,6 +35,13 @@ _OF_OPS_ONLY = {"avg_time_us", "self_time_us", "avg_self_time_us", "dma_stall_ra
 
 Json = dict[str, Any]
 
+# What "Show" beside a diagnostic sets: the view state that lists the ops it speaks of.
+_FILTERS: dict[str, Json] = {
+    "unknown-cost": {"bound": ["Unknown"]},
+    "above-compute-peak": {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"},
+    "above-memory-peak": {"sort": "-memory_utilisation_ratio"},
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIdentity:
@@ -89,7 +96,7 @@ def _diagnostic(found: Diagnostic) -> Json:
         "message": found.message,
         "remedy": found.remedy,
         "count": 1 if said else found.count,
-        "filter": None,
+        "filter": _FILTERS.get(found.code),
     }
 
 

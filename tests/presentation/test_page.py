@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from app.model.device import DeviceKind
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Host, Severity
+from app.presentation import page
+from app.presentation.columns import op_columns
 from app.presentation.page import (
     PageIdentity,
     _numbers,
@@ -382,3 +384,11 @@ def test_details_are_those_of_the_listed_ops_in_order():
 def test_details_without_a_line_say_so():
     (op,) = [json.loads(data) for data in op_details(analysed("op|self_us|flop\nx|1|1"))]
     assert op["source_line"] is None
+
+
+@pytest.mark.parametrize("code", sorted(page._FILTERS))
+def test_diagnostic_filters_name_known_columns(code: str) -> None:
+    known = {column.id for column in op_columns(tuple(MemoryLevel), "core")}
+    shown = page._FILTERS[code]
+    assert shown.keys() <= {"bound", "sort"}
+    assert shown.get("sort", "-name").removeprefix("-") in known

@@ -167,7 +167,8 @@ CASES = {
         "Compute-bound at 60 % of the roof",
         "0.600 of 1.00 TFLOP/s per TensorCore. Caution: 2 ops run above the compute peak "
         "(up to 300 %); capped at it, the program is at 30 %. Largest saving: convolution, 80 % "
-        "of the time at 12 % of its roof; at the roof it would save 700 µs of 1.00 ms per TensorCore.",
+        "of the time at 12 % of its roof; at the roof it would save 700 µs of 1.00 ms "
+        "per TensorCore.",
     ),
     "tiny": (
         f"{HEAD}d|convolution|0.001|1|1e-6",
