@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from app.model.device import DeviceKind
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Host, Severity
-from app.presentation import page
+from app.presentation import page as page_module
 from app.presentation.columns import op_columns
 from app.presentation.page import (
     PageIdentity,
@@ -386,9 +386,9 @@ def test_details_without_a_line_say_so():
     assert op["source_line"] is None
 
 
-@pytest.mark.parametrize("code", sorted(page._FILTERS))
+@pytest.mark.parametrize("code", sorted(page_module._FILTERS))
 def test_diagnostic_filters_name_known_columns(code: str) -> None:
     known = {column.id for column in op_columns(tuple(MemoryLevel), "core")}
-    shown = page._FILTERS[code]
+    shown = page_module._FILTERS[code]
     assert shown.keys() <= {"bound", "sort"}
     assert shown.get("sort", "-name").removeprefix("-") in known
