@@ -32,9 +32,11 @@ const page = part("profile");
 function plotlyReady() {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   return new Promise((resolve, reject) => {
-    const script = document.getElementById("plotly-script");
-    script.addEventListener("load", () => resolve(window.Plotly));
-    script.addEventListener("error", () => reject(new Error("The chart library could not be loaded.")));
+    document.getElementById("plotly-script").addEventListener("load", () => resolve(window.Plotly));
+    // The page's load event waits for the script, also for one that failed before we could listen.
+    const conclude = () => (window.Plotly ? resolve(window.Plotly) : reject(new Error("The chart library could not be loaded.")));
+    if (document.readyState === "complete") conclude();
+    else addEventListener("load", conclude, { once: true });
   });
 }
 
