@@ -1,8 +1,9 @@
 """XSpace (`*.xplane.pb`): captures of JAX, TensorFlow and PyTorch/XLA, one file per host.
 
 Format: the protocol buffer XSpace of the OpenXLA profiler. Tried: captures of 2020 (TensorFlow) to
-JAX 0.10 (2026). Read: device planes of TPUs, step annotations of the host, device capabilities.
-Lost: what no roofline needs (host threads, counters by sample, memory events).
+JAX 0.10 (2026). Read: device planes of TPUs and GPUs, ops of programs compiled for the CPU, step
+annotations of the host, device capabilities, costs of compiled programs.
+Lost: what no roofline needs (other host events, counters by sample, memory events).
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ import numpy as np
 
 from app.importers.source import SourceFile
 from app.importers.xspace import wire
+from app.importers.xspace.cpu import has_cpu_ops, read_cpu_host
 from app.importers.xspace.gpu import read_gpu_host
 from app.importers.xspace.hosts import merge_hosts
 from app.importers.xspace.no_device import read_without_device
@@ -38,30 +40,28 @@ def read(
     progress: Callable[[str, float], None],
 ) -> Profile:
     """One profile from the captures of one or several hosts."""
+    spaces = [open_space(np.frombuffer(s.data, np.uint8), s.name) for s in sources]
+    # A host beside accelerators only drives them: what it computes itself is no part of the job.
+    alone = not any(space.tensor_cores or space.gpus for space in spaces)
     profiles = []
-    for k, source in enumerate(sources):
+    for k, space in enumerate(spaces):
 
         def report(fraction: float, done: int = k) -> None:
-            progress("read", (done + fraction) / len(sources))
+            progress("read", (done + fraction) / len(spaces))
 
-        profiles.append(_read_host(source, xprof_compat=xprof_compat, progress=report))
+        reads_cpu = alone and not xprof_compat and has_cpu_ops(space)
+        profiles.append(
+            read_cpu_host(space, format_id=FORMAT_ID, format_label=LABEL)
+            if reads_cpu
+            else _read_host(space, xprof_compat=xprof_compat, progress=report)
+        )
     return profiles[0] if len(profiles) == 1 else merge_hosts(profiles, xprof_compat=xprof_compat)
 
 
-def _read_host(
-    source: SourceFile, *, xprof_compat: bool, progress: Callable[[float], None]
-) -> Profile:
-    space = open_space(np.frombuffer(source.data, np.uint8), source.name)
-    if space.tensor_cores and not space.gpus:
-        return read_tpu_host(
-            space,
-            format_id=FORMAT_ID,
-            format_label=LABEL,
-            xprof_compat=xprof_compat,
-            progress=progress,
-        )
-    if space.gpus:
-        return read_gpu_host(
+def _read_host(space: Space, *, xprof_compat: bool, progress: Callable[[float], None]) -> Profile:
+    if space.gpus or space.tensor_cores:
+        read_device = read_gpu_host if space.gpus else read_tpu_host
+        return read_device(
             space,
             format_id=FORMAT_ID,
             format_label=LABEL,

@@ -5,6 +5,7 @@ against it to where they overlap most, and the steps that all hosts share remain
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ def _merge_device(profiles: Sequence[Profile], *, xprof_compat: bool) -> Reporte
     devices = [profile.device for profile in profiles]
     capable = [device for device in devices if device.kind is not DeviceKind.CPU]
     if not capable:
-        return devices[0]
+        return replace(devices[0], core_count=sum(device.core_count for device in devices))
     named = capable[-1]
     peaks = [device.peak_gflops for device in devices if device.peak_gflops]
     bandwidth = next((d.bandwidth_gbs for d in devices if d.bandwidth_gbs), {})
