@@ -174,6 +174,19 @@ def _diagnostics(
             "trace before the program is compiled.",
             count=unmatched,
         )
+    split = {
+        (gpu.labels[k].program_id, gpu.labels[k].name)
+        for gpu in gpus
+        for k in np.unique(gpu.op[(gpu.op >= 0) & ~gpu.starts]).tolist()
+    }
+    if split:
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="several-kernels-per-op",
+            message="ops run as several kernels each. Their FLOPs and bytes count once per "
+            "execution; XProf counts them once per kernel, so its rates are higher.",
+            count=len(split),
+        )
     if programs.unreadable:
         yield Diagnostic(
             severity=Severity.WARNING,

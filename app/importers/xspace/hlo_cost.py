@@ -95,13 +95,13 @@ class CostModel:
         self._module = module
         self._costs: dict[int, _Cost] = {}
         self._sums: dict[int, _Cost] = {}
-        self._xprof_compat = xprof_compat
+        self.xprof_compat = xprof_compat
 
     def cost_of(self, instruction: Instruction) -> OpCost:
         """Cost of one execution."""
         # Oddity of XProf: its analysis does not enter comparators, reducers of collectives and
         # asynchronous computations, so their instructions cost nothing.
-        if self._xprof_compat and instruction.name not in self._reached:
+        if self.xprof_compat and instruction.name not in self._reached:
             return NO_COST
         cost = self.properties(instruction)
         model = _valid(int(cost.flop))
@@ -112,8 +112,14 @@ class CostModel:
             model_flop=model,
             device_flop=device,
             bytes_accessed=moved,
-            hbm_bytes=_hbm_bytes(instruction, cost) if moved > 0 else None,
+            hbm_bytes=self._hbm_bytes(instruction, cost, moved) if moved > 0 else None,
         )
+
+    def _hbm_bytes(self, instruction: Instruction, cost: _Cost, moved: int) -> int | None:
+        # Oddity of XProf: it does not see into tuples, so a library call's result is no traffic.
+        if self.xprof_compat:
+            return _bytes_by_space(instruction, cost)
+        return max(0, moved - _bytes_elsewhere(instruction, cost))
 
     @cached_property
     def _reached(self) -> set[str]:
@@ -173,7 +179,7 @@ def _narrow_adjustment(instruction: Instruction, flop: float) -> float:
     return flop - _f32(flop / {8: 2, 4: 4}.get(widest, 1))
 
 
-def _hbm_bytes(instruction: Instruction, cost: _Cost) -> int | None:
+def _bytes_by_space(instruction: Instruction, cost: _Cost) -> int | None:
     """Bytes read from and written to main memory; `None` where no entry remains."""
     read = sum(
         int(cost.reads.get(k, {}).get(index, 0.0))
@@ -188,6 +194,16 @@ def _hbm_bytes(instruction: Instruction, cost: _Cost) -> int | None:
     )
     entries = [count for count in (read, written) if count > 0]
     return sum(entries) if entries else None
+
+
+def _bytes_elsewhere(instruction: Instruction, cost: _Cost) -> int:
+    """Bytes of operands and results that are not in main memory, such as the host's."""
+    read = sum(
+        int(cost.reads.get(k, {}).get((), 0.0))
+        for k, operand in enumerate(instruction.operands)
+        if operand.shape.memory_space
+    )
+    return read + (int(cost.writes.get((), 0.0)) if instruction.shape.memory_space else 0)
 
 
 def _add(total: _Cost, part: _Cost) -> None:
@@ -516,7 +532,7 @@ def _is_cublas_lt(instruction: Instruction) -> bool:
 def _custom_call(model: CostModel, instruction: Instruction, cost: _Cost) -> None:
     target = instruction.custom_call_target
     result = _first_array(instruction.shape)
-    if _is_cublas_lt(instruction):
+    if _is_cublas_lt(instruction) or (target == _CUBLAS_GEMM and not model.xprof_compat):
         left = instruction.operands[0].shape
         cost.flop = _dot_flop(left, result, _contracted_by_config(instruction))
     elif target in _CONVOLUTION_TARGETS:
@@ -531,6 +547,8 @@ def _custom_call(model: CostModel, instruction: Instruction, cost: _Cost) -> Non
         cost.writes = {(): _f32(result.bytes)}
 
 
+# Oddity of XProf: it knows cuBLASLt's products, but not those of its predecessor.
+_CUBLAS_GEMM = "__cublas$gemm"
 _CONVOLUTION_TARGETS = frozenset(
     f"__cudnn$conv{kind}"
     for kind in (

@@ -16,6 +16,7 @@ from app.importers._op_tables import OpLabels, OpRows
 from app.importers.xspace.hlo_cost import NO_COST, OpCost
 from app.importers.xspace.hlo_ops import Programs, plain_labels
 from app.importers.xspace.planes import Plane
+from app.importers.xspace.spans import Executions
 from app.importers.xspace.texts import TextNumbers
 from app.importers.xspace.wire import Events, Line, StatColumn
 from app.model.categories import UNKNOWN_CATEGORY
@@ -47,7 +48,8 @@ class Kernels:
     """All kernels of one GPU, one entry each. `op` is an index into `labels`, -1 where dropped.
 
     `begin_ps` is on the host's clock, `group` the step (-1: none); `marks_step` is true for kernels
-    that make XProf show their step. `range_ps` is the span of all events.
+    that make XProf show their step. An instruction may run as several kernels: `starts` marks the
+    first of each execution, which has its cost. `range_ps` is the span of all events.
     """
 
     labels: tuple[OpLabels, ...]
@@ -57,6 +59,7 @@ class Kernels:
     duration_ps: U64
     group: I64
     marks_step: Bools
+    starts: Bools
     flop: U64
     model_flop: U64
     bytes_accessed: U64
@@ -89,7 +92,7 @@ class Kernels:
             np.add.at(sums, row[kept], column[kept])
             return sums
 
-        occurrences = np.bincount(row[kept], minlength=n_rows).astype(np.int64)
+        occurrences = np.bincount(row[kept & self.starts], minlength=n_rows).astype(np.int64)
         hbm = [self.costs[k].hbm_bytes for k in label.tolist()]
         flop, moved = total(self.flop), total(self.bytes_accessed)
         counted = np.array([self.costs[k].known for k in label.tolist()], np.bool_)
@@ -129,6 +132,7 @@ def read_kernels(
         if not line.event_count or _is_derived(line, xprof_compat=xprof_compat):
             continue
         at = 0
+        ops.start_stream()
         for events in plane.chunks(line, _STATS):
             group = groups[number][at : at + len(events)]
             at += len(events)
@@ -153,6 +157,7 @@ class _Columns(TypedDict):
     duration_ps: U64
     group: I64
     marks_step: Bools
+    starts: Bools
     flop: U64
     model_flop: U64
     bytes_accessed: U64
@@ -166,6 +171,7 @@ def _no_columns() -> _Columns:
         duration_ps=unsigned,
         group=none,
         marks_step=np.zeros(0, np.bool_),
+        starts=np.zeros(0, np.bool_),
         flop=unsigned,
         model_flop=unsigned,
         bytes_accessed=unsigned,
@@ -179,6 +185,7 @@ def _joined(parts: Sequence[_Columns]) -> _Columns:
         duration_ps=np.concatenate([part["duration_ps"] for part in parts]),
         group=np.concatenate([part["group"] for part in parts]),
         marks_step=np.concatenate([part["marks_step"] for part in parts]),
+        starts=np.concatenate([part["starts"] for part in parts]),
         flop=np.concatenate([part["flop"] for part in parts]),
         model_flop=np.concatenate([part["model_flop"] for part in parts]),
         bytes_accessed=np.concatenate([part["bytes_accessed"] for part in parts]),
@@ -215,41 +222,58 @@ class _Ops:
         self._texts = TextNumbers(plane)
         self._number: dict[tuple[object, ...], int] = {}
         self._marks = np.array([_marks_step(name) for name in self._names], np.bool_)
+        self.start_stream()
         self.labels: list[OpLabels] = []
         self.costs: list[OpCost] = []
+
+    def start_stream(self) -> None:
+        """The next events are another line's."""
+        self._executions = Executions(len(self._names))
 
     def take(self, events: Events, group: I64) -> _Columns:
         """Columns of the next events."""
         stats, count = events.stats, len(events)
         op = self._numbers(events)
-        has_cost = op >= 0
-        cost = self._costs_of(np.where(has_cost, op, 0))
-        flop = np.where(cost[0] > 0, cost[0], _integers(stats.get("flops"), count))
-        model = np.where(cost[1] > 0, cost[1], _integers(stats.get("flops"), count))
-        moved = np.where(cost[2] > 0, cost[2], _integers(stats.get("bytes_accessed"), count))
+        # Oddity of XProf: a kernel costs as much as the whole instruction it is a part of.
+        starts = np.ones(count, np.bool_)
+        if not self._xprof_compat:
+            starts = self._executions.starts(op, events.meta.astype(np.int64))
+        flop, model, moved = self._costs_of(op, starts, stats, count)
         correlated = stats.get("correlation_id")
         linked = np.zeros(count, np.bool_) if correlated is None else correlated.present
-        zero = np.uint64(0)
         return _Columns(
             op=op,
             begin_ps=events.begin_ps,
             duration_ps=events.duration_ps,
             group=group,
             marks_step=linked & self._marks[events.meta],
-            flop=np.where(has_cost, flop, zero),
-            model_flop=np.where(has_cost, np.where(model > 0, model, flop), zero),
-            bytes_accessed=np.where(has_cost, moved, zero),
+            starts=starts,
+            flop=flop,
+            model_flop=np.where(model > 0, model, flop),
+            bytes_accessed=moved,
         )
 
-    def _costs_of(self, op: I64) -> tuple[U64, U64, U64]:
-        costs = self.costs or [NO_COST]
-        columns = (
-            [cost.device_flop for cost in costs],
-            [cost.model_flop for cost in costs],
-            [cost.bytes_accessed for cost in costs],
+    def _costs_of(
+        self, op: I64, starts: Bools, stats: Mapping[str, StatColumn], count: int
+    ) -> tuple[U64, U64, U64]:
+        """Cost of each kernel: the instruction's where it has one, else the event's own."""
+        costs = [*self.costs, NO_COST]  # -1, a dropped kernel, has none
+        own = _integers(stats.get("flops"), count)
+        sources = (
+            ([cost.device_flop for cost in costs], own),
+            ([cost.model_flop for cost in costs], own),
+            (
+                [cost.bytes_accessed for cost in costs],
+                _integers(stats.get("bytes_accessed"), count),
+            ),
         )
-        device, model, moved = (np.array(column, np.uint64)[op] for column in columns)
-        return device, model, moved
+        zero = np.uint64(0)
+        columns = []
+        for per_op, per_event in sources:
+            whole = np.array(per_op, np.uint64)[op]
+            counted = np.where(whole > 0, np.where(starts, whole, zero), per_event)
+            columns.append(np.where(op >= 0, counted, zero))
+        return columns[0], columns[1], columns[2]
 
     def _numbers(self, events: Events) -> I64:
         """Op of each kernel; -1 where XProf drops it."""

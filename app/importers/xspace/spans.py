@@ -206,6 +206,35 @@ def _spread(first_child, children, root, group, groups, queue):  # type: ignore[
     return tail
 
 
+@njit(types.void(_I64A, _I64A, _I64A, _I64A, _BOOLA), cache=True, nogil=True)
+def _executions(op, name, seen, state, starts):  # type: ignore[no-untyped-def]
+    """Mark the kernels that start an execution of their op; state = op and number of the last."""
+    for k in range(op.shape[0]):
+        starts[k] = op[k] != state[0] or seen[name[k]] == state[1]
+        if starts[k]:
+            state[0] = op[k]
+            state[1] += 1
+        seen[name[k]] = state[1]
+
+
+class Executions:
+    """Tells executions of one op apart in a stream of kernels, several of which may be one.
+
+    A kernel starts one if another op ran before it, or if a kernel of its name was part of the
+    execution before it.
+    """
+
+    def __init__(self, n_names: int) -> None:
+        self._seen = np.full(n_names, -1, np.int64)
+        self._state = np.array([-2, 0], np.int64)
+
+    def starts(self, op: I64, name: I64) -> Bools:
+        """True for the first kernel of each execution among the stream's next kernels."""
+        starts = np.empty(len(op), np.bool_)
+        _executions(op, name, self._seen, self._state, starts)
+        return starts
+
+
 def parents(begin_ps: U64, end_ps: U64, apart: Bools) -> I64:
     """Parent of each of a line's events in the given order, -1 without; `apart` take no part."""
     parent = np.empty(len(begin_ps), np.int64)
