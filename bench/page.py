@@ -113,7 +113,7 @@ def _type(page: Page) -> list[float]:
     page.locator("#filter-name").focus()
     for count, character in enumerate(TEXT, start=1):
         page.keyboard.press(character)
-        page.wait_for_function(f"window.keystrokes.length >= {count}")
+        page.wait_for_function("(count) => window.keystrokes.length >= count", arg=count)
     times: list[float] = page.evaluate("window.keystrokes")
     return times
 

@@ -18,10 +18,11 @@ def write_section(name: str, text: str) -> None:
 
 
 def describe_machine() -> str:
-    """Processor, cores, memory and Python, for the reader of a table."""
+    """Processor, cores, memory, Python and load: above the number of cores, others were at work."""
     cpu = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text("utf-8"))
     memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     name = cpu.group(1).strip() if cpu else platform.machine()
     return (
-        f"{os.cpu_count()} cores ({name}), {memory_gib:.0f} GiB, Python {platform.python_version()}"
+        f"{os.cpu_count()} cores ({name}), {memory_gib:.0f} GiB, Python "
+        f"{platform.python_version()}, load average {os.getloadavg()[1]:.1f}"
     )
