@@ -323,12 +323,11 @@ def parse_module(raw: bytes) -> Module | None:
 def group_size(instruction: Instruction) -> int:
     """Devices in the largest replica group of a collective; 1 where the program names none."""
     proto = instruction.proto
-    listed: Sequence[pb.ReplicaGroup] = proto.replica_groups
-    if proto.HasField("collective_device_list"):
-        devices = proto.collective_device_list
-        listed = devices.replica_groups or listed
-        if not listed and devices.HasField("iota_replica_groups"):
-            return max(1, devices.iota_replica_groups.num_devices_per_group)
+    devices = proto.collective_device_list
+    for iota in (proto.iota_device_list, devices.iota_replica_groups):
+        if iota.num_devices_per_group > 0:
+            return iota.num_devices_per_group
+    listed: Sequence[pb.ReplicaGroup] = devices.replica_groups or proto.replica_groups
     return max((len(group.replica_ids) for group in listed), default=1) or 1
 
 

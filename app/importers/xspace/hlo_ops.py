@@ -34,10 +34,17 @@ class Programs:
         self._plane = space.named(HLO_METADATA)
         self._xprof_compat = xprof_compat
         self._models: dict[int, tuple[Module, CostModel] | None] = {}
+        self._ops: dict[tuple[int, str], HloOp | None] = {}
         self.unreadable = 0
 
     def op(self, program_id: int, name: str) -> HloOp | None:
         """The instruction of this name; `None` if there is none."""
+        key = (program_id, name)
+        if key not in self._ops:
+            self._ops[key] = self._op(program_id, name)
+        return self._ops[key]
+
+    def _op(self, program_id: int, name: str) -> HloOp | None:
         found = self._model(program_id)
         instruction = found[0].by_name.get(name) if found is not None else None
         if found is None or instruction is None:

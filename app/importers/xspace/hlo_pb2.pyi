@@ -37,7 +37,7 @@ class Computation(_message.Message):
     def __init__(self, name: _Optional[bytes] = ..., instructions: _Optional[_Iterable[_Union[Instruction, _Mapping]]] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ...) -> None: ...
 
 class Instruction(_message.Message):
-    __slots__ = ("name", "opcode", "shape", "metadata", "parameter_number", "fusion_kind", "tuple_index", "dimensions", "window", "convolution_dimensions", "custom_call_target", "dot_dimensions", "fft_length", "id", "operand_ids", "called_computation_ids", "backend_config", "replica_groups", "feature_group_count", "batch_group_count", "collective_device_list")
+    __slots__ = ("name", "opcode", "shape", "metadata", "parameter_number", "fusion_kind", "tuple_index", "dimensions", "window", "convolution_dimensions", "custom_call_target", "dot_dimensions", "fft_length", "id", "operand_ids", "called_computation_ids", "backend_config", "replica_groups", "feature_group_count", "batch_group_count", "collective_device_list", "iota_device_list")
     NAME_FIELD_NUMBER: _ClassVar[int]
     OPCODE_FIELD_NUMBER: _ClassVar[int]
     SHAPE_FIELD_NUMBER: _ClassVar[int]
@@ -59,6 +59,7 @@ class Instruction(_message.Message):
     FEATURE_GROUP_COUNT_FIELD_NUMBER: _ClassVar[int]
     BATCH_GROUP_COUNT_FIELD_NUMBER: _ClassVar[int]
     COLLECTIVE_DEVICE_LIST_FIELD_NUMBER: _ClassVar[int]
+    IOTA_DEVICE_LIST_FIELD_NUMBER: _ClassVar[int]
     name: bytes
     opcode: bytes
     shape: Shape
@@ -80,7 +81,8 @@ class Instruction(_message.Message):
     feature_group_count: int
     batch_group_count: int
     collective_device_list: CollectiveDeviceList
-    def __init__(self, name: _Optional[bytes] = ..., opcode: _Optional[bytes] = ..., shape: _Optional[_Union[Shape, _Mapping]] = ..., metadata: _Optional[_Union[Metadata, _Mapping]] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[bytes] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[_Union[Window, _Mapping]] = ..., convolution_dimensions: _Optional[_Union[ConvolutionDimensions, _Mapping]] = ..., custom_call_target: _Optional[bytes] = ..., dot_dimensions: _Optional[_Union[DotDimensions, _Mapping]] = ..., fft_length: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., backend_config: _Optional[bytes] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., feature_group_count: _Optional[int] = ..., batch_group_count: _Optional[int] = ..., collective_device_list: _Optional[_Union[CollectiveDeviceList, _Mapping]] = ...) -> None: ...
+    iota_device_list: IotaReplicaGroups
+    def __init__(self, name: _Optional[bytes] = ..., opcode: _Optional[bytes] = ..., shape: _Optional[_Union[Shape, _Mapping]] = ..., metadata: _Optional[_Union[Metadata, _Mapping]] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[bytes] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[_Union[Window, _Mapping]] = ..., convolution_dimensions: _Optional[_Union[ConvolutionDimensions, _Mapping]] = ..., custom_call_target: _Optional[bytes] = ..., dot_dimensions: _Optional[_Union[DotDimensions, _Mapping]] = ..., fft_length: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., backend_config: _Optional[bytes] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., feature_group_count: _Optional[int] = ..., batch_group_count: _Optional[int] = ..., collective_device_list: _Optional[_Union[CollectiveDeviceList, _Mapping]] = ..., iota_device_list: _Optional[_Union[IotaReplicaGroups, _Mapping]] = ...) -> None: ...
 
 class Metadata(_message.Message):
     __slots__ = ("op_type", "op_name", "source_file", "source_line", "stack_frame_id")

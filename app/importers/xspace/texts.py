@@ -33,11 +33,7 @@ class TextNumbers:
         self._plane = plane
         self._number_of_key: dict[int, int] = {}
         self._number_of_text: dict[str, int] = {}
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The texts by number."""
-        return tuple(self._number_of_text)
+        self.texts: list[str] = []  # by number
 
     def number(self, column: StatColumn | None, length: int) -> I64:
         """Number of each event's text; -1 where it has none or an empty one."""
@@ -60,7 +56,9 @@ class TextNumbers:
         number = self._number_of_key.get(key)
         if number is None:
             text = self._plane.stat_text(column, row)
-            number = self._number_of_text.setdefault(text, len(self._number_of_text))
+            number = self._number_of_text.setdefault(text, len(self.texts))
+            if number == len(self.texts):
+                self.texts.append(text)
             self._number_of_key[key] = number
         return number
 

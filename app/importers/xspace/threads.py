@@ -85,7 +85,7 @@ def read_threads(plane: Plane) -> tuple[OpEvents, Tasks, tuple[str, ...]]:
         end_ps=_join(threads, lambda t: t.ops.end_ps, np.uint64),
         self_ps=_join(threads, lambda t: t.ops.self_ps, np.uint64),
     )
-    return ops, _tasks(threads), texts.texts
+    return ops, _tasks(threads), tuple(texts.texts)
 
 
 def _join(
