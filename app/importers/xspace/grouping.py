@@ -182,13 +182,14 @@ def _came_grouped(space: Space) -> bool:
     )
 
 
-def _last_line(plane: Plane, names: Sequence[str]) -> Line | None:
+def last_line(plane: Plane, names: Sequence[str]) -> Line | None:
+    """The last line of one of these names, if it has events."""
     found = [line for line in plane.lines if line.name in names]
     return found[-1] if found and found[-1].event_count else None
 
 
 def _grouping_line(plane: Plane) -> Line | None:
-    return _last_line(plane, STEPS_LINES) or _last_line(plane, MODULE_LINES)
+    return last_line(plane, STEPS_LINES) or last_line(plane, MODULE_LINES)
 
 
 def _scan_grouping(plane: Plane, line: Line) -> Events:
@@ -199,7 +200,7 @@ def _scan_grouping(plane: Plane, line: Line) -> Events:
 def _file_markers(space: Space, *, xprof_compat: bool) -> Mapping[int, Markers]:
     markers: dict[int, Markers] = {}
     for k, plane in enumerate(space.planes):
-        line = _last_line(plane, STEPS_LINES) if plane.is_tpu else None
+        line = last_line(plane, STEPS_LINES) if plane.is_tpu else None
         if line is None:
             continue
         events = plane.scan(line, (*DEVICE_CLOCK, GROUP_ID), first_wins=FIRST_WINS)

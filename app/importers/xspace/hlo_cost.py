@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import ceil, prod
+from math import ceil, gcd, prod
 
 import numpy as np
 
@@ -32,6 +32,8 @@ _UNKNOWN = -1.0
 _IMMEDIATE_ELEMENTS = 8
 _WARP_SIZE = 32
 _CONCAT_FLOP, _UNEVEN_CONCAT_FLOP = 6, 400
+# More than any program has along one dimension; a damaged one may claim it.
+_MAX_TAPS = 1 << 20
 # Complex multiplication in an FFT butterfly, in FMAs.
 _FMA_PER_COMPLEX_MULTIPLY = 4
 
@@ -51,6 +53,10 @@ _ENTERED = frozenset(
     ]
 )
 
+_COUNTER_LIMIT = 2**64
+# What a program that is damaged, or of a kind we have not seen, may raise. It then has no cost.
+_DAMAGE = (LookupError, ValueError, ArithmeticError, TypeError, RecursionError, MemoryError)
+
 Index = tuple[int, ...]
 
 
@@ -64,6 +70,12 @@ class OpCost:
     device_flop: int
     bytes_accessed: int
     hbm_bytes: int | None
+
+    @property
+    def is_countable(self) -> bool:
+        """True if every number fits an unsigned 64-bit counter, as those of real programs do."""
+        counts = (self.model_flop, self.device_flop, self.bytes_accessed, self.hbm_bytes or 0)
+        return all(0 <= count < _COUNTER_LIMIT for count in counts)
 
 
 NO_COST = OpCost(known=False, model_flop=0, device_flop=0, bytes_accessed=0, hbm_bytes=None)
@@ -103,14 +115,19 @@ class CostModel:
         # asynchronous computations, so their instructions cost nothing.
         if self.xprof_compat and instruction.name not in self._reached:
             return NO_COST
+        try:
+            found = self._cost_of(instruction)
+        except _DAMAGE:
+            return NO_COST
+        return found if found.is_countable else NO_COST
+
+    def _cost_of(self, instruction: Instruction) -> OpCost:
         cost = self.properties(instruction)
-        model = _valid(int(cost.flop))
-        device = _valid(int(cost.flop) - int(_narrow_adjustment(instruction, cost.flop)))
         moved = _valid(int(cost.bytes))
         return OpCost(
             known=cost.bytes >= 0 and cost.flop >= 0,
-            model_flop=model,
-            device_flop=device,
+            model_flop=_valid(int(cost.flop)),
+            device_flop=_valid(int(cost.flop) - int(_narrow_adjustment(instruction, cost.flop))),
             bytes_accessed=moved,
             hbm_bytes=self._hbm_bytes(instruction, cost, moved) if moved > 0 else None,
         )
@@ -488,14 +505,27 @@ def _convolution_flop(instruction: Instruction, result: Shape) -> float:
 
 
 def _valid_positions(window: pb.WindowDimension, *, taps: int, inputs: int, outputs: int) -> int:
-    """(kernel tap, output) pairs along one dimension that meet an input element."""
-    stride = max(1, window.stride)
-    spread, dilation = max(1, window.base_dilation), max(1, window.window_dilation)
-    at = np.arange(outputs) * stride - window.padding_low
+    """(kernel tap, output) pairs along one dimension that meet an input element.
+
+    Output o and tap t meet input (o × stride - padding + t × dilation) / spread if that is whole
+    and inside; the outputs that do are every `period`-th one of a range.
+    """
+    if taps > _MAX_TAPS:
+        raise ValueError(f"a kernel of {taps} taps")
+    stride, dilation = max(1, window.stride), max(1, window.window_dilation)
+    spread = max(1, window.base_dilation)
+    common = gcd(stride, spread)
+    period = spread // common
     count = 0
     for tap in range(taps):
-        index, rest = np.divmod(at + tap * dilation, spread)
-        count += int(((rest == 0) & (index >= 0) & (index < inputs)).sum())
+        offset = window.padding_low - tap * dilation
+        if offset % common:
+            continue
+        first = (offset // common) * pow(stride // common, -1, period) % period
+        low = max(0, -(-offset // stride))
+        high = min(outputs - 1, ((inputs - 1) * spread + offset) // stride)
+        low += (first - low) % period
+        count += max(0, (high - low) // period + 1)
     return count
 
 

@@ -77,6 +77,9 @@ def _kind_by_name(device: ReportedDevice) -> DeviceKind:
 def _merge_device(profiles: Sequence[Profile], *, xprof_compat: bool) -> ReportedDevice:
     devices = [profile.device for profile in profiles]
     capable = [device for device in devices if device.kind is not DeviceKind.CPU]
+    if xprof_compat:
+        # Oddity of XProf: a host counts by the text of its device type, even of a TPU plane.
+        capable = [device for device in capable if device.name != _CPU_TYPE]
     if not capable:
         return replace(devices[0], core_count=sum(device.core_count for device in devices))
     named = capable[-1]
@@ -88,7 +91,7 @@ def _merge_device(profiles: Sequence[Profile], *, xprof_compat: bool) -> Reporte
     flagged = not xprof_compat
     return ReportedDevice(
         kind=kind,
-        name=named.name or next((d.name for d in capable if d.name), ""),
+        name=_xprof_type(devices) if xprof_compat else _known_name(capable),
         core_count=sum(device.core_count for device in capable),
         peak_gflops=peaks[-1] if peaks else None,
         bandwidth_gbs=bandwidth,
@@ -98,6 +101,24 @@ def _merge_device(profiles: Sequence[Profile], *, xprof_compat: bool) -> Reporte
         counters=_mean_counters(capable),
         derivation=named.derivation,
     )
+
+
+_CPU_TYPE = "CPU"
+
+
+def _known_name(devices: Sequence[ReportedDevice]) -> str:
+    """The last host's device type that is one."""
+    return next((device.name for device in reversed(devices) if device.name), "")
+
+
+def _xprof_type(devices: Sequence[ReportedDevice]) -> str:
+    """Oddity of XProf: the last type that is not CPU, even an empty one, which CPU then fills."""
+    shown = ""
+    for device in devices:
+        text = _CPU_TYPE if device.kind is DeviceKind.CPU else device.name
+        if text != _CPU_TYPE or not shown:
+            shown = text
+    return shown
 
 
 def _mean_counters(devices: Sequence[ReportedDevice]) -> HardwareCounters:
@@ -112,6 +133,10 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
+# Said once, however many hosts say it; the others count what was noticed on all of them.
+_ONCE_PER_PROFILE = {"no-steps", "no-device", "sparse-core-first", "unreadable-hlo"}
+
+
 def _merge_diagnostics(
     profiles: Sequence[Profile], steps: StepTable, *, apart: bool
 ) -> tuple[Diagnostic, ...]:
@@ -121,7 +146,8 @@ def _merge_diagnostics(
             if found.code == "no-steps" and len(steps):
                 continue
             known = merged.get(found.code)
-            merged[found.code] = found if known is None or known.count == 1 else _add(known, found)
+            adds_up = known is not None and found.code not in _ONCE_PER_PROFILE
+            merged[found.code] = _add(known, found) if known and adds_up else known or found
     if apart:
         merged.pop("no-steps", None)
         merged["steps-do-not-intersect"] = Diagnostic(

@@ -19,8 +19,9 @@ from app.importers.xspace.grouping import (
     GROUP_ID,
     Markers,
     device_span,
+    last_line,
 )
-from app.importers.xspace.planes import OP_LINES, EventKind, Plane
+from app.importers.xspace.planes import OP_LINES, STEPS_LINES, EventKind, Plane
 from app.importers.xspace.spans import RowSums
 from app.importers.xspace.wire import Events, Line
 from app.importers.xspace.xspace_pb2 import MemoryAccessBreakdown
@@ -251,6 +252,13 @@ def _keys(kinds: Sequence[OpKind | None]) -> I64:
 # ------------------------------------------------------------------------------------------ lines
 
 
+def _whole(picoseconds: NDArray[np.float64]) -> U64:
+    """Cut to whole picoseconds; what is no time (negative, NaN, past 64 bits) becomes a limit."""
+    limited = np.clip(np.nan_to_num(picoseconds, nan=0.0), 0.0, float(_U64 - 2**11))
+    whole: U64 = limited.astype(np.uint64)
+    return whole
+
+
 class _OrderCheck:
     """Whether a line's events come by start up, duration down, piece by piece."""
 
@@ -295,7 +303,7 @@ class _Ops:
         time = end - begin
         if scale is not None:
             # Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds.
-            time = (time.astype(np.float64) * scale.doubles(1.0)).astype(np.uint64)
+            time = _whole(time.astype(np.float64) * scale.doubles(1.0))
         return cls(
             begin,
             end,
@@ -369,13 +377,19 @@ class _PlaneReader:
         self._first_ps: int | None = None
         self._last_ps = 0
         self._tf_op = self._framework_kinds()
-        if markers is not None:
+        # The line that gave the markers counts as merged; any other line of steps as it is.
+        self._marker_line: Line | None = None
+        if markers is not None and not from_file:
+            self._marker_line = last_line(plane, STEPS_LINES)
             self._widen(markers.span_begin_ps, markers.span_end_ps)
 
     def take(self, line: Line) -> None:
         """Add one line: ops are summed, framework spans widen the range, the rest is skipped."""
         if line.event_count and line.name in OP_LINES:
             self._take_ops(line)
+        elif line.event_count and line.name in STEPS_LINES and line is not self._marker_line:
+            for events in self._plane.chunks(line, DEVICE_CLOCK, first_wins=FIRST_WINS):
+                self._widen(*device_span(events))
         elif line.event_count and self._tf_op is not None:
             for events in self._plane.chunks(line, ("tf_op", "_a")):
                 self._widen_framework(events)
@@ -407,8 +421,8 @@ class _PlaneReader:
             return
         total, steps = walked
         self._lines.append(total)
-        if steps.groups:
-            # Of several op lines with steps the last one counts, as in XProf.
+        # Oddity of XProf: of several op lines the last one counts, even without any step.
+        if steps.groups or self._compat:
             self._steps = steps
 
     def _walk_ops(
@@ -441,7 +455,8 @@ class _PlaneReader:
         return spans.Walk(self._n_keys, clamp=not self._compat)
 
     def _step_sums(self) -> _StepSums:
-        walk = spans.Walk(clamp=not self._compat, only_rows=True)
+        # XProf, too, stops self time at zero where it sums steps.
+        walk = spans.Walk(clamp=True, only_rows=True)
         return _StepSums(walk, spans.PairNumbers(), set())
 
     @property

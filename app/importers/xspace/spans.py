@@ -305,9 +305,10 @@ class Walk:
     def grow_rows(self, n_rows: int) -> None:
         """Make room for rows up to `n_rows`."""
         self._n_rows = max(self._n_rows, n_rows)
-        if self._sums.shape[1] < n_rows:
-            self._sums = _widened(self._sums, max(n_rows, 2 * self._sums.shape[1]))
-            self._sums[_FIRST_META, self._sums[_FIRST_META] == 0] = _NO_META
+        had = self._sums.shape[1]
+        if had < n_rows:
+            self._sums = _widened(self._sums, max(n_rows, 2 * had))
+            self._sums[_FIRST_META, had:] = _NO_META
 
     def go_on(
         self,

@@ -167,7 +167,7 @@ def _steps(
     with_steps = [core for core in named if per_core[id(core)]]
     if not with_steps:
         return _empty_steps()
-    groups = sorted(set.intersection(*(set(per_core[id(core)]) for core in with_steps)))
+    groups = sorted(_shared([per_core[id(core)] for core in with_steps], xprof_compat))
     begin, end, duration = _step_spans(with_steps, groups)
     table = StepTable(
         label=tuple(str(group) for group in groups),
@@ -184,6 +184,14 @@ def _steps(
         of_label = classes[builder.numbers(labels)]
         _add_core_steps(table, core, rows, np.array(groups, np.int64), of_label[rows.label])
     return table
+
+
+def _shared(groups: Sequence[set[int]], xprof_compat: bool) -> set[int]:
+    """Steps that all cores have. Oddity of XProf: an empty intersection starts again."""
+    shared = groups[0]
+    for more in groups[1:]:
+        shared = shared & more if shared or not xprof_compat else more
+    return shared
 
 
 def _cores_in_steps(
@@ -258,7 +266,8 @@ def _add_core_steps(
     scope = scope[inside]
     op_time = np.zeros(len(groups), np.uint64)
     np.add.at(op_time, scope, rows.self_time_ps[inside])
-    table.time_ps[:] += np.maximum(op_time, table.duration_ps)
+    took_part = np.isin(groups, list(_complete_groups(core)))
+    table.time_ps[:] += np.where(took_part, np.maximum(op_time, table.duration_ps), np.uint64(0))
     counted = work_class[inside] >= 0
     at = (scope[counted], work_class[inside][counted])
 

@@ -491,9 +491,10 @@ class StatColumn:
         return np.where(self.kinds == INT64, self.words, np.uint64(0)).view(np.int64)
 
     def doubles(self, default: float) -> NDArray[np.float64]:
-        """Values written as double; `default` elsewhere."""
+        """Values written as double, 0 for any other type, `default` where there is none."""
         values: NDArray[np.float64] = self.words.view(np.float64)
-        return np.where(self.kinds == DOUBLE, values, default)
+        typed = np.where(self.kinds == DOUBLE, values, 0.0)
+        return np.where(self.present, typed, default)
 
     @property
     def present(self) -> NDArray[np.bool_]:

@@ -1,0 +1,238 @@
+"""GPU captures: XProf's numbers in its mode, mended ones in ours."""
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.analysis.records import AnalysisOptions, Cost, analyse
+from app.devices import resolve
+from app.errors import RooflineError
+from app.importers.registry import import_profile
+from app.importers.source import SourceFile
+from app.importers.xspace.kernels import framework_op, is_memcpy
+from app.model.memory import MemoryLevel
+from tests.tools.comparison import compare
+from tests.tools.gpu_captures import HOPPER, gpu_plane, host_plane, metadata_plane
+from tests.tools.small_profiles import space_bytes
+from tests.tools.xprof_json import our_tables
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+REAL = GOLDEN.parents[2] / "shared" / "profiles"
+PROGRAM = gzip.decompress((GOLDEN / "hlo" / "gpu_fusions.pb.gz").read_bytes())
+US = 1_000_000
+
+
+def kernel(name, begin_us, *, op=None, us=10, correlation=None, **stats):
+    found = [*stats.items()]
+    if op is not None:
+        found += [("hlo_op", op), ("program_id", 7)]
+    if correlation is not None:
+        found += [("correlation_id", correlation)]
+    return (name, begin_us * US, us * US, found)
+
+
+def write(tmp_path, *streams, host=(), **plane):
+    planes = [gpu_plane(streams, **plane), host_plane(host), metadata_plane({7: PROGRAM})]
+    path = tmp_path / "host_0.xplane.pb"
+    path.write_bytes(space_bytes(planes))
+    return path
+
+
+def read(path, *, xprof_compat=False):
+    return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
+
+
+def analysed(path):
+    profile = read(path)
+    return analyse(profile, resolve(profile.device), AnalysisOptions())
+
+
+def column(profile, name):
+    return dict(zip(profile.ops.name, getattr(profile.ops, name).tolist(), strict=True))
+
+
+def codes(profile):
+    return {found.code for found in profile.diagnostics}
+
+
+@pytest.mark.parametrize("name", ["amd-mi300x-conv-jax08", "gpu-v100-tf-multiworker"])
+def test_real_capture_equals_xprof(name):
+    folder = REAL / name
+    if not folder.exists():
+        pytest.skip(f"{folder.name} is not beside this repository")
+    expected = json.loads((folder / "reference.json").read_text())
+    comparison = compare(expected, our_tables([folder / "host_0.xplane.pb"]))
+    assert not comparison.mismatches, comparison.summary()
+
+
+def test_costs_come_from_the_program(tmp_path):
+    profile = read(write(tmp_path, [kernel("gemm", 0, op="d0"), kernel("gemm", 20, op="d0")]))
+    assert column(profile, "flop")["d0"] == 2 * (2 * 64 * 32 * 48)
+    assert column(profile, "time_ps")["d0"] == 20 * US
+    assert profile.program_names == {7: "m"}
+
+
+def test_nested_op_names_end_in_the_instruction(tmp_path):
+    profile = read(write(tmp_path, [kernel("gemm", 0, op="while::body::d0")]))
+    assert profile.ops.name == ("d0",)
+
+
+def test_an_instruction_of_several_kernels_costs_once_per_execution(tmp_path):
+    """XProf counts it once per kernel."""
+    stream = [
+        kernel(name, at, op="d0") for at, name in enumerate(["split", "add", "split", "add"] * 2)
+    ]
+    path = write(tmp_path, stream)
+    ours, xprofs = read(path), read(path, xprof_compat=True)
+    assert (column(ours, "occurrences")["d0"], column(xprofs, "occurrences")["d0"]) == (4, 8)
+    assert column(xprofs, "flop")["d0"] == 2 * column(ours, "flop")["d0"]
+    assert "several-kernels-per-op" in codes(ours)
+
+
+def test_kernels_without_hlo_keep_their_time_and_have_no_known_cost(tmp_path):
+    stream = [kernel("mystery", 0), kernel("other", 20, op="no such op"), kernel("MemcpyD2H", 40)]
+    analysis = analysed(write(tmp_path, stream))
+    found = dict(zip(analysis.ops.name, analysis.ops.cost, strict=True))
+    assert {found[name] for name in ("mystery", "other", "MemcpyD2H")} == {Cost.UNKNOWN}
+    assert analysis.ops.category[analysis.ops.name.index("MemcpyD2H")] == "memcpy"
+    assert "kernels-without-hlo" in codes(analysis.profile)
+    assert not len(read(write(tmp_path, stream), xprof_compat=True).ops)
+
+
+def test_a_custom_calls_kernel_may_bring_its_own_costs(tmp_path):
+    stream = [kernel("flash", 0, op="gl0", flops=100, bytes_accessed=50)]
+    profile = read(write(tmp_path, stream), xprof_compat=True)
+    assert (column(profile, "flop")["gl0"], column(profile, "bytes_accessed")["gl0"]) == (100, 50)
+
+
+def test_streams_that_run_at_once_are_busy_once(tmp_path):
+    profile = read(write(tmp_path, [kernel("a", 0, us=10)], [kernel("b", 5, us=10)]))
+    assert (profile.time_ps, profile.op_time_ps) == (15 * US, 15 * US)
+
+
+def test_nothing_is_bound_by_shared_memory_that_nobody_counted(tmp_path):
+    slow = {**HOPPER, "memory_bandwidth": 0}
+    path = write(tmp_path, [kernel("copy", 0, op="cpy")], capabilities=slow)
+    analysis = analysed(path)
+    assert MemoryLevel.SHARED_L1 not in analysis.ops.measures.bandwidth_gibs
+    assert analysis.bound_label(int(analysis.ops.measures.bound[0])) == "Unknown"
+    rows = our_tables([path])[0]
+    bound = [column["id"] for column in rows["cols"]].index("bound_by")
+    assert rows["rows"][1]["c"][bound]["v"] == "Shm/L1"
+
+
+def test_shared_memory_peak_is_128_bytes_per_clock_and_multiprocessor(tmp_path):
+    path = write(tmp_path, [kernel("a", 0)])
+    ours, xprofs = (read(path, xprof_compat=compat).device for compat in (False, True))
+    assert ours.bandwidth_gbs[MemoryLevel.SHARED_L1] == pytest.approx(100 * 128)
+    assert xprofs.bandwidth_gbs[MemoryLevel.SHARED_L1] == pytest.approx(100 * 256)
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "flop"),
+    [
+        ((7, 0), "Nvidia GPU (Volta)", 1024),
+        ((7, 5), "Nvidia GPU (Turing)", 1024),
+        ((8, 6), "Nvidia GPU (Ampere)", 1024),
+        ((8, 9), "Nvidia GPU (Ada Lovelace)", 1024),
+        ((10, 3), "Nvidia GPU (Blackwell)", 8192),
+        ((12, 0), "Nvidia GPU", 8192),
+    ],
+)
+def test_nvidia_model_and_peak_follow_the_compute_capability(tmp_path, version, name, flop):
+    stats = {**HOPPER, "compute_cap_major": version[0], "compute_cap_minor": version[1]}
+    device = read(write(tmp_path, [kernel("a", 0)], capabilities=stats)).device
+    assert (device.name, device.peak_gflops) == (name, pytest.approx(100 * flop))
+
+
+@pytest.mark.parametrize(
+    ("stats", "name"),
+    [
+        ({"gpu_device_name": "gfx90a:sramecc+"}, "AMD GPU - gfx90a"),
+        ({"compute_cap_major": 9, "compute_cap_minor": 5}, "AMD GPU - gfx950"),
+        ({"compute_cap_major": 9, "compute_cap_minor": 0}, "AMD GPU - gfx-9XX series"),
+        ({"compute_cap_major": 1}, "AMD GPU"),
+    ],
+)
+def test_amd_model_follows_the_architecture(tmp_path, stats, name):
+    capabilities = {"device_vendor": "AMD", "clock_rate": 10**6, "core_count": 9, **stats}
+    path = write(tmp_path, [kernel("a", 0)], capabilities=capabilities)
+    assert read(path).device.name == name
+
+
+def stepped(tmp_path, steps):
+    launches = [("launch", (100 * k + 1) * US, US, [("correlation_id", k)]) for k in range(steps)]
+    roots = [
+        ("train", 100 * k * US, 50 * US, [("_r", 1, "i64"), ("step_num", 40 + k)])
+        for k in range(steps)
+    ]
+    host = sorted(roots + launches, key=lambda event: event[1])
+    kernels = [kernel("gemm", 100 * k + 20, op="d0", correlation=k) for k in range(steps)]
+    return write(tmp_path, kernels, host=host)
+
+
+def test_steps_have_their_kernels_work_and_the_annotations_numbers(tmp_path):
+    steps = read(stepped(tmp_path, 3)).steps
+    assert steps.label == ("40", "41", "42")
+    assert steps.duration_ps.tolist() == [10 * US] * 3
+    assert steps.sums.flop[:, 0].tolist() == [2 * 64 * 32 * 48] * 3
+
+
+def test_xprof_shows_steps_of_zeros_and_leaves_out_the_ends_of_many(tmp_path):
+    few, many = (read(stepped(tmp_path, n), xprof_compat=True).steps for n in (5, 6))
+    assert few.label == tuple("01234")
+    assert many.label == tuple("1234")
+    assert not many.time_ps.any()
+
+
+def test_a_kernel_without_launch_belongs_to_the_step_before(tmp_path):
+    path = stepped(tmp_path, 2)
+    planes = path.read_bytes()
+    assert read(path).steps.label == ("40", "41")
+    late = gpu_plane([[kernel("tail", 35)]], number=1)
+    path.write_bytes(planes + space_bytes([late]))
+    assert read(path).ops.name.count("tail") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("model/dense/MatMul:MatMul", ("model/dense/MatMul", "MatMul")),
+        ("jit(f)/dot_general:", ("jit(f)/dot_general", "dot_general")),
+        ("jit(f)/t:transpose[permutation=(0, 1)]", ("jit(f)/t", "transpose")),
+        ("no type", ("no type", "unknown")),
+        ("a b:C D", ("a b:C D", "unknown")),
+    ],
+)
+def test_framework_op_names(text, expected):
+    assert framework_op(text) == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["MemcpyD2H", "MEMCPYHtoD", "Memset", "__amd_rocclr_copyBuffer.kd"]
+)
+def test_memory_copies_are_known_by_name(name):
+    assert is_memcpy(name)
+
+
+def test_damaged_captures_are_read_or_refused(tmp_path):
+    """Flipped bits and cut ends: a profile that can be analysed, or an error for people."""
+    whole = bytearray(stepped(tmp_path, 3).read_bytes())
+    rng = random.Random(5)
+    path = tmp_path / "damaged.xplane.pb"
+    for k in range(150):
+        damaged = bytearray(whole)
+        for _ in range(3):
+            damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged[: rng.randrange(len(damaged))] if k % 3 == 0 else damaged)
+        for compat in (False, True):
+            try:
+                profile = read(path, xprof_compat=compat)
+            except RooflineError:
+                continue
+            with np.errstate(all="ignore"):
+                analyse(profile, resolve(profile.device), AnalysisOptions(xprof_compat=compat))
