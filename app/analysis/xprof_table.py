@@ -10,7 +10,7 @@ from typing import Any
 
 from app.analysis import roofline
 from app.analysis.json_text import to_json
-from app.analysis.records import Measures, RooflineAnalysis, Scope, View
+from app.analysis.records import Measures, RooflineAnalysis, View
 from app.model.device import DeviceKind
 from app.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
 from app.model.units import gb_to_gib
@@ -141,7 +141,7 @@ def _rows(analysis: RooflineAnalysis, view: View) -> Iterator[list[Cell]]:
 def _program_row(analysis: RooflineAnalysis, view: View, row: int) -> list[Cell]:
     points = view.program
     head = [points.label[row], 0.0, "Program", "Program", 1.0]
-    timed = points.measures.total_time_us[row] > 0 or points.scope[row] is Scope.TOTAL
+    timed = points.measures.total_time_us[row] > 0
     tail = [1.0 if timed else 0.0]
     return _cells(analysis, view, points.measures, row, head, [0.0, 0.0], tail, ["0", ""])
 

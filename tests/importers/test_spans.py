@@ -197,7 +197,6 @@ def test_lines_nest_apart():
     assert sums_of(walk) == {0: (12, 12, 2)}
 
 
-@pytest.mark.xfail(reason="growing rows forgets the first metadata, number 0", strict=True)
 def test_first_metadata_of_the_plane_survives_growth():
     walk = walk_of([(0, 1), (1, 2), (2, 3)], [0, 1, 2], metas=[0, 1, 2], ends=[2])
     assert walk.sums().first_meta.tolist() == [0, 1, 2]

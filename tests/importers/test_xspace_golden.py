@@ -17,23 +17,14 @@ REAL = ROOT.parent / "shared" / "profiles" / "tpu-v6e-inference"
 
 # Where we differ from XProf on purpose or not yet, each with what XProf does.
 KNOWN_DIFFERENCES = {
-    "only_zero_duration_ops_at_zero": "a program of no time at all has a share of 0, not 1",
     "children_longer_than_their_parent": "XProf's multiplier of wrapped times is undefined in C++",
     "negative_and_huge_costs": "XProf sums FLOPs as doubles, which do not wrap at 2^64",
     "work_past_64_bits": "XProf sums FLOPs as doubles, which do not wrap at 2^64",
     "model_flops": "XProf reads negative model FLOPs as huge ones",
-    "time_scale_and_stall": "XProf reads an integer Time Scale Multiplier as 0, not as absent",
-    "two_step_lines": "XProf's time range covers every Steps line, not just the last",
     "framework_op_named_like_an_op": "XProf counts an op twice that is named like a tf_op",
-    "loop_events_of_other_frameworks": "XProf's time range covers the Steps line without groups",
-    "device_types_without_tpu_on_two_hosts": "XProf drops hosts whose device type is CPU",
-    "self_time_below_zero_in_a_step": "XProf stops the self time of an event in a step at 0",
-    "third_core_after_an_empty_intersection": "XProf starts again after an empty intersection",
-    "last_op_line_outside_all_steps": "XProf's steps know only the last op line, even if empty",
+    "self_time_below_zero_in_a_step": "XProf's multiplier of wrapped times is undefined in C++",
     "host_with_a_sparse_core_only": "XProf takes the peaks of the first host with a TPU plane",
     "host_with_a_sparse_core_without_peaks": "as above, even if that plane has no peaks",
-    "last_host_without_a_device_type": "XProf takes the last device type, even if empty",
-    "unnamed_device_and_a_host_without_one": "XProf fills an empty device type with CPU",
 }
 
 # XProf orders rows with equal self time and equal name by a hash; here they are compared as a set.

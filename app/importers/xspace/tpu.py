@@ -167,7 +167,9 @@ def _steps(
     with_steps = [core for core in named if per_core[id(core)]]
     if not with_steps:
         return _empty_steps()
-    groups = sorted(_shared([per_core[id(core)] for core in with_steps], xprof_compat))
+    if xprof_compat:
+        with_steps = _since_restart(with_steps, per_core)
+    groups = sorted(set.intersection(*(set(per_core[id(core)]) for core in with_steps)))
     begin, end, duration = _step_spans(with_steps, groups)
     table = StepTable(
         label=tuple(str(group) for group in groups),
@@ -186,12 +188,16 @@ def _steps(
     return table
 
 
-def _shared(groups: Sequence[set[int]], xprof_compat: bool) -> set[int]:
-    """Steps that all cores have. Oddity of XProf: an empty intersection starts again."""
-    shared = groups[0]
-    for more in groups[1:]:
-        shared = shared & more if shared or not xprof_compat else more
-    return shared
+def _since_restart(cores: Sequence[CoreOps], groups: Mapping[int, set[int]]) -> list[CoreOps]:
+    """Oddity of XProf: cores that share no step with those before are forgotten with them."""
+    kept: list[CoreOps] = []
+    shared: set[int] = set()
+    for core in cores:
+        if not shared:
+            kept = []
+        shared = shared & groups[id(core)] if kept else groups[id(core)]
+        kept.append(core)
+    return kept
 
 
 def _cores_in_steps(
@@ -266,8 +272,7 @@ def _add_core_steps(
     scope = scope[inside]
     op_time = np.zeros(len(groups), np.uint64)
     np.add.at(op_time, scope, rows.self_time_ps[inside])
-    took_part = np.isin(groups, list(_complete_groups(core)))
-    table.time_ps[:] += np.where(took_part, np.maximum(op_time, table.duration_ps), np.uint64(0))
+    table.time_ps[:] += np.maximum(op_time, table.duration_ps)
     counted = work_class[inside] >= 0
     at = (scope[counted], work_class[inside][counted])
 
