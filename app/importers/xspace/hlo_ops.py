@@ -54,10 +54,15 @@ class Programs:
             labels=_labels(module, instruction, program_id), cost=model.cost_of(instruction)
         )
 
+    def module(self, program_id: int) -> Module | None:
+        """A program as a graph; `None` if it is not in the capture."""
+        found = self._model(program_id)
+        return found[0] if found is not None else None
+
     def name(self, program_id: int) -> str:
         """Module name of a program; empty if unknown."""
-        found = self._model(program_id)
-        return found[0].name if found is not None else ""
+        module = self.module(program_id)
+        return module.name if module is not None else ""
 
     def _model(self, program_id: int) -> tuple[Module, CostModel] | None:
         if program_id not in self._models:

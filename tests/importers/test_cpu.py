@@ -1,0 +1,179 @@
+"""CPU captures: ops of XLA:CPU, once however many threads ran them, with their programs' costs."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.analysis.records import AnalysisOptions, analyse
+from app.devices import resolve
+from app.importers.registry import import_profile
+from app.importers.source import SourceFile
+from app.importers.xspace.hlo_cost import CostModel
+from app.importers.xspace.hlo_ops import Programs
+from app.importers.xspace.planes import open_space
+from app.model.device import DeviceKind
+from tests.tools.gpu_captures import gpu_plane, metadata_plane
+from tests.tools.small_profiles import space_bytes
+from tests.tools.xprof_json import our_tables
+from tests.tools.xspace_wire import PlaneBuilder
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "sample_profiles" / "xspace" / "jax-cpu-transformer.xplane.pb"
+PROGRAM = gzip.decompress((ROOT / "tests/golden/hlo/gpu_control_flow.pb.gz").read_bytes())
+US = 1_000_000
+
+
+def op(name, begin_us, us, run=1):
+    return (name, begin_us, us, [("hlo_op", name), ("program_id", 7), ("run_id", run)])
+
+
+def record(begin_us, task):
+    return ("ThreadpoolListener::Record", begin_us, 0, [("_pt", 15), ("_p", task)])
+
+
+def start(begin_us, task):
+    return ("ThreadpoolListener::StartRegion", begin_us, 0, [("_ct", 15), ("_c", task)])
+
+
+def stop(begin_us):
+    return ("ThreadpoolListener::StopRegion", begin_us, 0, [])
+
+
+def step(begin_us, us, number):
+    return ("train", begin_us, us, [("_r", 1, "i64"), ("step_num", number)])
+
+
+def write(tmp_path, *threads, extra=()):
+    plane = PlaneBuilder("/host:CPU", 500)
+    for at, events in enumerate(threads):
+        line = plane.line(at + 1, f"thread {at}", 0)
+        for name, begin, us, stats in events:
+            plane.event(line, plane.event_meta(name, name), begin * US, us * US, stats)
+    path = tmp_path / "host_0.xplane.pb"
+    path.write_bytes(space_bytes([plane, metadata_plane({7: PROGRAM}), *extra]))
+    return path
+
+
+def read(path, *, xprof_compat=False):
+    return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
+
+
+def times(profile):
+    columns = (profile.ops.occurrences, profile.ops.time_ps // US, profile.ops.self_time_ps // US)
+    return dict(
+        zip(profile.ops.name, zip(*(c.tolist() for c in columns), strict=True), strict=True)
+    )
+
+
+def codes(profile):
+    return {found.code for found in profile.diagnostics}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return read(SAMPLE)
+
+
+def test_the_sample_has_its_program_its_steps_and_no_peaks(sample):
+    assert sample.device.kind is DeviceKind.CPU
+    assert (sample.device.core_count, sample.device.peak_gflops) == (1, None)
+    assert sample.program_names == {32: "jit_step"}
+    assert sample.steps.label == ("0", "1", "2", "3", "4")
+    assert {"dot", "loop fusion", "custom fusion"} <= set(sample.ops.category)
+
+
+def test_flops_of_the_sample_are_the_modules_times_five_steps(sample):
+    space = open_space(np.frombuffer(SAMPLE.read_bytes(), np.uint8), SAMPLE.name)
+    module = Programs(space, xprof_compat=False).module(32)
+    model = CostModel(module, xprof_compat=False)
+    once = sum(model.cost_of(each).model_flop for each in module.entry.instructions)
+    assert int(sample.ops.flop.sum()) == 5 * once
+    assert sample.steps.sums.flop.sum(axis=1).tolist() == [once] * 5
+
+
+def test_time_in_ops_fits_the_wall_clock(sample):
+    assert 0 < sample.op_time_ps <= sample.time_ps == sample.wall_time_ps
+    assert all(count == 5 for count in sample.ops.occurrences.tolist())
+
+
+def test_the_page_is_told_that_there_are_no_peaks(sample):
+    analysis = analyse(sample, resolve(sample.device), AnalysisOptions())
+    assert "no-peaks" in {found.code for found in analysis.diagnostics}
+
+
+def test_xprofs_own_table_stays_empty():
+    table = our_tables([SAMPLE])[0]
+    assert table["rows"] == []
+    assert table["p"]["peak_flop_rate"] == "0"
+
+
+def test_end_markers_and_pool_events_are_no_ops(tmp_path):
+    marker = ("end: cl", 9, 1, [("hlo_op", "cl"), ("program_id", 7)])
+    profile = read(write(tmp_path, [op("cl", 0, 10), marker, start(20, 3), stop(30)]))
+    assert times(profile) == {"cl": (1, 10, 10)}
+
+
+def test_tasks_on_other_threads_count_once_and_are_named(tmp_path):
+    """Own event 0 to 10, tasks 5 to 20 and 30 to 40: 30 us, 10 of them on two threads at once."""
+    main = [op("cl", 0, 10), record(1, 4), record(2, 5)]
+    pool = [start(5, 4), stop(20), start(30, 5), stop(40)]
+    profile = read(write(tmp_path, main, pool))
+    assert times(profile) == {"cl": (1, 30, 30)}
+    assert "on up to 2 threads" in profile.ops.long_name[0]
+    assert "ops-on-several-threads" in codes(profile)
+
+
+def test_a_task_that_goes_on_with_other_ops_ends_there(tmp_path):
+    main = [op("cl", 0, 10), record(1, 4)]
+    pool = [start(5, 4), op("rp", 12, 20), stop(40)]
+    assert times(read(write(tmp_path, main, pool))) == {"cl": (1, 12, 12), "rp": (1, 20, 20)}
+
+
+def test_an_op_whose_events_overlap_on_two_threads_occurred_once(tmp_path):
+    profile = read(write(tmp_path, [op("cl", 0, 10)], [op("cl", 4, 10)]))
+    assert times(profile) == {"cl": (1, 14, 14)}
+
+
+def test_runs_one_after_the_other_are_occurrences(tmp_path):
+    profile = read(write(tmp_path, [op("cl", 0, 10), op("cl", 10, 10)]))
+    assert times(profile) == {"cl": (2, 20, 20)}
+
+
+def test_self_time_is_without_the_ops_inside(tmp_path):
+    profile = read(write(tmp_path, [op("wh", 0, 30), op("vy", 5, 10), op("vy", 15, 10)]))
+    assert times(profile) == {"wh": (1, 30, 10), "vy": (2, 20, 20)}
+
+
+def test_steps_are_the_annotations_in_which_ops_begin(tmp_path):
+    host = [step(0, 50, 8), step(60, 50, 9)]
+    ops = [op("cl", 10, 10), op("rp", 55, 3), op("cl", 70, 10, run=2), op("cl", 130, 9, run=3)]
+    steps = read(write(tmp_path, host, ops)).steps
+    assert steps.label == ("8", "9")
+    assert (steps.sums.time_ps[:, 0] // US).tolist() == [13, 10]  # rp: by its run's first op
+
+
+def test_without_annotations_there_are_no_steps(tmp_path):
+    profile = read(write(tmp_path, [op("cl", 10, 10)]))
+    assert not len(profile.steps)
+    assert "no-steps" in codes(profile)
+
+
+def test_a_program_that_is_not_in_the_capture_leaves_costs_unknown(tmp_path):
+    stats = [("hlo_op", "gone"), ("program_id", 99)]
+    profile = read(write(tmp_path, [("gone", 0, 5, stats)]))
+    assert not profile.ops.cost_known.any()
+
+
+def test_what_the_host_of_a_gpu_computes_is_no_part_of_the_job(tmp_path):
+    kernels = [("k", 0, US, [("hlo_op", "rp"), ("program_id", 7)])]
+    path = write(tmp_path, [op("cl", 0, 10)], extra=[gpu_plane([kernels])])
+    assert read(path).ops.name == ("rp",)
+
+
+def test_two_cpu_hosts_are_one_profile_of_two_machines(tmp_path):
+    path = write(tmp_path, [op("cl", 0, 10)])
+    profile = import_profile([SourceFile(path), SourceFile(path)], xprof_compat=False)
+    assert (profile.device.core_count, len(profile.hosts)) == (2, 2)
+    assert times(profile) == {"cl": (2, 20, 20)}
