@@ -218,7 +218,7 @@ def _steps(work: _Work, roots: StepRoots) -> StepTable:
         sums=empty_sums(len(found), _LEVELS),
     )
     of_row, rows = work.rows(scope)
-    add_step_work(table, of_row, rows, [work.labels[k].category for k in rows.label.tolist()])
+    add_step_work(table, of_row, rows, [label.category for label in work.labels])
     return table
 
 

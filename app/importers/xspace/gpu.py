@@ -4,7 +4,9 @@ Where we differ from XProf 2.24.2, `xprof_compat` keeps its way: it drops kernel
 steps as rows of zeros, and takes kernels on several streams for one after the other.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +41,11 @@ def read_gpu_host(
     """The profile of one GPU host."""
     programs = Programs(space, xprof_compat=xprof_compat)
     at = [k for k, plane in enumerate(space.planes) if plane.is_gpu]
-    groups = group_events(space, at)
-    gpus = list(_read_gpus(space, at, groups, programs, xprof_compat, progress))
+    # Side by side: grouping is mostly compiled scans, reading costs mostly Python.
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        grouping = pool.submit(group_events, space, at)
+        gpus = list(_read_gpus(space, at, grouping, programs, xprof_compat, progress))
+        groups = grouping.result()
     builder = OpTableBuilder(GPU_LEVELS)
     for gpu in gpus:
         builder.add(gpu.labels, gpu.rows())
@@ -68,7 +73,7 @@ def read_gpu_host(
 def _read_gpus(
     space: Space,
     at: Sequence[int],
-    groups: EventGroups,
+    grouping: Future[EventGroups],
     programs: Programs,
     xprof_compat: bool,
     progress: Callable[[float], None],
@@ -76,12 +81,17 @@ def _read_gpus(
     for done, k in enumerate(at, 1):
         yield read_kernels(
             space.planes[k],
-            {line: found for (plane, line), found in groups.by_line.items() if plane == k},
+            partial(_groups_of_plane, grouping, k),
             programs,
-            inherit=not groups.from_file,
+            inherit=lambda: not grouping.result().from_file,
             xprof_compat=xprof_compat,
         )
         progress(done / len(at))
+
+
+def _groups_of_plane(grouping: Future[EventGroups], index: int) -> Mapping[int, I64]:
+    by_line = grouping.result().by_line
+    return {line: found for (plane, line), found in by_line.items() if plane == index}
 
 
 def _busy_ps(gpu: Kernels, *, xprof_compat: bool) -> int:
@@ -116,8 +126,7 @@ def _steps(
         return table
     for gpu in gpus:
         scope, rows = gpu.rows_by_step(found)
-        categories = [gpu.labels[k].category for k in rows.label.tolist()]
-        add_step_work(table, scope, rows, categories)
+        add_step_work(table, scope, rows, [label.category for label in gpu.labels])
         table.time_ps[:] += np.maximum(_busy_by_step(gpu, found), duration)
     return table
 

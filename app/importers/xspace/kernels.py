@@ -117,35 +117,35 @@ class Kernels:
 
 def read_kernels(
     plane: Plane,
-    groups: Mapping[int, I64],
+    groups: Callable[[], Mapping[int, I64]],
     programs: Programs,
     *,
-    inherit: bool,
+    inherit: Callable[[], bool],
     xprof_compat: bool,
 ) -> Kernels:
-    """The kernels of a GPU plane. `groups` has the step of each event by line index; `inherit`
-    gives a kernel without one that of the latest kernel before it."""
+    """The kernels of a GPU plane. `groups` gives the step of each event by line index; `inherit`
+    tells whether a kernel without one has that of the latest kernel before it. Both are asked for
+    last, because they may still be computed meanwhile."""
     ops = _Ops(plane, programs, xprof_compat=xprof_compat)
     parts: list[_Columns] = [_no_columns()]
     spans: list[tuple[int, int]] = []
+    read: list[int] = []
     for number, line in enumerate(plane.lines):
         if not line.event_count or _is_derived(line, xprof_compat=xprof_compat):
             continue
-        at = 0
+        read.append(number)
         ops.start_stream()
         for events in plane.chunks(line, _STATS):
-            group = groups[number][at : at + len(events)]
-            at += len(events)
-            parts.append(ops.take(events, group))
+            parts.append(ops.take(events))
             spans.append(_span(events, line.base_ps if xprof_compat else 0))
     columns = _joined(parts)
-    if inherit:
-        columns["group"] = _inherited(columns["begin_ps"], columns["group"])
+    group = np.concatenate([np.zeros(0, np.int64), *(groups()[number] for number in read)])
     first = min((begin for begin, _ in spans), default=0)
     last = max((end for _, end in spans), default=0)
     return Kernels(
         labels=tuple(ops.labels),
         costs=tuple(ops.costs),
+        group=_inherited(columns["begin_ps"], group) if inherit() else group,
         range_ps=max(0, last - first) if last else 0,
         **columns,
     )
@@ -155,7 +155,6 @@ class _Columns(TypedDict):
     op: I64
     begin_ps: U64
     duration_ps: U64
-    group: I64
     marks_step: Bools
     starts: Bools
     flop: U64
@@ -169,7 +168,6 @@ def _no_columns() -> _Columns:
         op=none,
         begin_ps=unsigned,
         duration_ps=unsigned,
-        group=none,
         marks_step=np.zeros(0, np.bool_),
         starts=np.zeros(0, np.bool_),
         flop=unsigned,
@@ -183,7 +181,6 @@ def _joined(parts: Sequence[_Columns]) -> _Columns:
         op=np.concatenate([part["op"] for part in parts]),
         begin_ps=np.concatenate([part["begin_ps"] for part in parts]),
         duration_ps=np.concatenate([part["duration_ps"] for part in parts]),
-        group=np.concatenate([part["group"] for part in parts]),
         marks_step=np.concatenate([part["marks_step"] for part in parts]),
         starts=np.concatenate([part["starts"] for part in parts]),
         flop=np.concatenate([part["flop"] for part in parts]),
@@ -230,7 +227,7 @@ class _Ops:
         """The next events are another line's."""
         self._executions = Executions(len(self._names))
 
-    def take(self, events: Events, group: I64) -> _Columns:
+    def take(self, events: Events) -> _Columns:
         """Columns of the next events."""
         stats, count = events.stats, len(events)
         op = self._numbers(events)
@@ -245,7 +242,6 @@ class _Ops:
             op=op,
             begin_ps=events.begin_ps,
             duration_ps=events.duration_ps,
-            group=group,
             marks_step=linked & self._marks[events.meta],
             starts=starts,
             flop=flop,

@@ -23,8 +23,11 @@ def step_labels(groups: I64, roots: StepRoots) -> tuple[str, ...]:
 
 
 def add_step_work(table: StepTable, scope: I64, rows: OpRows, categories: Sequence[str]) -> None:
-    """Add rows to the steps they belong to (`scope`: index of each row's step), in place."""
-    kind = np.array([_work_class(category) for category in categories], np.int64)
+    """Add rows to the steps they belong to (`scope`: index of each row's step), in place.
+
+    `categories` are those of the labels that the rows refer to.
+    """
+    kind = np.array([_work_class(category) for category in categories], np.int64)[rows.label]
     kept = kind >= 0
     at = (scope[kept], kind[kept])
     sums = table.sums

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Host, Profile, Severity, StepTable
 
 I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
 
 _BANDWIDTH_STATS = {
     MemoryLevel.HBM: "peak_hbm_bw_gigabytes_per_second",
@@ -43,11 +45,11 @@ def read_tpu_host(
     cores = _read_cores(space, xprof_compat=xprof_compat, progress=progress)
     data_cores = [core for plane, core in cores if not plane.is_sparse_core]
     builder = OpTableBuilder(LEVELS)
-    labelled = {id(core): _labels(core) for core in data_cores}
+    described = {id(core): _describe(core) for core in data_cores}
     for core in data_cores:
-        labels, label_of_meta = labelled[id(core)]
-        builder.add(labels, _op_rows(core, core.rows, label_of_meta))
-    steps = _steps(cores, builder, labelled, xprof_compat=xprof_compat)
+        ops_of_core = described[id(core)]
+        builder.add(ops_of_core.labels, _op_rows(ops_of_core, core.rows))
+    steps = _steps(cores, builder, described, xprof_compat=xprof_compat)
     ops = builder.build()
     return Profile(
         format_id=format_id,
@@ -123,31 +125,63 @@ def _label(kind: OpKind) -> OpLabels:
     )
 
 
-def _op_rows(core: CoreOps, rows: RowSums, label_of_meta: I64) -> OpRows:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CoreOpKinds:
+    """A core's ops: labels, and per event metadata its label (-1: none) and cost as columns.
+
+    Costs are of one occurrence, zeros where the metadata is no op.
+    """
+
+    labels: Sequence[OpLabels]
+    label_of_meta: I64
+    flop: U64
+    model_flop: U64
+    bytes_accessed: U64
+    traffic_bytes: Mapping[MemoryLevel, U64]
+    traffic_known: NDArray[np.bool_]
+    cost_known: NDArray[np.bool_]
+
+
+def _describe(core: CoreOps) -> _CoreOpKinds:
+    kinds = core.kinds
+    labels, label_of_meta = _labels(core)
+
+    def column(cost: Callable[[OpKind], int]) -> U64:
+        return np.array([0 if kind is None else cost(kind) for kind in kinds], np.uint64)
+
+    return _CoreOpKinds(
+        labels=labels,
+        label_of_meta=label_of_meta,
+        flop=column(lambda kind: kind.flop),
+        model_flop=column(lambda kind: kind.model_flop),
+        bytes_accessed=column(lambda kind: kind.bytes_accessed),
+        traffic_bytes={level: column(_traffic_of(level)) for level in LEVELS},
+        traffic_known=column(lambda kind: kind.traffic_bytes is not None).astype(np.bool_),
+        cost_known=column(lambda kind: kind.cost_known).astype(np.bool_),
+    )
+
+
+def _traffic_of(level: MemoryLevel) -> Callable[[OpKind], int]:
+    return lambda kind: (kind.traffic_bytes or {}).get(level, 0)
+
+
+def _op_rows(ops: _CoreOpKinds, rows: RowSums) -> OpRows:
     """Work of each row: the cost of one occurrence, from its first event, times occurrences."""
     kept = np.flatnonzero(rows.first_meta >= 0)
     meta = rows.first_meta[kept]
-    kinds = [kind for kind in (core.kinds[m] for m in meta.tolist()) if kind is not None]
     times = rows.occurrences[kept].astype(np.uint64)
-
-    def total(values: list[int]) -> NDArray[np.uint64]:
-        return np.array(values, np.uint64) * times
-
     return OpRows(
-        label=label_of_meta[meta],
+        label=ops.label_of_meta[meta],
         occurrences=rows.occurrences[kept],
         time_ps=rows.time_ps[kept],
         self_time_ps=rows.self_time_ps[kept],
         dma_stall_ps=rows.dma_stall_ps[kept],
-        flop=total([kind.flop for kind in kinds]),
-        model_flop=total([kind.model_flop for kind in kinds]),
-        bytes_accessed=total([kind.bytes_accessed for kind in kinds]),
-        traffic_bytes={
-            level: total([(kind.traffic_bytes or {}).get(level, 0) for kind in kinds])
-            for level in LEVELS
-        },
-        traffic_known=np.array([kind.traffic_bytes is not None for kind in kinds], np.bool_),
-        cost_known=np.array([kind.cost_known for kind in kinds], np.bool_),
+        flop=ops.flop[meta] * times,
+        model_flop=ops.model_flop[meta] * times,
+        bytes_accessed=ops.bytes_accessed[meta] * times,
+        traffic_bytes={level: column[meta] * times for level, column in ops.traffic_bytes.items()},
+        traffic_known=ops.traffic_known[meta],
+        cost_known=ops.cost_known[meta],
     )
 
 
@@ -157,7 +191,7 @@ def _op_rows(core: CoreOps, rows: RowSums, label_of_meta: I64) -> OpRows:
 def _steps(
     cores: Sequence[tuple[Plane, CoreOps]],
     builder: OpTableBuilder,
-    labelled: Mapping[int, tuple[list[OpLabels], I64]],
+    described: Mapping[int, "_CoreOpKinds"],
     *,
     xprof_compat: bool,
 ) -> StepTable:
@@ -181,9 +215,9 @@ def _steps(
     )
     classes = _work_classes(builder.categories)
     for core in _cores_in_steps(cores, with_steps, xprof_compat=xprof_compat):
-        labels, label_of_meta = labelled[id(core)]
-        rows = _op_rows(core, core.step_rows, label_of_meta)
-        of_label = classes[builder.numbers(labels)]
+        ops = described[id(core)]
+        rows = _op_rows(ops, core.step_rows)
+        of_label = classes[builder.numbers(ops.labels)]
         _add_core_steps(table, core, rows, np.array(groups, np.int64), of_label[rows.label])
     return table
 

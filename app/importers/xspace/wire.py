@@ -130,6 +130,15 @@ def _varint(base, pos, end):  # type: ignore[no-untyped-def]
 
 
 @_part
+def _tag(base, pos, end):  # type: ignore[no-untyped-def]
+    """A field's tag, one byte for fields below 16. The caller has checked `pos` < `end`."""
+    tag = _byte(base + types.uint64(pos))
+    if tag < 128:
+        return tag, pos + 1
+    return _long_varint(base, pos, end)
+
+
+@_part
 def _skip(base, pos, end, wire):  # type: ignore[no-untyped-def]
     """Position after a value of this wire type, -1 where it is cut or the type is unknown."""
     if wire == 0:
@@ -232,54 +241,6 @@ def _look_up(key, table, wide_keys, wide_values):  # type: ignore[no-untyped-def
     return types.int64(-1)
 
 
-@_part
-def _stat(base, pos, end, slots, wide_ids, wide_slots, first_wins, row, values, kinds):  # type: ignore[no-untyped-def]
-    """One XStat of event `row`, stored when its metadata id has a slot. 0, or -1 - position."""
-    metadata_id = types.int64(0)
-    kind = types.uint8(0)
-    value = types.uint64(0)
-    while pos < end:
-        at = pos
-        tag, pos = _varint(base, pos, end)
-        if pos < 0 or tag >> types.uint64(3) == 0:
-            return -1 - at
-        field = tag >> types.uint64(3)
-        wire = tag & types.uint64(7)
-        if wire == 0:
-            word, pos = _varint(base, pos, end)
-            if pos < 0:
-                return -1 - at
-            if field == 1:
-                metadata_id = types.int64(word)
-            elif field == 3 or field == 4 or field == 7:
-                kind = types.uint8(field)
-                value = word
-        elif wire == 2:
-            size, pos = _varint(base, pos, end)
-            if pos < 0 or size > types.uint64(end - pos):
-                return -1 - at
-            if field == 5 or field == 6:
-                kind = types.uint8(field)
-                kept = min(size, types.uint64(_MAX_LENGTH))
-                value = (types.uint64(pos) << types.uint64(_LENGTH_BITS)) | kept
-            elif field == 8:
-                kind = types.uint8(0)
-            pos += types.int64(size)
-        else:
-            start = pos
-            pos = _skip(base, pos, end, wire)
-            if pos < 0:
-                return -1 - at
-            if wire == 1 and field == 2:
-                kind = types.uint8(2)
-                value = _word(base + types.uint64(start))
-    slot = _look_up(metadata_id, slots, wide_ids, wide_slots)
-    if slot >= 0 and not (first_wins[slot] and kinds[slot, row]):
-        values[slot, row] = value
-        kinds[slot, row] = kind
-    return 0
-
-
 @njit(
     types.int64(
         types.uint64, types.int64, types.int64, types.uint64,
@@ -299,12 +260,15 @@ def _scan_events(  # type: ignore[no-untyped-def]
     """Fill the columns with the next events of an XLine, as many as fit.
 
     `filled[0]` gets their number. Returns the position to go on from, or -1 - that of the damage.
+    One function on purpose: it runs once per byte of a capture, and calls that pass arrays cost
+    as much as the decoding.
     """
     row = types.int64(0)
     capacity = meta.shape[0]
+    wanted = slots.shape[0] > 0 or wide_ids.shape[0] > 0
     while pos < end and row < capacity:
         at = pos
-        tag, pos = _varint(base, pos, end)
+        tag, pos = _tag(base, pos, end)
         if pos < 0:
             return -1 - at
         if tag != 34:
@@ -320,24 +284,67 @@ def _scan_events(  # type: ignore[no-untyped-def]
         offset = types.uint64(0)
         span = types.uint64(0)
         count = types.int64(0)
+        index = np.uintp(row)
         while pos < stop:
             here = pos
-            tag, pos = _varint(base, pos, stop)
+            tag, pos = _tag(base, pos, stop)
             if pos < 0 or tag >> types.uint64(3) == 0:
                 return -1 - here
             if tag == 34:  # 4: stats
                 size, pos = _varint(base, pos, stop)
                 if pos < 0 or size > types.uint64(stop - pos):
                     return -1 - here
-                status = types.int64(0)
-                if slots.shape[0] or wide_ids.shape[0]:
-                    status = _stat(
-                        base, pos, pos + types.int64(size), slots, wide_ids, wide_slots,
-                        first_wins, row, values, kinds,
-                    )  # fmt: skip
-                if status < 0:
-                    return status
-                pos += types.int64(size)
+                last = pos + types.int64(size)
+                if not wanted:
+                    pos = last
+                    continue
+                stat_id = types.int64(0)
+                kind = types.uint8(0)
+                value = types.uint64(0)
+                while pos < last:
+                    here = pos
+                    tag, pos = _tag(base, pos, last)
+                    if pos < 0 or tag >> types.uint64(3) == 0:
+                        return -1 - here
+                    field = tag >> types.uint64(3)
+                    wire = tag & types.uint64(7)
+                    if wire == 0:
+                        word, pos = _varint(base, pos, last)
+                        if pos < 0:
+                            return -1 - here
+                        if field == 1:
+                            stat_id = types.int64(word)
+                        elif field == 3 or field == 4 or field == 7:
+                            kind = types.uint8(field)
+                            value = word
+                    elif wire == 2:
+                        size, pos = _varint(base, pos, last)
+                        if pos < 0 or size > types.uint64(last - pos):
+                            return -1 - here
+                        if field == 5 or field == 6:
+                            kind = types.uint8(field)
+                            kept = min(size, types.uint64(_MAX_LENGTH))
+                            value = (types.uint64(pos) << types.uint64(_LENGTH_BITS)) | kept
+                        elif field == 8:
+                            kind = types.uint8(0)
+                        pos += types.int64(size)
+                    else:
+                        start = pos
+                        pos = _skip(base, pos, last, wire)
+                        if pos < 0:
+                            return -1 - here
+                        if wire == 1 and field == 2:
+                            kind = types.uint8(2)
+                            value = _word(base + types.uint64(start))
+                if 0 <= stat_id < slots.shape[0]:
+                    slot = types.int64(slots[np.uintp(stat_id)])
+                else:
+                    slot = _look_up(stat_id, slots, wide_ids, wide_slots)
+                if slot >= 0:
+                    column = np.uintp(slot)
+                    if not (first_wins[column] and kinds[column, index]):
+                        values[column, index] = value
+                        kinds[column, index] = kind
             elif tag == 8 or tag == 16 or tag == 24 or tag == 40:
                 word, pos = _varint(base, pos, stop)
                 if pos < 0:
@@ -356,8 +363,10 @@ def _scan_events(  # type: ignore[no-untyped-def]
                 pos = _skip(base, pos, stop, tag & types.uint64(7))
                 if pos < 0:
                     return -1 - here
-        index = np.uintp(row)
-        meta[index] = _look_up(metadata_id, metas, wide_metas, wide_meta_values)
+        if 0 <= metadata_id < metas.shape[0]:
+            meta[index] = metas[np.uintp(metadata_id)]
+        else:
+            meta[index] = _look_up(metadata_id, metas, wide_metas, wide_meta_values)
         begin[index] = start_ps + offset
         duration[index] = span
         occurrences[index] = count
@@ -537,7 +546,7 @@ class Events:
         return self.begin_ps + self.duration_ps
 
 
-CHUNK_EVENTS = 65_536
+CHUNK_EVENTS = 32_768
 
 
 def scan_events(
