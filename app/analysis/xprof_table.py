@@ -6,6 +6,8 @@ format, numbers as doubles, table properties as text with six significant digits
 
 import html
 from collections.abc import Iterator
+from functools import cache
+from itertools import compress
 from typing import Any
 
 from app.analysis import roofline
@@ -50,8 +52,7 @@ def xprof_table(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
         rows = [{"c": row} for view in _views(analysis) for row in _rows(analysis, view)]
     columns = [
         {"id": name, "label": label, "type": kind}
-        for name, label, kind in _tpu_columns()
-        if name not in _dropped(analysis)
+        for name, label, kind in compress(_tpu_columns(), _kept(on_gpu=_is_gpu(analysis)))
     ]
     if _is_gpu(analysis):
         columns = [{**column, "label": _gpu_label(column["label"])} for column in columns]
@@ -64,9 +65,10 @@ def _is_gpu(analysis: RooflineAnalysis) -> bool:
     return "GPU" in analysis.device.name
 
 
-def _dropped(analysis: RooflineAnalysis) -> frozenset[str]:
-    """Columns that the layout of a GPU does not have."""
-    return _NOT_ON_GPU if _is_gpu(analysis) else frozenset()
+@cache
+def _kept(*, on_gpu: bool) -> tuple[bool, ...]:
+    """Per column of a TPU whether the layout has it: that of a GPU lacks some."""
+    return tuple(not on_gpu or name not in _NOT_ON_GPU for name, _, _ in _tpu_columns())
 
 
 def _gpu_label(label: str) -> str:
@@ -196,11 +198,9 @@ def _cells(
         view.include_infeed_outfeed,
         *identity,
     ]
-    dropped = _dropped(analysis)
     return [
         {"v": value if isinstance(value, str | bool) else float(value)}
-        for value, (name, _, _) in zip(values, _tpu_columns(), strict=True)
-        if name not in dropped
+        for value in compress(values, _kept(on_gpu=_is_gpu(analysis)))
     ]
 
 

@@ -119,22 +119,25 @@ def _close(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    types.void(
+    types.int64(
         _U64A, _U64A, _I32A, _I64A, _I64A, _U64A, _U64A,
-        _U64M, _U64M, _I64A, types.boolean, types.boolean,
+        _U64M, _U64M, _I64A, types.boolean, types.boolean, types.int64,
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
 def _walk(  # type: ignore[no-untyped-def]
     begin, end, meta, row, occurrences, normalised, stall,
-    stack, sums, state, clamp, only_rows,
+    stack, sums, state, clamp, only_rows, first,
 ):  # fmt: skip
     """Go on with one line's events: nest them and add every closed one to its row.
 
+    Starts at event `first`; returns the event that found the stack full, or the event count.
     Events with row -1 nest but are not summed; those with row -2 take no part if `only_rows`.
     """
-    for k in range(begin.shape[0]):
+    for k in range(first, begin.shape[0]):
+        if state[_DEPTH] == stack.shape[1]:
+            return k
         if only_rows and row[k] == -2:
             continue
         while state[_DEPTH] > 0:
@@ -153,6 +156,7 @@ def _walk(  # type: ignore[no-untyped-def]
         stack[_NORMALISED, depth] = normalised[k]
         stack[_STALL, depth] = stall[k]
         state[_DEPTH] = depth + 1
+    return begin.shape[0]
 
 
 @njit(types.void(_U64M, _U64M, _I64A, types.boolean), cache=True, nogil=True)
@@ -291,7 +295,7 @@ class Walk:
     def __init__(self, n_rows: int = 0, *, clamp: bool, only_rows: bool = False) -> None:
         self._clamp = clamp
         self._only_rows = only_rows
-        self._stack = np.zeros((_STACK_ROWS, 0), np.uint64)
+        self._stack = np.zeros((_STACK_ROWS, 64), np.uint64)
         self._sums = np.zeros((_SUM_ROWS, 0), np.uint64)
         self._state = np.zeros(3, np.int64)
         self._n_rows = 0
@@ -322,13 +326,14 @@ class Walk:
         dma_stall_ps: U64,
     ) -> None:
         """Take the next events of the line. Row -1: nested only; row -2: skipped if `only_rows`."""
-        needed = int(self._state[_DEPTH]) + len(begin_ps) + 1
-        if self._stack.shape[1] < needed:
-            self._stack = _widened(self._stack, needed)
-        _walk(
-            begin_ps, end_ps, meta, row, occurrences, normalised_ps, dma_stall_ps,
-            self._stack, self._sums, self._state, self._clamp, self._only_rows,
-        )  # fmt: skip
+        done = 0
+        while done < len(begin_ps):
+            if self._state[_DEPTH] == self._stack.shape[1]:
+                self._stack = _widened(self._stack, 2 * self._stack.shape[1])
+            done = _walk(
+                begin_ps, end_ps, meta, row, occurrences, normalised_ps, dma_stall_ps,
+                self._stack, self._sums, self._state, self._clamp, self._only_rows, done,
+            )  # fmt: skip
 
     def end_line(self) -> None:
         """Close what is open: the next line nests for itself."""
