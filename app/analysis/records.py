@@ -328,7 +328,7 @@ def _measure(work: _Work, context: _Context) -> Measures:
         bandwidth_gibs=bandwidth,
         operational_intensity=overall,
         intensity=intensity,
-        bottleneck_intensity=np.where(unbound, _NAN, bounds.intensity),
+        bottleneck_intensity=np.where(unbound, _fallback(context, overall), bounds.intensity),
         bound=bounds.code,
         attainable_gflops=roofline.ratio(flop_rate, np.nan_to_num(efficiency), missing=missing),
         roofline_efficiency_ratio=efficiency,
@@ -364,6 +364,16 @@ def _intensities(
         return roofline.ratio(flop, np.nan_to_num(moved), missing=missing)
 
     return per_byte(moved), {level: per_byte(column) for level, column in traffic.items()}
+
+
+def _fallback(context: _Context, overall: Floats) -> Floats:
+    """x of what nothing binds: none, but over all bytes on a device without any known peak.
+
+    Without peaks nothing ever binds, and points without roofs still tell ops apart.
+    """
+    if context.peaks.gflops or context.peaks.binding_gibs:
+        return np.full_like(overall, _NAN)
+    return overall
 
 
 def _traffic(work: _Work, moved: Floats, context: _Context) -> dict[MemoryLevel, Floats]:

@@ -229,7 +229,9 @@ def _ridge(analysis: RooflineAnalysis, level: MemoryLevel) -> float | None:
 
 def _bounds(analysis: RooflineAnalysis) -> list[Json]:
     """By bound code: unknown, compute, then the memory levels."""
-    unknown = {"id": "Unknown", "label": "no cost", "kind": "none", **asdict(UNKNOWN_STYLE)}
+    has_peaks = analysis.peaks.gflops or analysis.peaks.binding_gibs
+    label = "no cost" if has_peaks else "no peak"
+    unknown = {"id": "Unknown", "label": label, "kind": "none", **asdict(UNKNOWN_STYLE)}
     compute = {"id": "Compute", "label": "compute", "kind": "flat", **asdict(COMPUTE_STYLE)}
     memory = [
         {

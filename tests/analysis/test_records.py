@@ -345,3 +345,16 @@ def test_times_beyond_64_bits_stop_there():
     )
     assert analysis.with_infeed.total_time_us == pytest.approx(2**64 / 1e6)
     assert analysis.with_infeed.program.measures.total_time_us[0] == pytest.approx(2**64 / 1e6)
+
+
+def test_without_any_peak_points_lie_at_their_intensity_over_all_bytes():
+    table = "op | self_us | flop | bytes\na | 1 | 1000 | 100"
+    analysis = analysed(table, device=reported(gflops=None, gibs={}))
+    assert analysis.ops.measures.bottleneck_intensity[0] == 10
+    assert np.isnan(analysis.ops.measures.roofline_efficiency_ratio[0])
+
+
+def test_with_a_peak_what_nothing_binds_has_no_place():
+    table = "op | self_us | flop | bytes\na | 1 | 0 | 0"
+    analysis = analysed(table, device=reported(gflops=1000.0))
+    assert np.isnan(analysis.ops.measures.bottleneck_intensity[0])
