@@ -1,7 +1,7 @@
 // What the program ran on: one line, and every field with its origin on demand.
 
 import { entry, html, part } from "./dom.js";
-import { bandwidth, bytes, count, DASH, dateTime, duration, flopRate, quantity, significant } from "./format.js";
+import { bytes, count, DASH, dateTime, duration, peakBandwidth, peakRate, quantity, significant } from "./format.js";
 import { counted } from "./words.js";
 
 const ORIGIN_WORDS = { profile: "profile", catalogue: "catalogue", user: "set by you" };
@@ -24,7 +24,7 @@ export function showDevice(model) {
   part("device-pill").textContent = `${device.name} · ${shape}`;
   part("device-strip").replaceChildren(
     item("Device", device.name, " ", small(shape)),
-    ...roofs.compute.map((roof) => item([swatch(roof), `${roof.label} peak ${per}`], flopRate(roof.gflops, 4), originTag(roof.origin))),
+    ...roofs.compute.map((roof) => item([swatch(roof), `${roof.label} peak ${per}`], peakRate(roof.gflops), originTag(roof.origin))),
     // What does not fit is cut from the end: the outermost memory counts most.
     ...roofs.memory.slice(0, 1).map((roof) => memoryItem(roof, per)),
     ...ridgeItems(roofs.memory),
@@ -38,7 +38,7 @@ export function showDevice(model) {
   wireToggle();
 }
 
-const memoryItem = (roof, per) => item([swatch(roof), `${roof.label} ${per}`], bandwidth(roof.gibs, 4), originTag(roof.origin));
+const memoryItem = (roof, per) => item([swatch(roof), `${roof.label} ${per}`], peakBandwidth(roof.gibs), originTag(roof.origin));
 
 const stepsText = ({ steps }) => (steps === 0 ? "no steps" : counted(steps, count(steps), "step"));
 
@@ -62,10 +62,16 @@ function filesText(files) {
   return files.length === 1 ? `${files[0].name} · ${bytes(total)}` : `${files.length} files · ${bytes(total)}`;
 }
 
+/** Peaks with all their digits, the rest as everywhere. */
+function fieldText({ value, unit }) {
+  if (unit === "gflops") return peakRate(value);
+  return unit === "gibs" ? peakBandwidth(value) : quantity(value, unit, 4);
+}
+
 function fieldList(device) {
   return html("dl", { class: "fields" }, ...device.fields.map((field) => html("div", {},
     html("dt", {}, field.label),
-    html("dd", {}, quantity(field.value, field.unit, 4), originTag(field.origin), field.help ? html("p", {}, field.help) : null))));
+    html("dd", {}, fieldText(field), originTag(field.origin), field.help ? html("p", {}, field.help) : null))));
 }
 
 function fileList(profile, coreWord) {

@@ -1,7 +1,7 @@
 // Plotly figures of both rooflines: traces and layout from geometry. Pure; only our own words enter as text.
 
 import { intensityTicks, rateTicks } from "./axes.js";
-import { bandwidth, flopRate, percent, significant } from "./format.js";
+import { peakBandwidth, peakRate, percent, significant } from "./format.js";
 import { attainable, roofLines, slantedLabels } from "./roofs.js";
 
 /** Quiet chart: own buttons, own hover card, nothing that talks to another host. */
@@ -92,7 +92,7 @@ function distanceLines({ main, top, scale }, paint, traces, annotations) {
 /** Plotly reads markup in text; labels from the page data lose what could start any. */
 const words = (text) => String(text).replace(/[<>&]/g, "");
 
-const memoryText = (roof) => `${words(roof.label)} ${bandwidth(roof.gibs, 4)}`;
+const memoryText = (roof) => `${words(roof.label)} ${peakBandwidth(roof.gibs)}`;
 
 function slantLabels(lines, scale, size, paint, annotations) {
   const width = (roof) => memoryText(roof).length * size * 0.56 + 8;
@@ -111,7 +111,7 @@ function flatLabels(compute, scale, { small, fontSize, corner }, paint, annotati
   for (const roof of compute) {
     const y = Math.log10(roof.gflops);
     if (y <= scale.yRange[0] || y >= scale.yRange[1]) continue;
-    const rate = flopRate(roof.gflops, 4);
+    const rate = peakRate(roof.gflops);
     annotations.push({
       x: scale.xRange[1], y, text: small || room < 210 ? rate : `${words(roof.label)} peak ${rate}`, showarrow: false,
       xanchor: "right", yanchor: "bottom", xshift: -3, yshift: 2, bgcolor: paint.colour("--label-bg"),

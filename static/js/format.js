@@ -43,22 +43,30 @@ export function count(value) {
   return value == null ? DASH : fixed(0, value);
 }
 
+let statedFormat;
+
+/** A stated number, such as a peak: as many digits as it has, up to five, "918" and "1525.5". */
+export function stated(value) {
+  statedFormat ??= new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 5, useGrouping: "min2" });
+  return statedFormat.format(value);
+}
+
 const FLOP_STEPS = [[1e6, "P"], [1e3, "T"], [1, "G"], [1e-3, "M"], [1e-6, "k"]];
 
-/** GFLOP/s in, "139 TFLOP/s" out. */
-export function flopRate(gflops, digits = 3) {
+/** GFLOP/s in, "139 TFLOP/s" out; `write` puts down the number. */
+export function flopRate(gflops, digits = 3, write = significant) {
   if (gflops == null) return DASH;
   if (gflops === 0) return `0${SPACE}FLOP/s`;
   const [factor, prefix] = FLOP_STEPS.find(([step]) => gflops >= step * 0.9995) ?? FLOP_STEPS.at(-1);
-  return `${significant(gflops / factor, digits)}${SPACE}${prefix}FLOP/s`;
+  return `${write(gflops / factor, digits)}${SPACE}${prefix}FLOP/s`;
 }
 
 /** GiB/s in; from 10 TiB/s on as TiB/s, below 0.1 GiB/s as MiB/s. */
-export function bandwidth(gibs, digits = 3) {
+export function bandwidth(gibs, digits = 3, write = significant) {
   if (gibs == null) return DASH;
-  if (gibs >= 10_235) return `${significant(gibs / 1024, digits)}${SPACE}TiB/s`;
-  if (gibs !== 0 && gibs < 0.1) return `${significant(gibs * 1024, digits)}${SPACE}MiB/s`;
-  return `${significant(gibs, digits)}${SPACE}GiB/s`;
+  if (gibs >= 10_235) return `${write(gibs / 1024, digits)}${SPACE}TiB/s`;
+  if (gibs !== 0 && gibs < 0.1) return `${write(gibs * 1024, digits)}${SPACE}MiB/s`;
+  return `${write(gibs, digits)}${SPACE}GiB/s`;
 }
 
 const TIME_STEPS = [[1e6, "s"], [1e3, "ms"], [1, "µs"], [1e-3, "ns"]];
@@ -105,6 +113,11 @@ export function dateTime(iso) {
   const options = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC" };
   return `${date.toLocaleString("en-GB", options)} UTC`;
 }
+
+/** A peak rate, GFLOP/s in. */
+export const peakRate = (gflops) => flopRate(gflops, 5, stated);
+/** A peak bandwidth, GiB/s in. */
+export const peakBandwidth = (gibs) => bandwidth(gibs, 5, stated);
 
 const WITH_UNIT = {
   count, bytes,

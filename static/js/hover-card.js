@@ -1,7 +1,7 @@
 // The card beside the pointer: ops, program points and column help. Own elements, text only.
 
 import { boundBadge, categoryBadge, entry, html, part } from "./dom.js";
-import { bandwidth, count, DASH, duration, flopRate, intensity, percent } from "./format.js";
+import { bandwidth, count, DASH, duration, flopRate, intensity, peakBandwidth, percent } from "./format.js";
 import { placeSentence, programName } from "./words.js";
 
 const DISTANCE = 16; // from the pointer
@@ -102,7 +102,7 @@ export function createHoverCard(model) {
         html("dl", {},
           ...entry("Intensity", intensity(10 ** x)),
           ...entry("FLOP rate", flopRate(10 ** y, 4)),
-          ...entry("Bandwidth", bandwidth(roof.gibs, 4))),
+          ...entry("Bandwidth", peakBandwidth(roof.gibs))),
         html("div", { class: "sentence" }, `With fewer FLOPs per byte ${roof.label} is the limit, with more it is compute.`));
     },
     /** @param {{ label: string, sub: string, help: string }} column @param {HTMLElement} anchor */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bandwidth, bytes, columnScale, count, DASH, dateTime, duration, flopRate, intensity, percent, quantity, significant } from "../../static/js/format.js";
+import { bandwidth, bytes, columnScale, count, DASH, dateTime, duration, flopRate, intensity, peakBandwidth, peakRate, percent, quantity, significant } from "../../static/js/format.js";
 
 const plain = (text) => text.replace(/[\u00a0\u202f]/g, " ");
 
@@ -72,4 +72,11 @@ test("a column keeps one unit for all its rows", () => {
   assert.equal(columnScale("time_us", 12).unit, "µs");
   assert.equal(columnScale("gflops", 932_000).unit, "TFLOP/s");
   assert.equal(columnScale("gflops", 900).unit, "GFLOP/s");
+});
+
+test("peaks are written with the digits they have", () => {
+  assert.equal(peakRate(918000), "918\u00a0TFLOP/s");
+  assert.equal(peakRate(311869), "311.87\u00a0TFLOP/s");
+  assert.equal(peakBandwidth(1525.5), "1525.5\u00a0GiB/s");
+  assert.equal(peakBandwidth(null), "–");
 });
