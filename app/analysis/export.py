@@ -6,7 +6,7 @@ Keys carry units; `None` (JSON null, empty CSV cell) is "not measured", 0 is a r
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from app.analysis import roofline
@@ -186,33 +186,13 @@ def _source_line(analysis: RooflineAnalysis, op: int) -> int | None:
 
 
 def _measured(analysis: RooflineAnalysis, measures: Measures, rows: Sequence[int]) -> Columns:
-    columns: Mapping[str, Floats] = {
-        "total_time_us": measures.total_time_us,
-        "avg_time_us": measures.avg_time_us,
-        "self_time_us": measures.self_time_us,
-        "avg_self_time_us": measures.avg_self_time_us,
-        "total_time_per_core_us": measures.total_time_per_core_us,
-        "dma_stall_ratio": measures.dma_stall_ratio,
-        "flop_rate_gflops": measures.flop_rate_gflops,
-        "model_flop_rate_gflops": measures.model_flop_rate_gflops,
-        "memory_bandwidth_gibs": measures.memory_bandwidth_gibs,
-        **{f"{level}_bandwidth_gibs": c for level, c in measures.bandwidth_gibs.items()},
-        "operational_intensity": measures.operational_intensity,
-        **{f"{level}_intensity": c for level, c in measures.intensity.items()},
-        "bottleneck_intensity": measures.bottleneck_intensity,
-    }
-    at_the_roof: Mapping[str, Floats] = {
-        "attainable_gflops": measures.attainable_gflops,
-        "roofline_efficiency_ratio": measures.roofline_efficiency_ratio,
-        "compute_efficiency_ratio": measures.compute_efficiency_ratio,
-        "memory_utilisation_ratio": measures.memory_utilisation_ratio,
-    }
     picked = list(rows)
-    return {
-        **{name: _numbers(column[picked]) for name, column in columns.items()},
-        "bound_by": [analysis.bound_label(code) for code in measures.bound[picked].tolist()],
-        **{name: _numbers(column[picked]) for name, column in at_the_roof.items()},
-    }
+    columns: Columns = {}
+    for name, column in measures.by_id(measures.intensity).items():
+        columns[name] = _numbers(column[picked])
+        if name == "bottleneck_intensity":
+            columns["bound_by"] = [analysis.bound_label(c) for c in measures.bound[picked].tolist()]
+    return columns
 
 
 def _rows(columns: Columns) -> list[Record]:

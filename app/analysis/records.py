@@ -5,7 +5,7 @@ XProf 2.24.2's numbers cell by cell; each of its oddities is one named place in 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
@@ -81,6 +81,29 @@ class Measures:
     roofline_efficiency_ratio: Floats
     compute_efficiency_ratio: Floats
     memory_utilisation_ratio: Floats
+
+    def by_id(self, levels: Iterable[MemoryLevel]) -> dict[str, Floats]:
+        """Numeric columns by their id on the page and in exports; per memory level for `levels`."""
+        levels = tuple(levels)
+        return {
+            "total_time_us": self.total_time_us,
+            "avg_time_us": self.avg_time_us,
+            "self_time_us": self.self_time_us,
+            "avg_self_time_us": self.avg_self_time_us,
+            "total_time_per_core_us": self.total_time_per_core_us,
+            "dma_stall_ratio": self.dma_stall_ratio,
+            "flop_rate_gflops": self.flop_rate_gflops,
+            "model_flop_rate_gflops": self.model_flop_rate_gflops,
+            "memory_bandwidth_gibs": self.memory_bandwidth_gibs,
+            **{f"{level}_bandwidth_gibs": self.bandwidth_gibs[level] for level in levels},
+            "operational_intensity": self.operational_intensity,
+            **{f"{level}_intensity": self.intensity[level] for level in levels},
+            "bottleneck_intensity": self.bottleneck_intensity,
+            "attainable_gflops": self.attainable_gflops,
+            "roofline_efficiency_ratio": self.roofline_efficiency_ratio,
+            "compute_efficiency_ratio": self.compute_efficiency_ratio,
+            "memory_utilisation_ratio": self.memory_utilisation_ratio,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from app.analysis import roofline
 from app.analysis.json_text import to_json
-from app.analysis.records import Measures, ProgramPoints, RooflineAnalysis, Scope, View
+from app.analysis.records import ProgramPoints, RooflineAnalysis, Scope, View
 from app.analysis.roofline import Floats
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic
@@ -280,9 +280,7 @@ def _op_columns(
     number = {name: k for k, name in enumerate(categories)}
     rows = listed.tolist()
     is_op = [op < len(profile.ops) for op in rows]
-    measured = {
-        name: column[listed] for name, column in _measure_columns(ops.measures, levels).items()
-    }
+    measured = {name: column[listed] for name, column in ops.measures.by_id(levels).items()}
     return {
         "name": [ops.name[op] for op in rows],
         "category": [number[ops.category[op]] for op in rows],
@@ -312,29 +310,6 @@ def _source(analysis: RooflineAnalysis, op: int) -> str:
     table = analysis.profile.ops
     file, line = table.source_file[op], int(table.source_line[op])
     return f"{file}:{line}" if file and line >= 0 else file
-
-
-def _measure_columns(measures: Measures, levels: Sequence[MemoryLevel]) -> dict[str, Floats]:
-    """Columns by their id on the page."""
-    return {
-        "total_time_us": measures.total_time_us,
-        "avg_time_us": measures.avg_time_us,
-        "self_time_us": measures.self_time_us,
-        "avg_self_time_us": measures.avg_self_time_us,
-        "total_time_per_core_us": measures.total_time_per_core_us,
-        "dma_stall_ratio": measures.dma_stall_ratio,
-        "flop_rate_gflops": measures.flop_rate_gflops,
-        "model_flop_rate_gflops": measures.model_flop_rate_gflops,
-        "memory_bandwidth_gibs": measures.memory_bandwidth_gibs,
-        **{f"{level}_bandwidth_gibs": measures.bandwidth_gibs[level] for level in levels},
-        "operational_intensity": measures.operational_intensity,
-        **{f"{level}_intensity": measures.intensity[level] for level in levels},
-        "bottleneck_intensity": measures.bottleneck_intensity,
-        "attainable_gflops": measures.attainable_gflops,
-        "roofline_efficiency_ratio": measures.roofline_efficiency_ratio,
-        "compute_efficiency_ratio": measures.compute_efficiency_ratio,
-        "memory_utilisation_ratio": measures.memory_utilisation_ratio,
-    }
 
 
 # -------------------------------------------------------------------------------------------- views
@@ -382,7 +357,7 @@ def _program(
 ) -> Iterator[Json]:
     columns = {
         name: _numbers(column)
-        for name, column in _measure_columns(points.measures, levels).items()
+        for name, column in points.measures.by_id(levels).items()
         if name not in _OF_OPS_ONLY
     }
     steps = sum(scope is Scope.STEP for scope in points.scope)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.importers._op_tables import OpTableBuilder, empty_sums, table_rows
+from app.importers.xspace.tpu import no_steps_diagnostic
 from app.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Profile, ScopeSums, Severity, StepTable
@@ -157,7 +158,7 @@ def _merge_diagnostics(
             remedy="Capture all hosts at the same moment and for at least two steps.",
         )
     elif not len(steps) and any(p.device.kind is not DeviceKind.CPU for p in profiles):
-        merged.setdefault("no-steps", _no_steps())
+        merged.setdefault("no-steps", no_steps_diagnostic())
     if len({(p.device.peak_gflops, p.device.name) for p in profiles if p.device.peak_gflops}) > 1:
         merged["hosts-differ"] = Diagnostic(
             severity=Severity.WARNING,
@@ -166,15 +167,6 @@ def _merge_diagnostics(
             remedy="Upload hosts of one kind together, others apart.",
         )
     return tuple(merged.values())
-
-
-def _no_steps() -> Diagnostic:
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="no-steps",
-        message="No step markers were found, so there is no step average and no row per step.",
-        remedy="Wrap your training step in jax.profiler.StepTraceAnnotation.",
-    )
 
 
 def _add(known: Diagnostic, found: Diagnostic) -> Diagnostic:
