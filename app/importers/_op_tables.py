@@ -1,14 +1,18 @@
 """Op tables added up: the ops of several cores or hosts become one row per (program, name)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.model.categories import UNKNOWN_CATEGORY
+from app.model.compute import ComputeUnit
 from app.model.memory import MemoryLevel
-from app.model.profile import I64, U64, Bools, OpTable, ScopeSums
+from app.model.profile import F64, I64, U64, Bools, OpTable, ScopeSums
+
+Key = TypeVar("Key", ComputeUnit, MemoryLevel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,11 @@ class OpLabels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpRows:
-    """Numbers of ops, one entry per row; `label` is an index into the labels given beside."""
+    """Numbers of ops, one entry per row; `label` is an index into the labels given beside.
+
+    The last three are as in `OpTable`; a capacity that is unknown in one row of an op is unknown
+    for the op.
+    """
 
     label: I64
     occurrences: I64
@@ -40,6 +48,9 @@ class OpRows:
     traffic_bytes: Mapping[MemoryLevel, U64]
     traffic_known: Bools
     cost_known: Bools
+    unit_flop: Mapping[ComputeUnit, U64] = field(default_factory=dict)
+    unit_capacity_flop: Mapping[ComputeUnit, F64] = field(default_factory=dict)
+    level_capacity_bytes: Mapping[MemoryLevel, F64] = field(default_factory=dict)
 
 
 class OpTableBuilder:
@@ -94,7 +105,31 @@ class OpTableBuilder:
             source_line=np.array([label.source_line for label in labels], np.int64),
             source_stack=tuple(label.source_stack for label in labels),
             long_name=tuple(label.long_name for label in labels),
+            unit_flop={unit: self._unit(unit) for unit in self._units()},
+            unit_capacity_flop=self._capacities(lambda rows: rows.unit_capacity_flop, ComputeUnit),
+            level_capacity_bytes=self._capacities(
+                lambda rows: rows.level_capacity_bytes, MemoryLevel
+            ),
         )
+
+    def _units(self) -> tuple[ComputeUnit, ...]:
+        """Units that any row counted work of, in order."""
+        counted = {unit for _, rows in self._rows for unit in rows.unit_flop}
+        return tuple(unit for unit in ComputeUnit if unit in counted)
+
+    def _unit(self, unit: ComputeUnit) -> U64:
+        return self._sum(lambda rows: rows.unit_flop.get(unit, np.zeros_like(rows.flop)))
+
+    def _capacities(
+        self, columns: Callable[[OpRows], Mapping[Key, F64]], order: Iterable[Key]
+    ) -> dict[Key, F64]:
+        """Sums of what any row knows; unknown for an op as soon as one of its rows does not."""
+        known = {key for _, rows in self._rows for key in columns(rows)}
+        sums = {key: np.zeros(len(self._labels)) for key in order if key in known}
+        for op, rows in self._rows:
+            for key, total in sums.items():
+                np.add.at(total, op, columns(rows).get(key, np.full(len(op), np.nan)))
+        return sums
 
     def _traffic(self, level: MemoryLevel) -> U64:
         return self._sum(lambda rows: rows.traffic_bytes.get(level, np.zeros_like(rows.flop)))
@@ -156,6 +191,9 @@ def table_rows(table: OpTable) -> tuple[list[OpLabels], OpRows]:
         traffic_bytes=table.traffic_bytes,
         traffic_known=table.traffic_known,
         cost_known=table.cost_known,
+        unit_flop=table.unit_flop,
+        unit_capacity_flop=table.unit_capacity_flop,
+        level_capacity_bytes=table.level_capacity_bytes,
     )
     return labels, rows
 

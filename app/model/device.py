@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from app.model.compute import ComputeUnit
 from app.model.memory import MemoryLevel
 
 
@@ -17,10 +18,16 @@ class DeviceKind(StrEnum):
 
 
 class PeakOrigin(StrEnum):
-    """Where a peak comes from; shown beside every peak."""
+    """Where a peak comes from; shown beside every peak.
+
+    `PROFILE` is what the capture states, `MEASURED` what a profiler or a benchmark measured,
+    `CALIBRATED` what `roofline calibrate` measured on this machine.
+    """
 
     PROFILE = "profile"
+    MEASURED = "measured"
     CATALOGUE = "catalogue"
+    CALIBRATED = "calibrated"
     USER = "user"
 
 
@@ -37,34 +44,59 @@ class HardwareCounters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceTraits:
+    """What tells parts of one family apart; `None` where the file does not say.
+
+    `processor_count` is SMs, CUs or CPU cores of one device, `architecture` as the file spells it
+    ("sm_90", "gfx942"), `memory_gbs` its memory's bandwidth in GB/s (1e9).
+    """
+
+    processor_count: int | None = None
+    clock_ghz: float | None = None
+    memory_bytes: int | None = None
+    memory_gbs: float | None = None
+    architecture: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedDevice:
     """What the file says about its device, per core (TensorCore, GPU), nothing guessed.
 
-    `bandwidth_gbs` holds only levels with a reported, non-zero peak. `derivation` says, for
-    "compute" or a level's key, how the importer computed a peak from other stats of the file.
+    `bandwidth_gbs` holds only levels with a reported, non-zero peak, `unit_gflops` compute peaks
+    by unit and precision; `peak_gflops` is one peak without a precision. `derivation` says, for
+    "compute", a unit's or a level's key, how the importer computed a peak from other numbers of
+    the file. `peak_origin` is `MEASURED` where a profiler measured these peaks.
     """
 
     kind: DeviceKind
     name: str
     core_count: int
     peak_gflops: float | None = None
+    unit_gflops: Mapping[ComputeUnit, float] = field(default_factory=dict)
     bandwidth_gbs: Mapping[MemoryLevel, float]
     has_megacore: bool = False
     has_cmem: bool = False
     has_merged_vmem: bool = False
     counters: HardwareCounters = HardwareCounters()
+    traits: DeviceTraits = DeviceTraits()
     derivation: Mapping[str, str] = field(default_factory=dict)
+    peak_origin: PeakOrigin = PeakOrigin.PROFILE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputePeak:
-    """A flat ceiling: one compute unit at one precision, in GFLOP/s per core."""
+    """A flat ceiling: one compute unit at one precision, in GFLOP/s per core.
+
+    `unit` is `None` for a peak whose precision nobody names; `id` is then "peak", else the unit's
+    key.
+    """
 
     id: str
     label: str
     gflops: float
     origin: PeakOrigin
     source: str
+    unit: ComputeUnit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,3 +136,7 @@ class Device:
     def memory_gbs(self, level: MemoryLevel) -> float | None:
         """Peak bandwidth of `level` in GB/s, or `None` when unknown."""
         return next((peak.gbs for peak in self.memory if peak.level == level), None)
+
+    def unit_gflops(self, unit: ComputeUnit) -> float | None:
+        """Peak of `unit` in GFLOP/s, or `None` when unknown."""
+        return next((peak.gflops for peak in self.compute if peak.unit == unit), None)

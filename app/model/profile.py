@@ -6,18 +6,32 @@ over cores; work is counted per op over all its occurrences. Unsigned columns wr
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.model.compute import ComputeUnit
 from app.model.device import ReportedDevice
 from app.model.memory import MemoryLevel
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+
+class Provenance(StrEnum):
+    """How a quantity was obtained: counted by hardware, by the compiler's cost model, or guessed.
+
+    `ESTIMATED` is from shapes and documented formulas; `STATED` is what a person's file says.
+    """
+
+    MEASURED = "measured"
+    MODELLED = "modelled"
+    ESTIMATED = "estimated"
+    STATED = "stated"
 
 
 class Severity(StrEnum):
@@ -46,6 +60,12 @@ class OpTable:
     `flop`, `model_flop`, `bytes_accessed` and `traffic_bytes` are totals over all occurrences.
     `traffic_bytes[level]` counts only where `traffic_known`; elsewhere only `bytes_accessed` is
     known. `cost_known` is false where nobody counted (no FLOP and no byte count in the file).
+
+    `unit_flop` splits `flop` by compute unit where the profiler can (a unit's column is 0 where the
+    op did not use it; an op whose columns are all 0 counts against the device's main peak).
+    `unit_capacity_flop` and `level_capacity_bytes` hold, where a profiler measured peaks per
+    launch, what the hardware could have done in the op's time (peak × time, summed over launches);
+    NaN where unknown, then the device's peak counts.
     """
 
     name: tuple[str, ...]
@@ -65,9 +85,30 @@ class OpTable:
     source_line: I64  # -1 where unknown
     source_stack: tuple[str, ...]
     long_name: tuple[str, ...]
+    unit_flop: Mapping[ComputeUnit, U64] = field(default_factory=dict)
+    unit_capacity_flop: Mapping[ComputeUnit, F64] = field(default_factory=dict)
+    level_capacity_bytes: Mapping[MemoryLevel, F64] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LaunchTable:
+    """Single launches of ops (kernels), in the file's order: what an op's row sums up.
+
+    `op` is the row of the op in the op table; `detail` says what tells launches apart (grid, block,
+    stream). Numbers are NaN where unknown.
+    """
+
+    op: I64
+    detail: tuple[str, ...]
+    time_ps: U64
+    flop: F64
+    traffic_bytes: Mapping[MemoryLevel, F64]
+
+    def __len__(self) -> int:
+        return len(self.op)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,6 +126,7 @@ class ScopeSums:
     bytes_accessed: U64
     traffic_bytes: Mapping[MemoryLevel, U64]
     traffic_known: Bools
+    unit_flop: Mapping[ComputeUnit, U64] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -121,7 +163,8 @@ class Profile:
     `time_ps` is the core-time of the whole capture, idle included; `op_time_ps` the part spent in
     ops; `normalised_op_time_ps` that part scaled to the default clock (XProf's DVFS multiplier).
     `wall_time_ps` is the capture's duration on the device, `None` when unknown;
-    `program_names` maps a program id to its module name where the capture has one.
+    `program_names` maps a program id to its module name where the capture has one. `limits` are
+    sentences about what this profiler cannot know; `launches` are single launches, where kept.
     """
 
     format_id: str
@@ -138,3 +181,7 @@ class Profile:
     captured_at_ns: int | None
     program_names: Mapping[int, str]
     diagnostics: tuple[Diagnostic, ...]
+    flop_provenance: Provenance = Provenance.MODELLED
+    bytes_provenance: Provenance = Provenance.MODELLED
+    limits: tuple[str, ...] = ()
+    launches: LaunchTable | None = None

@@ -27,6 +27,12 @@ LEVEL_STYLES = {
     MemoryLevel.VMEM_READ: LineStyle("--roof-vmem-read", "dash"),
     MemoryLevel.VMEM_WRITE: LineStyle("--roof-vmem-write", "dot"),
     MemoryLevel.SHARED_L1: LineStyle("--roof-l1", "dashdot"),
+    MemoryLevel.DRAM: LineStyle("--roof-hbm", "solid"),
+    MemoryLevel.LLC: LineStyle("--roof-llc", "dash"),
+    MemoryLevel.L2: LineStyle("--roof-l2", "dash"),
+    MemoryLevel.L1: LineStyle("--roof-l1", "dashdot"),
+    MemoryLevel.SHARED: LineStyle("--roof-shared", "dot"),
+    MemoryLevel.LDS: LineStyle("--roof-shared", "dot"),
 }
 
 

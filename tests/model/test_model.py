@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.model.categories import is_container, is_infeed_outfeed
+from app.model.compute import ComputeUnit
 from app.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
 from app.model.units import gb_to_gib, gib_to_gb, ps_to_ns, ps_to_us
 
@@ -39,8 +40,10 @@ def test_containers_are_exact_words(category):
     assert not is_infeed_outfeed(category)
 
 
-def test_levels_have_xprofs_names_in_the_order_of_classification():
-    assert [level.label for level in MemoryLevel] == [
+def test_xprofs_levels_have_its_names_in_its_order_of_classification():
+    xprofs = (MemoryLevel.HBM, *TPU_ON_CHIP_LEVELS, MemoryLevel.SHARED_L1)
+    assert [level for level in MemoryLevel if level in xprofs] == [*xprofs]
+    assert [level.label for level in xprofs] == [
         "HBM",
         "CMEM Read",
         "CMEM Write",
@@ -48,4 +51,14 @@ def test_levels_have_xprofs_names_in_the_order_of_classification():
         "VMEM Write",
         "Shm/L1",
     ]
-    assert [*MemoryLevel][1:5] == [*TPU_ON_CHIP_LEVELS]
+
+
+def test_every_level_has_a_label_of_its_own():
+    assert len({level.label for level in MemoryLevel}) == len(MemoryLevel)
+
+
+@pytest.mark.parametrize("unit", ComputeUnit)
+def test_a_compute_unit_knows_its_precision_and_kind(unit):
+    kind = "matrix" if unit.is_matrix else "vector"
+    assert unit.value == f"{kind}_{unit.precision.value}"
+    assert unit.label.lower() == f"{kind} {unit.precision.value}"
