@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.analysis.records import AnalysisOptions, RooflineAnalysis, analyse
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions, RooflineAnalysis
 from app.devices import resolve
 from app.errors import UnknownFormatError, UploadRejectedError
 from app.importers.archives import Unpacked, UnpackLimits, unpack

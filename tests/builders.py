@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from app.analysis.records import AnalysisOptions, RooflineAnalysis, analyse
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions, RooflineAnalysis
 from app.devices import resolve
 from app.model.device import Device, DeviceKind, HardwareCounters, ReportedDevice
 from app.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.model.compute import ComputeUnit
 from app.model.memory import MemoryLevel
 from app.model.units import gib_to_gb
 
@@ -83,8 +84,12 @@ class Peaks:
     """The ceilings rows are held against: GFLOP/s and GiB/s per core, 0 where unknown.
 
     `binding_gibs` decides what binds; `counted_gibs` holds the levels that enter efficiency.
+    `unit_gflops` are the peaks by compute unit; `is_of_one_unit` is true where `gflops` itself is
+    the peak of one of them, and says nothing about work done by another.
     """
 
     gflops: float
+    unit_gflops: Mapping[ComputeUnit, float]
+    is_of_one_unit: bool
     binding_gibs: Mapping[MemoryLevel, float]
     counted_gibs: Mapping[MemoryLevel, float]

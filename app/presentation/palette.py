@@ -30,9 +30,9 @@ LEVEL_STYLES = {
     MemoryLevel.DRAM: LineStyle("--roof-hbm", "solid"),
     MemoryLevel.LLC: LineStyle("--roof-llc", "dash"),
     MemoryLevel.L2: LineStyle("--roof-l2", "dash"),
-    MemoryLevel.L1: LineStyle("--roof-l1", "dashdot"),
+    MemoryLevel.L1: LineStyle("--roof-l1", "dash"),
     MemoryLevel.SHARED: LineStyle("--roof-shared", "dot"),
-    MemoryLevel.LDS: LineStyle("--roof-shared", "dot"),
+    MemoryLevel.LDS: LineStyle("--roof-shared", "dashdot"),
 }
 
 

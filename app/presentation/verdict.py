@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.analysis.records import Cost, RooflineAnalysis, View, why_bytes_exceed_peak
+from app.analysis.diagnose import why_bytes_exceed_peak
+from app.analysis.records import Cost, RooflineAnalysis, View
 from app.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, Floats
 from app.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
 from app.model.memory import MemoryLevel

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.analysis.analyse import analyse
 from app.analysis.export import analysis_to_json, op_records, ops_to_csv
-from app.analysis.records import AnalysisOptions, analyse
+from app.analysis.records import AnalysisOptions
 from app.devices import resolve
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Host, Severity

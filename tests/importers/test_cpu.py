@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.analysis.records import AnalysisOptions, analyse
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions
 from app.devices import resolve
 from app.importers.registry import import_profile
 from app.importers.source import SourceFile

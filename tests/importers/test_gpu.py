@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.analysis.records import AnalysisOptions, Cost, analyse
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions, Cost
 from app.devices import resolve
 from app.errors import RooflineError
 from app.importers.registry import import_profile

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis.records import AnalysisOptions, analyse
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions
 from app.devices import resolve
 from app.errors import RooflineError
 from app.importers.registry import import_profile

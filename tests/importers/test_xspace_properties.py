@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis.records import AnalysisOptions, RooflineAnalysis, analyse
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions, RooflineAnalysis
 from app.devices import resolve
 from app.importers.registry import import_profile
 from app.importers.source import SourceFile

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.analysis.records import AnalysisOptions, analyse
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions
 from app.analysis.xprof_table import to_xprof
 from app.devices import resolve
 from app.importers.registry import import_profile

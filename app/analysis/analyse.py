@@ -1,0 +1,36 @@
+"""Profile and device to roofline records, for both states of the infeed/outfeed switch."""
+
+from app.analysis.context import Context, Oddities, peaks_of, time_scale
+from app.analysis.diagnose import diagnose, worded
+from app.analysis.ops import op_records, view_of
+from app.analysis.records import AnalysisOptions, RooflineAnalysis
+from app.model.compute import ComputeUnit
+from app.model.device import Device
+from app.model.memory import MemoryLevel
+from app.model.profile import Profile
+
+
+def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> RooflineAnalysis:
+    """Roofline records of a checked profile; total, whatever the profile lacks."""
+    oddities = Oddities(options.xprof_compat)
+    peaks = peaks_of(device, oddities)
+    levels = tuple(level for level in MemoryLevel if level in profile.ops.traffic_bytes)
+    units = () if oddities.on else tuple(u for u in ComputeUnit if u in profile.ops.unit_flop)
+    shared = oddities.shared_memory_moves_hbm_bytes(device)
+    context = Context(profile, device, peaks, levels, units, oddities)
+    ops = op_records(context)
+    with_infeed = view_of(context, ops, include=True)
+    found = diagnose(context, ops, with_infeed.program)
+    return RooflineAnalysis(
+        profile=profile,
+        device=device,
+        options=options,
+        peaks=peaks,
+        levels=(*levels, MemoryLevel.SHARED_L1) if shared else levels,
+        units=units,
+        ops=ops,
+        with_infeed=with_infeed,
+        without_infeed=view_of(context, ops, include=False),
+        time_scale_multiplier=time_scale(profile),
+        diagnostics=(*map(worded, profile.diagnostics), *found),
+    )

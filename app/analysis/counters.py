@@ -1,0 +1,84 @@
+"""The program's point by hardware counters: "Total (HW)"."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+
+import numpy as np
+
+from app.analysis import roofline
+from app.analysis.context import NAN, Context
+from app.analysis.records import Measures, ProgramPoints, Scope
+from app.model.units import gib_to_gb
+
+
+def with_counters(context: Context, points: ProgramPoints) -> ProgramPoints:
+    """Insert "Total (HW)" after Total where the capture has utilisation counters."""
+    counters = context.device.counters
+    compute, memory = _counted(counters.matrix_unit_ratio), _counted(counters.hbm_ratio)
+    if math.isnan(compute) and math.isnan(memory):
+        return points
+    row = _counter_measures(context, compute, memory) | {
+        name: float(getattr(points.measures, name)[0])
+        for name in ("total_time_us", "total_time_per_core_us")
+    }
+    return ProgramPoints(
+        scope=(points.scope[0], Scope.TOTAL_HW, *points.scope[1:]),
+        label=(points.label[0], "Total (HW)", *points.label[1:]),
+        outlier=np.insert(points.outlier, 1, False),
+        measures=_insert_row(points.measures, row),
+    )
+
+
+def _counted(value: float | None) -> float:
+    return NAN if value is None or not math.isfinite(value) else value
+
+
+def _counter_measures(context: Context, compute: float, memory: float) -> dict[str, float]:
+    """Counter-derived values: rate = utilisation × peak, intensity = rate / HBM bytes per second.
+
+    Known only as far as the counters go; a program is placed on the roof only with both.
+    """
+    peak_gflops = context.peaks.gflops or NAN
+    peak_gibs = context.peaks.binding_gibs.get(context.main_level, NAN)
+    rate, bandwidth = compute * peak_gflops, memory * peak_gibs
+    intensity = rate / gib_to_gb(bandwidth) if bandwidth > 0 else NAN
+    both = not math.isnan(compute) and not math.isnan(memory)
+    efficiency = max(compute, memory) if both else NAN
+    return {
+        "flop_rate_gflops": rate,
+        f"{context.main_level}_bandwidth_gibs": bandwidth,
+        f"{context.main_level}_intensity": intensity,
+        f"{context.main_level}_utilisation_ratio": memory,
+        "unit": -1,
+        "operational_intensity": intensity,
+        "bottleneck_intensity": intensity,
+        "bound": float(_counter_bound(context, compute, memory)),
+        "attainable_gflops": rate / efficiency if efficiency > 0 else NAN,
+        "roofline_efficiency_ratio": efficiency,
+        "compute_efficiency_ratio": compute,
+        "memory_utilisation_ratio": memory,
+    }
+
+
+def _counter_bound(context: Context, compute: float, memory: float) -> int:
+    """As for ops: the more utilised one, compute on a tie, nothing where nothing is used."""
+    if math.isnan(compute) or math.isnan(memory) or max(compute, memory) <= 0:
+        return roofline.UNKNOWN_BOUND
+    if compute >= memory or context.main_level not in context.levels:
+        return roofline.COMPUTE_BOUND
+    return roofline.COMPUTE_BOUND + 1 + context.levels.index(context.main_level)
+
+
+def _insert_row(measures: Measures, row: Mapping[str, float]) -> Measures:
+    columns: dict[str, object] = {}
+    for field in fields(Measures):
+        value = getattr(measures, field.name)
+        if isinstance(value, Mapping):
+            columns[field.name] = {
+                key: np.insert(column, 1, row.get(f"{key}_{field.name}", NAN))
+                for key, column in value.items()
+            }
+        else:
+            columns[field.name] = np.insert(value, 1, row.get(field.name, NAN))
+    return Measures(**columns)  # type: ignore[arg-type]
