@@ -90,7 +90,7 @@ def _headline(page: dict[str, Any]) -> dict[str, Any]:
     """What lists show, taken from the page data so that list and page never disagree."""
     device, view = page["device"], page["views"]["in"]
     rows: list[dict[str, Any]] = view["program"]
-    total = next((row for row in rows if row["scope"] == "total"), {})
+    total = rows[0] if rows else {}
     at = total.get("bound_by")
     bound = page["bounds"][at] if at is not None else {}
     costs = page["ops"]["columns"]["cost"]

@@ -67,6 +67,9 @@ def _profile(analysis: RooflineAnalysis) -> Record:
     profile = analysis.profile
     return {
         "format": profile.format_label,
+        "flop_provenance": profile.flop_provenance.value,
+        "bytes_provenance": profile.bytes_provenance.value,
+        "limits": list(profile.limits),
         "captured_at_unix_ns": profile.captured_at_ns,
         "wall_time_us": None if profile.wall_time_ps is None else ps_to_us(profile.wall_time_ps),
         "hosts": [
@@ -98,6 +101,7 @@ def _roofs(analysis: RooflineAnalysis) -> Record:
         "compute": [
             {
                 "id": peak.id,
+                "unit": peak.unit.value if peak.unit else None,
                 "label": peak.label,
                 "peak_gflops": peak.gflops,
                 "origin": peak.origin.value,
@@ -192,6 +196,9 @@ def _measured(analysis: RooflineAnalysis, measures: Measures, rows: Sequence[int
         columns[name] = _numbers(column[picked])
         if name == "bottleneck_intensity":
             columns["bound_by"] = [analysis.bound_label(c) for c in measures.bound[picked].tolist()]
+    if analysis.units:
+        units = [*(unit.value for unit in analysis.units), None]  # -1: the main peak
+        columns["compute_unit"] = [units[number] for number in measures.unit[picked].tolist()]
     return columns
 
 

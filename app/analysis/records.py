@@ -183,6 +183,17 @@ class RooflineAnalysis:
         """The state with or without infeed and outfeed."""
         return self.with_infeed if include_infeed_outfeed else self.without_infeed
 
+    def roof_of_unit(self, number: int) -> int | None:
+        """Place among the device's compute peaks of unit `number` (of `units`); -1 is the main.
+
+        `None` where the device has no such peak.
+        """
+        if number < 0:
+            return 0 if self.device.compute else None
+        unit = self.units[number]
+        places = (k for k, peak in enumerate(self.device.compute) if peak.unit == unit)
+        return next(places, None)
+
     def bound_label(self, code: int) -> str:
         """XProf's text for a bound code."""
         if code <= roofline.COMPUTE_BOUND:

@@ -1,8 +1,9 @@
 """Every table and hover column once: id, label, unit, whether shown at first, and its formula."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.model.compute import ComputeUnit
 from app.model.memory import MemoryLevel
 
 
@@ -18,8 +19,13 @@ class Column:
     help: str
 
 
-def op_columns(levels: Sequence[MemoryLevel], core_word: str) -> tuple[Column, ...]:
-    """Columns of the op table; a memory level has its own pair."""
+def op_columns(
+    levels: Sequence[MemoryLevel], units: Mapping[ComputeUnit, str], core_word: str
+) -> tuple[Column, ...]:
+    """Columns of the op table; a memory level has its own pair, a compute unit its own rate.
+
+    `units` are those that work is split by, each with its label on this device.
+    """
     per = f"per {core_word}"
     return (
         Column("name", "Operation", "text", "", True, "Name of the op in the compiled program."),
@@ -99,6 +105,7 @@ def op_columns(levels: Sequence[MemoryLevel], core_word: str) -> tuple[Column, .
             True,
             "FLOP rate ÷ peak FLOP rate.",
         ),
+        *_unit_columns(units, core_word),
         *_level_columns(levels),
         Column(
             "memory_utilisation_ratio",
@@ -202,7 +209,9 @@ def op_columns(levels: Sequence[MemoryLevel], core_word: str) -> tuple[Column, .
     )
 
 
-def program_columns(levels: Sequence[MemoryLevel], core_word: str) -> tuple[Column, ...]:
+def program_columns(
+    levels: Sequence[MemoryLevel], units: Mapping[ComputeUnit, str], core_word: str
+) -> tuple[Column, ...]:
     """Columns of the program table, in XProf's order and then ours."""
     per = f"per {core_word}"
     return (
@@ -217,6 +226,7 @@ def program_columns(levels: Sequence[MemoryLevel], core_word: str) -> tuple[Colu
         ),
         Column("flop_rate_gflops", "FLOP rate", "gflops", per, True, "FLOPs of all ops ÷ time."),
         Column("bound_by", "Bound by", "bound", "", True, "The most utilised resource."),
+        *_unit_columns(units, core_word),
         *_level_columns(levels),
         Column(
             "roofline_efficiency_ratio",
@@ -279,10 +289,35 @@ def program_columns(levels: Sequence[MemoryLevel], core_word: str) -> tuple[Colu
     )
 
 
+def _unit_columns(units: Mapping[ComputeUnit, str], core_word: str) -> tuple[Column, ...]:
+    if not units:
+        return ()
+    roof = Column(
+        "compute_unit",
+        "Compute roof",
+        "roof",
+        "",
+        False,
+        "The compute unit whose peak is used most; FLOP rate / peak is against it.",
+    )
+    rates = (
+        Column(
+            f"{unit}_flop_rate_gflops",
+            label,
+            "gflops",
+            f"per {core_word}",
+            False,
+            f"FLOPs of {label} ÷ total time.",
+        )
+        for unit, label in units.items()
+    )
+    return (roof, *rates)
+
+
 def _level_columns(levels: Sequence[MemoryLevel]) -> tuple[Column, ...]:
     columns = []
     for level in levels:
-        first = level is MemoryLevel.HBM
+        first = level.is_main
         columns.append(
             Column(
                 f"{level}_bandwidth_gibs",

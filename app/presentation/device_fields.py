@@ -50,14 +50,14 @@ def _peaks(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
     device, per = analysis.device, f"per {analysis.device.core_word}"
     compute = [
         _field(
-            "peak_flop_rate",
-            f"Peak FLOP rate {per}",
+            "peak_flop_rate" if number == 0 else f"peak_{peak.id}_flop_rate",
+            f"Peak FLOP rate {per}" if number == 0 else f"{peak.label} {per}",
             peak.gflops,
             "gflops",
             origin=peak.origin.value,
             help=peak.source,
         )
-        for peak in device.compute
+        for number, peak in enumerate(device.compute)
     ]
     memory = [
         _field(

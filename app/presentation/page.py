@@ -14,8 +14,9 @@ from app.analysis import roofline
 from app.analysis.json_text import to_json
 from app.analysis.records import ProgramPoints, RooflineAnalysis, Scope, View
 from app.analysis.roofline import Floats
+from app.model.compute import ComputeUnit
 from app.model.memory import MemoryLevel
-from app.model.profile import Diagnostic
+from app.model.profile import Diagnostic, LaunchTable
 from app.model.units import gb_to_gib, ps_to_us
 from app.presentation.columns import op_columns, program_columns
 from app.presentation.device_fields import device_fields
@@ -24,11 +25,13 @@ from app.presentation.palette import (
     LEVEL_STYLES,
     UNKNOWN_STYLE,
     category_style,
+    compute_style,
 )
 from app.presentation.verdict import CategoryShare, build_verdict, category_shares
 
 SCHEMA = 1
 SIGNIFICANT_DIGITS = 6
+LAUNCHES_SHOWN = 200
 
 # A program runs once and is its own self.
 _OF_OPS_ONLY = {"avg_time_us", "self_time_us", "avg_self_time_us", "dma_stall_ratio"}
@@ -64,7 +67,7 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> Json:
     levels = shown_levels(analysis, listed)
     categories = _categories(analysis, listed)
     place = {op: k for k, op in enumerate(listed.tolist())}
-    core_word = analysis.device.core_word
+    core_word, units = analysis.device.core_word, unit_labels(analysis)
     return {
         "schema": SCHEMA,
         "profile": _profile(analysis, identity),
@@ -72,8 +75,8 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> Json:
         "roofs": _roofs(analysis),
         "bounds": _bounds(analysis),
         "x_axes": _x_axes(levels),
-        "columns": [asdict(column) for column in op_columns(levels, core_word)],
-        "program_columns": [asdict(column) for column in program_columns(levels, core_word)],
+        "columns": [asdict(column) for column in op_columns(levels, units, core_word)],
+        "program_columns": [asdict(column) for column in program_columns(levels, units, core_word)],
         "categories": [{"name": name, **asdict(category_style(name))} for name in categories],
         "ops": {
             "count": len(listed),
@@ -127,7 +130,36 @@ def _details(analysis: RooflineAnalysis) -> Iterator[Json]:
             "source_stack": [line for line in table.source_stack[op].split("\n") if line],
             "program_id": str(program_id),
             "program": names.get(program_id, ""),
+            **_launches(analysis.profile.launches, op),
         }
+
+
+def _launches(table: LaunchTable | None, op: int) -> Json:
+    """The first launches of `op`, and how many there are."""
+    if table is None:
+        return {}
+    rows = np.flatnonzero(table.op == op)
+    return {
+        "launch_count": len(rows),
+        "launches": [
+            {
+                "detail": table.detail[row],
+                "time_us": _rounded(ps_to_us(float(table.time_ps[row]))),
+                "flop": _rounded(float(table.flop[row])),
+                "bytes": {
+                    level.value: _rounded(float(column[row]))
+                    for level, column in table.traffic_bytes.items()
+                },
+            }
+            for row in rows[:LAUNCHES_SHOWN].tolist()
+        ],
+    }
+
+
+def unit_labels(analysis: RooflineAnalysis) -> dict[ComputeUnit, str]:
+    """Compute units that any op's work is split by, as this device calls them."""
+    named = {peak.unit: peak.label for peak in analysis.device.compute}
+    return {unit: named.get(unit, unit.label) for unit in analysis.units}
 
 
 def shown_levels(analysis: RooflineAnalysis, listed: Sequence[int] | Any) -> list[MemoryLevel]:
@@ -152,6 +184,11 @@ def _profile(analysis: RooflineAnalysis, identity: PageIdentity) -> Json:
         "created_at": identity.created_at,
         "captured_at": _iso(profile.captured_at_ns),
         "format": profile.format_label,
+        "limits": list(profile.limits),
+        "provenance": {
+            "flop": profile.flop_provenance.value,
+            "bytes": profile.bytes_provenance.value,
+        },
         "files": [
             {
                 "name": host.file_name,
@@ -196,13 +233,14 @@ def _roofs(analysis: RooflineAnalysis) -> Json:
     compute = [
         {
             "id": peak.id,
+            "unit": peak.unit.value if peak.unit else None,
             "label": peak.label,
             "gflops": _rounded(peak.gflops),
             "origin": peak.origin.value,
             "source": peak.source,
-            **asdict(COMPUTE_STYLE),
+            **asdict(compute_style(number)),
         }
-        for peak in device.compute
+        for number, peak in enumerate(device.compute)
     ]
     memory = [
         {
@@ -281,10 +319,12 @@ def _op_columns(
     rows = listed.tolist()
     is_op = [op < len(profile.ops) for op in rows]
     measured = {name: column[listed] for name, column in ops.measures.by_id(levels).items()}
+    own_peaks = _shares_of_own_peaks(analysis)
     return {
         "name": [ops.name[op] for op in rows],
         "category": [number[ops.category[op]] for op in rows],
         "bound_by": ops.measures.bound[listed].tolist(),
+        **_compute_roofs(analysis, rows),
         "cost": [ops.cost[op].value for op in rows],
         "program_id": [
             str(int(ops.program_id[op])) if real else None
@@ -303,6 +343,31 @@ def _op_columns(
         "self_time_per_core_us": _numbers(ops.self_time_per_core_us[listed]),
         "saving_per_core_us": _numbers(ops.saving_per_core_us[listed]),
         **{name: _numbers(column) for name, column in measured.items()},
+        **{name: _numbers(column[listed]) for name, column in own_peaks.items()},
+    }
+
+
+def _compute_roofs(analysis: RooflineAnalysis, rows: Sequence[int]) -> Json:
+    """The compute roof of each op, where work is split by unit; elsewhere it is the main one."""
+    if not analysis.units:
+        return {}
+    units = analysis.ops.measures.unit[list(rows)].tolist()
+    return {"compute_unit": [analysis.roof_of_unit(unit) for unit in units]}
+
+
+def _shares_of_own_peaks(analysis: RooflineAnalysis) -> dict[str, Floats]:
+    """Utilisation where a profiler measured peaks per launch: not rate ÷ the device's peak."""
+    table, measures = analysis.profile.ops, analysis.ops.measures
+    return {
+        **{
+            f"{level}_utilisation_ratio": measures.utilisation_ratio[level]
+            for level in table.level_capacity_bytes
+        },
+        **{
+            f"{unit}_utilisation_ratio": measures.unit_utilisation_ratio[unit]
+            for unit in table.unit_capacity_flop
+            if unit in measures.unit_utilisation_ratio
+        },
     }
 
 
@@ -372,8 +437,15 @@ def _program(
             "order": order,
             "is_outlier": bool(points.outlier[row]),
             "bound_by": int(points.measures.bound[row]),
+            **_compute_roof(analysis, points, row),
             **{name: column[row] for name, column in columns.items()},
         }
+
+
+def _compute_roof(analysis: RooflineAnalysis, points: ProgramPoints, row: int) -> Json:
+    if not analysis.units:
+        return {}
+    return {"compute_unit": analysis.roof_of_unit(int(points.measures.unit[row]))}
 
 
 # ------------------------------------------------------------------------------------------ numbers

@@ -20,6 +20,7 @@ class LineStyle:
 
 COMPUTE_STYLE = LineStyle("--roof-compute", "solid")
 UNKNOWN_STYLE = LineStyle("--roof-unknown", "dash")
+_MORE_COMPUTE_DASHES = ("dash", "dot", "dashdot", "longdash")
 LEVEL_STYLES = {
     MemoryLevel.HBM: LineStyle("--roof-hbm", "solid"),
     MemoryLevel.CMEM_READ: LineStyle("--roof-cmem-read", "dash"),
@@ -34,6 +35,14 @@ LEVEL_STYLES = {
     MemoryLevel.SHARED: LineStyle("--roof-shared", "dot"),
     MemoryLevel.LDS: LineStyle("--roof-shared", "dashdot"),
 }
+
+
+def compute_style(number: int) -> LineStyle:
+    """Style of the device's compute peak `number`: the main one is solid, further ones broken."""
+    if number == 0:
+        return COMPUTE_STYLE
+    dash = _MORE_COMPUTE_DASHES[(number - 1) % len(_MORE_COMPUTE_DASHES)]
+    return LineStyle(COMPUTE_STYLE.token, dash)
 
 
 @dataclass(frozen=True, slots=True)

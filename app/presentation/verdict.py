@@ -169,16 +169,28 @@ def _rate(analysis: RooflineAnalysis, view: View) -> list[Segment]:
     measures = view.program.measures
     if bound > COMPUTE_BOUND:
         level = analysis.levels[bound - 2]
-        achieved, peak = (
-            measures.bandwidth_gibs[level][_PROGRAM],
-            analysis.peaks.binding_gibs[level],
-        )
-        return _against(analysis, float(achieved), peak, "GiB/s", _spoken(level))
-    achieved_gflops, peak_gflops = measures.flop_rate_gflops[_PROGRAM], analysis.peaks.gflops
+        achieved = float(measures.bandwidth_gibs[level][_PROGRAM])
+        peak = achieved / float(measures.utilisation_ratio[level][_PROGRAM])
+        return _against(analysis, achieved, peak, "GiB/s", f"{_spoken(level)} bandwidth")
+    achieved_gflops, peak_gflops, what = _compute_rate(analysis, view)
     if np.isnan(achieved_gflops) or not peak_gflops:
         return []
     scale, unit = _flop_unit(peak_gflops)
-    return _against(analysis, float(achieved_gflops) / scale, peak_gflops / scale, unit, "")
+    return _against(analysis, achieved_gflops / scale, peak_gflops / scale, unit, what)
+
+
+def _compute_rate(analysis: RooflineAnalysis, view: View) -> tuple[float, float, str]:
+    """Rate and peak in GFLOP/s of the unit the program uses most, and its name if it has one."""
+    measures = view.program.measures
+    number = int(measures.unit[_PROGRAM])
+    if number < 0:
+        return float(measures.flop_rate_gflops[_PROGRAM]), analysis.peaks.gflops, ""
+    unit = analysis.units[number]
+    rate = float(measures.unit_rate_gflops[unit][_PROGRAM])
+    used = float(measures.unit_utilisation_ratio[unit][_PROGRAM])
+    roof = analysis.roof_of_unit(number)
+    label = unit.label if roof is None else analysis.device.compute[roof].label
+    return rate, rate / used if used > 0 else 0.0, f"on {label}"
 
 
 def _against(
@@ -187,8 +199,8 @@ def _against(
     per = f" per {analysis.device.core_word}. "
     if achieved <= peak:
         rate = _strong(f"{_digits(achieved)} of {_digits(peak)}{THIN_SPACE}{unit}")
-        return [rate, _plain(f" {what} bandwidth{per}" if what else per)]
-    counted = f" counted for {what}" if what else " counted"
+        return [rate, _plain(f" {what}{per}" if what else per)]
+    counted = f" counted for {what.removesuffix(' bandwidth')}" if what else " counted"
     return [
         _strong(f"{_digits(achieved)}{THIN_SPACE}{unit}"),
         _plain(f"{counted}, more than the peak of "),

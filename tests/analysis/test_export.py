@@ -156,6 +156,7 @@ def test_roofs_and_device_name_their_units_and_origin():
     assert document["device"]["core_word"] == "TensorCore"
     assert set(document["roofs"]["compute"][0]) == {
         "id",
+        "unit",
         "label",
         "peak_gflops",
         "origin",

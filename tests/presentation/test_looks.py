@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from app.model.compute import ComputeUnit
 from app.model.device import DeviceKind
 from app.model.memory import MemoryLevel
 from app.presentation.columns import op_columns, program_columns
@@ -83,7 +84,8 @@ def test_shape_tells_the_family(category, symbol):
 @pytest.mark.parametrize("columns", [op_columns, program_columns])
 @pytest.mark.parametrize("levels", [(), tuple(MemoryLevel)], ids=["no level", "all levels"])
 def test_columns_are_unique_and_explained(columns, levels):
-    found = columns(levels, "TensorCore")
+    units = {unit: unit.label for unit in ComputeUnit}
+    found = columns(levels, units, "TensorCore")
     assert len({column.id for column in found}) == len(found)
     assert len({(column.label, column.sub) for column in found}) == len(found)
     assert all(column.help.endswith(".") for column in found)
@@ -91,13 +93,13 @@ def test_columns_are_unique_and_explained(columns, levels):
 
 
 def test_columns_name_the_core_as_the_device_does():
-    subs = {column.sub for column in op_columns((), "GPU")}
+    subs = {column.sub for column in op_columns((), {}, "GPU")}
     assert "per GPU" in subs
     assert not any("TensorCore" in sub for sub in subs)
 
 
-def test_only_hbm_of_the_memories_is_shown_at_first():
-    shown = {column.id for column in op_columns(tuple(MemoryLevel), "core") if column.default}
+def test_only_the_main_memory_is_shown_at_first():
+    shown = {column.id for column in op_columns(tuple(MemoryLevel), {}, "core") if column.default}
     assert "hbm_bandwidth_gibs" in shown
     assert not {"vmem_read_bandwidth_gibs", "cmem_write_bandwidth_gibs"} & shown
 

@@ -86,12 +86,12 @@ def numbers(value):
 KEYS = {
     "": "schema profile device roofs bounds x_axes columns program_columns categories ops views "
     "diagnostics",
-    "profile": "id title created_at captured_at format files",
+    "profile": "id title created_at captured_at format limits provenance files",
     "profile.files.0": "name size_bytes host cores",
     "device": "name kind core_word cores hosts wall_time_us steps fields",
     "device.fields.0": "id label value unit origin help",
     "roofs": "compute memory",
-    "roofs.compute.0": "id label gflops origin source token dash",
+    "roofs.compute.0": "id unit label gflops origin source token dash",
     "roofs.memory.0": "id label gibs gbs ridge_flop_per_byte origin source token dash",
     "bounds.0": "id label kind token dash",
     "bounds.1": "id label kind token dash",
@@ -388,7 +388,7 @@ def test_details_without_a_line_say_so():
 
 @pytest.mark.parametrize("code", sorted(page_module._FILTERS))
 def test_diagnostic_filters_name_known_columns(code: str) -> None:
-    known = {column.id for column in op_columns(tuple(MemoryLevel), "core")}
+    known = {column.id for column in op_columns(tuple(MemoryLevel), {}, "core")}
     shown = page_module._FILTERS[code]
     assert shown.keys() <= {"bound", "sort"}
     assert shown.get("sort", "-name").removeprefix("-") in known

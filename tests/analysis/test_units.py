@@ -1,0 +1,111 @@
+"""Work split by compute unit, and peaks that a profiler measured per launch."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions, Scope
+from app.analysis.roofline import COMPUTE_BOUND
+from app.devices import resolve
+from app.model.compute import ComputeUnit
+from app.model.device import ComputePeak, Device, PeakOrigin
+from app.model.memory import MemoryLevel
+from app.model.profile import Provenance
+from tests.builders import profile_from_table, reported
+
+TENSOR, VECTOR = ComputeUnit.MATRIX_FP16, ComputeUnit.VECTOR_FP32
+TABLE = """
+op     | self_us | flop | hbm_bytes
+matmul | 10      | 6e6  | 1e4
+add    | 10      | 1e6  | 1e4
+copy   | 10      | 0    | 1e6
+"""
+
+
+def unit_device(**peaks):
+    device = resolve(reported(gflops=None))
+    compute = tuple(
+        ComputePeak(
+            id=unit.value,
+            label=unit.label,
+            gflops=gflops,
+            origin=PeakOrigin.MEASURED,
+            source="a test",
+            unit=unit,
+        )
+        for unit, gflops in ((ComputeUnit(name), value) for name, value in peaks.items())
+    )
+    return replace(device, compute=compute)
+
+
+def analysed_split(device: Device, *, unit_capacity=None, level_capacity=None, **rest):
+    profile = profile_from_table(TABLE, **rest)
+    ops = replace(
+        profile.ops,
+        unit_flop={
+            VECTOR: np.array([0, 10**6, 0], np.uint64),
+            TENSOR: np.array([6 * 10**6, 0, 0], np.uint64),
+        },
+        unit_capacity_flop=unit_capacity or {},
+        level_capacity_bytes=level_capacity or {},
+    )
+    return analyse(replace(profile, ops=ops), device, AnalysisOptions())
+
+
+def test_an_op_is_held_against_the_unit_that_does_its_work():
+    analysis = analysed_split(unit_device(matrix_fp16=1000.0, vector_fp32=200.0))
+    used = analysis.ops.measures.compute_efficiency_ratio
+    assert used[:3] == pytest.approx([0.6, 0.5, 0.0])
+    assert analysis.units == (VECTOR, TENSOR)
+    roofs = [analysis.roof_of_unit(unit) for unit in analysis.ops.measures.unit[:3].tolist()]
+    assert roofs == [0, 1, 0]
+    assert analysis.ops.measures.bound[:2].tolist() == [COMPUTE_BOUND, COMPUTE_BOUND]
+    assert analysis.ops.measures.attainable_gflops[:2] == pytest.approx([1000.0, 200.0])
+
+
+def test_the_program_is_held_against_its_most_used_unit():
+    analysis = analysed_split(unit_device(matrix_fp16=1000.0, vector_fp32=50.0))
+    measures = analysis.with_infeed.program.measures
+    assert measures.compute_efficiency_ratio[0] == pytest.approx(1e6 / 30e3 / 50.0)
+    assert analysis.units[int(measures.unit[0])] is VECTOR
+
+
+def test_the_peak_of_one_unit_says_nothing_about_another_ones_work():
+    analysis = analysed_split(unit_device(matrix_fp16=1000.0))
+    used = analysis.ops.measures.compute_efficiency_ratio
+    assert used[0] == pytest.approx(0.6)
+    assert np.isnan(used[1])
+
+
+def test_a_peak_without_a_name_holds_for_work_of_units_without_peak():
+    analysis = analysed_split(resolve(reported(gflops=2000.0)))
+    assert analysis.ops.measures.compute_efficiency_ratio[:2] == pytest.approx([0.3, 0.05])
+
+
+def test_peaks_measured_per_launch_come_before_the_devices():
+    analysis = analysed_split(
+        unit_device(matrix_fp16=1000.0, vector_fp32=200.0),
+        unit_capacity={TENSOR: np.array([8e6, np.nan, np.nan])},
+        level_capacity={MemoryLevel.HBM: np.array([np.nan, np.nan, 1.25e6])},
+    )
+    measures = analysis.ops.measures
+    assert measures.compute_efficiency_ratio[:2] == pytest.approx([0.75, 0.5])
+    assert measures.utilisation_ratio[MemoryLevel.HBM][2] == pytest.approx(0.8)
+    assert measures.memory_utilisation_ratio[2] == pytest.approx(0.8)
+
+
+def test_work_counted_by_hardware_is_the_total_by_hardware():
+    measured = {"flop_provenance": Provenance.MEASURED, "bytes_provenance": Provenance.MEASURED}
+    program = analysed_split(unit_device(matrix_fp16=1000.0), **measured).with_infeed.program
+    assert (program.scope[0], program.label[0]) == (Scope.TOTAL_HW, "Total (HW)")
+
+
+def test_xprofs_table_knows_no_units():
+    profile = profile_from_table(TABLE)
+    ops = replace(profile.ops, unit_flop={VECTOR: profile.ops.flop})
+    device = unit_device(vector_fp32=100.0)
+    analysis = analyse(replace(profile, ops=ops), device, AnalysisOptions(xprof_compat=True))
+    assert analysis.units == ()
+    assert analysis.ops.measures.compute_efficiency_ratio[0] == pytest.approx(6.0)
