@@ -13,6 +13,9 @@ from app.model.compute import ComputeUnit
 from app.model.memory import MemoryLevel
 from app.model.units import PS_PER_NS, PS_PER_US, gb_to_gib
 
+# Less than this share of the FLOPs is a difference of sums, not work of another unit.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
@@ -52,10 +55,8 @@ def measure(work: Work, context: Context) -> Measures:
     overall, intensity = _intensities(flop, moved, traffic, missing)
     flop_rate = rate(flop)
     unit_rate = {unit: rate(count(work.unit_flop[unit])) for unit in context.units}
-    unit_used = {
-        unit: _unit_utilisation(work, context, unit, unit_rate[unit]) for unit in unit_rate
-    }
-    compute, unit = _compute_utilisation(work, context, flop_rate, unit_used)
+    uses = {unit: _unit_use(work, context, unit, unit_rate[unit]) for unit in context.units}
+    compute, unit = _compute_utilisation(work, context, flop_rate, uses)
     used = {
         level: _level_utilisation(work, context, level, bandwidth[level], traffic[level])
         for level in context.levels
@@ -77,7 +78,7 @@ def measure(work: Work, context: Context) -> Measures:
         utilisation_ratio=used,
         unit=unit,
         unit_rate_gflops=unit_rate,
-        unit_utilisation_ratio=unit_used,
+        unit_utilisation_ratio={unit: use.share for unit, use in uses.items()},
         bottleneck_intensity=np.where(unbound, _fallback(context, overall), bounds.intensity),
         bound=bounds.code,
         attainable_gflops=roofline.ratio(flop_rate, np.nan_to_num(efficiency), missing=missing),
@@ -178,29 +179,48 @@ def _level_utilisation(
     return _share(traffic, work.level_capacity_bytes[level], gibs, peak, missing)
 
 
-def _unit_utilisation(work: Work, context: Context, unit: ComputeUnit, gflops: Floats) -> Floats:
-    """Share of one compute unit's peak that is used, 0 where it does nothing; NaN without peak."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _UnitUse:
+    """One compute unit: its rate, the share of its peak (NaN where unknown), where it works."""
+
+    gflops: Floats
+    share: Floats
+    works: Bools
+
+    @property
+    def is_held(self) -> Bools:
+        """Where its work can be held against a peak."""
+        return self.works & ~np.isnan(self.share)
+
+
+def _unit_use(work: Work, context: Context, unit: ComputeUnit, gflops: Floats) -> _UnitUse:
     capacity = work.unit_capacity_flop.get(unit, np.full(len(gflops), NAN))
     flop = work.unit_flop[unit].astype(np.float64)
-    used = _share(flop, capacity, gflops, context.peaks.unit_gflops.get(unit, 0.0), NAN)
-    return np.where(flop > 0, used, np.where(np.isnan(gflops), NAN, 0.0))
+    share = _share(flop, capacity, gflops, context.peaks.unit_gflops.get(unit, 0.0), NAN)
+    return _UnitUse(gflops=gflops, share=share, works=(flop > 0) & ~np.isnan(gflops))
 
 
 def _compute_utilisation(
-    work: Work, context: Context, flop_rate: Floats, units: Mapping[ComputeUnit, Floats]
+    work: Work, context: Context, flop_rate: Floats, units: Mapping[ComputeUnit, _UnitUse]
 ) -> tuple[Floats, I64]:
-    """Share of the most used unit's peak and that unit; of the main peak if nothing is split."""
-    main = roofline.ratio(flop_rate, context.peaks.gflops, missing=context.oddities.missing)
+    """Share of the most used compute peak, and whose it is: a unit's, or -1 for the main one.
+
+    What no unit with a peak claims counts against the main peak, unless that is itself a unit's:
+    it says nothing about another unit's work.
+    """
+    peaks, missing = context.peaks, context.oddities.missing
     if not units:
-        return main, np.full(len(main), -1)
-    used = np.stack([units[unit] for unit in context.units])
-    worked = np.stack([work.unit_flop[unit] > 0 for unit in context.units])
-    rank = np.where(worked & ~np.isnan(used), used, -1.0)
-    split, held = worked.any(axis=0), (rank >= 0).any(axis=0)
-    # The peak of another unit says nothing about this work; one without a name is all there is.
-    otherwise = np.full(len(main), NAN) if context.peaks.is_of_one_unit else main
-    share = np.where(split, np.where(held, rank.max(axis=0), otherwise), main)
-    return share, np.where(split & held, rank.argmax(axis=0), -1)
+        share = roofline.ratio(flop_rate, peaks.gflops, missing=missing)
+        return share, np.full(len(share), -1)
+    uses = [units[unit] for unit in context.units]
+    claimed = [use.works if peaks.is_of_one_unit else use.is_held for use in uses]
+    rest = flop_rate - sum(np.where(c, u.gflops, 0.0) for c, u in zip(claimed, uses, strict=True))
+    is_rest = (rest > flop_rate * _ROUNDING) | ~np.logical_or.reduce(claimed)
+    main = np.where(is_rest, roofline.ratio(rest, peaks.gflops, missing=NAN), NAN)
+    shares = [main, *(np.where(use.is_held, use.share, NAN) for use in uses)]
+    share = roofline.highest(shares, length=len(main), missing=NAN)
+    best = np.nan_to_num(np.stack(shares), nan=-1.0).argmax(axis=0)
+    return share, np.where(np.isnan(share), 0, best) - 1
 
 
 def _memory_utilisation(

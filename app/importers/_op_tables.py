@@ -198,7 +198,9 @@ def table_rows(table: OpTable) -> tuple[list[OpLabels], OpRows]:
     return labels, rows
 
 
-def empty_sums(n_scopes: int, levels: Sequence[MemoryLevel]) -> ScopeSums:
+def empty_sums(
+    n_scopes: int, levels: Sequence[MemoryLevel], units: Sequence[ComputeUnit] = ()
+) -> ScopeSums:
     """Sums of `n_scopes` scopes without work."""
 
     def zeros() -> NDArray[np.uint64]:
@@ -211,4 +213,5 @@ def empty_sums(n_scopes: int, levels: Sequence[MemoryLevel]) -> ScopeSums:
         bytes_accessed=zeros(),
         traffic_bytes={level: zeros() for level in levels},
         traffic_known=np.zeros((n_scopes, 2), np.bool_),
+        unit_flop={unit: zeros() for unit in units},
     )

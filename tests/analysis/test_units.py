@@ -84,6 +84,22 @@ def test_a_peak_without_a_name_holds_for_work_of_units_without_peak():
     assert analysis.ops.measures.compute_efficiency_ratio[:2] == pytest.approx([0.3, 0.05])
 
 
+def test_what_no_unit_claims_counts_against_the_main_peak():
+    profile = profile_from_table(TABLE)
+    ops = replace(profile.ops, unit_flop={VECTOR: np.array([10**6, 10**6, 0], np.uint64)})
+    device = resolve(reported(gflops=2000.0))
+    vector = replace(unit_device(vector_fp32=200.0).compute[0])
+    both = replace(device, compute=(*device.compute, vector))
+    analysis = analyse(replace(profile, ops=ops), both, AnalysisOptions())
+    measures = analysis.ops.measures
+    assert measures.compute_efficiency_ratio[:2] == pytest.approx([0.5, 0.5])
+    assert measures.unit[:2].tolist() == [0, 0]  # 100 of 200 beats 500 of 2,000
+    slow = replace(both, compute=(replace(device.compute[0], gflops=800.0), vector))
+    measures = analyse(replace(profile, ops=ops), slow, AnalysisOptions()).ops.measures
+    assert measures.compute_efficiency_ratio[0] == pytest.approx(500 / 800)
+    assert measures.unit[0] == -1
+
+
 def test_peaks_measured_per_launch_come_before_the_devices():
     analysis = analysed_split(
         unit_device(matrix_fp16=1000.0, vector_fp32=200.0),

@@ -13,6 +13,7 @@ from app.importers.registry import import_profile
 from app.importers.source import SourceFile
 from app.importers.xspace.hlo_cost import CostModel
 from app.importers.xspace.hlo_ops import Programs
+from app.importers.xspace.hlo_units import unit_on_cpu
 from app.importers.xspace.planes import open_space
 from app.model.device import DeviceKind
 from tests.tools.gpu_captures import gpu_plane, metadata_plane
@@ -87,7 +88,7 @@ def test_the_sample_has_its_program_its_steps_and_no_peaks(sample):
 
 def test_flops_of_the_sample_are_the_modules_times_five_steps(sample):
     space = open_space(np.frombuffer(SAMPLE.read_bytes(), np.uint8), SAMPLE.name)
-    module = Programs(space, xprof_compat=False).module(32)
+    module = Programs(space, unit_on_cpu, xprof_compat=False).module(32)
     model = CostModel(module, xprof_compat=False)
     once = sum(model.cost_of(each).model_flop for each in module.entry.instructions)
     assert int(sample.ops.flop.sum()) == 5 * once

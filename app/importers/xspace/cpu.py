@@ -14,18 +14,19 @@ from app.importers._op_tables import OpLabels, OpRows, OpTableBuilder, empty_sum
 from app.importers.xspace.grouping import StepRoots, group_events
 from app.importers.xspace.hlo_cost import NO_COST, OpCost
 from app.importers.xspace.hlo_ops import Programs, plain_labels
+from app.importers.xspace.hlo_units import VECTOR_UNITS, split_by_unit, unit_on_cpu
 from app.importers.xspace.planes import HOST_CPU, Space
 from app.importers.xspace.step_sums import add_step_work, step_labels, union_ps
 from app.importers.xspace.threads import OpEvents, Tasks, read_threads
 from app.importers.xspace.tpu import captured_at_ns, no_steps_diagnostic
-from app.model.device import DeviceKind, ReportedDevice
+from app.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Host, Profile, Severity, StepTable
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
 
-_LEVELS = (MemoryLevel.HBM,)
+_LEVELS = (MemoryLevel.DRAM,)
 
 
 def has_cpu_ops(space: Space) -> bool:
@@ -37,7 +38,7 @@ def has_cpu_ops(space: Space) -> bool:
 def read_cpu_host(space: Space, *, format_id: str, format_label: str) -> Profile:
     """The profile of one host whose program ran on its CPU."""
     at = next(k for k, plane in enumerate(space.planes) if plane.name == HOST_CPU)
-    programs = Programs(space, xprof_compat=False)
+    programs = Programs(space, unit_on_cpu, xprof_compat=False)
     work = _Work.read(space, at, programs)
     roots = group_events(space, [at]).roots
     builder = OpTableBuilder(_LEVELS)
@@ -48,7 +49,13 @@ def read_cpu_host(space: Space, *, format_id: str, format_label: str) -> Profile
     return Profile(
         format_id=format_id,
         format_label=format_label,
-        device=ReportedDevice(kind=DeviceKind.CPU, name="CPU", core_count=1, bandwidth_gbs={}),
+        device=ReportedDevice(
+            kind=DeviceKind.CPU,
+            name="CPU",
+            core_count=1,
+            bandwidth_gbs={},
+            traits=DeviceTraits(hostname=space.hostname),
+        ),
         hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=1),),
         ops=ops,
         time_ps=span,
@@ -127,9 +134,10 @@ class _Work:
             flop=flop,
             model_flop=flop,
             bytes_accessed=total([cost.bytes_accessed for cost in costs]),
-            traffic_bytes={MemoryLevel.HBM: total([count or 0 for count in hbm])},
+            traffic_bytes={MemoryLevel.DRAM: total([count or 0 for count in hbm])},
             traffic_known=np.array([count is not None for count in hbm], np.bool_),
             cost_known=np.array([cost.known for cost in costs], np.bool_),
+            unit_flop=split_by_unit([cost.unit for cost in costs], flop),
         )
 
     def _times(self, events: I64, spans: I64) -> tuple[int, int, int]:
@@ -215,7 +223,7 @@ def _steps(work: _Work, roots: StepRoots) -> StepTable:
         end_ps=end,
         duration_ps=end - begin,
         time_ps=end - begin,
-        sums=empty_sums(len(found), _LEVELS),
+        sums=empty_sums(len(found), _LEVELS, VECTOR_UNITS),
     )
     of_row, rows = work.rows(scope)
     add_step_work(table, of_row, rows, [label.category for label in work.labels])

@@ -15,6 +15,7 @@ from app.importers._op_tables import OpTableBuilder, empty_sums
 from app.importers.xspace.gpu_device import read_gpu_device
 from app.importers.xspace.grouping import EventGroups, group_events
 from app.importers.xspace.hlo_ops import Programs
+from app.importers.xspace.hlo_units import VECTOR_UNITS, unit_on_gpu
 from app.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_kernels
 from app.importers.xspace.planes import Space
 from app.importers.xspace.step_sums import add_step_work, step_labels, union_ps
@@ -39,7 +40,7 @@ def read_gpu_host(
     progress: Callable[[float], None],
 ) -> Profile:
     """The profile of one GPU host."""
-    programs = Programs(space, xprof_compat=xprof_compat)
+    programs = Programs(space, unit_on_gpu, xprof_compat=xprof_compat)
     at = [k for k, plane in enumerate(space.planes) if plane.is_gpu]
     # Side by side: grouping is mostly compiled scans, reading costs mostly Python.
     with ThreadPoolExecutor(max_workers=1) as pool:
@@ -120,7 +121,7 @@ def _steps(
         end_ps=end,
         duration_ps=duration,
         time_ps=np.zeros(len(found), np.uint64),
-        sums=empty_sums(len(found), GPU_LEVELS),
+        sums=empty_sums(len(found), GPU_LEVELS, VECTOR_UNITS),
     )
     if xprof_compat:  # Oddity of XProf: it knows a GPU's steps, but puts no number in their rows.
         return table

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from app.importers.xspace.planes import Plane, Stats
-from app.model.device import DeviceKind, ReportedDevice
+from app.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from app.model.memory import MemoryLevel
 
 T = TypeVar("T")
@@ -72,8 +72,28 @@ def read_gpu_device(plane: Plane, *, count: int, xprof_compat: bool) -> Reported
         peak_gflops=(peak if peak > 0 else (rates.flop or 0) * cycles) or None,
         bandwidth_gbs={level: value for level, value in bandwidth.items() if value},
         has_merged_vmem=True,
+        traits=DeviceTraits(
+            processor_count=units or None,
+            clock_ghz=gigahertz or None,
+            memory_bytes=stats.int_or_uint("memory_size") or None,
+            memory_gbs=bandwidth[MemoryLevel.HBM] or None,
+            architecture=_architecture(stats),
+        ),
         derivation=_derivation(stats, rates, units, gigahertz),
     )
+
+
+def _architecture(stats: Stats) -> str:
+    """The architecture's own spelling: "sm_90", "gfx942"; empty where the file does not say."""
+    if stats.text("device_vendor") == "AMD":
+        found = _GFX.search(stats.text("gpu_device_name"))
+        return found[0].lower() if found else _AMD_BY_VERSION.get(_version(stats), "")
+    major, minor = _version(stats)
+    return f"sm_{major}{minor}" if major else ""
+
+
+def _version(stats: Stats) -> tuple[int, int]:
+    return stats.int_or_uint("compute_cap_major"), stats.int_or_uint("compute_cap_minor")
 
 
 def _derivation(stats: Stats, rates: _Rates, units: int, gigahertz: float) -> dict[str, str]:
@@ -89,10 +109,7 @@ def _derivation(stats: Stats, rates: _Rates, units: int, gigahertz: float) -> di
 
 def _rates(stats: Stats, *, xprof_compat: bool) -> _Rates:
     vendor = stats.text("device_vendor")
-    version = (
-        stats.int_or_uint("compute_cap_major"),
-        stats.int_or_uint("compute_cap_minor"),
-    )
+    version = _version(stats)
     if vendor == "Nvidia":
         return _nvidia(version, xprof_compat=xprof_compat)
     if vendor == "AMD":

@@ -24,6 +24,7 @@ from app.importers.xspace.hlo_module import (
     Shape,
     group_size,
 )
+from app.model.compute import ComputeUnit
 
 _FLOP_PER_FMA = 2
 _UNKNOWN = -1.0
@@ -69,13 +70,15 @@ Index = tuple[int, ...]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpCost:
     """Cost of one execution: `device_flop` is scaled to 16-bit arithmetic, `hbm_bytes` is traffic
-    by the breakdown (`None` without one). Zero where unknown; `known` tells."""
+    by the breakdown (`None` without one). Zero where unknown; `known` tells. `unit` does the
+    arithmetic, `None` where the program does not tell."""
 
     known: bool
     model_flop: int
     device_flop: int
     bytes_accessed: int
     hbm_bytes: int | None
+    unit: ComputeUnit | None = None
 
     @property
     def is_countable(self) -> bool:

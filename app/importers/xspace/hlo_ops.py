@@ -5,8 +5,8 @@ are in the plane `/host:metadata`, each a HloProto; only those that events refer
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.importers._op_tables import OpLabels
@@ -14,6 +14,10 @@ from app.importers.xspace.hlo_cost import CostModel, OpCost
 from app.importers.xspace.hlo_module import Instruction, Module, parse_module
 from app.importers.xspace.planes import HLO_METADATA, EventKind, Plane, Space
 from app.model.categories import UNKNOWN_CATEGORY
+from app.model.compute import ComputeUnit
+
+UnitOf = Callable[[Instruction], ComputeUnit | None]
+"""Which compute unit runs an instruction on this kind of device; `None` where unknown."""
 
 _PROGRAM_ID = re.compile(r"\((\d+)\)\Z")
 _PROTO_STATS = ("Hlo Proto", "HLO Proto")
@@ -30,8 +34,9 @@ class HloOp:
 class Programs:
     """The compiled programs of a capture by program id, parsed when first asked for."""
 
-    def __init__(self, space: Space, *, xprof_compat: bool) -> None:
+    def __init__(self, space: Space, unit_of: UnitOf, *, xprof_compat: bool) -> None:
         self._plane = space.named(HLO_METADATA)
+        self._unit_of = unit_of
         self._xprof_compat = xprof_compat
         self._models: dict[int, tuple[Module, CostModel] | None] = {}
         self._ops: dict[tuple[int, str], HloOp | None] = {}
@@ -50,9 +55,11 @@ class Programs:
         if found is None or instruction is None:
             return None
         module, model = found
-        return HloOp(
-            labels=_labels(module, instruction, program_id), cost=model.cost_of(instruction)
-        )
+        cost = model.cost_of(instruction)
+        # XProf holds all work against one peak.
+        if cost.model_flop and not self._xprof_compat:
+            cost = replace(cost, unit=self._unit_of(instruction))
+        return HloOp(labels=_labels(module, instruction, program_id), cost=cost)
 
     def module(self, program_id: int) -> Module | None:
         """A program as a graph; `None` if it is not in the capture."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.importers._op_tables import OpTableBuilder, empty_sums, table_rows
 from app.importers.xspace.tpu import no_steps_diagnostic
+from app.model.compute import ComputeUnit
 from app.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, Profile, ScopeSums, Severity, StepTable
@@ -100,6 +101,7 @@ def _merge_device(profiles: Sequence[Profile], *, xprof_compat: bool) -> Reporte
         has_cmem=flagged and any(device.has_cmem for device in capable),
         has_merged_vmem=flagged and any(device.has_merged_vmem for device in capable),
         counters=_mean_counters(capable),
+        traits=named.traits,
         derivation=named.derivation,
     )
 
@@ -271,4 +273,11 @@ def _add_sums(parts: Sequence[tuple[ScopeSums, slice]]) -> ScopeSums:
             for level in _levels(sums.traffic_bytes for sums, _ in parts)
         },
         traffic_known=np.logical_or.reduce([sums.traffic_known[part] for sums, part in parts]),
+        unit_flop={
+            unit: np.add.reduce(
+                [sums.unit_flop[unit][part] for sums, part in parts if unit in sums.unit_flop]
+            )
+            for unit in ComputeUnit
+            if any(unit in sums.unit_flop for sums, _ in parts)
+        },
     )

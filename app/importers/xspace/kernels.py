@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from app.importers._op_tables import OpLabels, OpRows
 from app.importers.xspace.hlo_cost import NO_COST, OpCost
 from app.importers.xspace.hlo_ops import Programs, plain_labels
+from app.importers.xspace.hlo_units import split_by_unit
 from app.importers.xspace.planes import Plane
 from app.importers.xspace.spans import Executions
 from app.importers.xspace.texts import TextNumbers
@@ -112,6 +113,7 @@ class Kernels:
             },
             traffic_known=np.array([count is not None for count in hbm], np.bool_),
             cost_known=counted | (flop > 0) | (moved > 0),
+            unit_flop=split_by_unit([self.costs[k].unit for k in label.tolist()], flop),
         )
 
 

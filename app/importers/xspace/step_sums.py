@@ -37,6 +37,7 @@ def add_step_work(table: StepTable, scope: I64, rows: OpRows, categories: Sequen
         (sums.model_flop, rows.model_flop),
         (sums.bytes_accessed, rows.bytes_accessed),
         *((total, rows.traffic_bytes[level]) for level, total in sums.traffic_bytes.items()),
+        *((sums.unit_flop[unit], flop) for unit, flop in rows.unit_flop.items()),
     ]
     for total, values in pairs:
         np.add.at(total, at, values[kept])
