@@ -6,7 +6,8 @@ from pathlib import Path
 
 from app.analysis.analyse import analyse
 from app.analysis.records import AnalysisOptions, RooflineAnalysis
-from app.devices import resolve
+from app.devices import PeakChoice, resolve
+from app.devices.this_machine import read_machine
 from app.errors import UnknownFormatError, UploadRejectedError
 from app.importers.archives import Unpacked, UnpackLimits, unpack
 from app.importers.registry import IMPORTERS, Progress, identify, import_profile
@@ -46,12 +47,19 @@ def analyse_sources(
     *,
     notes: tuple[Diagnostic, ...] = (),
     xprof_compat: bool = False,
+    choice: PeakChoice | None = None,
     progress: Progress,
 ) -> RooflineAnalysis:
-    """The roofline of `sources`; `notes` join the profile's own diagnostics."""
+    """The roofline of `sources`; `notes` join the profile's own diagnostics.
+
+    `choice` is the device or the peaks that the user holds the program against.
+    """
     profile = import_profile(sources, xprof_compat=xprof_compat, progress=progress)
     progress("analyse", 0.0)
-    device = resolve(profile.device)
+    # XProf knows no catalogue, so its numbers are those of the profile's own peaks.
+    device = resolve(
+        profile.device, choice=choice, catalogue=not xprof_compat, machine=read_machine()
+    )
     noted: Profile = replace(profile, diagnostics=(*profile.diagnostics, *notes))
     return analyse(noted, device, AnalysisOptions(xprof_compat=xprof_compat))
 

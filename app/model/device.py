@@ -48,7 +48,8 @@ class DeviceTraits:
     """What tells parts of one family apart; `None` where the file does not say.
 
     `processor_count` is SMs, CUs or CPU cores of one device, `architecture` as the file spells it
-    ("sm_90", "gfx942"), `memory_gbs` its memory's bandwidth in GB/s (1e9).
+    ("sm_90", "gfx942"), `memory_gbs` its memory's bandwidth in GB/s (1e9), `hostname` the machine's
+    name, which tells a CPU.
     """
 
     processor_count: int | None = None
@@ -56,6 +57,7 @@ class DeviceTraits:
     memory_bytes: int | None = None
     memory_gbs: float | None = None
     architecture: str = ""
+    hostname: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,7 @@ class ComputePeak:
     """A flat ceiling: one compute unit at one precision, in GFLOP/s per core.
 
     `unit` is `None` for a peak whose precision nobody names; `id` is then "peak", else the unit's
-    key.
+    key. `covers` are further units that run at this peak: those that a nameless peak stands for.
     """
 
     id: str
@@ -97,6 +99,7 @@ class ComputePeak:
     origin: PeakOrigin
     source: str
     unit: ComputeUnit | None = None
+    covers: tuple[ComputeUnit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +113,29 @@ class MemoryPeak:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeakComparison:
+    """A peak on which the profile and the catalogue differ, both per core, and why.
+
+    `id` is the compute peak's id, or the memory level's key; `unit` "gflops" or "gbs". `ratio` is
+    profile over catalogue; both are `None` where the profile has no such peak but should.
+    """
+
+    id: str
+    label: str
+    unit: str
+    profile: float | None
+    catalogue: float
+    ratio: float | None
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """A device ready for analysis: peaks with their origin, main compute peak first."""
+    """A device ready for analysis: peaks with their origin, main compute peak first.
+
+    `part_id` and `part_name` say which part's published or calibrated peaks were looked up,
+    `comparisons` where they differ from the profile's own.
+    """
 
     kind: DeviceKind
     name: str
@@ -122,6 +146,9 @@ class Device:
     has_cmem: bool = False
     has_merged_vmem: bool = False
     counters: HardwareCounters = HardwareCounters()
+    part_id: str | None = None
+    part_name: str = ""
+    comparisons: tuple[PeakComparison, ...] = ()
 
     @property
     def core_word(self) -> str:
@@ -139,4 +166,6 @@ class Device:
 
     def unit_gflops(self, unit: ComputeUnit) -> float | None:
         """Peak of `unit` in GFLOP/s, or `None` when unknown."""
-        return next((peak.gflops for peak in self.compute if peak.unit == unit), None)
+        return next(
+            (peak.gflops for peak in self.compute if peak.unit == unit or unit in peak.covers), None
+        )

@@ -16,6 +16,8 @@ from app.importers.source import SourceFile
 def our_tables(files: Sequence[Path]) -> list[dict[str, Any]]:
     """The tables of `files`, the hosts of one profile in order."""
     profile = import_profile([SourceFile(file) for file in files], xprof_compat=True)
-    analysis = analyse(profile, resolve(profile.device), AnalysisOptions(xprof_compat=True))
+    analysis = analyse(
+        profile, resolve(profile.device, catalogue=False), AnalysisOptions(xprof_compat=True)
+    )
     tables: list[dict[str, Any]] = json.loads(to_xprof(analysis))
     return tables

@@ -1,0 +1,179 @@
+"""Where a profile's peaks and the catalogue's differ, and why, in plain English.
+
+XProf computes a GPU's peaks from its clock and a table of FLOP per cycle, and a TPU's driver states
+them; neither is the data sheet. Reasons: XProf 2.24.2 as measured, and the parts' own sources.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.devices.parts import Part, PartBandwidth, PartPeak
+from app.model.device import DeviceKind, PeakComparison, ReportedDevice
+from app.model.memory import MemoryLevel
+from app.model.units import GB_PER_GIB
+
+TOLERANCE = 0.03
+
+_GENERIC = "No known reason: check which of the two is meant for this part, clock and power limit."
+_BOOST_CLOCK = (
+    "XProf multiplies by the boost clock of the multiprocessors. The unit behind the data sheet's "
+    "figure runs slower (1.83 instead of 1.98 GHz on H100)."
+)
+_GEFORCE = (
+    "XProf's table for this architecture holds the full tensor rate. GeForce parts halve it when "
+    "they accumulate in fp32, and the catalogue counts that."
+)
+_VECTOR_ADDED = (
+    "The profile's peak is a little above the matrix unit's own, as if the vector unit were added. "
+    "That is inferred from the numbers, not documented."
+)
+_TPU7X_CLOCK = (
+    "The profile's peak belongs to a clock of 1.9 GHz, the published one to 2.2 GHz; the profile's "
+    "is what the part ran at."
+)
+_NO_RATE = (
+    "XProf has no rate for this architecture, so the profile's peak comes out as zero. The "
+    "catalogue's peak is used."
+)
+_NO_PEAK = (
+    "The profile does not say enough about this GPU to compute a peak. The catalogue's is used."
+)
+_ONE_ROOF = (
+    "XProf draws one compute roof, the higher of fp32 and fp16. Kernels of faster precisions can "
+    "lie above it, and fp32 kernels lie far below it."
+)
+_SHARED_TWICE = (
+    "XProf counts 256 bytes per cycle and multiprocessor; since Volta shared memory moves 128. The "
+    "roof is drawn at half of the profile's figure."
+)
+_WHOLE_CHIP = (
+    "XProf prints the whole chip's bandwidth beside the FLOP rate of one of its two cores."
+)
+_HALF_TRANSFERS = (
+    "The bandwidth in the profile counts half of the transfers that this memory makes per clock, "
+    "as the driver reports the clock. The data sheet's is twice as high."
+)
+_GIB = "The two differ by 2^30 / 10^9: one of them is probably counted in GiB/s and labelled GB/s."
+_ESTIMATE = "The catalogue's figure is an estimate ({note}); the profile's is nearer."
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What an explanation may look at; `ratio` is profile over catalogue."""
+
+    reported: ReportedDevice
+    part: Part
+    ratio: float
+
+
+def compare(
+    reported: ReportedDevice,
+    part: Part,
+    compute: Sequence[PartPeak],
+    memory: Mapping[MemoryLevel, PartBandwidth],
+) -> tuple[PeakComparison, ...]:
+    """Peaks of the profile that are more than 3 % off the part's, compute first.
+
+    `compute` and `memory` are the part's peaks, already per device and by the profile's levels.
+    """
+    return (
+        *_main_peak(reported, part, compute),
+        *_named_peaks(reported, part, compute),
+        *_memories(reported, part, memory),
+    )
+
+
+def _main_peak(
+    reported: ReportedDevice, part: Part, compute: Sequence[PartPeak]
+) -> Iterator[PeakComparison]:
+    if not compute or reported.unit_gflops:
+        return
+    published, profile = compute[0].gflops, reported.peak_gflops
+    if not profile:
+        if reported.kind is DeviceKind.GPU:
+            why = _NO_RATE if part.vendor == "AMD" else _NO_PEAK
+            yield _comparison("peak", "Compute", "gflops", None, published, why)
+        return
+    if _differ(profile, published):
+        why = _why_compute(_Case(reported, part, profile / published))
+        yield _comparison("peak", "Compute", "gflops", profile, published, why)
+    fastest = max(compute, key=lambda peak: peak.gflops)
+    if reported.kind is DeviceKind.GPU and fastest.gflops > 1.5 * max(profile, published):
+        yield _comparison(
+            fastest.unit.value, fastest.label, "gflops", profile, fastest.gflops, _ONE_ROOF
+        )
+
+
+def _why_compute(case: _Case) -> str:
+    part, ratio = case.part, case.ratio
+    if "GeForce" in part.name and 1.8 < ratio < 2.2:
+        return _GEFORCE
+    if part.vendor == "NVIDIA" and 1 < ratio < 1.15:
+        return _BOOST_CLOCK
+    if part.id == "tpu-v7x" and 0.85 < ratio < 1:
+        return _TPU7X_CLOCK
+    if part.kind is DeviceKind.TPU and 1 < ratio < 1.08:
+        return _VECTOR_ADDED
+    return f"{part.notes} {_GENERIC}".strip()
+
+
+def _named_peaks(
+    reported: ReportedDevice, part: Part, compute: Sequence[PartPeak]
+) -> Iterator[PeakComparison]:
+    for peak in compute:
+        profile = reported.unit_gflops.get(peak.unit)
+        if profile and _differ(profile, peak.gflops):
+            ratio = profile / peak.gflops
+            boost = part.vendor == "NVIDIA" and 1 < ratio < 1.15
+            why = _BOOST_CLOCK if boost else _GENERIC
+            yield _comparison(peak.unit.value, peak.label, "gflops", profile, peak.gflops, why)
+
+
+def _memories(
+    reported: ReportedDevice, part: Part, memory: Mapping[MemoryLevel, PartBandwidth]
+) -> Iterator[PeakComparison]:
+    for level, published in memory.items():
+        profile = reported.bandwidth_gbs.get(level)
+        if profile and _differ(profile, published.gbs):
+            why = _why_memory(_Case(reported, part, profile / published.gbs), published, level)
+            yield _comparison(level.value, level.label, "gbs", profile, published.gbs, why)
+
+
+def _why_memory(case: _Case, published: PartBandwidth, level: MemoryLevel) -> str:
+    part, ratio = case.part, case.ratio
+    if is_counted_twice(part, level, ratio):
+        return _SHARED_TWICE
+    if part.id == "tpu-v2" and level.is_main and 1.9 < ratio < 2.1:
+        return _WHOLE_CHIP
+    if part.vendor == "AMD" and level.is_main and 0.48 < ratio < 0.53:
+        return _HALF_TRANSFERS
+    if level is MemoryLevel.SHARED_L1 and part.vendor == "NVIDIA" and 1 < ratio < 1.15:
+        return _BOOST_CLOCK
+    if any(abs(ratio / expected - 1) < 0.004 for expected in (GB_PER_GIB, 1 / GB_PER_GIB)):
+        return _GIB
+    if published.figure.source.kind in ("guide", "derived") and not level.is_main:
+        return _ESTIMATE.format(note=published.figure.note or published.figure.source.title)
+    return _GENERIC
+
+
+def is_counted_twice(part: Part, level: MemoryLevel, ratio: float) -> bool:
+    """True for XProf's shared-memory bandwidth of NVIDIA parts, at `ratio` of the catalogue's."""
+    return level is MemoryLevel.SHARED_L1 and part.vendor == "NVIDIA" and 1.8 < ratio < 2.4
+
+
+def _differ(profile: float, published: float) -> bool:
+    return abs(profile / published - 1) > TOLERANCE
+
+
+def _comparison(
+    key: str, label: str, unit: str, profile: float | None, published: float, why: str
+) -> PeakComparison:
+    return PeakComparison(
+        id=key,
+        label=label,
+        unit=unit,
+        profile=profile,
+        catalogue=published,
+        ratio=None if profile is None else profile / published,
+        explanation=why,
+    )
