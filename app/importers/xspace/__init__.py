@@ -26,13 +26,14 @@ from app.model.profile import Profile
 FORMAT_ID = "xspace"
 LABEL = "XSpace (JAX, TensorFlow, PyTorch/XLA)"
 
+_TEXT_BYTES = 1024
 _TOP_LEVEL_FIELDS = range(1, 5)
 _PLANE_FIELDS = {1: VARINT, 2: LENGTH, 3: LENGTH, 4: LENGTH, 5: LENGTH, 6: LENGTH}
 
 
 def recognises(source: SourceFile) -> bool:
     """True if the head starts with messages that only an XSpace has: planes with known fields."""
-    return _starts_like_space(source.head, source.size_bytes)
+    return not _is_text(source.head) and _starts_like_space(source.head, source.size_bytes)
 
 
 def read(
@@ -94,6 +95,12 @@ def _read_host(space: Space, *, xprof_compat: bool, progress: Callable[[float], 
             progress=progress,
         )
     return read_without_device(space, format_id=FORMAT_ID, format_label=LABEL)
+
+
+def _is_text(head: bytes) -> bool:
+    """True if nothing at the start is a control character: a quoted CSV header, read as a message,
+    is a host name. A plane has such characters among its first bytes: the tags of its fields."""
+    return not any(byte < 0x20 and byte not in b"\t\n\r" for byte in head[:_TEXT_BYTES])
 
 
 def _starts_like_space(head: bytes, size_bytes: int) -> bool:
