@@ -107,7 +107,7 @@ def peaks_of(device: Device, oddities: Oddities) -> Peaks:
     counted = oddities.counted_levels(device)
     return Peaks(
         gflops=device.peak_gflops or 0.0,
-        unit_gflops={peak.unit: peak.gflops for peak in device.compute if peak.unit is not None},
+        unit_gflops={unit: gflops for unit in ComputeUnit if (gflops := device.unit_gflops(unit))},
         is_of_one_unit=bool(device.compute) and device.compute[0].unit is not None,
         binding_gibs=gibs,
         counted_gibs={level: value for level, value in gibs.items() if level in counted},

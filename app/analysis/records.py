@@ -191,8 +191,8 @@ class RooflineAnalysis:
         if number < 0:
             return 0 if self.device.compute else None
         unit = self.units[number]
-        places = (k for k, peak in enumerate(self.device.compute) if peak.unit == unit)
-        return next(places, None)
+        peaks = enumerate(self.device.compute)
+        return next((k for k, peak in peaks if peak.unit == unit or unit in peak.covers), None)
 
     def bound_label(self, code: int) -> str:
         """XProf's text for a bound code."""

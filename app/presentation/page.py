@@ -15,6 +15,7 @@ from app.analysis.json_text import to_json
 from app.analysis.records import ProgramPoints, RooflineAnalysis, Scope, View
 from app.analysis.roofline import Floats
 from app.model.compute import ComputeUnit
+from app.model.device import PeakComparison
 from app.model.memory import MemoryLevel
 from app.model.profile import Diagnostic, LaunchTable
 from app.model.units import gb_to_gib, ps_to_us
@@ -219,7 +220,20 @@ def _device(analysis: RooflineAnalysis) -> Json:
         "hosts": len(profile.hosts),
         "wall_time_us": None if wall is None else _rounded(ps_to_us(wall)),
         "steps": len(profile.steps),
+        "part": {"id": device.part_id, "name": device.part_name} if device.part_id else None,
+        "comparisons": [_comparison(found) for found in device.comparisons],
         "fields": [_field(field) for field in device_fields(analysis)],
+    }
+
+
+def _comparison(found: PeakComparison) -> Json:
+    numbers = {"profile": found.profile, "catalogue": found.catalogue, "ratio": found.ratio}
+    return {
+        "id": found.id,
+        "label": found.label,
+        "unit": found.unit,
+        **{name: None if value is None else _rounded(value) for name, value in numbers.items()},
+        "explanation": found.explanation,
     }
 
 
@@ -234,6 +248,7 @@ def _roofs(analysis: RooflineAnalysis) -> Json:
         {
             "id": peak.id,
             "unit": peak.unit.value if peak.unit else None,
+            "covers": [unit.value for unit in peak.covers],
             "label": peak.label,
             "gflops": _rounded(peak.gflops),
             "origin": peak.origin.value,
