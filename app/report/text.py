@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from app.analysis.records import RooflineAnalysis, Scope, View
 from app.analysis.roofline import ridge_point
+from app.model.device import ComputePeak, PeakOrigin
 from app.model.profile import Diagnostic, Severity
 from app.model.units import gb_to_gib
 
@@ -35,8 +36,10 @@ def _device(analysis: RooflineAnalysis) -> str:
     wall = f" · {_time(profile.wall_time_ps / 1e6)}" if profile.wall_time_ps else ""
     cores = _counted(device.core_count, device.core_word)
     lines = [f"{_plain(device.name) or 'Unknown device'} · {cores} · {hosts}{wall}"]
-    lines += [_roof(p.label, _flops(p.gflops), p.origin) for p in device.compute]
+    lines += [_roof(p.label, _flops(p.gflops), p.origin) for p in _compute_roofs(analysis)]
     for memory in device.memory:
+        if memory.level not in analysis.levels and memory.origin is PeakOrigin.CATALOGUE:
+            continue  # nobody counted this program's bytes there
         gibs = gb_to_gib(memory.gbs)
         ridge = ridge_point(device.peak_gflops, gibs) if device.peak_gflops else None
         at = f", ridge at {_number(ridge)} FLOP/B" if ridge is not None else ""
@@ -44,8 +47,24 @@ def _device(analysis: RooflineAnalysis) -> str:
     return "\n".join(lines)
 
 
-def _roof(label: str, peak: str, origin: str) -> str:
-    return f"  {label:<12}{peak:>16}  from the {origin}"
+def _compute_roofs(analysis: RooflineAnalysis) -> list[ComputePeak]:
+    """The main peak and those that work is held against; `roofline devices` lists the others."""
+    used = {analysis.roof_of_unit(number) for number in range(len(analysis.units))}
+    peaks = enumerate(analysis.device.compute)
+    return [peak for k, peak in peaks if k == 0 or k in used or peak.origin is PeakOrigin.USER]
+
+
+_ORIGINS = {
+    PeakOrigin.PROFILE: "from the profile",
+    PeakOrigin.MEASURED: "measured by the profiler",
+    PeakOrigin.CATALOGUE: "from the catalogue",
+    PeakOrigin.CALIBRATED: "measured on this machine",
+    PeakOrigin.USER: "as you gave it",
+}
+
+
+def _roof(label: str, peak: str, origin: PeakOrigin) -> str:
+    return f"  {label:<18}{peak:>15}  {_ORIGINS[origin]}"
 
 
 def _verdict(analysis: RooflineAnalysis, view: View) -> str:

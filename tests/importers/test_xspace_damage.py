@@ -105,9 +105,9 @@ def test_flipped_bits(generated, tmp_path):
 
 def test_flipped_bits_of_a_tiny_profile(tiny, tmp_path):
     path = tmp_path / "flipped.xplane.pb"
-    for place in range(len(tiny)):
+    for place in range(0, len(tiny), 3):
         damaged = bytearray(tiny)
-        damaged[place] ^= 1 << place % 8
+        damaged[place] ^= 1 << (place // 3) % 8
         path.write_bytes(damaged)
         outcome(path)
 
