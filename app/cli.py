@@ -1,4 +1,6 @@
-"""The `roofline` command: serve, analyze, warm-up. Each imports only what it needs.
+"""The `roofline` command: serve, analyze, devices, calibrate, warm-up.
+
+Each command imports only what it needs.
 
 Starting is part of the wait: of the 0.6 s that 1 million events take, `typer` was 0.13 s (0.29.2
 imports pydantic to convert arguments), `argparse` is 0.01 s.
@@ -45,6 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_serve(commands.add_parser("serve", help="serve the dashboard"))
     _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
+    _add_devices(commands.add_parser("devices", help="list the hardware catalogue"))
+    _add_calibrate(commands.add_parser("calibrate", help="measure this machine's peaks"))
     warm_up = commands.add_parser(
         "warm-up", help="compile the kernels that read profiles, once per machine"
     )
@@ -78,8 +82,37 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exclude-infeed-outfeed", action="store_true", help="leave infeed and outfeed ops out"
     )
+    parser.add_argument(
+        "--device", metavar="NAME", help="hold the program against this part, or `this-machine`"
+    )
+    parser.add_argument(
+        "--peak",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a peak: compute=900TFLOP/s, hbm=3.35TB/s, matrix_fp8=1.9PFLOP/s; repeatable",
+    )
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
     parser.set_defaults(run=_analyze)
+
+
+def _add_devices(parser: argparse.ArgumentParser) -> None:
+    parser.description = "List the parts whose peaks are known, or one of them with every source."
+    parser.add_argument("name", nargs="?", help="a part's id, name or device name")
+    parser.set_defaults(run=_devices)
+
+
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Measure what this machine's processor and memory can do, and keep it as the device"
+        " `this-machine`: the roofs of programs that ran on this CPU. Leave the machine idle"
+        " meanwhile."
+    )
+    parser.add_argument("--quick", action="store_true", help="a few seconds, less exact")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only print, do not keep the measurements"
+    )
+    parser.set_defaults(run=_calibrate)
 
 
 def _serve(given: argparse.Namespace) -> None:
@@ -93,14 +126,28 @@ def _serve(given: argparse.Namespace) -> None:
 def _analyze(given: argparse.Namespace) -> None:
     # The process ends with the answer: collecting garbage on the way is 0.08 s for nothing.
     gc.disable()
+    from app.devices.choice import read_choice
     from app.report import analyse_files, render
 
-    analysis = analyse_files(given.files, xprof_compat=given.format == "xprof")
+    choice = read_choice(given.device, given.peak)
+    analysis = analyse_files(given.files, xprof_compat=given.format == "xprof", choice=choice)
     content = render(analysis, given.format, infeed=not given.exclude_infeed_outfeed)
     if given.output is None:
         _print(content)
     else:
         _write(given.output, content)
+
+
+def _devices(given: argparse.Namespace) -> None:
+    from app.report.device_text import describe_part, describe_parts
+
+    _print((describe_part(given.name) if given.name else describe_parts()).encode())
+
+
+def _calibrate(given: argparse.Namespace) -> None:
+    from app.calibrate import calibrate
+
+    calibrate(quick=given.quick, keep=not given.dry_run, write=lambda text: _print(text.encode()))
 
 
 def _warm_up(_given: argparse.Namespace) -> None:

@@ -36,6 +36,12 @@ def read_machine() -> Part | None:
     return next((part for part in found if part is not None), None)
 
 
+def written_at_ns() -> int:
+    """When measurements were last written, to see whether they changed; 0 where there are none."""
+    times = [path.stat().st_mtime_ns for path in machine_files() if path.is_file()]
+    return max(times, default=0)
+
+
 def _read(path: Path) -> Part | None:
     try:
         return machine_part(json.loads(path.read_bytes()))

@@ -3,18 +3,22 @@
 GB/s is 1e9 bytes/s (data sheets, XSpace peaks); GiB/s is 2**30 bytes/s (XProf's tables, our page).
 """
 
-from typing import overload
+from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, overload
+
+# Only for types: the server's process looks devices up without NumPy.
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
 
 GB_PER_GIB = 2**30 / 1e9
 """Gigabytes in one gibibyte: 1.073741824."""
 
 PS_PER_US = 1e6
 PS_PER_NS = 1e3
-
-FloatArray = NDArray[np.float64]
 
 
 @overload

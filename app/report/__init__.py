@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.analysis.records import RooflineAnalysis
+from app.devices import PeakChoice
 from app.errors import UploadRejectedError
 from app.importers.archives import UnpackLimits
 from app.importers.source import SourceFile
@@ -12,8 +13,13 @@ from app.pipeline import analyse_sources, open_sources
 from app.report.watch import progress_on_terminal
 
 
-def analyse_files(paths: Sequence[Path], *, xprof_compat: bool) -> RooflineAnalysis:
-    """The roofline of the files at `paths`, one per host, or archives of them."""
+def analyse_files(
+    paths: Sequence[Path], *, xprof_compat: bool, choice: PeakChoice | None = None
+) -> RooflineAnalysis:
+    """The roofline of the files at `paths`, one per host, or archives of them.
+
+    `choice` is the device or the peaks to hold the program against.
+    """
     sources = [_source(path) for path in paths]
     with (
         tempfile.TemporaryDirectory(prefix="roofline-") as scratch,
@@ -22,7 +28,9 @@ def analyse_files(paths: Sequence[Path], *, xprof_compat: bool) -> RooflineAnaly
         opened, notes = open_sources(
             sources, scratch=Path(scratch) / "unpacked", limits=UnpackLimits(), progress=report
         )
-        return analyse_sources(opened, notes=notes, xprof_compat=xprof_compat, progress=report)
+        return analyse_sources(
+            opened, notes=notes, xprof_compat=xprof_compat, choice=choice, progress=report
+        )
 
 
 def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> bytes:

@@ -12,7 +12,7 @@ from app import __version__
 from app.library import ProfileLibrary
 from app.orders import ImportLimits
 from app.settings import Settings
-from app.web import api, errors, pages
+from app.web import api, devices, errors, pages
 from app.web.assets import assets_dir, load_static
 from app.web.guard import Guard
 from app.web.uploads import UploadLimits
@@ -47,6 +47,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     errors.install(app, pages.error_page)
     app.include_router(api.router)
+    app.include_router(devices.router)
     app.include_router(pages.router)
     app.answered_hosts = settings.answered_hosts
     return app
