@@ -3,8 +3,9 @@
 from typing import Any
 
 from app.analysis import roofline
-from app.analysis.records import RooflineAnalysis
+from app.analysis.records import RooflineAnalysis, Scope
 from app.model.device import DeviceKind
+from app.model.profile import Provenance
 from app.model.units import gb_to_gib, ps_to_us
 
 _MEGACORE_HELP = (
@@ -14,6 +15,23 @@ _MEGACORE_HELP = (
 _DVFS_HELP = (
     "Op time at the default clock ÷ measured op time. Below 1 the clock was raised while capturing."
 )
+
+
+_COUNTERS_HELP = (
+    "Work counted by the hardware itself, shown as Total (HW); all other work is as the compiler "
+    "or the profiler's formulas count it."
+)
+
+
+def _counters(analysis: RooflineAnalysis) -> str:
+    """Which hardware counters the capture has, in words."""
+    profile, counters = analysis.profile, analysis.device.counters
+    if Scope.TOTAL_HW not in analysis.with_infeed.program.scope:
+        return "none in this profile"
+    if profile.flop_provenance is Provenance.MEASURED:
+        return "all FLOPs and bytes"
+    parts = {"matrix unit": counters.matrix_unit_ratio, "HBM": counters.hbm_ratio}
+    return " and ".join(name for name, value in parts.items() if value is not None)
 
 
 def device_fields(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
@@ -101,6 +119,7 @@ def _capture(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
             help="From the first to the last event on a core.",
         ),
         _field("steps", "Complete steps", len(profile.steps), "count"),
+        _field("counters", "Hardware counters", _counters(analysis), "text", help=_COUNTERS_HELP),
     ]
     scale = analysis.time_scale_multiplier
     if scale is not None and abs(scale - 1) > 1e-6:

@@ -8,6 +8,7 @@ import pytest
 from app.model.compute import ComputeUnit
 from app.model.device import DeviceKind
 from app.model.memory import MemoryLevel
+from app.model.profile import Provenance
 from app.presentation.columns import op_columns, program_columns
 from app.presentation.device_fields import device_fields
 from app.presentation.palette import (
@@ -16,7 +17,7 @@ from app.presentation.palette import (
     UNKNOWN_STYLE,
     category_style,
 )
-from tests.builders import analysed, reported
+from tests.builders import analysed, counters, reported
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKENS = set(
@@ -127,7 +128,16 @@ def test_tpu_shows_type_megacore_cores_peaks_ridges_and_duration():
         "vmem_read_ridge_point",
         "wall_time",
         "steps",
+        "counters",
     ]
+
+
+def test_the_device_says_which_hardware_counters_there_are():
+    assert fields()["counters"]["value"] == "none in this profile"
+    counted = fields(device=reported(counters=counters(0.3, 0.4)))["counters"]["value"]
+    assert counted == "matrix unit and HBM"
+    measured = {"flop_provenance": Provenance.MEASURED, "bytes_provenance": Provenance.MEASURED}
+    assert fields(**measured)["counters"]["value"] == "all FLOPs and bytes"
 
 
 def test_peaks_say_where_they_come_from():
@@ -142,7 +152,7 @@ def test_peaks_say_where_they_come_from():
 def test_device_without_peaks_shows_what_is_left(kind):
     device = reported(kind=kind, name="", cores=0, gflops=None, gibs={})
     shown = fields("", device=device)
-    assert list(shown) == ["device_type", "cores", "hosts", "wall_time", "steps"]
+    assert list(shown) == ["device_type", "cores", "hosts", "wall_time", "steps", "counters"]
     assert shown["device_type"]["value"] is shown["wall_time"]["value"] is None
     assert shown["cores"]["label"] == "Cores"
 
