@@ -1,0 +1,352 @@
+"""XProf's exports: counts recovered exactly, peaks stated or recovered, losses named."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions, RooflineAnalysis
+from app.devices import resolve
+from app.errors import CorruptProfileError, RooflineError, UploadRejectedError
+from app.importers.registry import identify, import_profile
+from app.importers.source import SourceFile
+from app.importers.xprof_export import FORMAT_ID, recognises
+from app.importers.xprof_export.tables import column_id
+from app.model.device import DeviceKind
+from app.model.memory import MemoryLevel
+from app.model.profile import Profile
+from app.model.units import gib_to_gb
+from tests.builders import profile_from_table
+from tests.tools import damage
+from tests.tools.make_xprof_exports import GPU_OPS, as_csv, gpu_tables, hlo_stats
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "sample_profiles" / "xprof_export"
+SHARED = ROOT.parent / "shared"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the reference folder is not there")
+
+GPU_CSV = SAMPLES / "a100-roofline_model.csv"
+TPU_JSON = SAMPLES / "v5e-roofline_model.json"
+STATS_CSV = SAMPLES / "a100-hlo_stats.csv"
+
+
+def read(*paths: Path) -> Profile:
+    return import_profile([SourceFile(path) for path in paths])
+
+
+def page(profile: Profile) -> RooflineAnalysis:
+    device = resolve(profile.device, catalogue=False)
+    return analyse(profile, device, AnalysisOptions())
+
+
+def written(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def columns(measures: object, rows: object = slice(None)) -> Iterator[tuple[str, np.ndarray]]:
+    """Every numeric column of `Measures`, those per level and unit by "name/key"."""
+    for name in measures.__dataclass_fields__:
+        value = getattr(measures, name)
+        if isinstance(value, Mapping):
+            for key, column in value.items():
+                yield f"{name}/{key}", column[rows]
+        else:
+            yield name, value[rows]
+
+
+def test_csv_gives_the_ops_it_was_made_from():
+    found, expected = read(GPU_CSV).ops, profile_from_table(GPU_OPS).ops
+    at = [found.name.index(name) for name in expected.name]
+    assert [found.category[k] for k in at] == list(expected.category)
+    for column in (
+        "occurrences",
+        "self_time_ps",
+        "time_ps",
+        "flop",
+        "model_flop",
+        "bytes_accessed",
+    ):
+        assert getattr(found, column)[at].tolist() == getattr(expected, column).tolist(), column
+    hbm = found.traffic_bytes[MemoryLevel.HBM][at]
+    assert hbm.tolist() == expected.traffic_bytes[MemoryLevel.HBM].tolist()
+    assert found.cost_known[at].tolist() == expected.cost_known.tolist()
+    assert (found.source_file[at[0]], found.source_line[at[0]]) == ("layers.py", 88)
+
+
+def test_program_and_steps_come_from_the_program_rows():
+    profile = read(GPU_CSV)
+    idle_ps = profile.time_ps - profile.op_time_ps
+    assert idle_ps == 210_000_000
+    assert profile.steps.label == ("0", "1")
+    assert profile.steps.time_ps.tolist() == [3_000_500_000, 2_951_250_000]
+    assert profile.steps.sums.flop[0].tolist() == [378_500_000_000, 0]
+    assert profile.steps.sums.time_ps[0, 1] == 45_250_000
+    assert profile.has_average
+    assert profile.device.core_count == 1
+
+
+def test_csv_peaks_are_recovered_and_the_lack_of_a_name_is_said():
+    profile = read(GPU_CSV)
+    assert profile.device.kind is DeviceKind.GPU
+    assert profile.device.name == ""
+    assert profile.device.peak_gflops == pytest.approx(311_869.44, rel=1e-9)
+    hbm = profile.device.bandwidth_gbs[MemoryLevel.HBM]
+    assert hbm == pytest.approx(gib_to_gb(1448.0), rel=1e-9)
+    assert "share of the peak" in profile.device.derivation["compute"]
+    assert any("neither the device's name nor its peaks" in limit for limit in profile.limits)
+
+
+def test_csv_without_any_share_asks_for_the_device(tmp_path):
+    tables = gpu_tables()
+    ids = [column["id"] for column in tables[0]["cols"]]
+    shares = ("compute_efficiency", "roofline_efficiency", "max_mem_bw_utilization")
+    for row in tables[0]["rows"]:
+        for share in shares:
+            row["c"][ids.index(share)]["v"] = 0.0
+    profile = read(written(tmp_path / "t.csv", as_csv(tables[0])))
+    assert profile.device.peak_gflops is None
+    assert not profile.device.bandwidth_gbs
+    assert any("choose the device" in limit for limit in profile.limits)
+    assert "no-peaks" in {found.code for found in page(profile).diagnostics}
+
+
+def test_json_has_name_peaks_and_messages(tmp_path):
+    tables = gpu_tables()
+    tables[1]["rows"].append({"c": [{"v": "WARNING"}, {"v": "no step"}]})
+    profile = read(written(tmp_path / "t.json", json.dumps(tables)))
+    assert profile.device.name == "Nvidia GPU (Ampere)"
+    assert profile.device.peak_gflops == pytest.approx(311_869, rel=1e-5)
+    assert not any("CSV" in limit for limit in profile.limits)
+    assert [found.message for found in profile.diagnostics] == ["XProf says: no step"]
+
+
+def test_json_and_csv_give_the_same_ops(tmp_path):
+    table = gpu_tables()[0]
+    both = [
+        read(written(tmp_path / "t.json", json.dumps([table]))).ops,
+        read(written(tmp_path / "t.csv", as_csv(table))).ops,
+    ]
+    assert both[0].name == both[1].name
+    assert both[0].flop.tolist() == both[1].flop.tolist()
+    assert both[0].bytes_accessed.tolist() == both[1].bytes_accessed.tolist()
+
+
+def test_tpu_json_counts_every_memory():
+    profile = read(TPU_JSON)
+    assert profile.device.kind is DeviceKind.TPU
+    assert profile.device.name == "TPU v5 lite"
+    assert profile.device.core_count == 2
+    assert profile.steps.label == ("0", "1", "2")
+    assert int(profile.ops.traffic_bytes[MemoryLevel.VMEM_READ].sum()) > 0
+    assert "ops-not-listed" not in {found.code for found in profile.diagnostics}
+
+
+def test_hlo_stats_has_ops_and_the_time_of_the_program():
+    profile, whole = read(STATS_CSV), read(GPU_CSV)
+    assert "infeed.0" not in profile.ops.name
+    assert abs(profile.time_ps - whole.time_ps) <= 2
+    assert profile.device.peak_gflops is None
+    assert profile.device.kind is DeviceKind.UNKNOWN
+    assert any("no peaks" in limit for limit in profile.limits)
+    assert "no-peaks" in {found.code for found in page(profile).diagnostics}
+
+
+def test_hlo_stats_adds_texts_to_the_roofline_table(tmp_path):
+    table = hlo_stats(gpu_tables()[0])
+    table["rows"][0]["c"][4]["v"] = '%dot = bf16[8,8] dot(%a, %b), metadata={"x"}'
+    stats = written(tmp_path / "stats.csv", as_csv(table))
+    profile = read(stats, GPU_CSV)
+    assert profile.format_label == "XProf export, roofline_model"
+    assert profile.ops.long_name[profile.ops.name.index("gemm_fusion_dot.12")].startswith("%dot")
+
+
+def test_two_tables_of_one_tool_are_refused(tmp_path):
+    other = written(tmp_path / "other.csv", GPU_CSV.read_bytes())
+    with pytest.raises(UploadRejectedError, match="both exports of XProf's roofline_model"):
+        read(GPU_CSV, other)
+
+
+def test_ops_that_the_table_does_not_list_are_named(tmp_path):
+    rows = GPU_CSV.read_text().splitlines(keepends=True)
+    kept = "".join(row for row in rows if "cublas-gemm.7" not in row)
+    profile = read(written(tmp_path / "t.csv", kept))
+    (note,) = profile.diagnostics
+    assert note.code == "ops-not-listed"
+    assert "45.4% of the FLOPs" in note.message
+
+
+def test_bytes_that_nobody_split_are_left_out_of_the_programs_memory(tmp_path):
+    tables = gpu_tables()
+    ids = [column["id"] for column in tables[0]["cols"]]
+    total = tables[0]["rows"][0]["c"]
+    assert total[ids.index("operation")]["v"] == "Program"
+    unsplit_gibs = 536870912 / (total[ids.index("total_time")]["v"] * 1e-6) / 2**30
+    total[ids.index("hbm_bw")]["v"] -= unsplit_gibs
+    ops = read(written(tmp_path / "t.csv", as_csv(tables[0]))).ops
+    assert [n for n, k in zip(ops.name, ops.traffic_known, strict=True) if not k] == [
+        "cublas-gemm.7",  # 536,870,912 bytes
+        "custom-call.5",  # nothing counted
+    ]
+
+
+def test_steps_of_zeros_are_no_steps(tmp_path):
+    tables = gpu_tables()
+    ids = [column["id"] for column in tables[0]["cols"]]
+    for row in tables[0]["rows"]:
+        if row["c"][ids.index("step")]["v"] in {"0", "1", "Average"}:
+            row["c"][ids.index("total_time")]["v"] = 0.0
+    profile = read(written(tmp_path / "t.csv", as_csv(tables[0])))
+    assert len(profile.steps) == 0
+    assert "XProf exported no steps with any time." in profile.limits
+
+
+def test_spreadsheet_copy_is_read(tmp_path):
+    rows = list(csv.reader(io.StringIO(GPU_CSV.read_text())))
+    out = io.StringIO()
+    csv.writer(out, delimiter=";", lineterminator="\r\n").writerows(rows)
+    profile = read(written(tmp_path / "t.csv", out.getvalue().encode("utf-8-sig")))
+    assert profile.ops.flop.tolist() == read(GPU_CSV).ops.flop.tolist()
+
+
+def test_line_breaks_and_html_in_cells_survive(tmp_path):
+    tables = gpu_tables()
+    ids = [column["id"] for column in tables[0]["cols"]]
+    source = (
+        "<div class='source-info-cell' title='a &lt;b&gt;.py:5\nmain.py:9'>a &lt;b&gt;.py:5</div>"
+    )
+    name = '<script>alert("x")</script>, fusion'
+    row = tables[0]["rows"][3]["c"]
+    row[ids.index("source_info")]["v"], row[ids.index("operation")]["v"] = source, name
+    ops = read(written(tmp_path / "t.csv", as_csv(tables[0]))).ops
+    at = ops.name.index(name)
+    assert (ops.source_file[at], int(ops.source_line[at])) == ("a <b>.py", 5)
+    assert ops.source_stack[at] == "a <b>.py:5\nmain.py:9"
+
+
+def test_a_word_in_a_number_column_is_located(tmp_path):
+    content = GPU_CSV.read_text().replace('"1870.4"', '"fast"')
+    with pytest.raises(CorruptProfileError, match=r"line 3: “fast” in column total_self_time"):
+        read(written(tmp_path / "t.csv", content))
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_cut_and_flipped_copies(sample, tmp_path):
+    data, path = sample.read_bytes(), tmp_path / "damaged"
+    for content in (*damage.cuts(data, 220), *damage.flips(data, 150)):
+        damage.outcome([written(path, content)])
+
+
+def test_a_cut_copy_says_where(tmp_path):
+    error = damage.outcome([written(tmp_path / "cut.csv", GPU_CSV.read_bytes()[:5000])])
+    assert "cut.csv ends in the middle of a row (line" in error.message
+    error = damage.outcome([written(tmp_path / "cut.json", TPU_JSON.read_bytes()[:9000])])
+    assert "cut.json is no whole JSON document" in error.message
+
+
+def test_columns_by_label():
+    assert column_id("Total self time (us)") == "total_self_time"
+    assert column_id("Total self time (%)") == "total_self_time_percent"
+    assert column_id("SHM/L1 BW (GiB/s)") == "shm_l1_bw"
+    assert column_id("Max memory BW utilization (among supported memories) (%)") == (
+        "max_mem_bw_utilization"
+    )
+
+
+# Where XProf's table differs from the capture, as its reference does too: it counts the HBM bytes of
+# these ops in its own way, and lists neither copies nor the steps of this capture.
+OTHER_IN_XPROF = {"all-gather.11", "dynamic-update-slice.17"}
+NOT_LISTED = {"MemcpyH2D"}
+
+
+@needs_shared
+@pytest.mark.parametrize("suffix", ["csv", "json"])
+def test_a_page_of_the_export_is_that_of_the_capture(suffix):
+    capture = page(read(SHARED / "cases" / "s09_a100_training" / "host_0.xplane.pb"))
+    export = page(read(SHARED / "samples" / "xprof_export" / f"a100_roofline_model.{suffix}"))
+    names = [n for n in capture.profile.ops.name if n not in OTHER_IN_XPROF | NOT_LISTED]
+    assert set(names) | OTHER_IN_XPROF == set(export.profile.ops.name)
+    theirs = [capture.ops.name.index(name) for name in names]
+    ours = [export.ops.name.index(name) for name in names]
+    tolerance = 1e-9 if suffix == "csv" else 1e-5  # the JSON's peaks have six digits
+    expected = dict(columns(capture.ops.measures, theirs))
+    for name, column in columns(export.ops.measures, ours):
+        if name.split("/")[0] in {"unit", "unit_rate_gflops", "unit_utilisation_ratio"}:
+            continue  # an export does not split work by compute unit
+        np.testing.assert_allclose(column, expected[name], rtol=tolerance, err_msg=name)
+    assert capture.device.core_count == export.device.core_count
+
+
+@needs_shared
+@pytest.mark.parametrize("suffix", ["csv", "json"])
+def test_the_program_of_the_export_is_what_xprof_shows(suffix):
+    reference = json.loads(
+        (SHARED / "cases" / "s09_a100_training" / "reference.json").read_text("utf-8")
+    )[0]
+    ids = [column["id"] for column in reference["cols"]]
+    total = dict(zip(ids, (cell["v"] for cell in reference["rows"][0]["c"]), strict=True))
+    export = page(read(SHARED / "samples" / "xprof_export" / f"a100_roofline_model.{suffix}"))
+    measures = export.with_infeed.program.measures
+    found = {
+        "total_time": measures.total_time_us[0],
+        "total_time_per_core": measures.total_time_per_core_us[0],
+        "measured_flop_rate": measures.flop_rate_gflops[0],
+        "model_flop_rate": measures.model_flop_rate_gflops[0],
+        "measured_memory_bw": measures.memory_bandwidth_gibs[0],
+        "hbm_bw": measures.bandwidth_gibs[MemoryLevel.HBM][0],
+        "bottleneck_operational_intensity": measures.bottleneck_intensity[0],
+        "roofline_efficiency": measures.roofline_efficiency_ratio[0],
+        "compute_efficiency": measures.compute_efficiency_ratio[0],
+        "optimal_flop_rate": measures.attainable_gflops[0],
+    }
+    for name, value in found.items():
+        assert value == pytest.approx(total[name], rel=1e-8 if suffix == "csv" else 1e-5), name
+
+
+@needs_shared
+def test_real_tpu_export_has_steps_and_cmem():
+    profile = read(SHARED / "samples" / "xprof_export" / "v4_roofline_model.csv")
+    assert profile.steps.label == ("0", "1", "2", "3")
+    assert profile.device.kind is DeviceKind.TPU
+    assert profile.device.peak_gflops == pytest.approx(275_000, rel=1e-9)
+    assert int(profile.ops.traffic_bytes[MemoryLevel.CMEM_READ].sum()) > 0
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_recognised_by_content(sample, tmp_path):
+    copy = SourceFile(written(tmp_path / "something.bin", sample.read_bytes()))
+    assert recognises(copy)
+    assert identify(copy).FORMAT_ID == FORMAT_ID
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"name,flops,time_s\nk,1,2\n",
+        b'"Step","Rank"\n',
+        b'{"traceEvents": []}',
+        b'[{"cols":[{"id":"a"}],"rows":[]}]',
+        b"\x00\x01",
+    ],
+)
+def test_other_tables_are_left_to_others(content, tmp_path):
+    assert not recognises(SourceFile(written(tmp_path / "t", content)))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '[{"cols":[{"id":"operation"},{"id":"bottleneck_operational_intensity"}],"rows":[]}]',
+        '[{"cols":[{"id":"operation"},{"id":"bottleneck_operational_intensity"}],"rows":[{"c":[]}]}]',
+        '[{"cols":"operation bottleneck_operational_intensity","rows":3}]',
+        '{"rows":[1],"cols":[{"id":"hlo_op_name"},{"id":"total_self_time"}]}',
+    ],
+)
+def test_hollow_tables_are_refused(content, tmp_path):
+    with pytest.raises(RooflineError):
+        read(written(tmp_path / "t.json", content))
