@@ -14,7 +14,8 @@ from app.model.units import GB_PER_GIB
 
 TOLERANCE = 0.03
 
-_GENERIC = "No known reason: check which of the two is meant for this part, clock and power limit."
+_CHECK = "Check which of the two is meant for this part, clock and power limit."
+_GENERIC = f"No known reason. {_CHECK}"
 _BOOST_CLOCK = (
     "XProf multiplies by the boost clock of the multiprocessors. The unit behind the data sheet's "
     "figure runs slower (1.83 instead of 1.98 GHz on H100)."
@@ -114,7 +115,7 @@ def _why_compute(case: _Case) -> str:
         return _TPU7X_CLOCK
     if part.kind is DeviceKind.TPU and 1 < ratio < 1.08:
         return _VECTOR_ADDED
-    return f"{part.notes} {_GENERIC}".strip()
+    return f"{part.notes} {_CHECK}" if part.notes else _GENERIC
 
 
 def _named_peaks(

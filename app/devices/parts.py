@@ -123,10 +123,6 @@ class Part:
         """The chosen number of `of`, or `None` when none is known."""
         return next(self._chosen(of), None)
 
-    def example(self, of: str, source: str) -> float | None:
-        """What the worked example of the source with this key computes with."""
-        return next((f.value for f in self.figures if f.of == of and f.source.key == source), None)
-
     def compute(self, devices: int | None = None) -> tuple[PartPeak, ...]:
         """Rates per device, the main one first; a unit that the part lacks has none.
 

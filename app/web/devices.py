@@ -1,4 +1,4 @@
-"""The device list over HTTP: built at the first request, and again when this machine is measured."""
+"""The device list over HTTP: built once, and again when this machine is measured."""
 
 import gzip
 import hashlib

@@ -1,0 +1,223 @@
+"""The catalogue: every number has a source, is plausible and reproduces known ridge points."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from app.devices.catalogue import find, parts, sources
+from app.devices.catalogue import part as part_of
+from app.devices.parts import FigureStatus, Part
+from app.model.compute import ComputeUnit
+from app.model.device import DeviceKind
+from app.model.memory import MemoryLevel
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "devices" / "ridges.csv"
+OTHERS = {
+    "memory_bytes",
+    "vmem_bytes",
+    "cmem_bytes",
+    "link_oneway",
+    "links",
+    "links_oneway",
+    "links_bidirectional",
+    "pcie_oneway",
+    "network_oneway",
+}
+KINDS = {
+    "vendor",
+    "vendor code",
+    "vendor copy",
+    "code citing vendor",
+    "guide",
+    "profiler",
+    "secondary",
+    "derived",
+}
+EVERY = pytest.mark.parametrize("part", parts(), ids=lambda part: part.id)
+
+
+def ridge_cases():
+    with GOLDEN.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def value(part: Part, of: str, source: str) -> float:
+    """The number of `of` that `source` gives, else the chosen one."""
+    wanted = [f for f in part.figures if f.of == of and f.source.key == source]
+    figure = wanted[0] if source else part.figure(of)
+    return figure.value
+
+
+@EVERY
+def test_every_number_is_of_something_known_and_has_a_source(part):
+    known = OTHERS | set(ComputeUnit) | set(MemoryLevel)
+    for figure in part.figures:
+        assert figure.of in known
+        assert figure.source.title
+        assert figure.source.kind in KINDS
+        assert figure.source.kind != "derived" or figure.note
+        assert figure.scope in ("chip", "link")
+
+
+@EVERY
+def test_one_number_is_chosen_of_each_thing(part):
+    chosen = [f.of for f in part.figures if f.status is FigureStatus.CHOSEN]
+    assert len(chosen) == len(set(chosen))
+
+
+@EVERY
+def test_units_fit_what_is_measured(part):
+    for figure in part.figures:
+        if figure.of in set(ComputeUnit):
+            assert figure.unit in ("FLOP/s", "op/s")
+        elif figure.of == "links":
+            assert figure.unit == "count"
+        else:
+            assert figure.unit == ("B" if figure.of.endswith("_bytes") else "B/s")
+
+
+@EVERY
+def test_numbers_have_the_right_magnitude(part):
+    for figure in part.figures:
+        low, high = {
+            "FLOP/s": (1e12, 2e16),
+            "op/s": (1e12, 2e16),
+            "B/s": (1e9, 5e14),
+            "B": (1e7, 1e12),
+            "count": (2, 32),
+        }[figure.unit]
+        assert figure.value == 0 or low <= figure.value <= high, figure
+
+
+@EVERY
+def test_fewer_bits_are_never_slower(part):
+    rates = {peak.unit: peak.gflops for peak in part.compute()}
+    # Equal where a part has no faster mode: fp8 on TPU v5p, fp64 on MI355X.
+    order = ("matrix_fp64", "matrix_tf32", "matrix_bf16", "matrix_fp8", "matrix_fp4")
+    present = [rates[ComputeUnit(unit)] for unit in order if ComputeUnit(unit) in rates]
+    assert present == sorted(present)
+    if {ComputeUnit.VECTOR_FP64, ComputeUnit.VECTOR_FP32} <= set(rates):
+        assert rates[ComputeUnit.VECTOR_FP64] <= rates[ComputeUnit.VECTOR_FP32]
+
+
+@EVERY
+def test_memory_nearer_to_the_unit_is_faster(part):
+    gbs = {one.level: one.gbs for one in part.memory()}
+    main = [gbs[level] for level in gbs if level.is_main]
+    assert len(main) <= 1
+    assert all(value > main[0] for level, value in gbs.items() if main and not level.is_main)
+
+
+@EVERY
+def test_links_add_up(part):
+    links, one = part.figure("links"), part.figure("link_oneway")
+    total, both = part.figure("links_oneway"), part.figure("links_bidirectional")
+    if links and one and total:
+        assert links.value * one.value == pytest.approx(total.value)
+    if total and both:
+        assert both.value == pytest.approx(2 * total.value)
+
+
+def test_names_mean_one_part_each():
+    names = [
+        name.casefold()
+        for part in parts()
+        for name in {part.id.casefold(), part.name.casefold(), *map(str.casefold, part.aliases)}
+    ]
+    assert len(names) == len(set(names))
+    assert len({part.id for part in parts()}) == len(parts()) == 36
+
+
+def test_every_source_can_be_opened_or_says_what_it_is():
+    unopenable = {key for key, source in sources().items() if not source.address}
+    assert unopenable == {"DER", "EX-tpu", "EX-all", "EX-llm", "XP-v7x"}
+    assert all(
+        s.address.startswith(("https://", "http://")) for s in sources().values() if s.address
+    )
+
+
+@pytest.mark.parametrize("case", ridge_cases(), ids=lambda case: case["case"])
+def test_ridge_points_are_reproduced(case):
+    part = part_of(case["part"])
+    compute = value(part, case["compute"], case["compute_source"])
+    memory = value(part, case["memory"], case["memory_source"])
+    expected, tolerance = float(case["ridge_flop_per_byte"]), float(case["tolerance"])
+    assert compute / memory == pytest.approx(expected, abs=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("name", "part_id"),
+    [
+        ("TPU v5", "tpu-v5p"),
+        ("TPU v5 Lite", "tpu-v5e"),
+        ("tpu v6 lite", "tpu-v6e"),
+        ("TPU v4 lite", "tpu-v4i"),
+        ("TPU7x", "tpu-v7x"),
+        ("v5litepod", "tpu-v5e"),
+        ("NVIDIA L4", "l4"),
+        ("NVIDIA L40S", "l40s"),
+        ("NVIDIA GB200", "gb200"),
+        ("NVIDIA B200", "b200"),
+        ("  NVIDIA  A100-SXM4-80GB ", "a100-80-sxm"),
+        ("h100-sxm", "h100-sxm"),
+    ],
+)
+def test_name_means_its_part(name, part_id):
+    assert find(name).id == part_id
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NVIDIA L40",
+        "NVIDIA A100",
+        "NVIDIA H100",
+        "L40S-48C",
+        "NVIDIA L4 24GB",
+        "TPU v55",
+        "Nvidia GPU (Ampere)",
+        "AMD GPU - gfx942",
+        "GPU",
+        "CPU",
+        "",
+    ],
+)
+def test_name_that_is_not_listed_means_no_part(name):
+    assert find(name) is None
+
+
+def test_peaks_are_per_profiler_device():
+    half, whole = part_of("tpu-v7x"), part_of("tpu-v7x").compute(devices=1)
+    assert half.compute()[0].gflops == pytest.approx(1153500)
+    assert whole[0].gflops == pytest.approx(2307000)
+    assert half.memory()[0].gbs == pytest.approx(3690)
+    assert half.memory_bytes == 206158430208 / 2
+
+
+def test_zero_is_a_missing_unit_and_blank_is_unknown():
+    v100, p100 = part_of("v100-sxm2"), part_of("p100-sxm2")
+    assert v100.absent_units == (ComputeUnit.MATRIX_BF16,)
+    assert ComputeUnit.MATRIX_BF16 not in {peak.unit for peak in v100.compute()}
+    assert p100.absent_units == ()
+
+
+@pytest.mark.parametrize(
+    ("part_id", "unit"),
+    [
+        ("tpu-v5e", ComputeUnit.MATRIX_BF16),
+        ("h100-sxm", ComputeUnit.MATRIX_BF16),
+        ("v100-sxm2", ComputeUnit.MATRIX_FP16),
+        ("t4", ComputeUnit.MATRIX_FP16),
+        ("p100-sxm2", ComputeUnit.VECTOR_FP32),
+        ("intel-13900k", ComputeUnit.VECTOR_FP32),
+    ],
+)
+def test_main_peak_is_the_one_programs_are_held_against(part_id, unit):
+    assert part_of(part_id).compute()[0].unit == unit
+
+
+def test_kinds_are_told():
+    kinds = {part.vendor: part.kind for part in parts() if part.vendor != "Intel"}
+    assert kinds == {"Google": DeviceKind.TPU, "NVIDIA": DeviceKind.GPU, "AMD": DeviceKind.GPU}
+    assert part_of("intel-13900k").kind is DeviceKind.CPU
