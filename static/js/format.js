@@ -97,6 +97,9 @@ export function intensity(value) {
   return value == null ? DASH : `${significant(value)}${SPACE}FLOP/B`;
 }
 
+/** Gibibytes in a gigabyte (1e9). */
+export const GIB_PER_GB = 1e9 / 2 ** 30;
+
 const BYTE_STEPS = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
 
 /** Bytes in, "1.41 MiB" out. */

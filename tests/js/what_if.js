@@ -1,0 +1,11 @@
+// Standard input: `{ page, devices, choice }`; standard output: the page under the chosen peaks. For the test that
+// holds the browser's arithmetic against the analysis.
+
+import { readFileSync } from "node:fs";
+
+import { chosenRoofs } from "../../static/js/peaks.js";
+import { withRoofs } from "../../static/js/whatif.js";
+
+const { page, devices, choice } = JSON.parse(readFileSync(0, "utf-8"));
+const { roofs, unknown } = chosenRoofs(page, devices, choice);
+process.stdout.write(JSON.stringify({ page: withRoofs(page, roofs), unknown }));

@@ -1,0 +1,212 @@
+"""The browser's what-if arithmetic equals the analysis done with the same peaks."""
+
+import json
+import math
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions
+from app.devices import PeakChoice, resolve
+from app.devices.listing import device_list
+from app.importers.registry import import_profile
+from app.importers.source import SourceFile
+from app.model.compute import ComputeUnit
+from app.model.device import DeviceKind, PeakOrigin
+from app.model.memory import MemoryLevel
+from app.presentation.page import PageIdentity, page_data
+from tests.builders import make_steps, profile_from_table, reported
+
+ROOT = Path(__file__).resolve().parents[2]
+XSPACE = ROOT / "sample_profiles" / "xspace"
+NODE = shutil.which("node")
+CHANGED = (
+    "bottleneck_intensity",
+    "attainable_gflops",
+    "roofline_efficiency_ratio",
+    "compute_efficiency_ratio",
+    "memory_utilisation_ratio",
+)
+# Six significant digits on each of two numbers that are divided.
+RELATIVE = 1e-5
+
+OPS = """
+op     | category    | self_us | flop  | hbm_bytes | vmem_read_bytes | shared_bytes
+matmul | fusion      | 500     | 9e8   | 1e6       | 7e6             | 2e6
+mixed  | fusion      | 300     | 2e8   | 5e6       | 7e6             | 0
+copy   | copy        | 100     | 0     | 8e6       | 0               | 0
+pallas | custom-call | 200     | –     | –         | –               | –
+feed   | infeed      | 50      | 0     | 1e6       | 0               | 0
+tiny   | fusion      | 1       | 1e3   | 1e3       | 1e6             | 1e5
+"""
+STEPS = make_steps(*({"us": us, "flop": 1e8, "hbm": 1e6} for us in (30, 33, 90)))
+GPU = reported(
+    kind=DeviceKind.GPU,
+    gibs={MemoryLevel.HBM: 100.0, MemoryLevel.SHARED: 900.0},
+    cores=2,
+    peak_origin=PeakOrigin.MEASURED,
+)
+
+pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
+
+
+def sample(name):
+    paths = sorted((XSPACE / name).glob("*")) if (XSPACE / name).is_dir() else [XSPACE / name]
+    return import_profile([SourceFile(path) for path in paths])
+
+
+def table(**rest):
+    return profile_from_table(OPS, idle_us=100, steps=STEPS, **rest)
+
+
+def split_by_unit(profile):
+    """Half of the FLOPs on the matrix unit at bf16, 40 % vector fp32, the rest unnamed."""
+    flop = profile.ops.flop
+    shares = {ComputeUnit.MATRIX_BF16: (5, 10), ComputeUnit.VECTOR_FP32: (4, 10)}
+    units = {unit: flop * part // whole for unit, (part, whole) in shares.items()}
+    units[ComputeUnit.VECTOR_FP32] = units[ComputeUnit.VECTOR_FP32].copy()
+    units[ComputeUnit.VECTOR_FP32][0] = 0
+    return replace(profile, ops=replace(profile.ops, unit_flop=units))
+
+
+def with_own_peaks(profile):
+    """The profiler measured, per launch, how much each op could have moved."""
+    could = profile.ops.self_time_ps.astype(np.float64) * 0.11
+    capacity = {MemoryLevel.HBM: could}
+    return replace(profile, ops=replace(profile.ops, level_capacity_bytes=capacity))
+
+
+PROFILES = {
+    "tpu": lambda: sample("v6e-training.xplane.pb"),
+    "cmem": lambda: sample("v4-training-cmem.xplane.pb"),
+    "hosts": lambda: sample("v5e-three-hosts"),
+    "cpu": lambda: sample("jax-cpu-transformer.xplane.pb"),
+    "table": table,
+    "gpu": lambda: split_by_unit(table(device=GPU)),
+}
+CHOICES = {
+    "own": PeakChoice(),
+    "v7x": PeakChoice(part_id="tpu-v7x"),
+    "h100": PeakChoice(part_id="h100-sxm"),
+    "t4": PeakChoice(part_id="t4"),
+    "13900k": PeakChoice(part_id="intel-13900k"),
+    "no-memory": PeakChoice(part_id="intel-max-1550"),
+    "compute": PeakChoice(gflops={None: 123_456.0}),
+    "main-memory": PeakChoice(gbs={MemoryLevel.HBM: 77.7}),
+    "both": PeakChoice(part_id="a10g", gflops={None: 4_321.0}, gbs={MemoryLevel.HBM: 5_678.0}),
+}
+
+
+def in_browser(data, choice):
+    peaks = {"compute" if unit is None else unit.value: v for unit, v in choice.gflops.items()}
+    peaks |= {level.value: gbs for level, gbs in choice.gbs.items()}
+    asked = {
+        "page": data,
+        "devices": device_list(None),
+        "choice": {"dev": choice.part_id, "peaks": peaks},
+    }
+    done = subprocess.run(
+        [NODE, ROOT / "tests" / "js" / "what_if.js"],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer = json.loads(done.stdout)
+    assert answer["unknown"] == []
+    return answer["page"]
+
+
+def of_analysis(profile, choice):
+    device = resolve(profile.device, choice=choice)
+    analysis = analyse(profile, device, AnalysisOptions())
+    return page_data(analysis, PageIdentity(id="p", title="p", created_at=""))
+
+
+def is_close(mine, theirs, scale=0.0):
+    if mine is None or theirs is None:
+        return mine is theirs
+    return math.isclose(mine, theirs, rel_tol=RELATIVE, abs_tol=RELATIVE * scale + 1e-12)
+
+
+def roof_id(data, number):
+    return None if number is None else data["roofs"]["compute"][number]["id"]
+
+
+def assert_equal(mine, theirs):
+    """Columns that follow from peaks, op by op and point by point."""
+    ours, python = mine["ops"]["columns"], theirs["ops"]["columns"]
+    bound = [[one["id"] for one in data["bounds"]] for data in (mine, theirs)]
+    for row, name in enumerate(python["name"]):
+        assert bound[0][ours["bound_by"][row]] == bound[1][python["bound_by"][row]], name
+        for column in CHANGED:
+            assert is_close(ours[column][row], python[column][row]), (name, column)
+        self_us = python["self_time_per_core_us"][row] or 0.0
+        saving = (ours["saving_per_core_us"][row], python["saving_per_core_us"][row])
+        assert is_close(*saving, scale=self_us), name
+        if "compute_unit" in python:
+            roofs = (ours["compute_unit"][row], python["compute_unit"][row])
+            assert roof_id(mine, roofs[0]) == roof_id(theirs, roofs[1]), name
+    for name, view in theirs["views"].items():
+        saved = mine["views"][name]["columns"]["saving_share_ratio"]
+        pairs = zip(saved, view["columns"]["saving_share_ratio"], strict=True)
+        assert all(is_close(*pair, scale=1.0) for pair in pairs)
+        for ours_point, point in zip(mine["views"][name]["program"], view["program"], strict=True):
+            assert bound[0][ours_point["bound_by"]] == bound[1][point["bound_by"]]
+            assert all(is_close(ours_point[c], point[c]) for c in CHANGED), point["label"]
+
+
+def assert_same_roofs(mine, theirs):
+    for kind, value in (("compute", "gflops"), ("memory", "gbs")):
+        known = {roof["id"]: roof for roof in mine["roofs"][kind]}
+        for roof in theirs["roofs"][kind]:
+            # A level that the profile never uses has no roof in the browser.
+            if kind == "memory" and roof["id"] not in known:
+                assert roof["id"] not in [bound.get("level") for bound in mine["bounds"]]
+                continue
+            assert is_close(known[roof["id"]][value], roof[value])
+            assert known[roof["id"]]["origin"] == roof["origin"]
+            ridge = (known[roof["id"]].get("ridge_flop_per_byte"), roof.get("ridge_flop_per_byte"))
+            assert is_close(*ridge)
+
+
+# On a CPU the terminal puts another part's HBM beside the profile's DRAM instead of in its place; and
+# a part with neither its memory nor its units leaves a rest that six digits cannot tell from none.
+CPU_CHOICES = ("own", "t4", "13900k", "compute", "both")
+CASES = [(name, choice) for name in PROFILES for choice in CHOICES]
+
+
+@pytest.mark.parametrize(
+    ("name", "choice"), [case for case in CASES if case[0] != "cpu" or case[1] in CPU_CHOICES]
+)
+def test_equals_an_analysis_with_those_peaks(name, choice):
+    profile = PROFILES[name]()
+    mine = in_browser(of_analysis(profile, PeakChoice()), CHOICES[choice])
+    theirs = of_analysis(profile, CHOICES[choice])
+    assert_equal(mine, theirs)
+    assert_same_roofs(mine, theirs)
+
+
+def test_shares_of_measured_peaks_count_until_that_peak_changes():
+    profile = with_own_peaks(table(device=GPU))
+    own = of_analysis(profile, PeakChoice())
+    kept = in_browser(own, PeakChoice(gflops={None: 700.0}))
+    level = profile.ops.level_capacity_bytes
+    assert set(level) == {MemoryLevel.HBM}
+    assert_ops(kept, of_analysis(profile, PeakChoice(gflops={None: 700.0})))
+    bare = replace(profile, ops=replace(profile.ops, level_capacity_bytes={}))
+    other = PeakChoice(gbs={MemoryLevel.HBM: 50.0})
+    assert_ops(in_browser(own, other), of_analysis(bare, other))
+
+
+def assert_ops(mine, theirs):
+    """Ops only: a program point has no share of measured peaks in the page data."""
+    for data in (mine, theirs):
+        for view in data["views"].values():
+            view["program"] = []
+    assert_equal(mine, theirs)
