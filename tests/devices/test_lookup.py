@@ -171,7 +171,8 @@ def test_families_are_looked_up_by_their_traits():
         (reported("AMD Instinct MI210"), "peak", None, "comes out as zero"),
         (reported("Tesla T4"), "peak", None, "not say enough"),
         (reported("NVIDIA A10G", 140_083), "peak", 2.0, "Public tables disagree"),
-        (reported("NVIDIA L4", 60_000), "peak", 0.496, "No known reason"),
+        (reported("NVIDIA L4", 60_000), "peak", 0.496, "72 W board"),
+        (reported(H100, 500_000), "peak", 0.505, "No known reason"),
         (reported("TPU v2", 23_000, TPU, gbs={HBM: 716.83}), "hbm", 2.0, "whole chip's bandwidth"),
         (
             reported("AMD Instinct MI300X", 1_307_443, gbs={HBM: 2662.4}),

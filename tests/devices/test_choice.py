@@ -1,0 +1,88 @@
+"""Devices and peaks as written on a command line."""
+
+import pytest
+
+from app.devices.choice import PeakChoice, read_choice
+from app.errors import BadViewError
+from app.model.compute import ComputeUnit
+from app.model.memory import MemoryLevel
+from app.model.units import gib_to_gb
+
+
+@pytest.mark.parametrize(
+    ("text", "gflops"),
+    [
+        ("compute=900TFLOP/s", 900e3),
+        ("Compute = 1,070.5 TFLOP/s", 1_070_500),
+        ("compute=500GFLOP/s", 500),
+        ("compute=1.9 PFLOPS", 1.9e6),
+        ("compute=2e3gflops/s", 2000),
+        ("compute=130TOP/s", 130e3),
+    ],
+)
+def test_rate_is_read_with_its_unit(text, gflops):
+    assert read_choice(None, [text]).gflops == {None: gflops}
+
+
+@pytest.mark.parametrize(
+    ("text", "gbs"),
+    [
+        ("hbm=3.35TB/s", 3350),
+        ("hbm=819GB/s", 819),
+        ("HBM=1525.5GiB/s", gib_to_gb(1525.5)),
+        ("hbm=2TiB/s", gib_to_gb(2048)),
+    ],
+)
+def test_bandwidth_is_read_with_its_unit(text, gbs):
+    assert read_choice(None, [text]).gbs[MemoryLevel.HBM] == pytest.approx(gbs)
+
+
+def test_units_and_levels_are_named_by_key():
+    choice = read_choice("NVIDIA L4", ["matrix_fp8=1TFLOP/s", "vmem_read=9TB/s"])
+    assert choice.part_id == "l4"
+    assert choice.gflops == {ComputeUnit.MATRIX_FP8: 1000.0}
+    assert choice.gbs == {MemoryLevel.VMEM_READ: 9000.0}
+    assert not choice.is_empty
+
+
+def test_nothing_chosen_is_empty():
+    assert read_choice(None, []) == PeakChoice()
+    assert PeakChoice().is_empty
+    assert read_choice("this-machine", []).part_id == "this-machine"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "remedy"),
+    [
+        ("compute=900", "cannot be read", "with its unit"),
+        ("compute=fast", "cannot be read", "with its unit"),
+        ("compute=-5TFLOP/s", "cannot be read", "above 0"),
+        ("compute=0TFLOP/s", "cannot be read", "above 0"),
+        ("compute=1.2.3TFLOP/s", "cannot be read", "above 0"),
+        ("compute=900GB/s", "cannot be read", "a rate such as"),
+        ("hbm=9TFLOP/s", "cannot be read", "a bandwidth such as"),
+        ("hbn=9TB/s", '"hbn" in "hbn=9TB/s" is no peak', "hbm"),
+        ("=9TB/s", "has no name", "compute"),
+        ("", "has no name", "compute"),
+    ],
+)
+def test_peak_that_cannot_be_read_says_what_to_write(text, message, remedy):
+    with pytest.raises(BadViewError) as caught:
+        read_choice(None, [text])
+    assert message in caught.value.message
+    assert remedy in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("NVIDIA L41", "l4"), ("h100", "h100-sxm"), ("TPU v5x", "tpu-v5e")]
+)
+def test_device_that_nobody_knows_lists_names_near_it(name, near):
+    with pytest.raises(BadViewError) as caught:
+        read_choice(name, [])
+    assert near in caught.value.remedy
+
+
+def test_device_like_no_other_lists_none():
+    with pytest.raises(BadViewError) as caught:
+        read_choice("§§§", [])
+    assert caught.value.remedy.startswith("No name is near it.")

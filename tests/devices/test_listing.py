@@ -1,0 +1,50 @@
+"""The device list: per profiler device, unknown left out, every source named."""
+
+import json
+
+from app.devices.listing import device_list
+from tests.devices.test_lookup import this_machine
+
+
+def entry(part_id, machine=None):
+    return next(one for one in device_list(machine)["devices"] if one["id"] == part_id)
+
+
+def test_numbers_are_per_profiler_device():
+    tpu = entry("tpu-v7x")
+    assert (tpu["devices_per_chip"], tpu["core_word"]) == (2, "TensorCore")
+    assert (tpu["main_unit"], tpu["main_level"]) == ("matrix_bf16", "hbm")
+    assert tpu["compute"][0] == {
+        "unit": "matrix_bf16",
+        "label": "MXU bf16",
+        "gflops": 1_153_500.0,
+        "source": "G-v7x",
+        "status": "vendor",
+        "note": "",
+    }
+    assert tpu["memory"][0]["gbs"] == 3690.0
+    assert tpu["absent"] == ["matrix_int8"]
+
+
+def test_unknown_is_left_out():
+    card = entry("intel-max-1550")
+    assert (card["memory"], card["memory_bytes"], card["main_level"]) == ([], None, None)
+
+
+def test_every_source_is_listed():
+    listed = device_list(None)
+    numbers = [n for one in listed["devices"] for n in (*one["compute"], *one["memory"])]
+    assert {number["source"] for number in numbers} == set(listed["sources"])
+    assert all(number.get("gflops", number.get("gbs")) > 0 for number in numbers)
+
+
+def test_this_machine_comes_first_and_is_measured():
+    listed = device_list(this_machine())
+    first = listed["devices"][0]
+    assert (first["id"], first["name"], first["kind"]) == ("this-machine", "AMD EPYC 9654", "cpu")
+    assert {number["status"] for number in first["compute"]} == {"measured"}
+    assert listed["sources"]["calibrate"]["title"] == "Measured on node-7, 2026-11-21"
+
+
+def test_list_is_compact():
+    assert len(json.dumps(device_list(None), separators=(",", ":"))) < 60_000
