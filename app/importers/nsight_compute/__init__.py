@@ -1,0 +1,47 @@
+"""NVIDIA Nsight Compute: reports (`.ncu-rep`, `.ncu-repz`) and the CSV of its command line.
+
+Formats: the report container (`NVR`, format version 7), packed or not; the raw and the details
+page as CSV, live or from `ncu --import`, in any locale. Tried: tools 2022.1 to 2025.1 on GPUs of
+compute capability 7.5 to 9.0. NVIDIA's own software is not needed.
+Lost: rules, sections, source code and sampling; counters that no roofline needs. CSV has no opcode
+histograms: tensor work of tools before 2025 is unknown there. Text pages are refused with the
+command that makes a readable file.
+"""
+
+from collections.abc import Callable, Sequence
+
+from app.importers.nsight_compute.launches import Capture
+from app.importers.nsight_compute.profile import build_profile
+from app.importers.nsight_compute.report import read_report, starts_like_report
+from app.importers.nsight_compute.tables import read_tables, starts_like_text
+from app.importers.source import SourceFile
+from app.model.profile import Profile
+
+FORMAT_ID = "nsight_compute"
+LABEL = "Nsight Compute"
+
+
+def recognises(source: SourceFile) -> bool:
+    """True for a report, and for text that only Nsight Compute writes."""
+    return starts_like_report(source.head) or starts_like_text(source.head)
+
+
+def read(
+    sources: Sequence[SourceFile],
+    *,
+    xprof_compat: bool,
+    progress: Callable[[str, float], None],
+) -> Profile:
+    """One profile of all kernels in `sources`; XProf does not read this format."""
+    captures = []
+    for done, source in enumerate(sources, 1):
+        captures.append(_read(source))
+        progress("read", done / len(sources))
+    return build_profile(captures, format_id=FORMAT_ID, format_label=LABEL)
+
+
+def _read(source: SourceFile) -> Capture:
+    return read_report(source) if starts_like_report(source.head) else read_tables(source)
+
+
+__all__ = ["FORMAT_ID", "LABEL", "read", "recognises"]

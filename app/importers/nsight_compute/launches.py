@@ -1,0 +1,87 @@
+"""What one result of a report says, whichever export it was read from, in base units."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+
+_WANTED = re.compile(
+    r"gpu__time_duration(_measured_user)?\.sum"
+    r"|(sm|smsp|l1tex|lts|dram)__cycles_elapsed\.(avg|max)(\.per_second)?"
+    r"|sms?p?__sass_thread_inst_executed_ops?_[dfh](add|mul|fma)_pred_on\."
+    r"|derived__smsp__sass_thread_inst_executed_op_[dfh]fma_pred_on_x2$"
+    r"|sm__ops_path_tensor_src_"
+    r"|sms?p?__inst_executed_pipe_(tensor|tc)"
+    r"|sm__pipe_tensor(_op_\w+)?_cycles_active\."
+    r"|dram__(bytes|sectors)(_op)?(_read|_write)?\.sum"
+    r"|lts__t_bytes\.sum|lts__lts2xbar_cycles_active\.sum|derived__lts__lts2xbar_bytes"
+    r"|l1tex__(t_bytes|m_xbar2l1tex_read_bytes)\.sum"
+    r"|(derived__)?l1tex__lsu_writeback_(active|bytes)"
+    r"|l1tex__data_pipe_lsu_wavefronts_mem_shared_op_"
+    r"|device__attribute_(display_name|device_index|multiprocessor_count|clock_rate|total_memory"
+    r"|compute_capability_m\w+|max_mem_frequency_khz|fb_bus_width|global_memory_bus_width)$"
+    r"|sass__(thread_)?inst_executed(_true)?_per_opcode"
+)
+OPCODES = re.compile(r"sass__(thread_)?inst_executed(_true)?_per_opcode(_with_modifier_\w+)?")
+
+Extent = tuple[int, int, int]
+
+
+class ResultKind(StrEnum):
+    """What was profiled: one kernel launch, or everything inside a range, a list, a graph."""
+
+    KERNEL = "kernel"
+    RANGE = "range"
+    COMMAND_LIST = "command list"
+    GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """One profiled result. `numbers` holds metrics by name in base units (ns, byte, byte/s, Hz).
+
+    A metric that is missing, or that the profiler wrote as NaN, is not in `numbers`. `opcodes`
+    maps a histogram metric to its counts by opcode. `grid` and `block` are `None` where the export
+    has none. `number` tells the results of one capture apart.
+    """
+
+    kind: ResultKind
+    name: str
+    number: int
+    grid: Extent | None = None
+    block: Extent | None = None
+    context: str = ""
+    stream: str = ""
+    process_id: int | None = None
+    device_index: int | None = None
+    numbers: Mapping[str, float]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    opcodes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def device_name(self) -> str:
+        """The GPU's marketing name, empty where it was not collected."""
+        return self.texts.get("device__attribute_display_name", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """The results of one file, and what the file says about how they were taken.
+
+    `vague_cells` counts needed numbers that a CSV gives with fewer than three digits.
+    """
+
+    file_name: str
+    launches: tuple[Launch, ...]
+    tool_version: str = ""
+    hostname: str = ""
+    captured_at_ns: int | None = None
+    is_table: bool = False
+    vague_cells: int = 0
+
+
+@lru_cache(maxsize=16_384)
+def is_wanted(metric: str) -> bool:
+    """True for metrics that the arithmetic uses; a report holds up to two thousand others."""
+    return _WANTED.match(metric) is not None
