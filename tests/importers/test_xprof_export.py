@@ -258,7 +258,7 @@ def test_columns_by_label():
     )
 
 
-# Where XProf's table differs from the capture, as its reference does too: it counts the HBM bytes of
+# Where XProf's table differs from the capture, as its reference does too: it counts HBM bytes of
 # these ops in its own way, and lists neither copies nor the steps of this capture.
 OTHER_IN_XPROF = {"all-gather.11", "dynamic-update-slice.17"}
 NOT_LISTED = {"MemcpyH2D"}

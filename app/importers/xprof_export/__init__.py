@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from app.errors import UploadRejectedError
-from app.importers._op_tables import empty_sums
+from app.importers._launches import no_steps
 from app.importers._tables_text import first_row
 from app.importers.source import SourceFile
 from app.importers.xprof_export.hlo_stats import read_hlo_stats
@@ -21,7 +21,7 @@ from app.importers.xprof_export.peaks import read_device
 from app.importers.xprof_export.roofline_model import Roofline, read_roofline
 from app.importers.xprof_export.tables import ExportTable, Tool, column_id, read_export, tool_of
 from app.model.device import DeviceKind, ReportedDevice
-from app.model.profile import Diagnostic, Host, OpTable, Profile, Severity, StepTable
+from app.model.profile import Diagnostic, Host, OpTable, Profile, Severity
 
 FORMAT_ID = "xprof_export"
 LABEL = "XProf export (roofline_model or hlo_stats, JSON or CSV)"
@@ -81,21 +81,12 @@ def _from_roofline(table: ExportTable) -> Profile:
 
 def _from_hlo_stats(table: ExportTable) -> Profile:
     ops, time_ps = read_hlo_stats(table)
-    none = np.zeros(0, np.uint64)
-    steps = StepTable(
-        label=(),
-        begin_ps=none,
-        end_ps=none,
-        duration_ps=none,
-        time_ps=none,
-        sums=empty_sums(0, tuple(ops.traffic_bytes)),
-    )
     found = Roofline(
         ops=ops,
         time_ps=time_ps,
         op_time_ps=int(ops.self_time_ps.sum(dtype=np.uint64)),
         core_count=1,
-        steps=steps,
+        steps=no_steps(tuple(ops.traffic_bytes)),
         notes=(),
     )
     limits = [
