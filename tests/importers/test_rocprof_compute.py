@@ -1,0 +1,294 @@
+"""rocprof-compute workloads: FLOPs by unit, bytes by level, roofs, and the traps of the format."""
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.analysis.analyse import analyse
+from app.analysis.records import AnalysisOptions
+from app.devices import resolve
+from app.errors import CorruptProfileError, IncompleteProfileError, RooflineError
+from app.importers.archives import UnpackLimits
+from app.importers.registry import identify, import_profile
+from app.importers.rocprof_compute import FORMAT_ID
+from app.importers.source import SourceFile
+from app.model.compute import ComputeUnit
+from app.model.device import PeakOrigin
+from app.model.memory import MemoryLevel
+from app.model.profile import Profile, Provenance
+from app.pipeline import open_sources
+from tests.tools import damage
+from tests.tools.make_rocprof_folder import GEMM, REDUCE, STENCIL, dispatch, table, workload
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "sample_profiles" / "rocprof_compute" / "mi250x-solver"
+SHARED = ROOT.parent / "shared" / "samples" / "rocprof_compute" / "vcopy_MI200"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the reference folder is not there")
+
+
+def read(folder: Path, *names: str) -> Profile:
+    paths = [folder / name for name in names] or sorted(folder.iterdir())
+    return import_profile([SourceFile(path) for path in paths])
+
+
+def written(folder: Path, files: Mapping[str, str]) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def edited(folder: Path, **changes: Mapping[str, str] | None) -> Path:
+    """A workload of one GEMM whose cells are changed; a cell of `None` drops its column."""
+    row = dispatch(0, GEMM)
+    for column, value in changes.items():
+        if value is None:
+            row.pop(column)
+        else:
+            row[column] = str(value)
+    return written(folder, {**workload(), "pmc_perf.csv": table([row])})
+
+
+@needs_shared
+def test_real_mi200_copy():
+    profile = read(SHARED)
+    launches = profile.launches
+    assert launches is not None
+    assert int(launches.time_ps[0]) == 20_480_000
+    hbm = launches.traffic_bytes[MemoryLevel.HBM][0]
+    assert hbm == 16_778_112
+    assert hbm / 20_480 == pytest.approx(819.2, abs=0.05)  # GB/s
+    assert launches.flop.tolist() == [0.0, 0.0, 0.0]
+    assert launches.traffic_bytes[MemoryLevel.L2][0] == 16_777_216
+    assert launches.traffic_bytes[MemoryLevel.L1][0] == 33_554_432
+    assert profile.device.bandwidth_gbs[MemoryLevel.HBM] == pytest.approx(1388.9302)
+    assert profile.ops.name == ("vecCopy(double*, double*, double*, int, int)",)
+    assert profile.ops.occurrences.tolist() == [3]
+
+
+def test_flop_are_split_by_unit():
+    profile = read(SAMPLE)
+    ops = profile.ops
+    gemm = next(k for k, name in enumerate(ops.name) if name.startswith("Cijk"))
+    assert int(ops.occurrences[gemm]) == 2
+    assert int(ops.unit_flop[ComputeUnit.MATRIX_FP16][gemm]) == 2 * 2 * 4096**3
+    assert int(ops.unit_flop[ComputeUnit.VECTOR_FP32][gemm]) == 2 * 64 * 2 * 131_072
+    assert int(ops.flop[gemm]) == 2 * (2 * 4096**3 + 64 * 2 * 131_072)
+    stencil = next(k for k, name in enumerate(ops.name) if "stencil7" in name)
+    assert int(ops.flop[stencil]) == 3 * 64 * (6_291_456 + 2 * 1_048_576)
+    reduce = next(k for k, name in enumerate(ops.name) if "reduce" in name)
+    assert int(ops.flop[reduce]) == 3 * 64 * (2 * 524_288 + 1)
+
+
+def test_bytes_by_level():
+    ops = read(SAMPLE).ops
+    stencil = next(k for k, name in enumerate(ops.name) if "stencil7" in name)
+    moved = STENCIL.read_bytes + STENCIL.write_bytes
+    assert int(ops.traffic_bytes[MemoryLevel.HBM][stencil]) == 3 * moved
+    assert int(ops.traffic_bytes[MemoryLevel.L1][stencil]) == 3 * 3 * moved
+    gemm = next(k for k, name in enumerate(ops.name) if name.startswith("Cijk"))
+    assert int(ops.traffic_bytes[MemoryLevel.LDS][gemm]) == 2 * 4 * 32 * GEMM.lds_cycles
+    assert int(ops.bytes_accessed[gemm]) == int(ops.traffic_bytes[MemoryLevel.HBM][gemm])
+
+
+def test_roofs_are_the_measured_ones():
+    device = read(SAMPLE).device
+    assert device.peak_origin is PeakOrigin.MEASURED
+    assert device.bandwidth_gbs[MemoryLevel.HBM] == 1361.5
+    assert device.unit_gflops[ComputeUnit.MATRIX_FP16] == 163_500.0
+    assert device.unit_gflops[ComputeUnit.MATRIX_INT8] == 165_000.0
+    assert "device 0 of 2" in device.derivation["hbm"]
+    assert (device.name, device.traits.architecture) == ("MI200", "gfx90a")
+    assert device.traits.processor_count == 110
+    assert device.traits.clock_ghz == pytest.approx(1.7)
+    assert device.traits.memory_gbs == pytest.approx(1638.4)
+
+
+def test_bounds_of_the_page():
+    profile = read(SAMPLE)
+    device = resolve(profile.device, catalogue=False)
+    analysis = analyse(profile, device, AnalysisOptions())
+    used = dict(
+        zip(analysis.ops.name, analysis.ops.measures.roofline_efficiency_ratio, strict=True)
+    )
+    gemm_rate = 2 * 4096**3 / GEMM.ns
+    assert used[GEMM.name.removesuffix(" [clone .kd]")] == pytest.approx(gemm_rate / 163_500)
+    stencil_rate = (STENCIL.read_bytes + STENCIL.write_bytes) / STENCIL.ns
+    name = next(name for name in used if "stencil7" in name)
+    assert used[name] == pytest.approx(stencil_rate / 1361.5)
+    assert profile.flop_provenance is Provenance.MEASURED
+    assert analysis.with_infeed.program.label[0] == "Total (HW)"
+
+
+def test_launches_say_which_dispatch():
+    launches = read(SAMPLE).launches
+    assert launches is not None
+    assert len(launches) == 8
+    assert launches.detail[1] == "dispatch 1, GPU 4, grid 16777216, workgroup 256"
+
+
+def test_clone_suffixes_are_no_part_of_the_name():
+    assert "reduce_norm(float const*, float*, int)" in read(SAMPLE).ops.name
+    assert any(name.endswith("(.kd)") for name in read(SAMPLE).ops.long_name)
+
+
+@pytest.mark.parametrize("stamp", ["8.1097E+14", "8,1097E+14", "", "811097000000000"])
+def test_rounded_timestamps_are_no_times(stamp, tmp_path):
+    folder = edited(tmp_path / "w", Start_Timestamp=stamp, End_Timestamp=stamp)
+    profile = read(folder)
+    assert profile.ops.time_ps.tolist() == [0]
+    (note,) = [found for found in profile.diagnostics if found.code == "time-unknown"]
+    assert "1 of 1 dispatches" in note.message
+    device = resolve(profile.device, catalogue=False)
+    analysis = analyse(profile, device, AnalysisOptions())
+    assert np.isnan(analysis.ops.measures.flop_rate_gflops[0])
+
+
+def test_timestamps_file_helps_out(tmp_path):
+    folder = edited(tmp_path / "w", Start_Timestamp="8.1E+14", End_Timestamp="8.1E+14")
+    times = {"Dispatch_ID": "0", "Kernel_Name": "k", "Start_Timestamp": "5", "End_Timestamp": "25"}
+    written(folder, {"timestamps.csv": table([times])})
+    assert read(folder).ops.time_ps.tolist() == [20_000]
+
+
+def mi300(row: dict[str, str]) -> dict[str, str]:
+    spelt = {name.replace("TCC_EA_", "TCC_EA0_"): value for name, value in row.items()}
+    return {**spelt, "TCC_BUBBLE_sum": "65536", "TCC_EA0_RDREQ_sum": "65569"}
+
+
+def test_mi300_reads_lines_of_128_bytes(tmp_path):
+    row = mi300(dispatch(0, REDUCE)) | {
+        "TCC_EA0_WRREQ_sum": "131072",
+        "TCC_EA0_WRREQ_64B_sum": "131072",
+        "TCP_TCC_READ_REQ_sum": "65536",
+        "TCP_TCC_WRITE_REQ_sum": "131072",
+        "TCP_TOTAL_CACHE_ACCESSES_sum": "1000",
+    }
+    folder = written(tmp_path / "w", {"pmc_perf.csv": table([row])})
+    traffic = read(folder).ops.traffic_bytes
+    assert int(traffic[MemoryLevel.HBM][0]) == 128 * 65536 + 64 * 33 + 64 * 131072
+    assert int(traffic[MemoryLevel.L2][0]) == 128 * 65536 + 64 * 131072
+    assert int(traffic[MemoryLevel.L1][0]) == 128 * 1000
+
+
+def test_mi100_counts_no_flop(tmp_path):
+    row = {k: v for k, v in dispatch(0, STENCIL).items() if not k.startswith("SQ_INSTS_VALU")}
+    folder = written(tmp_path / "w", {"pmc_perf.csv": table([row])})
+    profile = read(folder)
+    assert "flop-not-counted" in {found.code for found in profile.diagnostics}
+    assert profile.launches is not None
+    assert np.isnan(profile.launches.flop[0])
+    assert any("no roofline.csv" in limit for limit in profile.limits)
+
+
+def test_omniperf_1_spelling(tmp_path):
+    old = {"Dispatch_ID": "Index", "Kernel_Name": "KernelName", "GPU_ID": "gpu-id"}
+    old |= {"Start_Timestamp": "BeginNs", "End_Timestamp": "EndNs", "Grid_Size": "grd"}
+    row = {old.get(name, name): value for name, value in dispatch(0, GEMM).items()}
+    profile = read(written(tmp_path / "w", {"pmc_perf.csv": table([row])}))
+    assert profile.ops.time_ps.tolist() == [GEMM.ns * 1000]
+
+
+def test_counters_of_single_channels_are_added_up(tmp_path):
+    row = dispatch(0, REDUCE)
+    for name in ("TCC_EA_RDREQ", "TCC_EA_RDREQ_32B", "TCC_EA_WRREQ", "TCC_EA_WRREQ_64B"):
+        whole = int(row.pop(f"{name}_sum"))
+        row |= {f"{name}[0]": str(whole // 2), f"{name}[1]": str(whole - whole // 2)}
+    ops = read(written(tmp_path / "w", {"pmc_perf.csv": table([row])})).ops
+    assert int(ops.traffic_bytes[MemoryLevel.HBM][0]) == REDUCE.read_bytes + REDUCE.write_bytes
+
+
+def test_integer_operations_are_no_flop(tmp_path):
+    profile = read(edited(tmp_path / "w", SQ_INSTS_VALU_MFMA_MOPS_I8="1000"))
+    assert ComputeUnit.MATRIX_INT8 not in profile.ops.unit_flop
+    assert "integer-operations" in {found.code for found in profile.diagnostics}
+
+
+def test_roofs_of_zero_are_no_roofs(tmp_path):
+    files = workload()
+    files["roofline.csv"] = files["roofline.csv"].replace("168000.00", "0")
+    device = read(written(tmp_path / "w", files)).device
+    assert ComputeUnit.MATRIX_BF16 not in device.unit_gflops
+
+
+def test_without_benchmark_the_stated_bandwidth_counts(tmp_path):
+    files = workload()
+    del files["roofline.csv"]
+    device = read(written(tmp_path / "w", files)).device
+    assert device.bandwidth_gbs == {MemoryLevel.HBM: 1638.4}
+    assert device.peak_origin is PeakOrigin.PROFILE
+    assert not device.unit_gflops
+
+
+def test_ranks_are_added_up(tmp_path):
+    row = table([dispatch(0, GEMM)])
+    folder = written(tmp_path / "w", {"rank0.csv": row, "rank1.csv": row})
+    profile = read(folder)
+    assert profile.ops.occurrences.tolist() == [2]
+    assert [host.file_name for host in profile.hosts] == ["rank0.csv", "rank1.csv"]
+
+
+def test_zip_of_a_folder(tmp_path):
+    path = tmp_path / "workload.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted(SAMPLE.iterdir()):
+            archive.write(file, f"workloads/solver/MI200/{file.name}")
+        archive.writestr("workloads/solver/MI200/log.txt", "INFO profiling\n")
+        archive.writestr("workloads/solver/MI200/perfmon/pmc.txt", "pmc: SQ_WAVES\n")
+    sources, notes = open_sources(
+        [SourceFile(path)],
+        scratch=tmp_path / "scratch",
+        limits=UnpackLimits(),
+        progress=lambda *_: None,
+    )
+    assert len(import_profile(sources).ops) == 3
+    assert [note.code for note in notes] == ["skipped-files"]
+
+
+def test_files_without_counters_ask_for_them():
+    with pytest.raises(IncompleteProfileError, match=r"roofline\.csv.*hold no counters"):
+        read(SAMPLE, "roofline.csv", "sysinfo.csv")
+
+
+def test_no_dispatch(tmp_path):
+    header = workload()["pmc_perf.csv"].splitlines()[0]
+    with pytest.raises(CorruptProfileError, match="lists no dispatch"):
+        read(written(tmp_path / "w", {"pmc_perf.csv": header + "\n"}))
+
+
+def test_a_word_among_counters_is_located(tmp_path):
+    with pytest.raises(CorruptProfileError, match=r"line 2: “many” in column TCC_EA_RDREQ_sum"):
+        read(edited(tmp_path / "w", TCC_EA_RDREQ_sum="many"))
+
+
+@pytest.mark.parametrize("name", ["pmc_perf.csv", "roofline.csv", "sysinfo.csv"])
+def test_damaged_copies(name, tmp_path):
+    folder = written(tmp_path / "w", workload())
+    data = (folder / name).read_bytes()
+    for content in (*damage.cuts(data, 210), *damage.flips(data, 120)):
+        (folder / name).write_bytes(content)
+        damage.outcome(sorted(folder.iterdir()))
+
+
+def test_hostile_names_survive(tmp_path):
+    name = '<script>alert("1")</script>\n' + "x" * 5000
+    ops = read(edited(tmp_path / "w", Kernel_Name=name)).ops
+    assert ops.name[0].startswith("<script>")
+
+
+@pytest.mark.parametrize(
+    "name", ["pmc_perf.csv", "roofline.csv", "sysinfo.csv", "pmc_dispatch_info.csv"]
+)
+def test_each_file_is_recognised(name):
+    assert identify(SourceFile(SAMPLE / name)).FORMAT_ID == FORMAT_ID
+
+
+def test_rocprofv3_counters_are_not_taken_for_a_workload(tmp_path):
+    header = '"Correlation_Id","Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value"\n'
+    path = tmp_path / "counter_collection.csv"
+    path.write_text(header + '1,1,"k","SQ_WAVES",3\n')
+    with pytest.raises(RooflineError):
+        import_profile([SourceFile(path)])
