@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from app.devices.catalogue import find
 from app.devices.catalogue import part as catalogue_part
 from app.devices.choice import THIS_MACHINE, PeakChoice, known_part
-from app.devices.comparisons import compare, is_counted_twice
+from app.devices.comparisons import compare, correction
 from app.devices.families import resolve_family
 from app.devices.parts import Part, PartBandwidth, PartPeak, main_units, same_hardware
 from app.errors import BadViewError
@@ -289,8 +289,10 @@ def _own_memory(
     stated = f"{stat} of the device plane" if stat else f"{level.label} bandwidth in the profile"
     source = reported.derivation.get(level.value, stated)
     published = lookups[0].memory.get(level) if lookups else None
-    if published and is_counted_twice(lookups[0].part, level, gbs / published.gbs):
-        gbs, source = gbs / 2, f"Half of the profile's figure, which counts twice: {source}"
+    mended = correction(lookups[0].part, level, gbs / published.gbs) if published else None
+    if mended is not None:
+        how = "Half of" if mended < 1 else "Twice"
+        gbs, source = gbs * mended, f"{how} the profile's figure, which is known wrong: {source}"
     return MemoryPeak(level=level, gbs=gbs, origin=reported.peak_origin, source=source)
 
 

@@ -210,6 +210,12 @@ def test_comparison_holds_both_values_per_device():
     assert found.catalogue == pytest.approx(1_153_500)
 
 
+def test_bandwidth_of_half_the_transfers_is_doubled():
+    device = resolve(reported("AMD Instinct MI300X", 1_307_443, gbs={HBM: 2662.4}))
+    assert device.memory_gbs(HBM) == 5324.8
+    assert "Twice the profile's figure" in device.memory[0].source
+
+
 def test_shared_memory_counted_twice_is_halved():
     device = resolve(reported(H100, 989_400, gbs={SHARED_L1: 66_902.0}))
     assert device.memory_gbs(SHARED_L1) == 33_451.0
