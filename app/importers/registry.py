@@ -1,15 +1,18 @@
 """Which importer reads a file: recognised by content, by exactly one importer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from app.errors import UnknownFormatError, UploadRejectedError
 from app.importers import nsight_compute, rocprof_compute, xprof_export, xspace
+from app.importers._counted import with_counters
 from app.importers.source import SourceFile
 from app.model.profile import Profile
 
 Progress = Callable[[str, float], None]
 """Told the phase ("recognise", "read", "analyse") and the fraction of it that is done, 0 to 1."""
+
+_NAMES_SHOWN = 3
 
 
 class Importer(Protocol):
@@ -58,17 +61,49 @@ def import_profile(
 ) -> Profile:
     """One profile from the files of one upload: several files are the hosts of one program.
 
+    A capture and a report of its kernels make one profile too; other mixtures are refused.
     `xprof_compat` keeps XProf's oddities, for exact comparison with its output.
     """
     if not sources:
         raise UploadRejectedError("There is no file to read.", remedy="Choose a profile file.")
     progress("recognise", 0.0)
-    importers = {identify(source) for source in sources}
+    found = _by_importer(sources)
     progress("recognise", 1.0)
-    if len(importers) > 1:
-        labels = " and ".join(sorted(importer.LABEL for importer in importers))
-        raise UploadRejectedError(
-            f"These files are of different formats: {labels}.",
-            remedy="Upload them one by one; several files of one format are hosts of one profile.",
-        )
-    return importers.pop().read(sources, xprof_compat=xprof_compat, progress=progress)
+
+    def read(importer: Importer) -> Profile:
+        return importer.read(found[importer], xprof_compat=xprof_compat, progress=progress)
+
+    if len(found) == 1:
+        return read(next(iter(found)))
+    if set(found) == {xspace, nsight_compute}:
+        joined = with_counters(read(xspace), read(nsight_compute))
+        if joined is not None:
+            return joined
+    raise _which_one(found)
+
+
+def _by_importer(sources: Sequence[SourceFile]) -> dict[Importer, list[SourceFile]]:
+    """The files by who reads them, in the order of the upload."""
+    found: dict[Importer, list[SourceFile]] = {}
+    for source in sources:
+        found.setdefault(identify(source), []).append(source)
+    return found
+
+
+def _which_one(found: Mapping[Importer, Sequence[SourceFile]]) -> UploadRejectedError:
+    named = " and ".join(
+        f"{importer.LABEL} ({', '.join(file.name for file in files[:_NAMES_SHOWN])}"
+        + (", …)" if len(files) > _NAMES_SHOWN else ")")
+        for importer, files in found.items()
+    )
+    why = (
+        "no kernel of the report has the name of an operation of the capture, so they are not of "
+        "one program"
+        if set(found) == {xspace, nsight_compute}
+        else "they are not one profile"
+    )
+    return UploadRejectedError(
+        f"These files are of different formats, and {why}: {named}.",
+        remedy="Which one do you want to open? Upload that one alone. Together go several files "
+        "of one format, or a capture of XSpace and the Nsight Compute report of its kernels.",
+    )

@@ -32,15 +32,36 @@ class PeakOrigin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredWork:
+    """Work of a program's kernels as another profiler's hardware counters measured it.
+
+    `flop`, `unit_flop` and `traffic_bytes` (levels that were counted) are those of `time_ps`: the
+    program's own time, over all cores, in the operations that have counters. `matched_kernels` of
+    the `total_kernels` that the other profiler lists run in the program; `source` says where the
+    counters come from.
+    """
+
+    flop: int
+    unit_flop: Mapping[ComputeUnit, int]
+    traffic_bytes: Mapping[MemoryLevel, int]
+    time_ps: int
+    matched_kernels: int
+    total_kernels: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HardwareCounters:
     """Utilisation counted by the hardware over the whole capture, as fractions of the peak.
 
-    `None` where the capture has no such counter. Source: the stats
-    `matrix_unit_utilization_percent` and `hbm_utilization_percent` of the host plane.
+    `None` where the capture has no such counter. Source of the ratios: the stats
+    `matrix_unit_utilization_percent` and `hbm_utilization_percent` of the host plane; of
+    `measured`, the report of a kernel profiler that was uploaded beside the capture.
     """
 
     matrix_unit_ratio: float | None = None
     hbm_ratio: float | None = None
+    measured: MeasuredWork | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,6 +125,18 @@ def _tensor(pairs: Pairs) -> Iterator[Diagnostic]:
             "regex:sm__ops_path_tensor_src_.*.sum where your GPU and version have it.",
             count=len(unknown),
         )
+    uncounted = sum(
+        1 for _, w in pairs if w.flop and w.tensor.is_whole and w.tensor.operations is None
+    )
+    if uncounted:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="tensor-not-collected",
+            message="kernels have no tensor-core counters (tensor: not collected): such work is "
+            "missing from their FLOPs, if they did any.",
+            remedy=_COLLECT,
+            count=uncounted,
+        )
     by_opcode = sum(1 for _, w in pairs if w.tensor.by_opcode and w.tensor.operations)
     if by_opcode:
         yield Diagnostic(

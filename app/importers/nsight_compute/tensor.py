@@ -85,6 +85,8 @@ def tensor_work(launch: Launch, time_s: float | None) -> TensorWork:
     for name in _WARP_OPCODES:
         if name in launch.opcodes:
             return _from_opcodes(launch.opcodes[name], _dense_peaks(paths))
+    if counts:
+        return counted
     plain = launch.opcodes.get(_OPCODES_WITHOUT_SHAPE)
     if plain is not None:
         ran = any(count and _is_tensor(opcode) for opcode, count in plain.items())
