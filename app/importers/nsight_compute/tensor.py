@@ -80,13 +80,13 @@ def tensor_work(launch: Launch, time_s: float | None) -> TensorWork:
     """What the tensor cores did during `launch`."""
     paths = _paths(launch.numbers, time_s)
     counts = {key: count for key, path in paths.items() if (count := path.count()) is not None}
-    if counts:
-        return TensorWork(operations=_by_unit(counts), per_cycle=_dense_peaks(paths), is_whole=True)
-    for name in _WARP_OPCODES:
-        if name in launch.opcodes:
-            return _from_opcodes(launch.opcodes[name], _dense_peaks(paths))
-    if counts:
-        return counted
+    peaks = _dense_peaks(paths)
+    histogram = next((launch.opcodes[name] for name in _WARP_OPCODES if name in launch.opcodes), {})
+    # Zero by some of the counters is no proof: the opcodes may show work of other operands.
+    if any(counts.values()) or (counts and not histogram):
+        return TensorWork(operations=_by_unit(counts), per_cycle=peaks, is_whole=True)
+    if histogram:
+        return _from_opcodes(histogram, peaks)
     plain = launch.opcodes.get(_OPCODES_WITHOUT_SHAPE)
     if plain is not None:
         ran = any(count and _is_tensor(opcode) for opcode, count in plain.items())
