@@ -1,5 +1,6 @@
 """What every test shares: repeatable property tests, and where the samples are."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,15 @@ settings.register_profile(
 settings.load_profile("roofline")
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_profiles"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unmeasured_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What `roofline calibrate` found on this machine decides no test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
+        patch.delenv("ROOFLINE_DATA_DIR", raising=False)
+        yield
 
 
 @pytest.fixture(scope="session")
