@@ -7,7 +7,7 @@ import numpy as np
 from app.analysis import roofline
 from app.analysis.context import Context
 from app.analysis.records import Cost, OpRecords, ProgramPoints
-from app.model.profile import Diagnostic, Profile, Severity
+from app.model.profile import Diagnostic, Profile, Provenance, Severity
 
 
 def worded(found: Diagnostic) -> Diagnostic:
@@ -26,8 +26,9 @@ def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[D
     if context.oddities.on:
         return []
     found = [
-        _unknown_costs(ops),
-        _above_compute_peak(ops),
+        _unknown_costs(context, ops),
+        _above_compute_peak(context, ops),
+        _units_without_peak(context),
         _above_memory_peak(context, program),
         _lost_flags(context),
         _wrapped_time(context),
@@ -36,26 +37,47 @@ def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[D
     return [diagnostic for diagnostic in found if diagnostic is not None]
 
 
-def _unknown_costs(ops: OpRecords) -> Diagnostic | None:
+def _unknown_costs(context: Context, ops: OpRecords) -> Diagnostic | None:
     count = sum(cost is Cost.UNKNOWN for cost in ops.cost)
     if not count:
         return None
-    have = "op has no FLOP and no byte count, so its bound is unknown. XProf shows zeros for it."
-    if count > 1:
-        have = (
-            "ops have no FLOP and no byte count, so their bound is unknown. "
-            "XProf shows zeros for them."
-        )
+    have, their, them = ("op has", "its", "it") if count == 1 else ("ops have", "their", "them")
+    modelled = context.profile.flop_provenance is Provenance.MODELLED
+    xprof = f" XProf shows zeros for {them}." if modelled else ""
+    remedy = "For a Pallas or custom call, pass cost_estimate= so that its work is counted."
     return Diagnostic(
         severity=Severity.INFO,
         code="unknown-cost",
-        message=f"{count:,} {have}",
-        remedy="For a Pallas or custom call, pass cost_estimate= so that its work is counted.",
+        message=f"{count:,} {have} no FLOP and no byte count, so {their} bound is unknown.{xprof}",
+        remedy=remedy if modelled else "",
         count=count,
     )
 
 
-def _above_compute_peak(ops: OpRecords) -> Diagnostic | None:
+def _units_without_peak(context: Context) -> Diagnostic | None:
+    """Work that no peak can be held against: it does not enter any share of a compute roof."""
+    table, peaks = context.profile.ops, context.peaks
+    unheld = [
+        unit
+        for unit in context.units
+        if not peaks.unit_gflops.get(unit)
+        and not np.isfinite(table.unit_capacity_flop.get(unit, np.full(1, np.nan))).any()
+        and table.unit_flop[unit].any()
+    ]
+    if not unheld or not peaks.is_of_one_unit:
+        return None
+    share = sum(float(table.unit_flop[unit].sum()) for unit in unheld) / float(table.flop.sum())
+    names = " and ".join(unit.label for unit in unheld)
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="unit-without-peak",
+        message=f"{share:.0%} of the FLOPs ran on a unit whose peak nobody names ({names}). "
+        "They count in rates, but have no compute roof of their own.",
+        remedy="Choose the device, or enter that peak.",
+    )
+
+
+def _above_compute_peak(context: Context, ops: OpRecords) -> Diagnostic | None:
     used = np.nan_to_num(ops.measures.compute_efficiency_ratio)
     count = int((used > 1.0).sum())
     if not count:
@@ -67,7 +89,9 @@ def _above_compute_peak(ops: OpRecords) -> Diagnostic | None:
         code="above-compute-peak",
         message=f"{count:,} {run} above the compute peak, up to {float(used.max()):,.2f} times it. "
         f"{its} FLOPs are over-counted, or {uses} a faster precision than the peak's.",
-        remedy="FLOPs of a custom call are its author's estimate: check cost_estimate.",
+        remedy="FLOPs of a custom call are its author's estimate: check cost_estimate."
+        if context.profile.flop_provenance is Provenance.MODELLED
+        else "",
         count=count,
     )
 
@@ -90,6 +114,12 @@ def _above_memory_peak(context: Context, program: ProgramPoints) -> Diagnostic |
 
 def why_bytes_exceed_peak(profile: Profile) -> str:
     """One sentence: how a program can seem to move more than its memory can."""
+    if profile.bytes_provenance is Provenance.MEASURED:
+        return "Counters and time were taken in different runs of the program, or the peak is low."
+    if profile.bytes_provenance is Provenance.ESTIMATED:
+        return "Bytes are estimated from shapes; what caches kept never reached that memory."
+    if profile.bytes_provenance is Provenance.STATED:
+        return "Check the units of bytes and time in the file, and the peak."
     if not profile.ops.traffic_known.any():
         return (
             "This capture does not tell bytes of HBM from bytes that stayed on the chip, "
@@ -102,7 +132,8 @@ def why_bytes_exceed_peak(profile: Profile) -> str:
 
 def _lost_flags(context: Context) -> Diagnostic | None:
     on_chip = [level for level in context.peaks.counted_gibs if not level.is_main]
-    if len(context.profile.hosts) < 2 or not on_chip:
+    modelled = context.profile.bytes_provenance is Provenance.MODELLED
+    if len(context.profile.hosts) < 2 or not on_chip or not modelled:
         return None
     return Diagnostic(
         severity=Severity.INFO,

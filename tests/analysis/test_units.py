@@ -112,6 +112,25 @@ def test_peaks_measured_per_launch_come_before_the_devices():
     assert measures.memory_utilisation_ratio[2] == pytest.approx(0.8)
 
 
+def test_work_without_a_peak_is_named():
+    found = analysed_split(unit_device(vector_fp32=200.0)).diagnostics
+    message = next(one.message for one in found if one.code == "unit-without-peak")
+    assert message.startswith(
+        "86% of the FLOPs ran on a unit whose peak nobody names (Matrix fp16)"
+    )
+    held = analysed_split(unit_device(vector_fp32=200.0, matrix_fp16=1e3)).diagnostics
+    assert "unit-without-peak" not in {one.code for one in held}
+
+
+def test_notes_about_xprof_are_for_its_captures():
+    measured = {"flop_provenance": Provenance.MEASURED, "bytes_provenance": Provenance.MEASURED}
+    table = "op|self_us|flop|hbm_bytes\nkernel|5|–|–"
+    for given, expected in (({}, True), (measured, False)):
+        notes = analyse(profile_from_table(table, **given), unit_device(), AnalysisOptions())
+        note = next(one for one in notes.diagnostics if one.code == "unknown-cost")
+        assert ("XProf" in note.message, bool(note.remedy)) == (expected, expected)
+
+
 def test_work_counted_by_hardware_is_the_total_by_hardware():
     measured = {"flop_provenance": Provenance.MEASURED, "bytes_provenance": Provenance.MEASURED}
     program = analysed_split(unit_device(matrix_fp16=1000.0), **measured).with_infeed.program
