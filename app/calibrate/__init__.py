@@ -21,8 +21,8 @@ from app.errors import SettingsError
 from app.model.compute import ComputeUnit
 from app.storage.durable import explained_writes, write_whole
 
-FULL = Effort(seconds=0.25, repeats=9)
-QUICK = Effort(seconds=0.03, repeats=5)
+FULL = Effort(seconds=0.1, timings=25, counted=9)
+QUICK = Effort(seconds=0.02, timings=9, counted=3)
 BUSY_FROM = 0.1
 
 _PRODUCTS = ((ComputeUnit.VECTOR_FP32, np.float32), (ComputeUnit.VECTOR_FP64, np.float64))
@@ -65,7 +65,7 @@ def measure(machine: Machine, effort: Effort) -> Iterator[Measurement]:
             label=unit.precision.value,
             unit="GFLOP/s",
             rate=rate,
-            how=_how(f"NumPy matrix product of {size} × {size}", machine, effort),
+            how=_how(f"NumPy matrix product of {size} × {size}", machine, rate),
         )
     for plan in plans(machine):
         found = measure_bandwidth(plan, machine.threads, effort)
@@ -74,21 +74,22 @@ def measure(machine: Machine, effort: Effort) -> Iterator[Measurement]:
             label=plan.level.label,
             unit="GB/s",
             rate=found.best,
-            how=_how(_kernels(found), machine, effort),
+            how=_how(_kernels(found), machine, found.best),
         )
 
 
-def _how(what: str, machine: Machine, effort: Effort) -> str:
-    return f"{what}, {machine.threads} threads, median of {effort.repeats}"
+def _how(what: str, machine: Machine, rate: Rate) -> str:
+    return f"{what}, {machine.threads} threads, {rate.text}"
 
 
 def _kernels(found: Bandwidth) -> str:
-    size = found.plan.array_bytes / 2**20
+    size = found.plan.array_bytes / 2**10
+    arrays = f"{size / 2**10:.3g} MiB" if size >= 2**10 else f"{size:.3g} KiB"
     each = " and ".join(
         f"{name} {rate.per_second / 1e9:.3g} GB/s"
         for name, rate in (("copy", found.copy), ("triad", found.triad))
     )
-    return f"{each}, arrays of {size:.3g} MiB per thread"
+    return f"{each}, arrays of {arrays} per thread"
 
 
 def save(machine: Machine, found: Sequence[Measurement]) -> Path:
@@ -124,7 +125,7 @@ def save(machine: Machine, found: Sequence[Measurement]) -> Path:
 
 def _row(one: Measurement) -> str:
     value = f"{one.rate.per_second / 1e9:,.1f}"
-    return f"  {one.label:<6}{value:>10} {one.unit:<9}± {one.rate.spread_ratio:<7.1%}{one.how}\n"
+    return f"  {one.label:<6}{value:>10} {one.unit:<9}± {one.rate.spread_ratio:<6.1%} {one.how}\n"
 
 
 def _remarks(found: Sequence[Measurement]) -> str:

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import DTypeLike
 
-from app.calibrate.timing import Effort, Rate, rate_of, seconds_of
+from app.calibrate.timing import Effort, Rate, fastest, rate_of, seconds_of
 
-_SMALLEST, _LARGEST = 512, 8192
+_SMALLEST, _LARGEST = 1024, 8192
 
 
 def measure_matmul(
@@ -16,17 +16,21 @@ def measure_matmul(
     N doubles until one product takes `effort.seconds`; those products warm the processor up.
     """
     size = smallest
-    while True:
-        a, b = _operand(size, dtype), _operand(size, dtype)
-        out = np.empty((size, size), dtype)
-        np.matmul(a, b, out=out)
-        taken = seconds_of(lambda a=a, b=b, out=out: np.matmul(a, b, out=out))  # type: ignore[misc]
-        if taken >= effort.seconds or 2 * size > largest:
-            break
+    product = _Product(size, dtype)
+    while fastest(product.seconds) < effort.seconds and 2 * size <= largest:
         size *= 2
-    seconds = [seconds_of(lambda: np.matmul(a, b, out=out)) for _ in range(effort.repeats)]
-    return rate_of(2.0 * size**3, seconds), size
+        product = _Product(size, dtype)
+    return rate_of(2.0 * size**3, product.seconds, effort), size
 
 
-def _operand(size: int, dtype: DTypeLike) -> np.ndarray[tuple[int, int], np.dtype[np.floating]]:
-    return np.random.default_rng(size).random((size, size)).astype(dtype)
+class _Product:
+    """A product of two square matrices into a third, all of them in place."""
+
+    def __init__(self, size: int, dtype: DTypeLike) -> None:
+        source = np.random.default_rng(size)
+        self._a = source.random((size, size)).astype(dtype)
+        self._b = source.random((size, size)).astype(dtype)
+        self._out = np.empty((size, size), dtype)
+
+    def seconds(self) -> float:
+        return seconds_of(lambda: np.matmul(self._a, self._b, out=self._out))

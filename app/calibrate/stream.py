@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from app.calibrate.hardware import Cache, Machine
-from app.calibrate.timing import Effort, Rate, rate_of, seconds_of
+from app.calibrate.timing import Effort, Rate, fastest, rate_of, seconds_of
 from app.model.memory import MemoryLevel
 
 F64 = NDArray[np.float64]
@@ -119,12 +119,10 @@ def _measure(
 ) -> Rate:
     """Bytes per second of all threads; passes are repeated until they take long enough."""
     times = 1
-    _together(kernel, arrays, times, pool)
-    while _together(kernel, arrays, times, pool) < effort.seconds:
+    while fastest(lambda: _together(kernel, arrays, times, pool)) < effort.seconds:  # noqa: B023
         times *= 2
-    seconds = [_together(kernel, arrays, times, pool) for _ in range(effort.repeats)]
     moved = streams * times * sum(one[0].nbytes for one in arrays)
-    return rate_of(float(moved), seconds)
+    return rate_of(float(moved), lambda: _together(kernel, arrays, times, pool), effort)
 
 
 def _together(

@@ -9,14 +9,14 @@ from app import calibrate
 from app.calibrate.hardware import Cache, Machine, read_caches, this_machine
 from app.calibrate.matmul import measure_matmul
 from app.calibrate.stream import Plan, measure_bandwidth, plans
-from app.calibrate.timing import Effort, rate_of
+from app.calibrate.timing import Effort, Rate, rate_of
 from app.devices.this_machine import read_machine
 from app.errors import SettingsError
 from app.model.compute import ComputeUnit
 from app.model.device import PeakOrigin
 from app.model.memory import MemoryLevel
 
-TINY = Effort(seconds=0.0, repeats=3)
+TINY = Effort(seconds=0.0, timings=3, counted=2)
 KIB, MIB = 2**10, 2**20
 
 
@@ -47,9 +47,24 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_rate_is_the_median_and_the_spread_half_the_range():
-    rate = rate_of(12.0, [1.0, 2.0, 3.0])
-    assert (rate.per_second, rate.spread_ratio) == (6.0, (12 - 4) / 2 / 6)
+def rate_from(*seconds, timings, counted):
+    left = iter(seconds)
+    effort = Effort(seconds=0.0, timings=timings, counted=counted)
+    return rate_of(12.0, lambda: next(left), effort)
+
+
+def test_rate_is_the_median_of_the_fastest_and_the_spread_half_their_range():
+    rate = rate_from(50.0, 2.0, 2.1, 2.05, 60.0, timings=5, counted=3)
+    assert rate.per_second == pytest.approx(12 / 2.05)
+    assert rate.spread_ratio == pytest.approx(0.05 / 2.05)
+    assert rate.text == "median of the fastest 3 of 5"
+
+
+def test_unsteady_timings_are_repeated_twice():
+    steady_at_last = rate_from(9.0, 5.0, 8.0, 2.0, 2.0, 7.0, timings=2, counted=2)
+    assert (steady_at_last.per_second, steady_at_last.spread_ratio) == (6.0, 0.0)
+    assert steady_at_last.text == "median of the fastest 2 of 6"
+    assert rate_from(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, timings=2, counted=2).spread_ratio > 0.1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -60,7 +75,9 @@ def test_matrix_product_has_a_rate(dtype):
 
 
 def test_matrix_products_grow_until_they_take_long_enough():
-    _, size = measure_matmul(np.float32, Effort(seconds=1e9, repeats=1), smallest=8, largest=32)
+    _, size = measure_matmul(
+        np.float32, Effort(seconds=1e9, timings=1, counted=1), smallest=8, largest=32
+    )
     assert size == 32
 
 
@@ -140,7 +157,7 @@ def test_calibration_prints_a_table_and_keeps_the_machine(home, monkeypatch):
     assert (part.id, part.origin) == ("this-machine", PeakOrigin.CALIBRATED)
     assert part.compute()[0].unit is ComputeUnit.VECTOR_FP32
     assert [one.level for one in part.memory()] == [MemoryLevel.DRAM, L1]
-    assert "median of 3" in part.compute()[0].figure.note
+    assert "median of the fastest 2 of" in part.compute()[0].figure.note
 
 
 def test_calibration_can_be_printed_only(home, monkeypatch):
@@ -151,7 +168,11 @@ def test_calibration_can_be_printed_only(home, monkeypatch):
 
 def test_busy_machine_is_told(home):
     slow = calibrate.Measurement(
-        of="dram", label="DRAM", unit="GB/s", rate=rate_of(1.0, [1.0, 2.0]), how="copy"
+        of="dram",
+        label="DRAM",
+        unit="GB/s",
+        rate=Rate(per_second=1.0, spread_ratio=0.2, text=""),
+        how="copy",
     )
     assert "while nothing else runs" in calibrate._remarks([slow])
 
