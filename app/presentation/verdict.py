@@ -5,7 +5,7 @@ here from the same records as the tables.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ _OFTEN = 0.2  # from this share of the time on, idling or moving data belongs in
 _LEAST_SAVING = 0.001
 _LEAST_CORRECTION = 0.005
 _ROUNDS_UP = 0.9995  # 999.6 µs are shown as 1.00 ms
+_NAME_LENGTH = 40
 _PROGRAM = 0  # row of the program's total
 # Warnings that do not explain why there is no op.
 _BESIDE_THE_POINT = {"no-steps", "steps-do-not-intersect", "hosts-differ", "no-peaks"}
@@ -44,6 +45,7 @@ class CategoryShare:
     share_ratio: float | None
     efficiency_ratio: float | None
     saving_per_core_us: float
+    is_op: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +214,8 @@ def _against(
 def _largest_saving(
     analysis: RooflineAnalysis, view: View, work: list[CategoryShare]
 ) -> list[Segment]:
+    if len(work) == 1 and work[0].ops > 1:  # one category for all says nothing; the op does
+        work = [_op_share(analysis, view, name=work[0].name)]
     best = max(work, key=lambda share: share.saving_per_core_us)
     total_per_core_us = view.total_time_us / max(analysis.device.core_count, 1)
     least_us = _LEAST_SAVING * total_per_core_us
@@ -220,7 +224,7 @@ def _largest_saving(
     saving, total = _time(best.saving_per_core_us), _time(total_per_core_us)
     return [
         _plain("Largest saving: "),
-        _link(best.name, {"cat": [best.name]}),
+        _link(_shortened(best.name), {"q": best.name} if best.is_op else {"cat": [best.name]}),
         _plain(
             f", {_percent(best.share_ratio)} of the time at {_percent(best.efficiency_ratio)} "
             "of its roof; at the roof it would save "
@@ -228,6 +232,20 @@ def _largest_saving(
         _strong(f"{saving} of {total}"),
         _plain(f" per {analysis.device.core_word}. "),
     ]
+
+
+def _op_share(analysis: RooflineAnalysis, view: View, *, name: str) -> CategoryShare:
+    """The op of a category that would save most at its roof, as a share of its own."""
+    ops = analysis.ops
+    rows = [op for op in view.op.tolist() if ops.category[op] == name]
+    best = max(rows, key=lambda op: np.nan_to_num(ops.saving_per_core_us[op]))
+    share = _category_share(analysis, ops.name[best], [best], view.total_time_us)
+    return replace(share, is_op=True)
+
+
+def _shortened(name: str) -> str:
+    """A name that fits into a sentence; kernels have names of several lines."""
+    return name if len(name) <= _NAME_LENGTH else f"{name[: _NAME_LENGTH - 1].rstrip()}…"
 
 
 def _caution(analysis: RooflineAnalysis, view: View) -> list[Segment]:

@@ -112,6 +112,14 @@ CASES = {
         "83.8 of 100 GiB/s HBM bandwidth per TensorCore. Largest saving: copy, 100 % of the time "
         "at 84 % of its roof; at the roof it would save 162 µs of 1.00 ms per TensorCore.",
     ),
+    "one category for all ops": (
+        f"{HEAD}sgemm_with_a_name_that_no_sentence_could_hold|kernel|600|6e7|1e6\nx|kernel|400|1e8|1e6",
+        {},
+        "Compute-bound at 16 % of the roof",
+        "0.160 of 1.00 TFLOP/s per TensorCore. Largest saving: "
+        "sgemm_with_a_name_that_no_sentence_coul…, 60 % of the time at 10 % of its roof; at the "
+        "roof it would save 540 µs of 1.00 ms per TensorCore.",
+    ),
     "no peaks": (
         f"{HEAD}dot|convolution|1000|6e8|1e6",
         {"device": reported(**NO_PEAKS)},
