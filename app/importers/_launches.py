@@ -14,8 +14,8 @@ from app.model.compute import ComputeUnit
 from app.model.memory import MemoryLevel, main_level
 from app.model.profile import F64, U64, LaunchTable, OpTable, StepTable
 
-# Sums of launches stay far below the range of 64 bits.
-MAX_COUNT = 2**56
+# Columns hold 64 bits: counts above this are damage, or for the format to refuse.
+MAX_COUNT = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
