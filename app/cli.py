@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
     _add_devices(commands.add_parser("devices", help="list the hardware catalogue"))
     _add_calibrate(commands.add_parser("calibrate", help="measure this machine's peaks"))
+    _add_template(commands.add_parser("template", help="print an example of the generic format"))
     warm_up = commands.add_parser(
         "warm-up", help="compile the kernels that read profiles, once per machine"
     )
@@ -115,6 +116,12 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_calibrate)
 
 
+def _add_template(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Print a file of kernels and roofs to fill in; docs/generic-format.md."
+    parser.add_argument("form", choices=("csv", "json"))
+    parser.set_defaults(run=_template)
+
+
 def _serve(given: argparse.Namespace) -> None:
     from app.settings import Settings
     from app.web.server import run
@@ -148,6 +155,12 @@ def _calibrate(given: argparse.Namespace) -> None:
     from app.calibrate import calibrate
 
     calibrate(quick=given.quick, keep=not given.dry_run, write=lambda text: _print(text.encode()))
+
+
+def _template(given: argparse.Namespace) -> None:
+    from app.importers.generic.template import TEMPLATES
+
+    _print(TEMPLATES[given.form].encode())
 
 
 def _warm_up(_given: argparse.Namespace) -> None:

@@ -1,0 +1,24 @@
+"""The examples of docs/generic-format.md import as they stand."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from app.importers.registry import import_profile
+from app.importers.source import SourceFile
+
+DOCUMENT = (Path(__file__).resolve().parents[1] / "docs" / "generic-format.md").read_text("utf-8")
+EXAMPLES = re.findall(r"```(?:csv|json)\n(.*?)```", DOCUMENT, flags=re.DOTALL)
+KERNELS, SCHEMA, ROOFS = EXAMPLES
+
+
+@pytest.mark.parametrize("texts", [[KERNELS], [SCHEMA], [ROOFS, KERNELS]])
+def test_example(texts, tmp_path):
+    paths = [tmp_path / f"{number}" for number in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text, encoding="utf-8")
+    profile = import_profile([SourceFile(path) for path in paths])
+    assert len(profile.ops)
+    assert profile.device.bandwidth_gbs
+    assert not profile.diagnostics
