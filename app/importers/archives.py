@@ -1,10 +1,10 @@
-"""What users wrap profiles in: gzip, zip and tar, told by content and unpacked within limits.
+"""What users wrap profiles in: gzip, Zstandard, zip and tar, told by content, within limits.
 
-An archive may hold profiles and gzip-compressed profiles, but no further archive. Member names
-are shown to the user and never used as paths; links, devices and folders are skipped. Limits are
-on real bytes while they are written, so that a bomb stops early whatever its headers claim.
+An archive may hold profiles and gzip- or Zstandard-compressed ones, but no further archive. Member
+names are shown to the user and never used as paths; links, devices and folders are skipped. Limits
+are on real bytes while they are written, so that a bomb stops early whatever its headers claim.
 
-Formats: RFC 1952 (gzip), PKWARE APPNOTE 6.3 (zip, zip64), POSIX.1-2001 (tar).
+Formats: RFC 1952 (gzip), RFC 8878 (Zstandard), PKWARE APPNOTE 6.3 (zip, zip64), POSIX.1-2001 (tar).
 """
 
 import gzip
@@ -14,6 +14,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, cast
@@ -22,18 +23,21 @@ from app.errors import UploadRejectedError, UploadTooLargeError
 from app.importers.source import SourceFile
 
 COPY_BYTES = 1 << 20
+_ZSTANDARD_HEADER_BYTES = 18
+# The format asks decoders for 8 MiB; its command line stops at 128.
+_ZSTANDARD_WINDOW_BYTES = 128 << 20
 NAME_LENGTH = 255
 # Honest repetitive profiles compress 300:1 in small pieces: below this, the ratio says nothing.
 RATIO_FLOOR_BYTES = 256 * 2**20
 
 _GZIP = b"\x1f\x8b"
+_ZSTANDARD = b"(\xb5/\xfd"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _TAR_OFFSET = 257
 _TAR = b"ustar"
 _UNREAD = {
     b"\xfd7zXZ\x00": "xz",
     b"BZh": "bzip2",
-    b"(\xb5/\xfd": "Zstandard",
     b"7z\xbc\xaf\x27\x1c": "7-Zip",
     b"Rar!\x1a\x07": "RAR",
 }
@@ -75,7 +79,7 @@ class Unpacked:
 
 
 def is_archive(source: SourceFile) -> bool:
-    """True if `source` is gzip, zip or tar, or packed in a way that is known but not read."""
+    """True if `source` is gzip, Zstandard, zip or tar, or packed in another known way."""
     return _kind(source.head) is not None
 
 
@@ -108,6 +112,8 @@ def display_name(name: str) -> str:
 def _kind(head: bytes) -> str | None:
     if head.startswith(_GZIP):
         return "gzip"
+    if head.startswith(_ZSTANDARD):
+        return "Zstandard"
     if head.startswith(_ZIP):
         return "zip"
     if head[_TAR_OFFSET : _TAR_OFFSET + len(_TAR)] == _TAR:
@@ -136,8 +142,8 @@ class _Work:
                 return self._checked(source, self._zip_members)
             case "tar":
                 return self._checked(source, self._tar_members)
-            case "gzip":
-                return self._checked(source, self._gzip_content)
+            case "gzip" | "Zstandard":
+                return self._checked(source, self._packed_content)
             case other:
                 raise UploadRejectedError(
                     f"{source.name} is packed with {other}, which this server does not read.",
@@ -163,19 +169,19 @@ class _Work:
             )
         return found
 
-    def _gzip_content(self, source: SourceFile) -> Iterator[Unpacked]:
-        with gzip.open(source.path) as stream:
+    def _packed_content(self, source: SourceFile) -> Iterator[Unpacked]:
+        with _open_packed(source) as stream:
             head = stream.read(_TAR_OFFSET + len(_TAR))
         if _kind(head) != "tar":
-            yield self._gunzip(source, archive=None)
+            yield self._unpack_one(source, archive=None)
             return
-        # Read through gzip: a .tar.gz needs no second copy on the disk.
-        with gzip.open(source.path) as stream:
+        # Read through the packing: a .tar.gz needs no second copy on the disk.
+        with _open_packed(source) as stream:
             yield from self._tar_stream(self._metered(stream), source.name)
 
-    def _gunzip(self, source: SourceFile, *, archive: str | None) -> Unpacked:
-        with gzip.open(source.path) as stream:
-            content = self._write(self._metered(stream), _without_gz(source.name))
+    def _unpack_one(self, source: SourceFile, *, archive: str | None) -> Unpacked:
+        with _open_packed(source) as stream:
+            content = self._write(self._metered(stream), _without_packing(source.name))
         self._refuse_nested(content, archive or source.name)
         return Unpacked(source=content, archive=archive)
 
@@ -226,8 +232,8 @@ class _Work:
 
     def _member(self, stream: _Readable, name: str, archive: str) -> Unpacked:
         source = self._write(stream, display_name(name))
-        if _kind(source.head) == "gzip":
-            content = self._gunzip(source, archive=archive)
+        if _kind(source.head) in {"gzip", "Zstandard"}:
+            content = self._unpack_one(source, archive=archive)
             source.path.unlink()
             return content
         self._refuse_nested(source, archive)
@@ -316,8 +322,47 @@ def _unsupported(name: str) -> UploadRejectedError:
     )
 
 
-def _without_gz(name: str) -> str:
-    return name[:-3] if name.lower().endswith(".gz") else name
+def _without_packing(name: str) -> str:
+    """The name of what is packed; "report.ncu-repz" is Nsight Compute's own packed "….ncu-rep"."""
+    lower = name.lower()
+    if lower.endswith(".ncu-repz"):
+        return name[:-1]
+    ending = next((ending for ending in (".gz", ".zst") if lower.endswith(ending)), "")
+    return name[: len(name) - len(ending)]
+
+
+def _open_packed(source: SourceFile) -> AbstractContextManager[_Readable]:
+    return gzip.open(source.path) if _kind(source.head) == "gzip" else _open_zstandard(source.path)
+
+
+@contextmanager
+def _open_zstandard(path: Path) -> Iterator["_Zstandard"]:
+    # Loaded with the first such file: most uploads have none.
+    import zstandard
+
+    unpacker = zstandard.ZstdDecompressor(max_window_size=_ZSTANDARD_WINDOW_BYTES)
+    with path.open("rb") as file:
+        try:
+            declared_bytes = zstandard.frame_content_size(file.read(_ZSTANDARD_HEADER_BYTES))
+            file.seek(0)
+            yield _Zstandard(unpacker.stream_reader(file, read_across_frames=True), declared_bytes)
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from error
+
+
+class _Zstandard:
+    """Unpacked content. The library ends quietly where a frame is cut: sizes tell."""
+
+    def __init__(self, stream: _Readable, declared_bytes: int) -> None:
+        self._stream = stream
+        self._missing_bytes = declared_bytes
+
+    def read(self, size: int = -1, /) -> bytes:
+        chunk = self._stream.read(size)
+        self._missing_bytes -= len(chunk)
+        if size and not chunk and self._missing_bytes > 0:
+            raise EOFError("it ends early")
+        return chunk
 
 
 def _is_clutter(name: str) -> bool:

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from app.errors import RooflineError, UploadRejectedError, UploadTooLargeError
 from app.importers import archives
@@ -163,9 +164,7 @@ def test_empty_archives_are_refused(bench: Bench):
     assert "holds no files" in bench.refused(only_clutter).message
 
 
-@pytest.mark.parametrize(
-    ("magic", "label"), [(b"\xfd7zXZ\x00", "xz"), (b"BZh9", "bzip2"), (b"(\xb5/\xfd", "Zstandard")]
-)
+@pytest.mark.parametrize(("magic", "label"), [(b"\xfd7zXZ\x00", "xz"), (b"BZh9", "bzip2")])
 def test_other_packings_are_named(bench: Bench, magic: bytes, label: str):
     error = bench.refused(magic + bytes(100), "host.pb.x")
     assert label in error.message
@@ -176,6 +175,7 @@ def test_other_packings_are_named(bench: Bench, magic: bytes, label: str):
     "packed",
     [
         pytest.param(gzip.compress(CONTENT), id="gz"),
+        pytest.param(zstandard.ZstdCompressor().compress(CONTENT), id="zst"),
         pytest.param(zipped({"a": CONTENT, "b": CONTENT}), id="zip"),
         pytest.param(tarred({"a": CONTENT, "b": CONTENT}), id="tar"),
         pytest.param(tarred({"a": CONTENT, "b": CONTENT}, "w:gz"), id="tar.gz"),

@@ -158,7 +158,7 @@ def _peak_bytes_per_s(work: LaunchWork, level: MemoryLevel) -> float | None:
 
 def _counts(values: Sequence[float | None]) -> U64:
     """Whole numbers; 0 where unknown. Differences of counters can be below zero: none."""
-    whole = [0 if v is None else min(max(round(v), 0), _LARGEST) for v in values]
+    whole = [0 if v is None else round(min(max(v, 0.0), _LARGEST)) for v in values]
     return np.array(whole, np.uint64)
 
 

@@ -1,4 +1,4 @@
-"""The binary report (`.ncu-rep`), and its Zstandard-compressed form (`.ncu-repz`).
+"""The binary report (`.ncu-rep`). A `.ncu-repz` is one packed as a whole, unpacked on arrival.
 
 Layout: NVIDIA Nsight Compute Customization Guide, "Report File Format". A file header, then blocks:
 a length, a block header (a message), and a payload of length-prefixed messages. Metric names are
@@ -6,14 +6,13 @@ numbers into a table of strings that grows from block to block. Values are in ba
 Sources (the kernels' code) are skipped without being copied.
 """
 
-import io
 import math
 import mmap
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from app.errors import CorruptProfileError, UploadTooLargeError
+from app.errors import CorruptProfileError
 from app.importers.nsight_compute import wire
 from app.importers.nsight_compute.launches import (
     OPCODES,
@@ -27,13 +26,7 @@ from app.importers.nsight_compute.wire import DamagedError
 from app.importers.source import SourceFile
 
 MAGIC = b"NVR\x00"
-ZSTANDARD = b"\x28\xb5\x2f\xfd"
 VERSION = 7
-MAX_UNPACKED_BYTES = 8 * 2**30
-MAX_RATIO = 300
-_RATIO_FLOOR_BYTES = 256 * 2**20
-_CHUNK_BYTES = 1 << 20
-
 _U32 = struct.Struct("<I")
 _NS_PER_S = 10**9
 _TOOL = "Nsight Compute Target"
@@ -53,10 +46,7 @@ Bytes = bytes | mmap.mmap
 
 def read_report(source: SourceFile) -> Capture:
     """The capture in `source`. Raises `CorruptProfileError` that names the byte of the damage."""
-    data: Bytes = source.data
-    if source.head.startswith(ZSTANDARD):
-        data = _unpacked(source)
-    reader = _Reader(data, source.name)
+    reader = _Reader(source.data, source.name)
     try:
         reader.read()
     except (DamagedError, struct.error, IndexError) as error:
@@ -78,47 +68,8 @@ def _damaged(name: str, offset: int) -> CorruptProfileError:
 
 
 def starts_like_report(head: bytes) -> bool:
-    """True for the head of a report, packed or not. Never raises."""
-    if head.startswith(MAGIC):
-        return True
-    return head.startswith(ZSTANDARD) and _first_bytes(head).startswith(MAGIC)
-
-
-def _first_bytes(head: bytes) -> bytes:
-    # A third of a second to load: only for the few files that are packed this way.
-    import zstandard
-
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(head)) as stream:
-            return stream.read(len(MAGIC))
-    except zstandard.ZstdError:
-        return b""
-
-
-def _unpacked(source: SourceFile) -> bytes:
-    import zstandard
-
-    parts, size = [], 0
-    largest = max(_RATIO_FLOOR_BYTES, source.size_bytes * MAX_RATIO)
-    try:
-        with (
-            source.path.open("rb") as file,
-            zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as stream,
-        ):
-            while chunk := stream.read(_CHUNK_BYTES):
-                size += len(chunk)
-                if size > min(largest, MAX_UNPACKED_BYTES):
-                    raise UploadTooLargeError(
-                        f"{source.name} unpacks to more than any report of its size does.",
-                        remedy="Upload the report as .ncu-rep.",
-                    )
-                parts.append(chunk)
-    except zstandard.ZstdError as error:
-        raise CorruptProfileError(
-            f"{source.name} is damaged: its Zstandard compression cannot be undone ({error}).",
-            remedy="Check that it was copied completely, or upload the report as .ncu-rep.",
-        ) from error
-    return b"".join(parts)
+    """True for the head of a report. Never raises."""
+    return head.startswith(MAGIC)
 
 
 @dataclass(slots=True)

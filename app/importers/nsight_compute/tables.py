@@ -45,12 +45,10 @@ _LABELS = {
 def starts_like_text(head: bytes) -> bool:
     """True for text that Nsight Compute wrote, readable or not. Never raises."""
     text = decode(head)
-    if "\x00" in text[:4096]:
-        return False
-    header = _header_line(text)
-    return bool(
-        header
-        or _MESSAGE.search(text)
+    if _header_line(text):
+        return True
+    return "\x00" not in text and bool(
+        _MESSAGE.search(text)
         or _TEXT_SECTION.search(text)
         or _SUMMARY.search(text)
         or _SESSION.search(text)

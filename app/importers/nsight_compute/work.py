@@ -19,6 +19,7 @@ Numbers = Mapping[str, float]
 NS_PER_S = 1e9
 SECTOR_BYTES = 32
 LINE_BYTES = 128
+_LEAST_PEAK, _HIGHEST_PEAK = 1e3, 1e21  # bytes or FLOPs per second
 
 _VECTOR_UNITS = (
     (ComputeUnit.VECTOR_FP64, "d", 1),
@@ -216,7 +217,7 @@ _SM_CLOCK = "sm__cycles_elapsed.avg.per_second"
 def _peaks(numbers: Numbers, tensor: TensorWork) -> Iterator[tuple[ComputeUnit, float]]:
     """FLOP/s that each unit could do at the launch's clock."""
     clock = _first(numbers, [_SM_CLOCK, "smsp__cycles_elapsed.avg.per_second"])
-    if clock is None or clock <= 0:
+    if clock is None:
         return
     for unit, letter, lanes in _VECTOR_UNITS:
         names = [
@@ -224,10 +225,13 @@ def _peaks(numbers: Numbers, tensor: TensorWork) -> Iterator[tuple[ComputeUnit, 
             for part in _COUNTERS
         ]
         per_cycle = _first(numbers, names)
-        if per_cycle is not None and per_cycle > 0:
-            yield unit, per_cycle * 2 * lanes * clock
+        peak = None if per_cycle is None else _plausible(per_cycle * 2 * lanes * clock)
+        if peak is not None:
+            yield unit, peak
     for unit, per_cycle in tensor.per_cycle.items():
-        yield unit, per_cycle * clock
+        peak = _plausible(per_cycle * clock)
+        if peak is not None:
+            yield unit, peak
 
 
 # -------------------------------------------------------------------------------------------- bytes
@@ -273,9 +277,9 @@ def _by_source(numbers: Numbers, source: ByteSource, time_s: float | None) -> Mo
 def _peak_by_clock(numbers: Numbers, source: ByteSource) -> float | None:
     per_cycle = numbers.get(f"{source.value}.sum.peak_sustained")
     clock = numbers.get(f"{source.clock}__cycles_elapsed.avg.per_second")
-    if per_cycle is None or clock is None or per_cycle <= 0 or clock <= 0:
+    if per_cycle is None or clock is None:
         return None
-    return per_cycle * source.factor * clock
+    return _plausible(per_cycle * source.factor * clock)
 
 
 def _peak_by_share(numbers: Numbers, name: str, factor: int, time_s: float | None) -> float | None:
@@ -284,7 +288,7 @@ def _peak_by_share(numbers: Numbers, name: str, factor: int, time_s: float | Non
     least_percent = 1.0  # CSV shows two decimals
     if total is None or percent < least_percent or time_s is None:
         return None
-    return total * factor / (percent / 100) / time_s
+    return _plausible(total * factor / (percent / 100) / time_s)
 
 
 def _dram_by_direction(numbers: Numbers) -> Moved | None:
@@ -311,6 +315,11 @@ def _shared(numbers: Numbers, time_s: float | None) -> Moved | None:
         peak_bytes_per_s=next((peak for peak in peaks if peak is not None), None),
         source="l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum × 128 bytes at most",
     )
+
+
+def _plausible(per_second: float) -> float | None:
+    """A peak that hardware can have; `None` for what damage or a stopped clock makes of one."""
+    return per_second if _LEAST_PEAK <= per_second <= _HIGHEST_PEAK else None
 
 
 def _first(numbers: Numbers, names: list[str]) -> float | None:

@@ -1,0 +1,102 @@
+"""Damaged and hostile Nsight Compute files import, or raise an error that helps."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.errors import CorruptProfileError
+from app.importers.nsight_compute.tables import starts_like_text
+from app.importers.registry import import_profile
+from app.importers.source import SourceFile
+from tests.tools import damage
+from tests.tools import make_ncu_samples as ncu
+from tests.tools.make_ncu_samples import KERNELS, Kernel, Style
+
+HOSTILE = (
+    '<script>alert("x")</script>',
+    "../../etc/passwd",
+    "k\x00\x1b[31m\u202e",
+    "=HYPERLINK(1)",
+    "a" * 9000,
+    "核, \"quoted\", 'kernel'",
+    "",
+)
+
+
+@pytest.fixture(scope="module")
+def contents() -> dict[str, bytes]:
+    return {
+        "ncu-rep": ncu.report(),
+        "csv": ncu.raw_page().encode(),
+        "long.csv": ncu.long_page(KERNELS[:2], Style(base_units=True, grouping=",")).encode(),
+    }
+
+
+@pytest.mark.parametrize("kind", ["ncu-rep", "csv", "long.csv"])
+def test_cut_anywhere(kind, contents, tmp_path):
+    path = tmp_path / f"cut.{kind}"
+    for part in damage.cuts(contents[kind], 300):
+        path.write_bytes(part)
+        damage.outcome([path])
+
+
+def test_a_cut_report_is_refused_but_between_blocks(contents, tmp_path):
+    """Nothing in a report says how many blocks there are: a cut between two leaves a whole one."""
+    path = tmp_path / "cut.ncu-rep"
+    readable = 0
+    for part in damage.cuts(contents["ncu-rep"], 1000):
+        path.write_bytes(part)
+        readable += damage.outcome([path]) is None
+    assert readable <= len(KERNELS)
+
+
+def test_the_error_names_file_and_byte(contents, tmp_path):
+    path = tmp_path / "half.ncu-rep"
+    path.write_bytes(contents["ncu-rep"][: len(contents["ncu-rep"]) // 2])
+    with pytest.raises(CorruptProfileError, match=r"half\.ncu-rep .*byte [\d,]+"):
+        import_profile([SourceFile(path)])
+
+
+@pytest.mark.parametrize("kind", ["ncu-rep", "csv", "long.csv"])
+def test_flipped(kind, contents, tmp_path):
+    path = tmp_path / f"flipped.{kind}"
+    for damaged in damage.flips(contents[kind], 300, seed=6):
+        path.write_bytes(damaged)
+        damage.outcome([path])
+
+
+def test_hostile_names(tmp_path):
+    kernels = [Kernel(name=name, time_ns=1000 + k, dram_bytes=64) for k, name in enumerate(HOSTILE)]
+    report, table = tmp_path / "names.ncu-rep", tmp_path / "names.csv"
+    report.write_bytes(ncu.report(kernels))
+    table.write_text(ncu.raw_page(kernels), "utf-8")
+    names = import_profile([SourceFile(report)]).ops.name
+    assert names[:-1] == HOSTILE[:-1]
+    assert names[-1]  # a kernel without a name gets a number
+    assert damage.outcome([report]) is None
+    assert damage.outcome([table]) is None
+
+
+def test_absurd_values(tmp_path):
+    path = tmp_path / "absurd.ncu-rep"
+    for value in (-5.0, 1e300, float("inf"), 2.0**80, 0.0):
+        extra = dict.fromkeys(ncu.collected(KERNELS[0]), value)
+        path.write_bytes(ncu.report([KERNELS[0], Kernel(name="k", time_ns=1, extra=extra)]))
+        damage.outcome([path])
+
+
+@given(data=st.binary(max_size=200))
+def test_random_bytes_after_the_magic(data, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "random.ncu-rep"
+    path.write_bytes(b"NVR\0" + ncu.prefixed(ncu.whole(1, 7)) + data)
+    damage.outcome([path])
+
+
+@given(text=st.text(max_size=200))
+def test_random_text(text, tmp_path_factory):
+    path: Path = tmp_path_factory.getbasetemp() / "random.csv"
+    path.write_text(ncu.raw_page(KERNELS[:1]) + '"' + text, "utf-8", errors="surrogatepass")
+    damage.outcome([path])
+    starts_like_text(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,315 @@
+"""CSV of Nsight Compute's command line: every locale, unit, version and kind of noise is one."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.errors import IncompleteProfileError, RooflineError, UnknownFormatError
+from app.importers.nsight_compute import quantities
+from app.importers.nsight_compute.report import read_report
+from app.importers.nsight_compute.tables import read_tables, starts_like_text
+from app.importers.nsight_compute.work import LaunchWork, launch_work
+from app.importers.registry import IMPORTERS, import_profile
+from app.importers.source import SourceFile
+from app.model.memory import MemoryLevel
+from app.model.profile import Profile
+from tests.tools import make_ncu_samples as ncu
+from tests.tools.make_ncu_samples import KERNELS, Kernel, Style
+
+REAL = Path(__file__).resolve().parents[3] / "shared" / "samples" / "nsight_compute"
+needs_real = pytest.mark.skipif(not REAL.is_dir(), reason="the folder of real exports is not there")
+
+AMERICAN = Style(base_units=True, grouping=",")
+GERMAN = Style(base_units=True, decimal=",", grouping=".")
+SWISS = Style(base_units=True, grouping="’")
+FRENCH = Style(base_units=True, decimal=",", grouping="\u202f")
+PLAIN = Style(base_units=True)
+LOCALES = {"C": PLAIN, "en_US": AMERICAN, "de_DE": GERMAN, "de_CH": SWISS, "fr_FR": FRENCH}
+
+
+def source(tmp_path: Path, text: str | bytes, name: str = "kernels.csv") -> SourceFile:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return SourceFile(path)
+
+
+def profile(tmp_path: Path, text: str | bytes) -> Profile:
+    return import_profile([source(tmp_path, text)])
+
+
+def works(tmp_path: Path, text: str | bytes) -> list[LaunchWork]:
+    return [launch_work(one) for one in read_tables(source(tmp_path, text)).launches]
+
+
+def assert_same(found: Sequence[LaunchWork], wanted: Sequence[LaunchWork], rel: float) -> None:
+    """Equal but for the digits that a page prints: rates of a column in TB/s lose most."""
+    assert len(found) == len(wanted)
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert (ours.time_ns is None) == (theirs.time_ns is None)
+        assert ours.time_ns is None or ours.time_ns == pytest.approx(theirs.time_ns, rel=1e-6)
+        for unit, flop in ours.flop.items():
+            assert flop == pytest.approx(theirs.flop[unit], rel=rel, abs=1), unit
+        for unit, peak in theirs.peak_flop_s.items():
+            assert ours.peak_flop_s[unit] == pytest.approx(peak, rel=1e-6)
+        for level, moved in theirs.moved.items():
+            assert ours.moved[level].bytes == pytest.approx(moved.bytes, rel=2e-5), level
+            assert ours.moved[level].source == moved.source
+
+
+@pytest.fixture
+def exact(tmp_path) -> list[LaunchWork]:
+    path = tmp_path / "exact.ncu-rep"
+    path.write_bytes(ncu.report())
+    return [launch_work(launch) for launch in read_report(SourceFile(path)).launches]
+
+
+# ------------------------------------------------------------------------------------- real exports
+
+
+@needs_real
+@pytest.mark.parametrize(
+    "file", ["raw_auto_by2022.3", "raw_base_by2024.1", "raw_base_deDE_by2024.1"]
+)
+def test_real_exports_of_one_report_agree(file):
+    """Time is exact in all; bytes too. FLOPs come from rates printed with two or six decimals."""
+    found = [
+        launch_work(x) for x in read_tables(SourceFile(REAL / f"a40_5kernels_{file}.csv")).launches
+    ]
+    assert [work.time_ns for work in found] == [70464, 9696, 11680, 9408, 4283936]
+    dram = [round(work.moved[MemoryLevel.DRAM].bytes) for work in found]
+    assert dram == pytest.approx([43319936, 2176000, 2864256, 2220672, 1996068736], rel=1e-8)
+    rel = 1e-6 if "auto" in file else 2e-4
+    assert sum(found[4].flop.values()) == pytest.approx(6_181_056, rel=rel)
+
+
+@needs_real
+def test_real_locales_are_equal():
+    names = ("a40_5kernels_raw_base_by2024.1.csv", "a40_5kernels_raw_base_deDE_by2024.1.csv")
+    one, two = (
+        [launch_work(launch) for launch in read_tables(SourceFile(REAL / name)).launches]
+        for name in names
+    )
+    assert one == two
+
+
+@needs_real
+@pytest.mark.parametrize("kind", ["basic_failed", "roofline"])
+def test_real_report_and_its_export_agree(kind):
+    report = next(REAL.glob(f"a10g_2023.1_{kind}*.ncu-rep"))
+    table = next(REAL.glob(f"a10g_{kind}_raw*.csv"))
+    wanted = [launch_work(launch) for launch in read_report(SourceFile(report)).launches]
+    found = [launch_work(launch) for launch in read_tables(SourceFile(table)).launches]
+    assert_same(found, wanted, 1e-6)
+
+
+# ------------------------------------------------------------------------------------- our exports
+
+
+@pytest.mark.parametrize("year", [2022, 2024, 2025])
+@pytest.mark.parametrize("nvtx", [False, True])
+def test_raw_page_of_every_version(year, nvtx, exact, tmp_path):
+    text = ncu.raw_page(style=Style(year=year, nvtx=nvtx))
+    assert_same(works(tmp_path, text), exact, 2e-6)
+
+
+@pytest.mark.parametrize("style", LOCALES.values(), ids=LOCALES)
+def test_base_units_in_every_locale(style, exact, tmp_path):
+    assert_same(works(tmp_path, ncu.raw_page(style=style)), exact, 1e-3)
+    assert works(tmp_path, ncu.raw_page(style=style)) == works(tmp_path, ncu.raw_page(style=PLAIN))
+
+
+@pytest.mark.parametrize("style", [*LOCALES.values(), Style(), Style(year=2025)], ids=str)
+def test_long_form(style, exact, tmp_path):
+    text = ncu.long_page(KERNELS, style)
+    rel = 1e-3 if style.base_units else 2e-6
+    assert_same(works(tmp_path, text), exact, rel)
+
+
+def test_noise_of_a_live_capture(tmp_path, exact):
+    rows = ncu.raw_page().splitlines()
+    noise = [
+        "==PROF== Connected to process 4242 (/usr/bin/train)",
+        "epoch 1, loss 0.7",
+        '==PROF== Profiling "k" - 0: 0%....50%....100% - 38 passes',
+        '"quoted words of the program", 3',
+        '"',
+        "1,2,3",
+        "",
+    ]
+    lines = [*noise]
+    for row in rows:
+        lines += [row, *noise]
+    lines.append("==PROF== Disconnected from process 4242")
+    assert_same(works(tmp_path, "\n".join(lines)), exact, 2e-6)
+    assert_same(works(tmp_path, "\r\n".join(lines)), exact, 2e-6)
+
+
+def test_two_tables_in_one_log(tmp_path):
+    text = ncu.raw_page(KERNELS[:1]) + "==PROF== Connected\n" + ncu.raw_page(KERNELS[3:5])
+    assert profile(tmp_path, text).ops.name == (ncu.SGEMM, ncu.HGEMM, ncu.STENCIL)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_redirected_by_powershell(encoding, tmp_path, exact):
+    assert_same(works(tmp_path, ncu.raw_page().encode(encoding)), exact, 2e-6)
+
+
+def test_what_is_missing_is_not_zero(tmp_path):
+    counters = [name for name in ncu.collected(KERNELS[0]) if not name.startswith("device")]
+    failed = Kernel(name="failed", time_ns=1, extra=dict.fromkeys(counters, float("nan")))
+    kernels = [KERNELS[0], failed]
+    for word in ("-nan", "nan", "n/a", ""):
+        found = profile(tmp_path, ncu.raw_page(kernels, Style(failed=word)))
+        assert found.ops.name == (ncu.SGEMM,)
+        assert any(d.code == "failed-kernels" for d in found.diagnostics)
+
+
+def test_values_per_instance_are_skipped(tmp_path, exact):
+    text = re.sub(r'"(1571.840000)"', r'"\1 (1.0; 2.0; 3.0)"', ncu.raw_page())
+    assert_same(works(tmp_path, text), exact, 2e-6)
+
+
+def test_grid_stream_and_device_of_a_row(tmp_path):
+    launches = profile(tmp_path, ncu.raw_page()).launches
+    assert launches is not None
+    assert launches.detail[3] == "grid 32×32×1, block 256×1×1, stream 13"
+    launches = profile(tmp_path, ncu.raw_page(style=Style(year=2022))).launches
+    assert launches is not None
+    assert launches.detail[3] == "stream 13"
+
+
+def test_details_page_gives_time_and_bandwidth(tmp_path):
+    """Labels instead of metric names: time and DRAM throughput are there, FLOPs are not."""
+    keys = '"0","1","a.out","127.0.0.1","k(int)","1","7","(32, 1, 1)","(8, 1, 1)","0","8.6"'
+    text = "\n".join(
+        [
+            '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream",'
+            '"Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit",'
+            '"Metric Value","Rule Name","Rule Type","Rule Description"',
+            f'{keys},"GPU Speed Of Light Throughput","Memory Throughput","%","65,77",',
+            f'{keys},"GPU Speed Of Light Throughput","Duration","usecond","659,06",',
+            f'{keys},"Memory Workload Analysis","Memory Throughput","Gbyte/second","417,20",',
+            f'{keys},"SpeedOfLight","","","","SOLBottleneck","OPT","65,8 % of ""peak"""',
+        ]
+    )
+    found = profile(tmp_path, text)
+    assert found.ops.time_ps[0] == 659_060_000
+    assert found.ops.bytes_accessed[0] == pytest.approx(417.20e9 * 659.06e-6, rel=1e-6)
+    assert any(d.code == "no-flop-counters" for d in found.diagnostics)
+
+
+def test_short_numbers_are_announced(tmp_path):
+    kernels = [KERNELS[0], Kernel(name="tiny", time_ns=1_000_000, dram_bytes=20_000)]
+    text = ncu.raw_page([*kernels, Kernel(name="big", time_ns=1_000_000, dram_bytes=10**9)])
+    found = next(d for d in profile(tmp_path, text).diagnostics if d.code == "few-digits")
+    assert found.count >= 1
+    assert "ncu-rep" in found.remedy
+
+
+# ---------------------------------------------------------------------------------------- not read
+
+DETAILS_TEXT = """==PROF== Connected to process 71 (/home/me/a.out)
+[71] a.out@127.0.0.1
+  vecAdd(float *, int) (8, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 9.0
+    Section: GPU Speed Of Light Throughput
+    ----------------------- ------------- ------------
+    Metric Name               Metric Unit Metric Value
+    ----------------------- ------------- ------------
+    DRAM Frequency          cycle/nsecond         2.61
+    Duration                      usecond         3.33
+"""
+SUMMARY = (
+    '"Process ID","Kernel Name","Invocations","Section Name","Metric Name","Average"\n"7","k"\n'
+)
+SESSION = '"Launch Attribute","Value"\n"Process","a.out"\n'
+MESSAGES = "==PROF== Connected to process 3\n==ERROR== ERR_NVGPUCTRPERM - no permission\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says", "remedy"),
+    [
+        (DETAILS_TEXT, UnknownFormatError, "not CSV", "--csv --page raw"),
+        (SUMMARY, UnknownFormatError, "--print-summary", "--csv --page raw"),
+        (SESSION, UnknownFormatError, "session page", "--csv --page raw"),
+        (MESSAGES, IncompleteProfileError, "no kernel", "==ERROR=="),
+        (ncu.raw_page().splitlines()[0], RooflineError, "no kernel", "copied"),
+    ],
+    ids=["text", "summary", "session", "messages", "header"],
+)
+def test_other_pages_are_refused_with_the_command_that_helps(text, error, says, remedy, tmp_path):
+    with pytest.raises(error) as raised:
+        profile(tmp_path, text)
+    assert says in raised.value.message
+    assert remedy in raised.value.remedy
+
+
+@pytest.mark.parametrize("text", [DETAILS_TEXT, SUMMARY, SESSION, MESSAGES, ncu.raw_page()])
+def test_text_is_recognised_by_one_importer(text, tmp_path):
+    found = source(tmp_path, text)
+    assert [i.FORMAT_ID for i in IMPORTERS if i.recognises(found)] == ["nsight_compute"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"ID,name\n1,2\n", b'"ID","Metric"\n', b"\x00" * 64, b"==12== NVPROF is profiling"],
+)
+def test_other_text_is_not_ours(head):
+    assert not starts_like_text(head)
+
+
+# ---------------------------------------------------------------------------------- numbers, units
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark"),
+    [
+        (["659,062", "628.03"], "."),
+        (["659.062", "628,03"], ","),
+        (["70.464", "1.996.068.736"], ","),
+        (["70,464", "4,283,936"], "."),
+        (["147608128.000000"], "."),
+        (["614.781.108.083,56"], ","),
+        (["70.464"], ","),  # never three decimals: it groups
+        (["70464", "n/a", "k(int)"], "."),
+    ],
+)
+def test_decimal_mark(cells, mark):
+    assert quantities.decimal_mark(cells) == mark
+
+
+@pytest.mark.parametrize(
+    ("cell", "decimal", "value"),
+    [
+        ("1.310.489.728", ",", 1310489728),
+        ("0,42", ",", 0.42),
+        ("70’464", ".", 70464),
+        ("1 234,5", ",", 1234.5),
+        ("146880 (23760; 17568)", ".", 146880),
+        ("-0.10", ".", -0.1),
+        ("1e+06", ".", 1e6),
+        ("-nan", ".", None),
+        ("n/a", ".", None),
+        ("inf", ".", None),
+        ("", ".", None),
+        ("1.2.3", ".", None),
+    ],
+)
+def test_parse(cell, decimal, value):
+    assert quantities.parse(cell, decimal) == value
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"),
+    [
+        ("nsecond", 1), ("usecond", 1e3), ("msecond", 1e6), ("second", 1e9), ("ns", 1), ("us", 1e3),
+        ("ms", 1e6), ("s", 1e9), ("cycle/nsecond", 1e9), ("cycle/usecond", 1e6), ("Ghz", 1e9),
+        ("Mhz", 1e6), ("hz", 1), ("cycle/second", 1), ("/nsecond", 1e9), ("Gbyte/second", 1e9),
+        ("Tbyte/s", 1e12), ("Kbyte/cycle", 1e3), ("byte/cycle", 1), ("Mbyte", 1e6), ("Tbyte", 1e12),
+        ("%", 1), ("", 1), ("inst/cycle", 1), ("register/thread", 1), ("sector/nsecond", 1e9),
+        ("Minst", 1e6),
+    ],
+)  # fmt: skip
+def test_units(unit, factor):
+    assert quantities.factor(unit) == factor
