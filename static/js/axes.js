@@ -71,18 +71,18 @@ export const spread = (values, [before, after], least) => {
 };
 
 /**
- * The automatic range: the ops (those that make 99 % of the time, or all) together with the roof's
- * corner, since a point without its roof says nothing.
+ * The automatic range: the ops (those that make 99 % of the time, or all) together with the roofs'
+ * corners, since a point without its roof says nothing.
  * @param {Dot[]} dots
- * @param {{ x: number, y: number } | null} corner ridge of the main roof, log10
+ * @param {{ x: number, y: number }[]} corners ridges of the main roofs, log10
  * @param {"time" | "all"} fit
  * @returns {[Range, Range]}
  */
-export function automaticRange(dots, corner, fit) {
+export function automaticRange(dots, corners, fit) {
   const kept = fit === "all" ? dots : heaviest(dots);
   const xs = kept.map((dot) => dot.x);
   const ys = kept.map((dot) => dot.y);
-  if (corner) {
+  for (const corner of corners) {
     xs.push(corner.x - 0.4, corner.x + 0.9);
     ys.push(corner.y - 2, corner.y);
   }

@@ -55,7 +55,7 @@ function setVariable(cell, name, value) {
   if (cell.style.getPropertyValue(name) !== value) cell.style.setProperty(name, value);
 }
 
-const LEFT = new Set(["text", "category", "bound", "source", "program"]);
+const LEFT = new Set(["text", "category", "bound", "roof", "source", "program"]);
 /** Bars are read against the whole for efficiencies, against the largest for shares of time. */
 const BARS = new Set(["self_share_ratio", "roofline_efficiency_ratio"]);
 
@@ -98,6 +98,7 @@ function painter(column, scale, context) {
   if (column.id === "cost") return (cell, row) => paintText(cell, COST_WORDS[context.read(row)] ?? DASH, "left");
   if (column.unit === "category") return categoryPainter(context);
   if (column.unit === "bound") return boundPainter(context);
+  if (column.unit === "roof") return (cell, row) => paintText(cell, context.model.roofs.compute[context.read(row)]?.label ?? DASH, "left");
   if (LEFT.has(column.unit)) return (cell, row) => paintText(cell, scale.text(context.read(row)), "left clip", true);
   if (BARS.has(column.id)) return barPainter(column, scale, context);
   return (cell, row) => {

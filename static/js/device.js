@@ -1,12 +1,25 @@
 // What the program ran on: one line, and every field with its origin on demand.
 
 import { entry, html, part } from "./dom.js";
-import { bytes, count, DASH, dateTime, duration, peakBandwidth, peakRate, quantity, significant } from "./format.js";
+import { bytes, count, DASH, dateTime, duration, GIB_PER_GB, peakBandwidth, peakRate, quantity, significant } from "./format.js";
+import { keyOf } from "./peaks.js";
 import { counted } from "./words.js";
 
-const ORIGIN_WORDS = { profile: "profile", catalogue: "catalogue", user: "set by you" };
+/** Origin of a peak: the word beside it, and what it means. */
+const ORIGINS = {
+  profile: ["profile", "The profile states it."],
+  measured: ["measured", "The profiler measured it."],
+  catalogue: ["catalogue", "Published for this part."],
+  calibrated: ["calibrated", "Measured on this machine by roofline calibrate, not a data-sheet value."],
+  user: ["set by you", "Set by you, in this page’s address."],
+};
 
-const originTag = (origin) => (origin ? html("span", { class: "origin" }, ORIGIN_WORDS[origin] ?? origin) : null);
+/** @param {string | null} origin @param {string} [source] */
+export function originTag(origin, source = "") {
+  if (!origin) return null;
+  const [word, meaning] = ORIGINS[origin] ?? [origin, ""];
+  return html("span", { class: origin === "user" ? "origin mine" : "origin", title: [meaning, source].filter(Boolean).join(" ") }, word);
+}
 
 function item(term, ...description) {
   return html("div", {}, html("dt", {}, ...[term].flat()), html("dd", {}, ...description));
@@ -15,30 +28,56 @@ function item(term, ...description) {
 const swatch = (roof) => html("i", { class: `swatch ${roof.dash === "solid" ? "" : "broken"}`, vars: { "--swatch": `var(${roof.token})` } });
 const small = (text) => html("small", {}, text);
 
-/** @param {import("./model.js").Model} model */
-export function showDevice(model) {
+/**
+ * @param {import("./model.js").Model} model
+ * @param {(key: string) => void} onEdit a peak was clicked, by its key
+ */
+export function showDevice(model, onEdit) {
   const { device, profile, roofs } = model;
   const per = `per ${device.core_word}`;
+  const peak = (roof, label, text) => peakItem(model, roof, `${label} ${per}`, text, onEdit);
+  const computeItem = (roof) => peak(roof, `${roof.label} peak`, peakRate(roof.gflops));
+  const memoryItem = (roof) => peak(roof, roof.label, peakBandwidth(roof.gibs));
   const cores = device.cores > 0 ? [counted(device.cores, count(device.cores), model.coreWord)] : [];
   const shape = [...cores, counted(device.hosts, count(device.hosts), "host")].join(" · ");
   part("device-pill").textContent = `${device.name} · ${shape}`;
   part("device-strip").replaceChildren(
     item("Device", device.name, " ", small(shape)),
-    ...roofs.compute.map((roof) => item([swatch(roof), `${roof.label} peak ${per}`], peakRate(roof.gflops), originTag(roof.origin))),
-    // What does not fit is cut from the end: the outermost memory counts most.
-    ...roofs.memory.slice(0, 1).map((roof) => memoryItem(roof, per)),
+    // What does not fit is cut from the end: the main peak and the outermost memory count most.
+    ...roofs.compute.slice(0, 1).map(computeItem),
+    ...roofs.memory.slice(0, 1).map(memoryItem),
     ...ridgeItems(roofs.memory),
     item("Measured", duration(device.wall_time_us), " ", small(stepsText(device))),
-    ...roofs.memory.slice(1).map((roof) => memoryItem(roof, per)),
+    ...roofs.memory.slice(1).map(memoryItem),
     ...missingPeaks(model),
     item("Captured", small(profile.captured_at ? dateTime(profile.captured_at) : "date not in the file")),
     item(profile.files.length === 1 ? "File" : "Files", small(filesText(profile.files))),
   );
   document.getElementById("device-fields").replaceChildren(fieldList(device), fileList(profile, model.coreWord));
-  wireToggle();
 }
 
-const memoryItem = (roof, per) => item([swatch(roof), `${roof.label} ${per}`], peakBandwidth(roof.gibs), originTag(roof.origin));
+/** A peak of the strip: its value opens the peaks for editing. */
+function peakItem(model, roof, label, text, onEdit) {
+  const key = keyOf(model.roofs, roof);
+  const value = html("button", { class: "peak-value", type: "button", "aria-label": `${label}: ${text}. Change`, title: "Change this peak", on: { click: () => onEdit(key) } }, text);
+  return item([swatch(roof), label], value, originTag(roof.origin, roof.source), differsTag(model.device, roof));
+}
+
+/** Profile and catalogue differ: both are shown, with the reason. */
+function differsTag(device, roof) {
+  const found = comparisonOf(device, roof);
+  if (!found) return null;
+  return html("span", { class: "differs", title: found.explanation }, `catalogue ${comparedText(found, found.catalogue)}`);
+}
+
+/** What the catalogue says otherwise about a peak of the profile. */
+export function comparisonOf(device, roof) {
+  if (roof.origin !== "profile" && roof.origin !== "measured") return null;
+  return (device.comparisons ?? []).find((one) => one.id === roof.id && one.profile !== null) ?? null;
+}
+
+/** A value of a comparison, in the unit peaks are shown in. */
+export const comparedText = ({ unit }, value) => (unit === "gflops" ? peakRate(value) : peakBandwidth(value * GIB_PER_GB));
 
 const stepsText = ({ steps }) => (steps === 0 ? "no steps" : counted(steps, count(steps), "step"));
 
@@ -81,7 +120,7 @@ function fileList(profile, coreWord) {
     html("ul", {}, ...profile.files.map(row)));
 }
 
-function wireToggle() {
+export function wireDevice() {
   const button = part("device-toggle");
   const fields = document.getElementById("device-fields");
   button.addEventListener("click", () => {

@@ -22,6 +22,7 @@ function save(content, type, name) {
 function valueReader(model, read, unit) {
   if (unit === "category") return (row) => model.categories[read(row)]?.name ?? null;
   if (unit === "bound") return (row) => model.bounds[read(row)]?.id ?? null;
+  if (unit === "roof") return (row) => model.roofs.compute[read(row)]?.id ?? null;
   return read;
 }
 
@@ -62,7 +63,7 @@ const MOST_LEGEND = 24; // that many lines fit beside the chart
  * @param {"png" | "svg"} options.format
  */
 export async function saveChart({ Plotly, model, state, paint, shown, format }) {
-  const geometry = opGeometry(model, state, PICTURE);
+  const geometry = opGeometry(model, state, PICTURE, shown);
   const figure = opFigure({ ...geometry, dragmode: false, isShown: (row) => shown.has(row) }, paint);
   Object.assign(figure.layout, { paper_bgcolor: paint.colour("--surface"), plot_bgcolor: paint.colour("--surface") });
   figure.layout.annotations.push(...captions(model, state, shown, paint));
@@ -86,14 +87,17 @@ function pngBlob(address) {
 /** Names come from files: markup that Plotly would read is taken out. */
 const inert = (text) => String(text).replace(/[<>&]/g, "").slice(0, 90);
 
-/** A trace without points per drawn category, longest first: only its entry in the legend is wanted. */
-function legendTraces({ points, look }, shown, paint) {
+/** A trace without points per other device and drawn category, longest first: only its entry in the legend is wanted. */
+function legendTraces({ points, look, joined, others }, shown, paint) {
+  const lines = others.map(({ name, token, dash }) => ({ name: inert(name), x: [null], y: [null], mode: "lines", showlegend: true, line: { color: paint.colour(token), dash, width: 2 } }));
+  if (joined) return [...lines, ...joined.levels.map(({ label, token }) => ({ name: inert(label), x: [null], y: [null], mode: "markers", showlegend: true, marker: { symbol: "circle", size: 10, color: paint.colour(token) } }))];
   const shares = new Map();
   for (const { row } of points) if (shown.has(row)) shares.set(look(row), (shares.get(look(row)) ?? 0) + row.share);
-  return [...shares].sort((a, b) => b[1] - a[1]).slice(0, MOST_LEGEND).map(([category]) => ({
+  const marks = [...shares].sort((a, b) => b[1] - a[1]).slice(0, MOST_LEGEND - lines.length).map(([category]) => ({
     name: inert(category.name).slice(0, 28), x: [null], y: [null], mode: "markers", showlegend: true,
     marker: { symbol: category.symbol, size: 10, color: paint.colour(category.token) },
   }));
+  return [...lines, ...marks];
 }
 
 function captions(model, state, shown, paint) {

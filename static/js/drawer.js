@@ -2,10 +2,10 @@
 
 import { boundBadge, categoryBadge, entry, html, part } from "./dom.js";
 import { bandwidth, count, duration, flopRate, percent } from "./format.js";
-import { joined, memoryTable, opFacts } from "./hover-card.js";
+import { joined, memoryTable, opFacts, peakName } from "./hover-card.js";
 import { miniRoofline } from "./mini-roofline.js";
 import { logPlace } from "./points.js";
-import { topCompute } from "./roofs.js";
+import { computeRoof } from "./roofs.js";
 
 /**
  * @param {object} options
@@ -60,6 +60,10 @@ export function createDrawer({ model, opsUrl, onClose, onMove }) {
 
   return {
     dock,
+    /** The numbers have changed: the open op is written anew. */
+    forget() {
+      current = null;
+    },
     /**
      * @param {import("./model.js").View} view
      * @param {import("./model.js").Row | null} row
@@ -111,7 +115,7 @@ function content(model, view, row, hidden) {
     list(
       ["FLOP rate, normalised", flopRate(get("flop_rate_gflops"))],
       ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
-      ["Share of peak", percent(get("compute_efficiency_ratio"))],
+      [`Share of ${peakName(model, get("compute_unit"))}`, percent(get("compute_efficiency_ratio"))],
       ["Attainable here", flopRate(get("attainable_gflops"))],
       ["Share of roof", percent(get("roofline_efficiency_ratio"))],
     ),
@@ -122,7 +126,7 @@ function content(model, view, row, hidden) {
 }
 
 function miniatures(model, row, category, get) {
-  const compute = topCompute(model.roofs.compute);
+  const compute = computeRoof(model, get("compute_unit"));
   const drawn = model.levels.flatMap(({ id, roof }) => {
     const place = logPlace(get(`${id}_intensity`), get("flop_rate_gflops"));
     return roof && place ? [miniRoofline({ memory: roof, compute, place, token: category.token, gibs: get(`${id}_bandwidth_gibs`) })] : [];

@@ -2,7 +2,7 @@
 
 import { intensityTicks, rateTicks } from "./axes.js";
 import { peakBandwidth, peakRate, percent, significant } from "./format.js";
-import { attainable, roofLines, slantedLabels } from "./roofs.js";
+import { attainable, flatPlaces, roofLines, slantedLabels } from "./roofs.js";
 
 /** Quiet chart: own buttons, own hover card, nothing that talks to another host. */
 export const CONFIG = {
@@ -39,23 +39,23 @@ function logAxis(paint, range, ticks, extra) {
  * @param {object} options
  * @param {{ memory: any[], compute: any[] }} options.shown
  * @param {any} options.main memory roof that distances are read against
- * @param {any} options.top highest compute roof
+ * @param {any} options.flat compute roof that distances are read against
  * @param {{ x: number, y: number } | null} options.corner main ridge
  * @param {import("./axes.js").Scale} options.scale
  * @param {boolean} options.small few words, no distance lines
  * @param {Paint} paint
  */
-function roofParts({ shown, main, top, corner, scale, small }, paint) {
+function roofParts({ shown, main, flat, corner, scale, small }, paint) {
   const lines = roofLines(shown, scale.xRange);
   const fontSize = small ? 11 : 12;
   const traces = [];
   const annotations = [];
   const hasRoof = lines.length > 0;
-  if (hasRoof && !small) distanceLines({ main, top, scale }, paint, traces, annotations);
+  if (hasRoof && !small) distanceLines({ main, flat, scale }, paint, traces, annotations);
   for (const { roof, points } of lines) {
     traces.push({
       name: roof.label, x: power(points.map((p) => p[0])), y: power(points.map((p) => p[1])), mode: "lines",
-      line: { color: paint.colour(roof.token), width: 2, dash: roof.dash }, hoverinfo: "skip",
+      line: { color: paint.colour(roof.token), width: isFurther(roof, shown) ? 1.2 : 2, dash: roof.dash }, hoverinfo: "skip",
     });
   }
   const corners = lines.map((line) => line.corner).filter(Boolean);
@@ -70,11 +70,11 @@ function roofParts({ shown, main, top, corner, scale, small }, paint) {
 }
 
 /** Dotted lines at a tenth and a hundredth of the roof, so that distance can be read. */
-function distanceLines({ main, top, scale }, paint, traces, annotations) {
-  const bend = main && top ? [Math.log10(top.gflops) - Math.log10(main.gbs)] : [];
+function distanceLines({ main, flat, scale }, paint, traces, annotations) {
+  const bend = main && flat ? [Math.log10(flat.gflops) - Math.log10(main.gbs)] : [];
   const xs = [scale.xRange[0] - 3, ...bend, scale.xRange[1] + 3].sort((a, b) => a - b);
   for (const share of [0.1, 0.01]) {
-    const y = (x) => attainable(x, main, top) + Math.log10(share);
+    const y = (x) => attainable(x, main, flat) + Math.log10(share);
     traces.push({
       name: `${share * 100} % of roof`, x: power(xs), y: power(xs.map(y)), mode: "lines", hoverinfo: "skip",
       line: { color: paint.colour("--line-2"), width: 1, dash: "1px,4px" },
@@ -106,16 +106,21 @@ function slantLabels(lines, scale, size, paint, annotations) {
   }
 }
 
+/** Further compute roofs are thinner than the main one. */
+const isFurther = (roof, shown) => roof.gflops !== undefined && roof !== shown.compute[0];
+
 function flatLabels(compute, scale, { small, fontSize, corner }, paint, annotations) {
-  const room = (scale.xRange[1] - Math.max(scale.xRange[0], corner?.x ?? scale.xRange[0])) * scale.perX;
-  for (const roof of compute) {
-    const y = Math.log10(roof.gflops);
-    if (y <= scale.yRange[0] || y >= scale.yRange[1]) continue;
-    const rate = peakRate(roof.gflops);
+  const right = scale.width - scale.margin.r;
+  const left = Math.max(scale.margin.l, corner ? scale.toX(corner.x) - 60 : 0);
+  const text = (roof) => (small || right - left < 210 ? peakRate(roof.gflops) : `${words(roof.label)}${roof === compute[0] ? " peak" : ""} ${peakRate(roof.gflops)}`);
+  const labels = (small ? compute.slice(0, 1) : compute)
+    .map((roof) => ({ roof, y: scale.toY(Math.log10(roof.gflops)), width: text(roof).length * fontSize * 0.56 + 4 }))
+    .filter(({ y }) => y > scale.margin.t && y < scale.height - scale.margin.b);
+  for (const { roof, right: end } of flatPlaces(labels, { left: small ? 0 : left, right })) {
     annotations.push({
-      x: scale.xRange[1], y, text: small || room < 210 ? rate : `${words(roof.label)} peak ${rate}`, showarrow: false,
-      xanchor: "right", yanchor: "bottom", xshift: -3, yshift: 2, bgcolor: paint.colour("--label-bg"),
-      font: font(paint, fontSize, roof.token),
+      x: scale.xRange[1], y: Math.log10(roof.gflops), text: text(roof), showarrow: false,
+      xanchor: "right", yanchor: "bottom", xshift: end - right - 3, yshift: roof === compute[0] ? 2 : 1, bgcolor: paint.colour("--label-bg"),
+      font: font(paint, roof === compute[0] ? fontSize : fontSize - 1, roof.token), borderpad: 0,
     });
   }
 }
@@ -158,6 +163,35 @@ function layout({ margin, scale, axes, dragmode, roofs }, paint) {
   };
 }
 
+/** Roofs of other devices: one broken line each, bent at its own ridge. */
+function otherTraces(others, scale, paint) {
+  return others.filter(({ memory, compute }) => memory || compute).map(({ name, token, dash, memory, compute }) => {
+    const bend = memory && compute ? [Math.log10(compute.gflops) - Math.log10(memory.gbs)] : [];
+    const xs = [scale.xRange[0] - 3, ...bend, scale.xRange[1] + 3].sort((a, b) => a - b);
+    return {
+      name: words(name), x: power(xs), y: power(xs.map((x) => attainable(x, memory, compute))), mode: "lines", hoverinfo: "skip",
+      line: { color: paint.colour(token), width: 1.6, dash },
+    };
+  });
+}
+
+/** Every memory level of an op: dots on its line, coloured by level. */
+function joinedTraces(joined, paint) {
+  const gap = null;
+  const lines = joined.lines.flatMap(({ x0, x1, y }) => [[x0, y], [x1, y], gap]);
+  const at = (list, i) => list.map((place) => (place === gap ? null : 10 ** place[i]));
+  return [
+    { name: "joined levels", x: at(lines, 0), y: at(lines, 1), mode: "lines", hoverinfo: "skip", line: { color: paint.colour("--ink-3"), width: 1 } },
+    {
+      name: "memory levels", x: power(joined.dots.map((dot) => dot.x)), y: power(joined.dots.map((dot) => dot.y)), mode: "markers", hoverinfo: "skip",
+      marker: {
+        symbol: "circle", size: joined.dots.map((dot) => 2 * dot.radius), color: joined.dots.map((dot) => paint.colour(dot.token)), opacity: 0.85,
+        line: { color: paint.colour("--halo"), width: 1 },
+      },
+    },
+  ];
+}
+
 /** Traces the page looks up again: their points carry op indices. */
 export const POINTS = "ops";
 const EDGE_SYMBOLS = { left: "triangle-left-open", right: "triangle-right-open", above: "triangle-up-open", below: "triangle-down-open" };
@@ -194,12 +228,14 @@ function pointTraces(points, look, paint, isShown) {
  * @param {{ x: number, y: number } | null} chart.program
  * @param {(row: import("./model.js").Row) => { token: string, symbol: string }} chart.look
  * @param {string} chart.axisLabel
+ * @param {import("./hardware.js").Other[]} chart.others
+ * @param {ReturnType<typeof import("./joined.js").joinLevels> | null} chart.joined in place of one point per op
  * @param {"zoom" | "pan" | false} chart.dragmode
  * @param {((row: import("./model.js").Row) => boolean) | null} chart.isShown only for pictures
  * @param {Paint} paint
  */
 export function opFigure(chart, paint) {
-  const { scale, points, program } = chart;
+  const { scale, points, program, joined } = chart;
   const roofs = roofParts({ ...chart, small: false }, paint);
   const star = {
     name: "program", x: program ? power([program.x]) : [], y: program ? power([program.y]) : [], mode: "markers", hoverinfo: "skip",
@@ -212,7 +248,10 @@ export function opFigure(chart, paint) {
     yaxis: logAxis(paint, scale.yRange, rateTicks(scale.yRange, scale.plotHeight), {}),
   };
   return {
-    data: [...roofs.traces, ...pointTraces(points, chart.look, paint, chart.isShown), star],
+    data: [
+      ...otherTraces(chart.others, scale, paint), ...roofs.traces,
+      ...(joined ? joinedTraces(joined, paint) : pointTraces(points, chart.look, paint, chart.isShown)), star,
+    ],
     layout: layout({ margin: scale.margin, scale, axes, dragmode: chart.dragmode, roofs }, paint),
   };
 }

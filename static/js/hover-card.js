@@ -2,6 +2,7 @@
 
 import { boundBadge, categoryBadge, entry, html, part } from "./dom.js";
 import { bandwidth, count, DASH, duration, flopRate, intensity, peakBandwidth, percent } from "./format.js";
+import { computeRoof } from "./roofs.js";
 import { placeSentence, programName } from "./words.js";
 
 const DISTANCE = 16; // from the pointer
@@ -36,6 +37,11 @@ export function memoryTable(model, get) {
       row("all levels", get("memory_bandwidth_gibs"), get("operational_intensity")),
       ...levels.map(({ id, label }) => row(label, get(`${id}_bandwidth_gibs`), get(`${id}_intensity`))),
       row("bottleneck", null, get("bottleneck_intensity"))));
+}
+
+/** "peak", or whose peak: "Tensor core bf16 peak" where work is split by compute unit. */
+export function peakName(model, unit) {
+  return unit === null || unit === undefined ? "peak" : `${computeRoof(model, unit)?.label ?? ""} peak`.trimStart();
 }
 
 /** Several numbers on one line; missing ones are left out, nothing at all is "–". */
@@ -74,7 +80,7 @@ export function createHoverCard(model) {
           ...entry(`Self time per ${model.coreWord}`, joined(duration(get("self_time_per_core_us")), percent(row.share))),
           ...entry(`Total time per ${model.coreWord}`, joined(duration(get("total_time_per_core_us")), percent(get("total_share_ratio")))),
           ...entry("Occurrences", joined(count(get("occurrences")), `${duration(get("avg_self_time_us"))} each`)),
-          ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of peak`)),
+          ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of ${peakName(model, get("compute_unit"))}`)),
           ...entry("FLOP rate, model", flopRate(get("model_flop_rate_gflops"))),
           ...entry("Program", program)),
         memoryTable(model, get),
@@ -89,7 +95,7 @@ export function createHoverCard(model) {
         html("div", { class: "badges" }, bound ? boundBadge(bound) : null, point.is_outlier ? html("span", { class: "sev-warning" }, "unlike the other steps") : null),
         html("dl", {},
           ...entry(`Time per ${model.coreWord}`, duration(get("total_time_per_core_us"))),
-          ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of peak`)),
+          ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of ${peakName(model, get("compute_unit"))}`)),
           ...entry("FLOP rate, model", flopRate(get("model_flop_rate_gflops"))),
           ...entry("Attainable", flopRate(get("attainable_gflops"))),
           ...entry("Share of roof", percent(get("roofline_efficiency_ratio")))),

@@ -4,7 +4,7 @@ import { createCategories } from "./categories.js";
 import { copyText } from "./clipboard.js";
 import { shownColumns } from "./columns.js";
 import { fileName } from "./csv.js";
-import { showDevice } from "./device.js";
+import { showDevice, wireDevice } from "./device.js";
 import { reasons, showDiagnostics } from "./diagnostics.js";
 import { html, part } from "./dom.js";
 import { saveAllCsv, saveChart, saveShownCsv } from "./downloads.js";
@@ -12,11 +12,16 @@ import { createDrawer } from "./drawer.js";
 import { categoryTotals, filterRows, shareOf } from "./filter.js";
 import { createFilters, toggled } from "./filters.js";
 import { count } from "./format.js";
+import { createHardwareTable } from "./hardware-table.js";
 import { createHoverCard } from "./hover-card.js";
 import { wireChartKeys, wireKeyboard, wireTabs } from "./keyboard.js";
+import { watchFilterBar, watchSize } from "./layout.js";
+import { createLens, isSameChoice } from "./lens.js";
 import { wireMenus } from "./menu.js";
 import { createModel } from "./model.js";
 import { createOpChart, opPlaces } from "./op-chart.js";
+import { isWhatIf } from "./peaks.js";
+import { createPeaksMenu } from "./peaks-menu.js";
 import { wirePrinting } from "./printing.js";
 import { createProgramChart, createProgramList } from "./program.js";
 import { parseQuery, withFilter, withoutFilters } from "./query.js";
@@ -25,6 +30,7 @@ import { createStrip } from "./strip.js";
 import { createColumnMenu, createOpTable, createProgramTable } from "./tables.js";
 import { colour, onThemeChange } from "./theme.js";
 import { showVerdict } from "./verdict.js";
+import { whatIfVerdict } from "./whatif-words.js";
 
 const page = part("profile");
 
@@ -52,6 +58,26 @@ function notify(text) {
   notice.textContent = text;
 }
 
+/** The state with only those devices and peaks of a link that are known here; the others are named. */
+async function withDevices(lens, state) {
+  if (lens.needsList(state)) {
+    try {
+      await lens.load();
+    } catch {
+      notify("The list of devices could not be read, so the devices of this link are left out. Reload the page to try again.");
+      return { ...state, dev: null, vs: [] };
+    }
+  }
+  const { unknown } = lens.see(state);
+  if (unknown.length === 0) return state;
+  notify(`This link names ${unknown.map((name) => `“${name}”`).join(", ")}, which this profile or the list of devices does not have. The rest of the link is shown.`);
+  const isKnown = (name) => !unknown.includes(name);
+  return {
+    ...state, dev: state.dev !== null && isKnown(state.dev) ? state.dev : null, vs: state.vs.filter(isKnown),
+    peaks: Object.fromEntries(Object.entries(state.peaks).filter(([key]) => isKnown(key))),
+  };
+}
+
 /** A link may name what this profile does not have; the view then shows its default instead of nothing. */
 function fitToProfile(state, model) {
   return {
@@ -66,11 +92,14 @@ function fitToProfile(state, model) {
 
 /**
  * @param {import("./model.js").Model} model
+ * @param {import("./lens.js").Lens} lens
  * @param {Promise<any>} library Plotly, once it is there
  * @param {import("./query.js").ViewState} initial
  */
-function createPage(model, library, initial) {
+function createPage(model, lens, library, initial) {
   const store = createStore(initial);
+  /** The profile by its own peaks, beside the model that follows the chosen ones. */
+  const ownModel = createModel(lens.own);
   const paint = { colour, family: getComputedStyle(document.body).fontFamily };
   const card = createHoverCard(model);
   const view = () => model.view(store.get().infeed);
@@ -98,7 +127,7 @@ function createPage(model, library, initial) {
     if (row && event) card.showOp(view(), row, event);
     else card.hide();
   }
-  const programTotal = () => view().program.find((point) => point.scope === "total");
+  const programTotal = () => view().program[0];
   function hoverChart(place, event) {
     lightRow(place?.row ?? null, event);
     if (place?.ridge) card.showRidge(place.ridge, event);
@@ -125,9 +154,11 @@ function createPage(model, library, initial) {
   const programTable = createProgramTable({ model, store, onSelect: selectPoint, onLight: (point) => lightPoint(point, null), onHelp: help });
   const programList = createProgramList({ model, store, paint, onLight: (point) => lightPoint(point, null), onClick: selectPoint });
   const columnMenu = createColumnMenu({ model, store });
+  const peaksMenu = createPeaksMenu({ model, store, lens });
   const filters = createFilters({ model, store });
   const categories = createCategories({ model, onToggle: (name) => store.set({ cat: toggled(store.get().cat, name), page: 1 }) });
   const drawer = createDrawer({ model, opsUrl: page.dataset.opsUrl, onClose: () => store.set({ op: null }), onMove: move });
+  const hardwareTable = createHardwareTable({ model, store, lens, onAdd: peaksMenu.compare });
   const showTab = wireTabs(document.querySelector("[role=tablist]"), (tab) => store.set({ tab }));
   /** @type {{ Plotly: any, op: any, strip: any, program: any } | null} made once the library is there */
   let charts = null;
@@ -157,8 +188,10 @@ function createPage(model, library, initial) {
     columnMenu.render();
     opTable.show(visible.shown, state);
     programTable.show();
+    hardwareTable.render();
     showTab(state.tab);
     part("columns-button").hidden = state.tab !== "ops";
+    part("csv-shown").hidden = state.tab === "hardware";
     drawer.show(view(), state.op === null ? null : view().byOp.get(state.op) ?? null, { hidden: !visible.shown.some((row) => row.op === state.op) });
     showEmptiness();
   }
@@ -197,9 +230,20 @@ function createPage(model, library, initial) {
     return Promise.all([charts.op.draw(), charts.program.draw()]);
   }
 
+  /** Other peaks, another device or a comparison: the same page from other data. */
+  function look(state) {
+    const { page: seen, others } = lens.see(state);
+    model.use(seen, others);
+    columnMenu.fill();
+    drawer.forget();
+    showDevice(model, peaksMenu.edit);
+  }
+
   function update(state, previous) {
+    const newLook = !isSameChoice(state, previous);
+    if (newLook) look(state);
     visible = computeVisible(state);
-    const newView = state.infeed !== previous.infeed;
+    const newView = newLook || state.infeed !== previous.infeed;
     if (newView) showView();
     if (newView || state.cols !== previous.cols) opTable.setColumns(state);
     if (newView || state.step !== previous.step) programList.draw();
@@ -209,11 +253,17 @@ function createPage(model, library, initial) {
     charts.op.show(visible.set);
     charts.strip.show(visible.set);
     charts.program.markSelection();
-    if (charts.op.needsDrawing(state, previous)) drawCharts();
+    if (newLook || charts.op.needsDrawing(state, previous)) drawCharts();
   }
 
   function showView() {
-    showVerdict(view().verdict, follow);
+    const state = store.get();
+    const { device } = lens.see(state);
+    const verdict = isWhatIf(state)
+      ? whatIfVerdict({ model, view: view(), ownView: ownModel.view(state.infeed), device, peaks: state.peaks })
+      : view().verdict;
+    showVerdict(verdict, follow);
+    peaksMenu.render();
     programTable.setColumns();
   }
 
@@ -274,7 +324,8 @@ function createPage(model, library, initial) {
   async function start() {
     const state = store.get();
     showView();
-    showDevice(model);
+    showDevice(model, peaksMenu.edit);
+    wireDevice();
     showDiagnostics(model.diagnostics, follow);
     opTable.setColumns(state);
     programList.draw();
@@ -297,36 +348,6 @@ function createPage(model, library, initial) {
   return { start };
 }
 
-/** Charts follow their boxes; one drawing per frame is enough. */
-function watchSize(redraw) {
-  let known = "";
-  let frame = 0;
-  const chart = document.getElementById("op-chart");
-  const small = document.getElementById("program-chart");
-  const size = () => `${chart.clientWidth}x${chart.clientHeight} ${small.clientWidth}x${small.clientHeight}`;
-  known = size();
-  const observer = new ResizeObserver(() => {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => {
-      if (size() === known) return;
-      known = size();
-      redraw();
-    });
-  });
-  observer.observe(chart);
-  observer.observe(small);
-}
-
-/** The bar may take two lines: what scrolls under it must know its height, and it gets an edge while stuck. */
-function watchFilterBar() {
-  const bar = part("filters");
-  const root = document.documentElement;
-  new ResizeObserver(() => root.style.setProperty("--filters", `${bar.offsetHeight}px`)).observe(bar);
-  const offset = getComputedStyle(root).getPropertyValue("--topbar").trim();
-  new IntersectionObserver(([entry]) => bar.classList.toggle("stuck", entry.intersectionRatio < 1),
-    { threshold: [1], rootMargin: `-${parseInt(offset, 10) + 1}px 0px 0px 0px` }).observe(bar);
-}
-
 async function copyLink(state) {
   const address = new URL(addressOf(state), location.href).href;
   const toast = part("toast");
@@ -341,9 +362,13 @@ async function main() {
   if (newer !== null) notify(`This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`);
   const library = plotlyReady();
   try {
-    const model = createModel(await loadPage(page.dataset.pageUrl));
+    const lens = createLens(await loadPage(page.dataset.pageUrl), page.dataset.devicesUrl);
+    const chosen = await withDevices(lens, state);
+    const model = createModel(lens.own);
+    const { page: seen, others } = lens.see(chosen);
+    model.use(seen, others);
     watchFilterBar();
-    await createPage(model, library, fitToProfile(state, model)).start();
+    await createPage(model, lens, library, fitToProfile(chosen, model)).start();
   } catch (error) {
     notify(`The view could not be drawn. ${error instanceof Error ? error.message : ""} Reload the page to try again.`);
     throw error;

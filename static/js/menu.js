@@ -19,13 +19,24 @@ export function wireMenus() {
   }
 }
 
+/** Opens a menu below a button that is not its own. @param {HTMLElement} menu @param {HTMLElement} anchor */
+export function showMenu(menu, anchor) {
+  menu.showPopover();
+  place(menu, anchor);
+}
+
+const LEAST_BELOW = 360; // pixels; with less room a menu opens where there is most of it
+
 function place(menu, button) {
   const frame = button.getBoundingClientRect();
   const onRight = frame.left > innerWidth / 2;
-  menu.style.top = `${frame.bottom + 4}px`;
+  const below = innerHeight - frame.bottom - 16;
+  const isAbove = below < LEAST_BELOW && frame.top > below;
+  menu.style.top = isAbove ? "auto" : `${frame.bottom + 4}px`;
+  menu.style.bottom = isAbove ? `${innerHeight - frame.top + 4}px` : "auto";
   menu.style.left = onRight ? "auto" : `${frame.left}px`;
   menu.style.right = onRight ? `${document.documentElement.clientWidth - frame.right}px` : "auto";
-  menu.style.maxHeight = `${Math.max(160, innerHeight - frame.bottom - 16)}px`;
+  menu.style.maxHeight = `${Math.max(160, isAbove ? frame.top - 16 : below)}px`;
 }
 
 /** Arrow keys go through the entries. */

@@ -1,5 +1,7 @@
 // The page data as the other modules use it: rows of a view, readers of columns. Pure.
 
+import { levelIds } from "./peaks.js";
+
 /**
  * @typedef {object} Row one op in one view
  * @property {number} op index into `ops`: its name in links
@@ -31,13 +33,26 @@
  * @property {{ ops: number, share_ratio: number }} beyond
  */
 
+/** The x axis on which every memory level of an op is a point. */
+export const JOINED = "joined";
+
 /**
- * @param {any} page the JSON of `/page`
+ * @param {any} first the JSON of `/page`
  */
-export function createModel(page) {
+export function createModel(first) {
+  let page = first;
   const views = new Map();
-  return {
-    ...page,
+  const model = {
+    /**
+     * From now on the model is of this page data: those of the server under other peaks.
+     * @param {any} next
+     * @param {import("./hardware.js").Other[]} [others] devices it is compared with
+     */
+    use(next, others = []) {
+      page = next;
+      views.clear();
+      Object.assign(model, page, { others, levels: levelsOf(page), x_axes: axesOf(page) });
+    },
     /**
      * @param {"in" | "out"} infeed
      * @returns {View} built on first use: most visits only ever see one
@@ -47,14 +62,18 @@ export function createModel(page) {
       return views.get(infeed);
     },
     /** @param {string} id */
-    axis: (id) => page.x_axes.find((axis) => axis.id === id) ?? page.x_axes[0],
+    axis: (id) => model.x_axes.find((axis) => axis.id === id) ?? model.x_axes[0],
     /** @param {string} id a column of the op table */
     column: (id) => page.columns.find((column) => column.id === id) ?? null,
     /** The short word for one of the device's cores: "core" for a TensorCore. */
     coreWord: page.device.core_word === "TensorCore" ? "core" : page.device.core_word,
-    /** Memory levels that have columns, outermost first. */
-    levels: levelsOf(page),
+    /** @type {import("./hardware.js").Other[]} */
+    others: [],
+    /** @type {ReturnType<typeof levelsOf>} memory levels that have columns, outermost first */
+    levels: [],
   };
+  model.use(first);
+  return /** @type {typeof model & any} */ (model);
 }
 
 /** @typedef {ReturnType<typeof createModel>} Model */
@@ -107,13 +126,16 @@ function createReader(shared, own, id) {
 
 function levelsOf(page) {
   const label = new Map(page.x_axes.map((axis) => [axis.id, axis.label]));
-  return page.columns
-    .filter((column) => column.id.endsWith("_bandwidth_gibs"))
-    .map((column) => column.id.replace("_bandwidth_gibs", ""))
-    .filter((id) => id !== "memory")
-    .map((id) => ({
-      id,
-      label: label.get(id) ?? id,
-      roof: page.roofs.memory.find((roof) => roof.id === id) ?? null,
-    }));
+  return levelIds(page).map((id) => ({
+    id,
+    label: label.get(id) ?? id,
+    roof: page.roofs.memory.find((roof) => roof.id === id) ?? null,
+  }));
+}
+
+/** With traffic counted at several levels, all of them can be seen at once. */
+function axesOf(page) {
+  const isCounted = (axis) => axis.id !== "total" && page.ops.columns[axis.column]?.some((value) => value > 0);
+  const counted = page.x_axes.filter((axis, i) => i > 0 && isCounted(axis));
+  return counted.length < 2 ? page.x_axes : [...page.x_axes, { id: JOINED, label: "every level, joined", column: page.x_axes[0].column }];
 }

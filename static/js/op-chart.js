@@ -1,11 +1,13 @@
 // The roofline of operations: draws with Plotly, filters by a class per point, selects by an overlay.
 
 import { automaticRange, createScale, withHeadroom } from "./axes.js";
-import { part } from "./dom.js";
+import { html, part } from "./dom.js";
 import { CONFIG, OP_MARGIN, opFigure, POINTS } from "./figures.js";
+import { joinLevels, levelDots } from "./joined.js";
+import { JOINED } from "./model.js";
 import { createOverlay, trackPointer, trackRectangle } from "./overlay.js";
 import { edgeNotes, logPlace, placePoints } from "./points.js";
-import { attainable, mainMemory, ridge, topCompute, visibleRoofs } from "./roofs.js";
+import { attainable, computeRoof, mainMemory, ridge, topCompute, usedRoofs, visibleRoofs } from "./roofs.js";
 
 /**
  * @typedef {import("./model.js").Row} Row
@@ -34,8 +36,9 @@ export function opPlaces(model, view, axisId) {
  * @param {import("./model.js").Model} model
  * @param {ViewState} state
  * @param {{ width: number, height: number, margin: any }} box
+ * @param {ReadonlySet<Row>} shownRows the ops that pass the filters; only they are joined
  */
-export function opGeometry(model, state, box) {
+export function opGeometry(model, state, box, shownRows) {
   const view = model.view(state.infeed);
   const place = opPlaces(model, view, state.x);
   const dots = [];
@@ -43,29 +46,42 @@ export function opGeometry(model, state, box) {
     const at = place(row);
     if (at) dots.push({ row, x: at[0], y: at[1], weight: row.share });
   }
-  const used = new Set(view.rows.map((row) => model.bounds[row.bound]?.level).filter(Boolean));
+  const unit = view.reader("compute_unit");
+  const used = usedRoofs(view.rows, { bounds: model.bounds, boundOf: (row) => row.bound, computeOf: unit });
   const shown = visibleRoofs(model.roofs, state.roofs, used, state.x);
   const main = mainMemory(shown.memory, state.x);
-  const top = topCompute(shown.compute);
-  const known = ridge(mainMemory(model.roofs.memory, state.x), topCompute(model.roofs.compute));
+  const flat = shown.compute[0] ?? null;
+  const levels = state.x === JOINED ? levelDots(model, view, dots) : null;
   const range = state.zoom
     ? [[state.zoom[0], state.zoom[1]], [state.zoom[2], state.zoom[3]]]
-    : labelledRange(automaticRange(dots, known, state.fit), model.roofs.compute, box);
+    : labelledRange(automaticRange(levels ?? dots, corners(model, state), state.fit), shown.compute, model.others, box);
   const scale = createScale(range, box);
   const look = (row) => model.categories[row.category];
-  const points = placePoints(dots, scale, (row) => look(row).symbol, state.size, state.zoom === null);
-  const axisLabel = model.axis(state.x).label;
-  return { scale, points, shown, main, top, corner: ridge(main, top), look, program: programStar(model, view, state), axisLabel };
+  const joined = levels ? joinLevels(levels, scale, state, shownRows) : null;
+  const points = joined?.dots ?? placePoints(dots, scale, (row) => look(row).symbol, state.size, state.zoom === null);
+  const axisLabel = levels ? "each memory level" : model.axis(state.x).label;
+  const flatOf = (row) => shown.compute.length > 0 ? computeRoof(model, unit(row)) : null;
+  return {
+    scale, points, joined, shown, main, flat, flatOf, corner: ridge(main, flat), look, others: model.others,
+    program: programStar(model, view, state), axisLabel,
+  };
+}
+
+/** What the automatic range must hold: the main ridge, and those of the devices compared with. */
+function corners(model, state) {
+  const memory = state.x === JOINED ? model.roofs.memory : [mainMemory(model.roofs.memory, state.x)];
+  const own = memory.map((roof) => ridge(roof, model.roofs.compute[0] ?? null));
+  return [...own, ...model.others.map(({ memory, compute }) => ridge(memory, compute))].filter(Boolean);
 }
 
 const STAR_RADIUS = 8;
 const RIDGE_RADIUS = 4;
 
 /** What else can be pointed at: the program's star and the ridge points. */
-function landmarks({ scale, program, shown, top }) {
+function landmarks({ scale, program, shown, flat }) {
   const at = ({ x, y }) => ({ px: scale.toX(x), py: scale.toY(y) });
   const ridges = shown.memory.flatMap((roof) => {
-    const corner = ridge(roof, top);
+    const corner = ridge(roof, flat);
     return corner ? [{ ridge: { roof, ...corner }, ...at(corner), radius: RIDGE_RADIUS }] : [];
   });
   const star = program ? [{ isProgram: true, ...at(program), radius: STAR_RADIUS }] : [];
@@ -74,13 +90,13 @@ function landmarks({ scale, program, shown, top }) {
 
 const LABEL_ROOM = 26; // pixels above the highest compute roof
 
-function labelledRange([x, y], compute, { height, margin }) {
-  const top = topCompute(compute);
+function labelledRange([x, y], compute, others, { height, margin }) {
+  const top = topCompute([...compute, ...others.map((other) => other.compute).filter(Boolean)]);
   return [x, top ? withHeadroom(y, Math.log10(top.gflops), LABEL_ROOM / (height - margin.t - margin.b)) : y];
 }
 
 function programStar(model, view, state) {
-  const total = view.program.find((point) => point.scope === "total");
+  const total = view.program[0];
   const at = total ? logPlace(total[model.axis(state.x).column] ?? null, total.flop_rate_gflops) : null;
   return at ? { x: at[0], y: at[1] } : null;
 }
@@ -116,15 +132,23 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
 
   async function draw() {
     const state = store.get();
-    geometry = opGeometry(model, state, boxOf(chart));
+    geometry = opGeometry(model, state, boxOf(chart), shown);
     marks = landmarks(geometry);
-    pointOf = new Map(geometry.points.map((point) => [point.row.op, point]));
+    pointOf = new Map(geometry.points.filter((point) => point.isBound !== false).map((point) => [point.row.op, point]));
+    showLegend(model, geometry);
     const figure = opFigure({ ...geometry, dragmode: tool === "select" ? false : tool, isShown: null }, paint);
     await Plotly.react(chart, figure.data, figure.layout, CONFIG);
     nodeOf = findNodes(chart);
     if (!wired) wire();
     fade();
     markSelection();
+  }
+
+  let frame = 0;
+  /** Joined levels are drawn for the filtered ops only, once per frame at most. */
+  function drawSoon() {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => void draw());
   }
 
   /** The fast path of filtering: a class per point, no new drawing. */
@@ -147,7 +171,7 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
     const state = store.get();
     const point = state.op === null ? undefined : pointOf.get(state.op);
     const inside = point && isInside(point, geometry.scale);
-    const roof = inside && !point.pinned ? attainable(point.x, geometry.main, geometry.top) : Infinity;
+    const roof = inside && !point.pinned ? attainable(point.x, geometry.main, geometry.flatOf(point.row)) : Infinity;
     overlay.select(inside ? point : null, Number.isFinite(roof) ? Math.max(geometry.scale.margin.t, geometry.scale.toY(roof)) : null);
     overlay.area(state.box ? rectangleOf(state.box, geometry.scale) : null);
   }
@@ -181,6 +205,7 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
     show(rows) {
       shown = rows;
       if (!geometry) return;
+      if (geometry.joined) drawSoon();
       fade();
       markSelection();
     },
@@ -211,6 +236,18 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
     /** @param {ViewState} state @param {ViewState} previous */
     needsDrawing: (state, previous) => DRAWN_BY.some((key) => state[key] !== previous[key]),
   };
+}
+
+/** The key to what the lines' labels do not say: other devices, and colours of levels. */
+function showLegend(model, { joined }) {
+  const entry = (token, text, dash) => html("span", { class: "key" }, html("i", { class: `swatch ${dash}`, vars: { "--swatch": `var(${token})` } }), text);
+  const legend = part("chart-legend");
+  const levels = joined?.levels ?? [];
+  legend.replaceChildren(
+    ...model.others.map(({ name, token, compute }, i) => entry(token, compute?.unit && compute.unit === model.roofs.compute[0]?.unit ? `${name}, ${compute.label}` : name, `vs-${i + 1}`)),
+    ...levels.map(({ label, token }) => entry(token, label, "dotted")),
+    ...(joined && joined.left > 0 ? [html("span", { class: "muted" }, `the ${joined.most} longest operations are joined`)] : []));
+  legend.hidden = legend.childElementCount === 0;
 }
 
 function boxOf(chart) {

@@ -105,11 +105,45 @@ function withPeak(page, roofs, key, value) {
 
 const unitLabel = (page, key) => page.columns.find(({ id }) => id === `${key}${RATE}`)?.label ?? "Compute";
 
-/** The key under which a compute roof is set by hand. */
-export const keyOf = (roofs, roof) => (roof === roofs.compute[0] || !roof.unit ? "compute" : roof.unit);
+/** The key under which a roof is set by hand. */
+export function keyOf(roofs, roof) {
+  if (roof.gbs !== undefined) return roof.id;
+  return roof === roofs.compute[0] || !roof.unit ? "compute" : roof.unit;
+}
+
+/** True for keys of rates; the others are memory levels. */
+export const isRateKey = (key) => key === "compute" || /^(matrix|vector)_/.test(key);
 
 /** True where anything but the profile's own peaks was chosen. */
 export const isWhatIf = ({ dev, peaks }) => dev !== null || Object.keys(peaks).length > 0;
+
+const isPeakField = ({ id }) => /^peak_.*_(rate|bandwidth)$|_ridge_point$/.test(id);
+
+/**
+ * The device's fields with these roofs in place of its own.
+ * @param {any} page
+ * @param {Roofs} roofs memory roofs with their ridges
+ */
+export function deviceFields(page, { compute, memory }) {
+  const { fields, core_word: core } = page.device;
+  const peaks = [
+    ...compute.map((roof, i) => ({
+      id: i === 0 ? "peak_flop_rate" : `peak_${roof.id}_flop_rate`, label: i === 0 ? `Peak FLOP rate per ${core}` : `${roof.label} per ${core}`,
+      value: roof.gflops, unit: "gflops", origin: roof.origin, help: roof.source,
+    })),
+    ...memory.map((roof) => ({
+      id: `peak_${roof.id}_bandwidth`, label: `Peak ${roof.label} bandwidth per ${core}`, value: roof.gibs, unit: "gibs", origin: roof.origin, help: roof.source,
+    })),
+    ...memory.filter((roof) => roof.ridge_flop_per_byte !== null).map((roof) => ({
+      id: `${roof.id}_ridge_point`, label: `Ridge point, ${roof.label}`, value: roof.ridge_flop_per_byte, unit: "flop_per_byte", origin: null,
+      help: "Peak FLOP rate ÷ peak bandwidth: below it memory binds, above it compute.",
+    })),
+  ];
+  const others = fields.filter((field) => !isPeakField(field));
+  const first = fields.findIndex(isPeakField);
+  const at = first < 0 ? others.findIndex(({ id }) => id === "hosts") + 1 : first;
+  return [...others.slice(0, at), ...peaks, ...others.slice(at)];
+}
 
 const UNITS = {
   gflops: { "gflop/s": 1, "tflop/s": 1e3, "pflop/s": 1e6, gflops: 1, tflops: 1e3, pflops: 1e6, "gop/s": 1, "top/s": 1e3, g: 1, t: 1e3, p: 1e6 },

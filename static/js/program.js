@@ -6,7 +6,7 @@ import { CONFIG, PROGRAM_MARGIN, programFigure, SCOPE_SYMBOLS, stepColour } from
 import { columnScale, count, percent } from "./format.js";
 import { createOverlay, trackPointer } from "./overlay.js";
 import { logPlace, thinOut } from "./points.js";
-import { attainable, mainMemory, ridge, topCompute, visibleRoofs } from "./roofs.js";
+import { attainable, computeRoof, mainMemory, ridge, topCompute, usedRoofs, visibleRoofs } from "./roofs.js";
 import { programName } from "./words.js";
 
 const DRAW_ORDER = { step: 0, average: 1, total_hw: 2, total: 3 };
@@ -66,11 +66,12 @@ function programGeometry(model, points, box) {
     const at = logPlace(point[column] ?? null, point.flop_rate_gflops);
     if (at) dots.push({ point, x: at[0], y: at[1] });
   }
-  const used = new Set(points.map((point) => model.bounds[point.bound_by]?.level).filter(Boolean));
+  const used = usedRoofs(points, { bounds: model.bounds, boundOf: (point) => point.bound_by, computeOf: (point) => point.compute_unit ?? null });
   const shown = visibleRoofs(model.roofs, "auto", used, "bottleneck");
-  const main = mainMemory(shown.memory.filter((roof) => used.has(roof.id)).concat(shown.memory), "bottleneck");
+  const main = mainMemory(shown.memory.filter((roof) => used.levels.has(roof.id)).concat(shown.memory), "bottleneck");
+  const flat = shown.compute[0] ?? null;
   const top = topCompute(shown.compute);
-  const corner = ridge(main, top);
+  const corner = ridge(main, flat);
   const [x, y] = programRange(dots, corner);
   const room = LABEL_ROOM / (box.height - box.margin.t - box.margin.b);
   const scale = createScale([x, top ? withHeadroom(y, Math.log10(top.gflops), room) : y], box);
@@ -80,7 +81,7 @@ function programGeometry(model, points, box) {
   const ordinary = placed.filter((place) => place.point.scope === "step" && !place.point.is_outlier);
   const special = thinOut(placed.filter((place) => !ordinary.includes(place)), MOST_MARKS);
   const places = [...thinOut(ordinary, MOST_MARKS), ...special];
-  return { places, marks: places, shown, main, top, corner, scale, total: totalGap(places, main, top) };
+  return { places, marks: places, shown, main, flat, corner, scale, total: totalGap(places, main, computeRoof(model, points[0]?.compute_unit), points[0]) };
 }
 
 /** Around the points and the ridge, so that the distance to the roof can be seen. */
@@ -91,9 +92,9 @@ function programRange(dots, corner) {
   return [spread(xs, [0.42, 0.42], 0.8), spread(ys, [0.3, 0.18], 0.8)];
 }
 
-function totalGap(places, main, top) {
-  const total = places.find((place) => place.point.scope === "total");
-  const roof = total ? attainable(total.x, main, top) : Infinity;
+function totalGap(places, main, flat, whole) {
+  const total = places.find((place) => place.point === whole);
+  const roof = total ? attainable(total.x, main, flat) : Infinity;
   const share = total?.point.roofline_efficiency_ratio ?? null;
   return total && Number.isFinite(roof) && share !== null ? { x: total.x, y: total.y, roof, share } : null;
 }

@@ -1,5 +1,7 @@
 // View state and query string, both ways. Pure. Saved links never break: a changed key means a new version here.
 
+import { isRateKey, parseAmount } from "./peaks.js";
+
 /** The version this page writes; older ones are upgraded, newer ones cannot be read. */
 export const VERSION = 1;
 
@@ -23,8 +25,11 @@ export const VERSION = 1;
  * @property {string | null} step selected program point, its label
  * @property {string} sort column id, "-" first for descending
  * @property {readonly string[]} cols shown columns; empty means the page's default
- * @property {"ops" | "program"} tab
+ * @property {"ops" | "program" | "hardware"} tab
  * @property {number} page first is 1
+ * @property {string | null} dev device whose peaks count instead of the profile's
+ * @property {Readonly<Record<string, number>>} peaks set by hand, GFLOP/s and GB/s by compute unit ("compute": the main one) or memory level
+ * @property {readonly string[]} vs other devices to compare with
  */
 
 /** @type {Readonly<ViewState>} */
@@ -32,6 +37,7 @@ export const DEFAULTS = Object.freeze({
   infeed: "in", q: "", cat: [], bound: [], min: 0, cover: 100, box: null,
   x: "bottleneck", roofs: "auto", size: "time", fit: "time", zoom: null,
   op: null, step: null, sort: "-self_share_ratio", cols: [], tab: "ops", page: 1,
+  dev: null, peaks: Object.freeze({}), vs: [],
 });
 
 const FILTER_KEYS = ["q", "cat", "bound", "min", "cover", "box"];
@@ -56,8 +62,22 @@ const READ = {
   infeed: oneOf("in", "out"), q: (text) => text, min: between(0, 100), cover: between(1, 100), box: readBox,
   x: (text) => text, roofs: oneOf("auto", "all", "none"), size: oneOf("time", "equal"), fit: oneOf("time", "all"),
   zoom: readBox, op: wholeFrom(0), step: (text) => text, sort: (text) => text,
-  cols: (text) => text.split(",").filter(Boolean), tab: oneOf("ops", "program"), page: wholeFrom(1),
+  cols: (text) => text.split(",").filter(Boolean), tab: oneOf("ops", "program", "hardware"), page: wholeFrom(1),
+  dev: (text) => text || undefined, vs: (text) => text.split(",").filter(Boolean),
 };
+
+const PEAK = "peak.";
+
+/** `peak.hbm=1200`, in GB/s, or with a unit as people write it. */
+function readPeaks(params) {
+  const peaks = {};
+  for (const [key, text] of params) {
+    const name = key.slice(PEAK.length);
+    const value = key.startsWith(PEAK) ? parseAmount(text, isRateKey(name) ? "gflops" : "gbs") : null;
+    if (value !== null) peaks[name] = value;
+  }
+  return peaks;
+}
 
 /**
  * @param {string} search a query string, with or without "?"
@@ -68,7 +88,7 @@ export function parseQuery(search) {
   const version = params.get("v");
   if (version !== null && Number(version) !== VERSION) return { state: { ...DEFAULTS }, newer: version };
   /** @type {any} */
-  const state = { ...DEFAULTS, cat: params.getAll("cat"), bound: params.getAll("bound") };
+  const state = { ...DEFAULTS, cat: params.getAll("cat"), bound: params.getAll("bound"), peaks: readPeaks(params) };
   for (const [key, read] of Object.entries(READ)) {
     const text = params.get(key);
     const value = text === null ? undefined : read(text);
@@ -78,7 +98,8 @@ export function parseQuery(search) {
   return { state, newer: null };
 }
 
-const WRITE = { box: writeBox, zoom: writeBox, cols: (ids) => ids.join(",") };
+const joinIds = (ids) => ids.join(",");
+const WRITE = { box: writeBox, zoom: writeBox, cols: joinIds, vs: joinIds };
 
 /**
  * @param {ViewState} state
@@ -90,13 +111,16 @@ export function toQuery(state) {
     const value = state[key];
     if (value === null || isSame(value, standard)) continue;
     if (key === "cat" || key === "bound") for (const item of value) params.append(key, item);
+    else if (key === "peaks") for (const [name, peak] of Object.entries(value)) params.set(PEAK + name, String(Number(peak.toPrecision(6))));
     else params.set(key, WRITE[key] ? WRITE[key](value) : String(value));
   }
   return params.size ? `v=${VERSION}&${params}` : "";
 }
 
 function isSame(a, b) {
-  return Array.isArray(a) && Array.isArray(b) ? a.length === b.length && a.every((item, i) => item === b[i]) : a === b;
+  if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
 /** The state with every filter off; axis, selection and table stay. */

@@ -17,19 +17,47 @@
  * @property {string} dash
  */
 
+import { JOINED } from "./model.js";
+
 const { log10 } = Math;
 
 /**
+ * @typedef {object} Used
+ * @property {ReadonlySet<string>} levels memory levels that bound some op
+ * @property {ReadonlySet<number>} compute compute roofs that some op is held against
+ *
  * @param {{ memory: MemoryRoof[], compute: ComputeRoof[] }} roofs
  * @param {"auto" | "all" | "none"} mode
- * @param {ReadonlySet<string>} usedLevels memory levels that bound some op
- * @param {string} axis x axis id: a level's own roof belongs to its axis
+ * @param {Used} used
+ * @param {string} axis x axis id: a level's own roof belongs to its axis, all of them to the joined one
  */
-export function visibleRoofs(roofs, mode, usedLevels, axis) {
+export function visibleRoofs(roofs, mode, used, axis) {
   if (mode === "none") return { memory: [], compute: [] };
   if (mode === "all") return roofs;
-  const wanted = roofs.memory.filter((roof) => usedLevels.has(roof.id) || roof.id === axis);
-  return { memory: wanted.length > 0 ? wanted : roofs.memory.slice(0, 1), compute: roofs.compute };
+  const wanted = roofs.memory.filter((roof) => used.levels.has(roof.id) || roof.id === axis || axis === JOINED);
+  return {
+    memory: wanted.length > 0 ? wanted : roofs.memory.slice(0, 1),
+    compute: roofs.compute.filter((_, i) => i === 0 || used.compute.has(i)),
+  };
+}
+
+/**
+ * Which roofs hold these ops or program points.
+ * @template R
+ * @param {Iterable<R>} rows
+ * @param {{ bounds: any[], boundOf: (row: R) => number, computeOf: (row: R) => number | null }} options
+ * @returns {Used}
+ */
+export function usedRoofs(rows, { bounds, boundOf, computeOf }) {
+  const levels = new Set();
+  const compute = new Set();
+  for (const row of rows) {
+    const level = bounds[boundOf(row)]?.level;
+    const unit = computeOf(row);
+    if (level) levels.add(level);
+    if (unit !== null) compute.add(unit);
+  }
+  return { levels, compute };
 }
 
 /** The memory roof distances are read against: the axis's own, else the outermost. */
@@ -41,6 +69,9 @@ export function mainMemory(memory, axis) {
 export function topCompute(compute) {
   return compute.reduce((top, roof) => (top === null || roof.gflops > top.gflops ? roof : top), null);
 }
+
+/** The compute roof that an op or program point is held against; `unit`: its `compute_unit`, null without one. */
+export const computeRoof = (model, unit) => model.roofs.compute[unit ?? 0] ?? null;
 
 /** log10 of the FLOP rate that a roof allows at log10 intensity x; either part may be unknown. */
 export function attainable(x, memory, compute) {
@@ -79,6 +110,27 @@ export function roofLines(shown, xRange) {
   });
   return [...slanted, ...flat];
 }
+
+/**
+ * Right ends of labels over flat lines, in pixels; a label that has no room beside closer ones is left out.
+ * @template R
+ * @param {{ roof: R, y: number, width: number }[]} labels in pixels, the most important first
+ * @param {{ left: number, right: number }} bounds
+ * @returns {{ roof: R, right: number }[]}
+ */
+export function flatPlaces(labels, { left, right }) {
+  const placed = [];
+  for (const { roof, y, width } of labels) {
+    const near = placed.filter((other) => Math.abs(other.y - y) < FLAT_LABEL_HEIGHT);
+    const ends = [right, ...near.map((other) => other.right - other.width - LABEL_GAP)].sort((a, b) => b - a);
+    const end = ends.find((at) => at - width >= left && near.every((other) => at <= other.right - other.width - LABEL_GAP || at - width >= other.right + LABEL_GAP));
+    if (end !== undefined) placed.push({ roof, right: end, y, width });
+  }
+  return placed.map(({ roof, right: end }) => ({ roof, right: end }));
+}
+
+const FLAT_LABEL_HEIGHT = 17;
+const LABEL_GAP = 10;
 
 const LABEL_PLACES = [0.4, 0.74, 0.12, 0.57, 0.9];
 const LABEL_HEIGHT = 24; // pixels between two lines for a label to fit

@@ -35,8 +35,6 @@ const shape = (symbol, radius) => (SHAPES[symbol] ?? SHAPES.circle)(Number(radiu
 export function createStrip({ model, store, onHover, onClick }) {
   const root = document.getElementById("no-flop-chart");
   const overlay = createOverlay(root.parentElement);
-  const roof = model.roofs.memory[0] ?? null;
-  const level = model.levels[0] ?? null;
   /** @type {{ row: Row, px: number, py: number, radius: number, node: Element }[]} */
   let places = [];
   /** @type {Row[]} ops without FLOPs */
@@ -46,12 +44,14 @@ export function createStrip({ model, store, onHover, onClick }) {
   /** @type {ReadonlySet<Row>} */
   let shown = new Set();
   let drawn = false;
-  showKey(roof);
 
   /** @param {(row: Row) => [number, number] | null} place position on the chart above */
   function draw(place) {
     const state = store.get();
     const view = model.view(state.infeed);
+    const level = model.levels[0] ?? null;
+    const roof = level?.roof ?? null;
+    showKey(roof);
     const bandwidth = bandwidthReader(view, level);
     const off = view.rows.filter((row) => row.cost !== "idle" && place(row) === null);
     const rate = view.reader("flop_rate_gflops");
@@ -109,7 +109,7 @@ export function createStrip({ model, store, onHover, onClick }) {
       markSelection();
     },
     /** @param {Row | null} row */
-    light: (row) => overlay.hover(places.find((one) => one.row === row) ?? null),
+    light: (row) => overlay.hover(places.find((one) => one.row.op === row?.op) ?? null),
   };
 }
 

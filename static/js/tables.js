@@ -15,7 +15,7 @@ const sortColumn = (sort) => (sort.startsWith("-") ? sort.slice(1) : sort);
 /** A second click on a header turns the order; numbers start with the largest. */
 function nextSort(sort, id, column) {
   if (sortColumn(sort) === id) return sort.startsWith("-") ? id : `-${id}`;
-  return ["text", "category", "bound", "source", "program"].includes(column.unit) || id === "rank" ? id : `-${id}`;
+  return ["text", "category", "bound", "roof", "source", "program"].includes(column.unit) || id === "rank" ? id : `-${id}`;
 }
 
 /**
@@ -55,6 +55,7 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
     const unit = model.column(id)?.unit;
     if (unit === "category") return (row) => model.categories[read(row)].name;
     if (unit === "bound") return (row) => model.bounds[read(row)].label;
+    if (unit === "roof") return (row) => model.roofs.compute[read(row)]?.label ?? null;
     return read;
   }
 
@@ -128,11 +129,12 @@ export function createProgramTable({ model, store, onSelect, onLight, onHelp }) 
  * @param {import("./store.js").Store} options.store
  */
 export function createColumnMenu({ model, store }) {
-  const presets = columnPresets(model.columns);
   const button = part("columns-button");
+  const presets = () => columnPresets(model.columns);
   const shownIds = () => shownColumns(model.columns, store.get().cols).map((column) => column.id);
   // The default is written as no choice, so that links stay short and follow a better default.
-  const choose = (ids) => store.set({ cols: String(ids) === String(presets.standard) ? [] : ids });
+  const choose = (ids) => store.set({ cols: String(ids) === String(presets().standard) ? [] : ids });
+  let entries = [];
 
   const toggle = (id, checked) => {
     const ids = shownIds();
@@ -140,22 +142,28 @@ export function createColumnMenu({ model, store }) {
     const order = checked ? model.columns.map((column) => column.id).filter((other) => other === id || ids.includes(other)) : ids.filter((other) => other !== id);
     choose(order);
   };
-  const entries = model.columns.filter((column) => column.id !== "name").map((column) => {
-    const label = menuCheck({
-      value: column.id, checked: false, title: column.help,
-      content: [html("span", { class: "text" }, column.label), html("span", { class: "hint" }, column.sub)],
-      onChange: (checked) => toggle(column.id, checked),
-    });
-    return { id: column.id, box: label.querySelector("input") };
-  });
-  const preset = (name, text, title) => html("button", { type: "button", class: "btn small", title, on: { click: () => choose(presets[name]) } }, text);
+  const preset = (name, text, title) => html("button", { type: "button", class: "btn small", title, on: { click: () => choose(presets()[name]) } }, text);
   part("column-presets").replaceChildren(
     preset("standard", "Standard", "The columns this page starts with"),
     preset("xprof", "XProf’s", "The columns of XProf’s own table"),
     preset("all", "All", "Every column"));
-  part("column-list").replaceChildren(...entries.map(({ box }) => box.parentElement));
+
+  /** The entries of the model's present columns: a comparison adds some. */
+  function fill() {
+    entries = model.columns.filter((column) => column.id !== "name").map((column) => {
+      const label = menuCheck({
+        value: column.id, checked: false, title: column.help,
+        content: [html("span", { class: "text" }, column.label), html("span", { class: "hint" }, column.sub)],
+        onChange: (checked) => toggle(column.id, checked),
+      });
+      return { id: column.id, box: label.querySelector("input") };
+    });
+    part("column-list").replaceChildren(...entries.map(({ box }) => box.parentElement));
+  }
+  fill();
 
   return {
+    fill,
     render() {
       const ids = new Set(shownIds());
       for (const { id, box } of entries) box.checked = ids.has(id);

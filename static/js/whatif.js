@@ -1,7 +1,7 @@
 // The page data under other peaks: bounds, efficiencies and savings of every op and program point again, from
 // their rates. Pure. The rules are those of `app/analysis/measure.py`; a test holds the two equal.
 
-import { levelIds, mainLevel, unitIds } from "./peaks.js";
+import { deviceFields, levelIds, mainLevel, unitIds } from "./peaks.js";
 
 const NOTHING = 1e-10; // a smaller divisor is none, as in the analysis
 const ROUNDING = 2e-5; // rates have six digits: a smaller rest of their sum is rounding
@@ -163,9 +163,12 @@ export function withRoofs(page, roofs) {
   const ceilings = ceilingsOf(page, roofs);
   const columns = measureOps(page.ops.columns, page.ops.count, ceilings);
   const noPeak = ceilings.none ? "no peak" : "no cost";
+  const ridges = roofs.memory.map((roof) => ({ ...roof, ridge_flop_per_byte: ceilings.main > 0 ? ceilings.main / roof.gbs : null }));
+  const shown = { compute: roofs.compute, memory: ridges };
   return {
     ...page,
-    roofs: { compute: roofs.compute, memory: roofs.memory.map((roof) => ({ ...roof, ridge_flop_per_byte: ceilings.main > 0 ? ceilings.main / roof.gbs : null })) },
+    roofs: shown,
+    device: { ...page.device, fields: deviceFields(page, shown) },
     bounds: page.bounds.map((bound) => (bound.kind === "none" ? { ...bound, label: noPeak } : bound)),
     ops: { ...page.ops, columns },
     views: Object.fromEntries(Object.entries(page.views).map(([name, view]) => [name, viewOf(view, columns, ceilings)])),

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { automaticRange, createScale, intensityTicks, rateTicks } from "../../static/js/axes.js";
 import { edgeNotes, logPlace, markerSize, nearest, packDiscs, placePoints, thinOut } from "../../static/js/points.js";
-import { attainable, mainMemory, ridge, roofLines, slantedLabels, visibleRoofs } from "../../static/js/roofs.js";
+import { attainable, flatPlaces, mainMemory, ridge, roofLines, slantedLabels, usedRoofs, visibleRoofs } from "../../static/js/roofs.js";
 
 const HBM = { id: "hbm", label: "HBM", gibs: 931.3, gbs: 1000 };
 const VMEM = { id: "vmem_read", label: "VMEM read", gibs: 9313, gbs: 10_000 };
@@ -28,12 +28,26 @@ test("an unknown peak leaves the other roof", () => {
 });
 
 test("roofs in use are those that bound an op, and the axis's own", () => {
-  assert.deepEqual(visibleRoofs(ROOFS, "auto", new Set(["vmem_read"]), "bottleneck").memory, [VMEM]);
-  assert.deepEqual(visibleRoofs(ROOFS, "auto", new Set(["hbm"]), "vmem_read").memory, [HBM, VMEM]);
-  assert.deepEqual(visibleRoofs(ROOFS, "auto", new Set(), "bottleneck").memory, [HBM]);
-  assert.deepEqual(visibleRoofs(ROOFS, "all", new Set(), "bottleneck"), ROOFS);
-  assert.deepEqual(visibleRoofs(ROOFS, "none", new Set(["hbm"]), "hbm"), { memory: [], compute: [] });
+  const used = (...levels) => ({ levels: new Set(levels), compute: new Set() });
+  assert.deepEqual(visibleRoofs(ROOFS, "auto", used("vmem_read"), "bottleneck").memory, [VMEM]);
+  assert.deepEqual(visibleRoofs(ROOFS, "auto", used("hbm"), "vmem_read").memory, [HBM, VMEM]);
+  assert.deepEqual(visibleRoofs(ROOFS, "auto", used(), "bottleneck").memory, [HBM]);
+  assert.deepEqual(visibleRoofs(ROOFS, "auto", used(), "joined").memory, [HBM, VMEM]);
+  assert.deepEqual(visibleRoofs(ROOFS, "all", used(), "bottleneck"), ROOFS);
+  assert.deepEqual(visibleRoofs(ROOFS, "none", used("hbm"), "hbm"), { memory: [], compute: [] });
   assert.equal(mainMemory(ROOFS.memory, "vmem_read"), VMEM);
+});
+
+test("of several compute roofs the main one and those in use are shown", () => {
+  const compute = [PEAK, { ...PEAK, id: "vector_fp32", gflops: 8000 }, { ...PEAK, id: "matrix_int8", gflops: 200_000 }];
+  const rows = [{ bound: 0, unit: 1 }, { bound: 1, unit: null }];
+  const used = usedRoofs(rows, { bounds: [{}, { level: "hbm" }], boundOf: (row) => row.bound, computeOf: (row) => row.unit });
+  assert.deepEqual(visibleRoofs({ memory: [HBM], compute }, "auto", used, "bottleneck").compute, compute.slice(0, 2));
+});
+
+test("labels of flat roofs never overlap; one without room is left out", () => {
+  const labels = [{ roof: "main", y: 100, width: 150 }, { roof: "near", y: 108, width: 100 }, { roof: "far", y: 200, width: 100 }, { roof: "crowded", y: 104, width: 300 }];
+  assert.deepEqual(flatPlaces(labels, { left: 80, right: 580 }), [{ roof: "main", right: 580 }, { roof: "near", right: 420 }, { roof: "far", right: 580 }]);
 });
 
 test("lines reach past both edges, the flat one starts at the leftmost ridge", () => {
@@ -62,11 +76,11 @@ test("labels of close lines do not share a place", () => {
 test("the automatic range follows the time, or all ops", () => {
   const dots = [{ x: 1, y: 4, weight: 0.995 }, { x: 1, y: -4, weight: 0.005 }];
   const corner = { x: 2, y: 5 };
-  const [, byTime] = automaticRange(dots, corner, "time");
-  const [, all] = automaticRange(dots, corner, "all");
+  const [, byTime] = automaticRange(dots, [corner], "time");
+  const [, all] = automaticRange(dots, [corner], "all");
   assert.ok(byTime[0] > -4 && all[0] < -4);
   assert.ok(byTime[1] > 5, "the roof is always inside");
-  assert.deepEqual(automaticRange([], null, "time").length, 2);
+  assert.deepEqual(automaticRange([], [], "time").length, 2);
 });
 
 test("pixels and values are each other's inverse", () => {

@@ -13,6 +13,7 @@ test("every key survives the address bar", () => {
     infeed: "out", q: "/fusion\\.(1|2)&=#/", cat: ["custom fusion", "a,b~c"], bound: ["HBM", "Compute"], min: 0.1, cover: 90,
     box: [-1.5, 2, 0, 4.25], x: "hbm", roofs: "all", size: "equal", fit: "all", zoom: [0, 1, 2, 3.5],
     op: 12, step: "4", sort: "name", cols: ["name", "rank"], tab: "program", page: 3,
+    dev: "h100-sxm", peaks: { compute: 989_000, hbm: 1555 }, vs: ["tpu-v5p", "b200"],
   };
   assert.deepEqual(Object.keys(state).sort(), Object.keys(DEFAULTS).sort());
   assert.deepEqual(parseQuery(`?${toQuery(state)}`).state, state);
@@ -46,4 +47,9 @@ test("clearing filters keeps axis, selection and table", () => {
 test("following a link replaces all filters and ignores unknown keys", () => {
   const state = withFilter({ ...DEFAULTS, q: "x", min: 1 }, { cat: ["dynamic-update-slice"], nonsense: 1 });
   assert.deepEqual(state, { ...DEFAULTS, cat: ["dynamic-update-slice"] });
+});
+
+test("a peak in a link may carry its unit; nonsense is left out", () => {
+  const { state } = parseQuery("?peak.hbm=1.2+TB/s&peak.compute=989TFLOP/s&peak.matrix_fp8=2e6&peak.l2=soon&peak.l1=-4");
+  assert.deepEqual(state.peaks, { hbm: 1200, compute: 989_000, matrix_fp8: 2_000_000 });
 });

@@ -175,8 +175,8 @@ def assert_same_roofs(mine, theirs):
             assert is_close(*ridge)
 
 
-# On a CPU the terminal puts another part's HBM beside the profile's DRAM instead of in its place; and
-# a part with neither its memory nor its units leaves a rest that six digits cannot tell from none.
+# On a CPU the terminal puts another part's HBM beside the profile's DRAM instead of in its place;
+# and a part with neither memory nor units leaves a rest that six digits cannot tell from none.
 CPU_CHOICES = ("own", "t4", "13900k", "compute", "both")
 CASES = [(name, choice) for name in PROFILES for choice in CHOICES]
 

@@ -1,0 +1,128 @@
+// The menu of peaks: each can be set by hand, another device's can be taken, other devices can be compared with.
+
+import { comparedText, comparisonOf, originTag } from "./device.js";
+import { createDevicePicker } from "./device-picker.js";
+import { html, part } from "./dom.js";
+import { peakRate, stated } from "./format.js";
+import { showMenu } from "./menu.js";
+import { isWhatIf, keyOf, mainLevel, parseAmount, unitIds } from "./peaks.js";
+
+const SPACE = "\u00a0";
+
+/** GB/s as data sheets write it: 1e9 bytes. */
+const bandwidthText = (gbs) => (gbs >= 10_000 ? `${stated(gbs / 1000)}${SPACE}TB/s` : `${stated(gbs)}${SPACE}GB/s`);
+
+const EXAMPLE = { gflops: "989 TFLOP/s", gbs: "1.2 TB/s" };
+
+/**
+ * @param {object} options
+ * @param {import("./model.js").Model} options.model
+ * @param {import("./store.js").Store} options.store
+ * @param {import("./lens.js").Lens} options.lens
+ */
+export function createPeaksMenu({ model, store, lens }) {
+  const menu = document.getElementById("menu-peaks");
+  const button = part("peaks-button");
+  const resets = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-peaks-reset]"));
+  const list = part("peak-list");
+  const picker = createDevicePicker({ lens, store });
+  /** The text of the field that cannot be read, by its key. */
+  let wrong = null;
+  part("peaks-per").textContent = `per ${model.device.core_word}`;
+
+  const setPeaks = (peaks) => store.set({ peaks, zoom: null });
+  for (const reset of resets) reset.addEventListener("click", () => store.set({ dev: null, peaks: {}, zoom: null }));
+  menu.addEventListener("toggle", (event) => {
+    if (event.newState !== "open") return;
+    wrong = null;
+    render();
+    picker.open();
+  });
+
+  function set(key, text, kind) {
+    const value = text.trim() === "" ? undefined : parseAmount(text, kind);
+    wrong = value === null ? key : null;
+    const { [key]: before, ...others } = store.get().peaks;
+    if (value === null) return render();
+    // What already counts needs no setting: leaving a field untouched changes nothing.
+    const shown = value !== undefined && isSame(value, valueOf(key)) ? before : value;
+    return setPeaks(shown === undefined ? others : { ...others, [key]: shown });
+  }
+
+  const roofOf = (key) => [...model.roofs.compute, ...model.roofs.memory].find((roof) => keyOf(model.roofs, roof) === key) ?? null;
+  function valueOf(key) {
+    const roof = roofOf(key);
+    return roof === null ? null : roof.gflops ?? roof.gbs;
+  }
+
+  function render() {
+    const state = store.get();
+    const device = lens.list?.devices.find(({ id }) => id === state.dev)?.name ?? state.dev;
+    const edited = Object.keys(state.peaks).length;
+    button.firstElementChild.textContent = edited > 0 ? `${device ?? "Profile"}, ${edited} set by you` : device ?? "From the profile";
+    button.classList.toggle("changed", isWhatIf(state));
+    for (const reset of resets) reset.hidden = !isWhatIf(state);
+    if (!menu.matches(":popover-open")) return;
+    list.replaceChildren(...peakRows().map(createRow));
+    part("peak-note").hidden = lens.own.roofs.compute.length + lens.own.roofs.memory.length > 0;
+    picker.render();
+  }
+
+  /** The main peak and the memories, then further compute units; also what has no peak yet. */
+  function peakRows() {
+    const { compute, memory } = model.roofs;
+    const none = { compute: { key: "compute", kind: "gflops", label: "Compute", roof: null } };
+    const rate = (roof) => ({ key: keyOf(model.roofs, roof), kind: "gflops", label: roof.label, roof });
+    const levels = model.levels.filter(({ id, roof }) => roof || id === mainLevel(lens.own) || isCounted(id));
+    const bandwidths = levels.map(({ id, label, roof }) => ({ key: id, kind: "gbs", label, roof }));
+    const missing = unitIds(lens.own).filter((unit) => compute.length > 0 && !compute.some((roof) => roof.unit === unit || roof.covers?.includes(unit)))
+      .map((unit) => ({ key: unit, kind: "gflops", label: model.column(`${unit}_flop_rate_gflops`).label, roof: null }));
+    const others = memory.filter((roof) => !levels.some(({ id }) => id === roof.id)).map((roof) => ({ key: roof.id, kind: "gbs", label: roof.label, roof }));
+    return [compute.length > 0 ? rate(compute[0]) : none.compute, ...bandwidths, ...others, ...compute.slice(1).map(rate), ...missing];
+  }
+
+  const isCounted = (id) => lens.own.ops.columns[`${id}_bandwidth_gibs`]?.some((value) => value > 0);
+
+  function createRow({ key, kind, label, roof }) {
+    const value = roof === null ? "" : kind === "gflops" ? peakRate(roof.gflops) : bandwidthText(roof.gbs);
+    const field = html("input", {
+      class: "field", type: "text", value, placeholder: "unknown", autocomplete: "off", spellcheck: "false", "data-peak": key,
+      "aria-label": `${label} peak per ${model.device.core_word}`, "aria-invalid": String(wrong === key),
+      on: { change: (event) => set(key, event.target.value, kind) },
+    });
+    const undo = key in store.get().peaks
+      ? html("button", { class: "linkish", type: "button", "aria-label": `Undo the peak of ${label}`, on: { click: () => set(key, "", kind) } }, "undo") : null;
+    return html("li", {},
+      html("label", {}, html("i", { class: "swatch", vars: { "--swatch": `var(${roof?.token ?? "--ink-3"})` } }), html("span", { class: "text", title: label }, label), field),
+      html("span", { class: "origin-line" }, originTag(roof?.origin ?? null, roof?.source), undo),
+      wrong === key ? html("p", { class: "wrong", role: "alert" }, `Write a positive number and a unit, as in “${EXAMPLE[kind]}”.`) : null,
+      ...differences(roof));
+  }
+
+  function differences(roof) {
+    const found = roof && comparisonOf(model.device, roof);
+    if (!found) return [];
+    return [html("p", { class: "explained" },
+      `Profile ${comparedText(found, found.profile)}, catalogue ${comparedText(found, found.catalogue)}. ${found.explanation} `,
+      model.device.part ? html("button", { class: "linkish", type: "button", on: { click: () => store.set({ dev: model.device.part.id, zoom: null }) } }, "Use the catalogue’s") : null)];
+  }
+
+  return {
+    render,
+    /** Opens the list of devices below a button. @param {HTMLElement} anchor */
+    compare(anchor) {
+      showMenu(menu, anchor);
+      part("device-search").focus();
+    },
+    /** Opens the menu at one peak. @param {string} key */
+    edit(key) {
+      showMenu(menu, button);
+      const field = list.querySelector(`[data-peak="${key}"]`);
+      field?.focus();
+      field?.select();
+    },
+  };
+}
+
+/** Six digits, as fields and addresses carry them. */
+const isSame = (a, b) => b !== null && Math.abs(a - b) <= Math.abs(b) * 1e-4;
