@@ -37,8 +37,11 @@ def with_counters(program: Profile, counted: Profile) -> Profile | None:
 def kernel_key(name: str) -> str:
     """What a kernel's name has in common with its operation's: "loop_add_fusion.3" runs as
     "loop_add_fusion_3", and a demangled name has arguments and a return type around it."""
-    plain = _ARGUMENTS.sub("", _RETURN_TYPE.sub("", name.strip()))
-    return _NO_NAME.sub("_", plain.lower()).strip("_")
+    return _plain(_ARGUMENTS.sub("", _RETURN_TYPE.sub("", name.strip())))
+
+
+def _plain(name: str) -> str:
+    return _NO_NAME.sub("_", name.lower()).strip("_")
 
 
 def _coverage(program: Profile, measured: MeasuredWork) -> Diagnostic:
@@ -61,16 +64,19 @@ class _Match:
 
 
 def _matches(program: OpTable, counted: OpTable) -> list[_Match]:
-    kernels: dict[str, int] = {}
-    for row, name in enumerate(counted.name):
-        if counted.cost_known[row] and counted.occurrences[row] > 0:
-            kernels.setdefault(kernel_key(name), row)
-    kernels.pop("", None)
-    return [
-        _Match(row, kernels[key])
-        for row, name in enumerate(program.name)
-        if (key := kernel_key(name)) in kernels
+    """Ops and kernels of one name, in full; else without arguments where that names one kernel."""
+    rows = [
+        row
+        for row in range(len(counted))
+        if counted.cost_known[row] and counted.occurrences[row] > 0
     ]
+    whole = {_plain(counted.name[row]): row for row in rows}
+    short: dict[str, list[int]] = {}
+    for row in rows:
+        short.setdefault(kernel_key(counted.name[row]), []).append(row)
+    alone = {key: found[0] for key, found in short.items() if key and len(found) == 1}
+    found = (whole.get(_plain(name), alone.get(kernel_key(name))) for name in program.name)
+    return [_Match(op, kernel) for op, kernel in enumerate(found) if kernel is not None]
 
 
 def _measured(program: Profile, counted: Profile, matches: list[_Match]) -> MeasuredWork:
