@@ -18,6 +18,7 @@ from app.errors import (
     UploadTooLargeError,
 )
 from app.importers import generic
+from app.importers.generic import documents, tables
 from app.importers.generic.names import Field, meaning_of, precision_named, unit_named
 from app.importers.generic.template import TEMPLATES
 from app.importers.generic.units import Dimension, parse_quantity, unit_factor
@@ -215,15 +216,11 @@ def test_limits(read, monkeypatch):
     monkeypatch.setattr("app.importers.generic.documents.MAX_ROWS", 0)
     with pytest.raises(UploadTooLargeError, match="more than 0 kernels"):
         read(document())
-    monkeypatch.setattr("app.importers.generic.MAX_BYTES", 10)
+    monkeypatch.setattr("app.importers.generic.reader.MAX_BYTES", 10)
     with pytest.raises(UploadTooLargeError, match="larger than"):
         read(GEMM)
     assert (
-        len(
-            generic.tables.kernel_of(
-                {}, {Field.NAME: "x" * 9999}, (), where="", per_call=False
-            ).name
-        )
+        len(tables.kernel_of({}, {Field.NAME: "x" * 9999}, (), where="", per_call=False).name)
         == 4096
     )
 
@@ -373,7 +370,7 @@ def test_damaged_samples(sample, tmp_path):
 def test_any_text_below_a_header_is_survived(text):
     path = Path(__file__).with_name("no-such-file")
     try:
-        generic.tables.read_csv(f"name,flops,bytes,time_s\n{text}", path.name)
+        tables.read_csv(f"name,flops,bytes,time_s\n{text}", path.name)
     except RooflineError as error:
         assert error.remedy
 
@@ -395,7 +392,7 @@ def test_any_text_below_a_header_is_survived(text):
 )
 def test_any_json_is_survived(value):
     try:
-        generic.documents.read_json(json.dumps(value), "any.json")
+        documents.read_json(json.dumps(value), "any.json")
     except RooflineError as error:
         assert error.remedy
 
