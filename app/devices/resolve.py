@@ -6,20 +6,15 @@ this machine, then the catalogue. A peak that nobody knows stays unknown: no roo
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from app.devices.catalogue import find
-from app.devices.catalogue import part as catalogue_part
-from app.devices.choice import THIS_MACHINE, PeakChoice, known_part
+from app.devices.choice import PeakChoice
 from app.devices.comparisons import compare, correction
-from app.devices.families import resolve_family
-from app.devices.parts import Part, PartBandwidth, PartPeak, main_units, same_hardware
-from app.errors import BadViewError
+from app.devices.lookup import Lookup, chosen_part, look_up, parts_of
+from app.devices.parts import Part, main_units, same_hardware
 from app.model.compute import ComputeUnit
 from app.model.device import (
     ComputePeak,
     Device,
-    DeviceKind,
     MemoryPeak,
     PeakComparison,
     PeakOrigin,
@@ -37,33 +32,6 @@ _MEMORY_SOURCES = {
     MemoryLevel.SHARED_L1: "peak_sram_rd_bw_gigabytes_per_second",
 }
 _BY_USER = "Set by you"
-_SCRATCH = (MemoryLevel.SHARED, MemoryLevel.LDS)
-_HALF_RANGE = (0.85, 1.15)
-_NO_NAME = ("", "localhost")
-
-
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """A part's peaks per device of the profile, memories by the profile's own levels."""
-
-    part: Part
-    compute: tuple[PartPeak, ...]
-    memory: Mapping[MemoryLevel, PartBandwidth]
-
-    def compute_peak(self, peak: PartPeak) -> ComputePeak:
-        return ComputePeak(
-            id=peak.unit.value,
-            label=peak.label,
-            gflops=peak.gflops,
-            origin=self.part.origin,
-            source=f"{self.part.name}. {peak.figure.text}",
-            unit=peak.unit,
-            covers=same_hardware(self.part.kind, peak.unit),
-        )
-
-    def memory_peak(self, level: MemoryLevel, peak: PartBandwidth) -> MemoryPeak:
-        source = f"{self.part.name}. {peak.figure.text}"
-        return MemoryPeak(level=level, gbs=peak.gbs, origin=self.part.origin, source=source)
 
 
 def resolve(
@@ -79,14 +47,14 @@ def resolve(
     user's choice and the profile count. Raises `BadViewError` for a chosen part nobody knows.
     """
     chosen = choice or PeakChoice()
-    lookups: tuple[_Lookup, ...] = ()
+    lookups: tuple[Lookup, ...] = ()
     comparisons: tuple[PeakComparison, ...] = ()
     if chosen.part_id is not None:
-        lookups = (_look_up(_chosen_part(chosen.part_id, machine), reported),)
+        lookups = (look_up(chosen_part(chosen.part_id, machine), reported),)
         compute, memory = _published_compute(lookups), _published_memory(lookups)
     else:
         if catalogue:
-            lookups = tuple(_look_up(part, reported) for part in _parts_of(reported, machine))
+            lookups = tuple(look_up(part, reported) for part in parts_of(reported, machine))
         compute = _merged_compute(reported, lookups)
         memory = _merged_memory(reported, lookups)
         if lookups:
@@ -108,71 +76,10 @@ def resolve(
     )
 
 
-# --------------------------------------------------------------------------------- which part it is
-
-
-def identify(reported: ReportedDevice) -> Part | None:
-    """The catalogue's part behind a reported device: by its exact name, else by its family."""
-    return find(reported.name) or resolve_family(reported.name, reported.traits)
-
-
-def _parts_of(reported: ReportedDevice, machine: Part | None) -> tuple[Part, ...]:
-    """Where to look peaks up, best first."""
-    published = identify(reported)
-    found = machine if machine is not None and _is_machine(reported, machine) else None
-    return tuple(part for part in (found, published) if part is not None)
-
-
-def _is_machine(reported: ReportedDevice, machine: Part) -> bool:
-    """True for a CPU capture that names this machine or its model of CPU."""
-    if reported.kind is not DeviceKind.CPU:
-        return False
-    host = reported.traits.hostname
-    return (host not in _NO_NAME and host == machine.hostname) or reported.name == machine.name
-
-
-def _chosen_part(part_id: str, machine: Part | None) -> Part:
-    if part_id != THIS_MACHINE:
-        return catalogue_part(part_id) or known_part(part_id)
-    if machine is None:
-        raise BadViewError(
-            "This machine's peaks have not been measured.", remedy="Run `roofline calibrate` first."
-        )
-    return machine
-
-
-def _look_up(part: Part, reported: ReportedDevice) -> _Lookup:
-    devices = _devices_per_chip(part, reported)
-    memory = {_own_level(one.level, reported): one for one in part.memory(devices)}
-    return _Lookup(part, part.compute(devices), memory)
-
-
-def _devices_per_chip(part: Part, reported: ReportedDevice) -> int:
-    """Devices that the profile shows of one chip: one half of it where its peak is about half."""
-    peaks = part.compute()
-    if not part.may_split or not peaks or not reported.peak_gflops:
-        return part.devices_per_chip
-    low, high = _HALF_RANGE
-    half = peaks[0].gflops / 2
-    return 2 if low <= reported.peak_gflops / half <= high else part.devices_per_chip
-
-
-def _own_level(level: MemoryLevel, reported: ReportedDevice) -> MemoryLevel:
-    """The level at which the profile has what the catalogue calls `level`."""
-    own = reported.bandwidth_gbs
-    if level.is_main:
-        return main_level(own) if any(one.is_main for one in own) else level
-    if level in _SCRATCH and MemoryLevel.SHARED_L1 in own:
-        return MemoryLevel.SHARED_L1
-    return level
-
-
 # ------------------------------------------------------------------------------------------ compute
 
 
-def _merged_compute(
-    reported: ReportedDevice, lookups: Sequence[_Lookup]
-) -> tuple[ComputePeak, ...]:
+def _merged_compute(reported: ReportedDevice, lookups: Sequence[Lookup]) -> tuple[ComputePeak, ...]:
     """The profile's own peaks, then what it does not have; the main one first."""
     nameless = _nameless_peak(reported, lookups)
     own = (*nameless, *_own_units(reported))
@@ -181,7 +88,7 @@ def _merged_compute(
     return (*own, *added)
 
 
-def _nameless_peak(reported: ReportedDevice, lookups: Sequence[_Lookup]) -> tuple[ComputePeak, ...]:
+def _nameless_peak(reported: ReportedDevice, lookups: Sequence[Lookup]) -> tuple[ComputePeak, ...]:
     gflops = reported.peak_gflops
     if gflops is None or not _is_peak(gflops):
         return ()
@@ -196,7 +103,7 @@ def _nameless_peak(reported: ReportedDevice, lookups: Sequence[_Lookup]) -> tupl
     return (peak,)
 
 
-def _stands_for(lookups: Sequence[_Lookup], reported: ReportedDevice) -> tuple[ComputeUnit, ...]:
+def _stands_for(lookups: Sequence[Lookup], reported: ReportedDevice) -> tuple[ComputeUnit, ...]:
     """Units that the profile's one peak is about: the part's main one, and those as fast."""
     peaks = next((lookup.compute for lookup in lookups if lookup.compute), ())
     return tuple(
@@ -230,7 +137,7 @@ def _own_units(reported: ReportedDevice) -> tuple[ComputePeak, ...]:
     )
 
 
-def _published_compute(lookups: Iterable[_Lookup]) -> tuple[ComputePeak, ...]:
+def _published_compute(lookups: Iterable[Lookup]) -> tuple[ComputePeak, ...]:
     found: list[ComputePeak] = []
     for lookup in lookups:
         known = {unit for peak in found for unit in (peak.unit, *peak.covers)}
@@ -269,7 +176,7 @@ def _place(peaks: Sequence[ComputePeak], unit: ComputeUnit) -> int | None:
 # ------------------------------------------------------------------------------------------- memory
 
 
-def _merged_memory(reported: ReportedDevice, lookups: Sequence[_Lookup]) -> tuple[MemoryPeak, ...]:
+def _merged_memory(reported: ReportedDevice, lookups: Sequence[Lookup]) -> tuple[MemoryPeak, ...]:
     published = {peak.level: peak for peak in _published_memory(lookups)}
     own = {
         level: _own_memory(reported, level, lookups)
@@ -283,7 +190,7 @@ def _merged_memory(reported: ReportedDevice, lookups: Sequence[_Lookup]) -> tupl
 
 
 def _own_memory(
-    reported: ReportedDevice, level: MemoryLevel, lookups: Sequence[_Lookup]
+    reported: ReportedDevice, level: MemoryLevel, lookups: Sequence[Lookup]
 ) -> MemoryPeak:
     gbs, stat = reported.bandwidth_gbs[level], _MEMORY_SOURCES.get(level)
     stated = f"{stat} of the device plane" if stat else f"{level.label} bandwidth in the profile"
@@ -296,7 +203,7 @@ def _own_memory(
     return MemoryPeak(level=level, gbs=gbs, origin=reported.peak_origin, source=source)
 
 
-def _published_memory(lookups: Iterable[_Lookup]) -> tuple[MemoryPeak, ...]:
+def _published_memory(lookups: Iterable[Lookup]) -> tuple[MemoryPeak, ...]:
     found: dict[MemoryLevel, MemoryPeak] = {}
     for lookup in lookups:
         for level, peak in lookup.memory.items():

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from app.devices.catalogue import parts
-from app.devices.choice import THIS_MACHINE, known_part
+from app.devices.choice import part_id_of
+from app.devices.lookup import chosen_part
 from app.devices.parts import Figure, FigureStatus, Part
 from app.devices.this_machine import read_machine
-from app.errors import BadViewError
 
 MISSING = "–"
 _WIDTHS = (16, 30, 20, 12, 10)
@@ -23,17 +23,8 @@ def describe_parts() -> str:
 
 def describe_part(name: str) -> str:
     """One part: every number with its source, chosen and not; `BadViewError` if nobody knows it."""
-    part = _machine() if name.casefold() == THIS_MACHINE else known_part(name)
+    part = chosen_part(part_id_of(name), read_machine())
     return "\n".join([*_head(part), "", *_roofs(part), "", *_figures(part)]) + "\n"
-
-
-def _machine() -> Part:
-    machine = read_machine()
-    if machine is None:
-        raise BadViewError(
-            "This machine's peaks have not been measured.", remedy="Run `roofline calibrate` first."
-        )
-    return machine
 
 
 def _line(part: Part) -> str:

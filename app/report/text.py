@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from app.analysis.records import RooflineAnalysis, Scope, View
 from app.analysis.roofline import ridge_point
-from app.model.device import ComputePeak, PeakOrigin
+from app.model.device import ComputePeak, PeakComparison, PeakOrigin
 from app.model.profile import Diagnostic, Severity
 from app.model.units import gb_to_gib
 
@@ -44,7 +44,23 @@ def _device(analysis: RooflineAnalysis) -> str:
         ridge = ridge_point(device.peak_gflops, gibs) if device.peak_gflops else None
         at = f", ridge at {_number(ridge)} FLOP/B" if ridge is not None else ""
         lines.append(_roof(memory.level.label, f"{_number(gibs)} GiB/s", memory.origin) + at)
-    return "\n".join(lines)
+    origins = {*(peak.origin for peak in device.compute), *(peak.origin for peak in device.memory)}
+    if origins & _LOOKED_UP:
+        lines.append(f"  Looked up: {device.part_name} (`roofline devices {device.part_id}`)")
+    return "\n".join([*lines, *_wrapped(_comparison(found) for found in device.comparisons)])
+
+
+def _comparison(found: PeakComparison) -> str:
+    """What profile and catalogue say about one peak, and why they differ."""
+
+    def shown(value: float) -> str:
+        return f"{_number(gb_to_gib(value))} GiB/s" if found.unit == "gbs" else _flops(value)
+
+    profile = "no peak" if found.profile is None else shown(found.profile)
+    return (
+        f"  i {found.label}: {profile} in the profile, {shown(found.catalogue)} in the catalogue."
+        f" {found.explanation}"
+    )
 
 
 def _compute_roofs(analysis: RooflineAnalysis) -> list[ComputePeak]:
@@ -54,6 +70,7 @@ def _compute_roofs(analysis: RooflineAnalysis) -> list[ComputePeak]:
     return [peak for k, peak in peaks if k == 0 or k in used or peak.origin is PeakOrigin.USER]
 
 
+_LOOKED_UP = {PeakOrigin.CATALOGUE, PeakOrigin.CALIBRATED}
 _ORIGINS = {
     PeakOrigin.PROFILE: "from the profile",
     PeakOrigin.MEASURED: "measured by the profiler",

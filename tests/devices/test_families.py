@@ -43,7 +43,7 @@ def traits(processors=None, ghz=None, gib=None, gbs=None):
         (GFX942, traits(304, 2.1, 192, 2662.4), "Instinct MI300X"),
         (GFX942, traits(304, 2.1, 256, 6000), "Instinct MI325X"),
         (GFX90A, traits(104, 1.7, 64, 1638), "Instinct MI210"),
-        (GFX90A, traits(110, 1.7, 64, 1638), "Instinct MI250X (both GCDs)"),
+        (GFX90A, traits(110, 1.7, 64, 1638), "Instinct MI250X (per GCD)"),
         ("AMD GPU - gfx950", traits(256, 2.4, 288, 8000), "Instinct MI355X"),
     ],
 )

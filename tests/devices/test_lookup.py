@@ -146,6 +146,12 @@ def test_chip_that_may_be_split_is_halved_where_the_profile_shows_half(gflops, i
     assert device.unit_gflops(ComputeUnit.MATRIX_INT8) == int8
 
 
+def test_chosen_chip_is_whole_whatever_the_profile_shows():
+    own = reported("TPU v5 lite", 229_500, TPU)
+    device = resolve(own, choice=PeakChoice(part_id="tpu-v5p"))
+    assert device.peak_gflops == 459_000
+
+
 def test_families_are_looked_up_by_their_traits():
     traits = DeviceTraits(
         processor_count=304, clock_ghz=2.1, memory_bytes=192 * 2**30, memory_gbs=2662.4
