@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.devices.parts import Part, PartBandwidth, PartPeak
-from app.model.device import DeviceKind, PeakComparison, ReportedDevice
+from app.model.device import DeviceKind, PeakComparison, PeakOrigin, ReportedDevice
 from app.model.memory import MemoryLevel
 from app.model.units import GB_PER_GIB
 
@@ -16,13 +16,17 @@ TOLERANCE = 0.03
 
 _CHECK = "Check which of the two is meant for this part, clock and power limit."
 _GENERIC = f"No known reason. {_CHECK}"
+_MEASURED = (
+    "The profile's peak was measured with a benchmark on that device. The catalogue's is a data "
+    "sheet's, which programs seldom reach."
+)
 _BOOST_CLOCK = (
-    "XProf multiplies by the boost clock of the multiprocessors. The unit behind the data sheet's "
-    "figure runs slower (1.83 instead of 1.98 GHz on H100)."
+    "The profile's peak counts the boost clock of the multiprocessors: so XProf computes it. The "
+    "unit behind the data sheet's figure runs slower (1.83 instead of 1.98 GHz on H100)."
 )
 _GEFORCE = (
-    "XProf's table for this architecture holds the full tensor rate. GeForce parts halve it when "
-    "they accumulate in fp32, and the catalogue counts that."
+    "The profile's peak is the architecture's full tensor rate, as XProf's table has it. GeForce "
+    "parts halve it when they accumulate in fp32, and the catalogue counts that."
 )
 _VECTOR_ADDED = (
     "The profile's peak is a little above the matrix unit's own, as if the vector unit were added. "
@@ -33,15 +37,15 @@ _TPU7X_CLOCK = (
     "is what the part ran at."
 )
 _NO_RATE = (
-    "XProf has no rate for this architecture, so the profile's peak comes out as zero. The "
-    "catalogue's peak is used."
+    "The profile has no compute peak: XProf knows no rate of some AMD architectures and computes "
+    "zero. The catalogue's is used."
 )
 _NO_PEAK = (
     "The profile does not say enough about this GPU to compute a peak. The catalogue's is used."
 )
 _ONE_ROOF = (
-    "XProf draws one compute roof, the higher of fp32 and fp16. Kernels of faster precisions can "
-    "lie above it, and fp32 kernels lie far below it."
+    "The profile names one compute peak; XProf's is the higher of fp32 and fp16. Kernels of faster "
+    "precisions can lie above it, and fp32 kernels lie far below it."
 )
 _SHARED_TWICE = (
     "XProf counts 256 bytes per cycle and multiprocessor; since Volta shared memory moves 128. The "
@@ -65,6 +69,11 @@ class _Case:
     reported: ReportedDevice
     part: Part
     ratio: float
+
+    @property
+    def is_measured(self) -> bool:
+        """True for a peak that a benchmark reached, below the data sheet's."""
+        return self.reported.peak_origin is PeakOrigin.MEASURED and self.ratio < 1
 
 
 def compare(
@@ -107,6 +116,8 @@ def _main_peak(
 
 def _why_compute(case: _Case) -> str:
     part, ratio = case.part, case.ratio
+    if case.is_measured:
+        return _MEASURED
     if "GeForce" in part.name and 1.8 < ratio < 2.2:
         return _GEFORCE
     if part.vendor == "NVIDIA" and 1 < ratio < 1.15:
@@ -124,10 +135,14 @@ def _named_peaks(
     for peak in compute:
         profile = reported.unit_gflops.get(peak.unit)
         if profile and _differ(profile, peak.gflops):
-            ratio = profile / peak.gflops
-            boost = part.vendor == "NVIDIA" and 1 < ratio < 1.15
-            why = _BOOST_CLOCK if boost else _GENERIC
+            case = _Case(reported, part, profile / peak.gflops)
+            why = _MEASURED if case.is_measured else _why_named(case)
             yield _comparison(peak.unit.value, peak.label, "gflops", profile, peak.gflops, why)
+
+
+def _why_named(case: _Case) -> str:
+    boost = case.part.vendor == "NVIDIA" and 1 < case.ratio < 1.15
+    return _BOOST_CLOCK if boost else _GENERIC
 
 
 def _memories(
@@ -142,7 +157,9 @@ def _memories(
 
 def _why_memory(case: _Case, published: PartBandwidth, level: MemoryLevel) -> str:
     part, ratio = case.part, case.ratio
-    mended = correction(part, level, ratio)
+    if case.is_measured:
+        return _MEASURED
+    mended = correction(case.reported, part, level, ratio)
     if mended is not None:
         return _SHARED_TWICE if mended < 1 else _HALF_TRANSFERS
     if part.id == "tpu-v2" and level.is_main and 1.9 < ratio < 2.1:
@@ -156,12 +173,17 @@ def _why_memory(case: _Case, published: PartBandwidth, level: MemoryLevel) -> st
     return _GENERIC
 
 
-def correction(part: Part, level: MemoryLevel, ratio: float) -> float | None:
+def correction(
+    reported: ReportedDevice, part: Part, level: MemoryLevel, ratio: float
+) -> float | None:
     """What a profile's bandwidth is to be multiplied with where it is known to be wrong.
 
     `ratio` is the profile's over the catalogue's. XProf counts NVIDIA's shared memory twice, and
     AMD's driver half of the transfers of its HBM: ops of real captures lie above that roof.
+    What was measured is never mended.
     """
+    if reported.peak_origin is not PeakOrigin.PROFILE:
+        return None
     if level is MemoryLevel.SHARED_L1 and part.vendor == "NVIDIA" and 1.8 < ratio < 2.4:
         return 0.5
     if level.is_main and part.vendor == "AMD" and 0.48 < ratio < 0.53:

@@ -196,8 +196,8 @@ def _own_memory(
     stated = f"{stat} of the device plane" if stat else f"{level.label} bandwidth in the profile"
     source = reported.derivation.get(level.value, stated)
     published = lookups[0].memory.get(level) if lookups else None
-    mended = correction(lookups[0].part, level, gbs / published.gbs) if published else None
-    if mended is not None:
+    mended = published and correction(reported, lookups[0].part, level, gbs / published.gbs)
+    if mended:
         how = "Half of" if mended < 1 else "Twice"
         gbs, source = gbs * mended, f"{how} the profile's figure, which is known wrong: {source}"
     return MemoryPeak(level=level, gbs=gbs, origin=reported.peak_origin, source=source)

@@ -173,8 +173,8 @@ def test_families_are_looked_up_by_their_traits():
         (reported("TPU v2", 24_300, TPU), "peak", 1.057, "as if the vector unit were added"),
         (reported("TPU7x", 1_028_750, TPU), "peak", 0.892, "1.9 GHz"),
         (reported("NVIDIA GeForce RTX 4090", 330_301), "peak", 2.0, "GeForce"),
-        (reported(H100, 989_400), "matrix_fp8", 0.5, "one compute roof"),
-        (reported("AMD Instinct MI210"), "peak", None, "comes out as zero"),
+        (reported(H100, 989_400), "matrix_fp8", 0.5, "one compute peak"),
+        (reported("AMD Instinct MI210"), "peak", None, "computes zero"),
         (reported("Tesla T4"), "peak", None, "not say enough"),
         (reported("NVIDIA A10G", 140_083), "peak", 2.0, "Public tables disagree"),
         (reported("NVIDIA L4", 60_000), "peak", 0.496, "72 W board"),
@@ -214,6 +214,19 @@ def test_comparison_holds_both_values_per_device():
     found = comparison(resolve(reported("TPU7x", 1_028_750, TPU)), "peak")
     assert (found.label, found.unit, found.profile) == ("Compute", "gflops", 1_028_750)
     assert found.catalogue == pytest.approx(1_153_500)
+
+
+def test_measured_peaks_are_explained_and_never_mended():
+    own = reported(
+        "AMD Instinct MI300X",
+        unit_gflops={BF16: 650_000.0},
+        gbs={HBM: 2662.4},
+        peak_origin=PeakOrigin.MEASURED,
+    )
+    device = resolve(own)
+    assert device.memory_gbs(HBM) == 2662.4
+    for key in ("matrix_bf16", "hbm"):
+        assert "measured with a benchmark" in comparison(device, key).explanation
 
 
 def test_bandwidth_of_half_the_transfers_is_doubled():
