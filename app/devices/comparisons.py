@@ -17,8 +17,9 @@ TOLERANCE = 0.03
 _CHECK = "Check which of the two is meant for this part, clock and power limit."
 _GENERIC = f"No known reason. {_CHECK}"
 _MEASURED = (
-    "The profile's peak was measured with a benchmark on that device. The catalogue's is a data "
-    "sheet's, which programs seldom reach."
+    "The profiler measured this peak, with a benchmark or at the clock that the device ran at "
+    "(Nsight Compute holds the base clock unless told otherwise). The catalogue's is a data "
+    "sheet's, at the boost clock, which programs seldom reach."
 )
 _BOOST_CLOCK = (
     "The profile's peak counts the boost clock of the multiprocessors: so XProf computes it. The "

@@ -226,7 +226,7 @@ def test_measured_peaks_are_explained_and_never_mended():
     device = resolve(own)
     assert device.memory_gbs(HBM) == 2662.4
     for key in ("matrix_bf16", "hbm"):
-        assert "measured with a benchmark" in comparison(device, key).explanation
+        assert "profiler measured this peak" in comparison(device, key).explanation
 
 
 def test_bandwidth_of_half_the_transfers_is_doubled():
