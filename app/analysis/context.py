@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.analysis.records import Bools
 from app.analysis.roofline import Peaks
 from app.model.categories import is_infeed_outfeed
 from app.model.compute import ComputeUnit
@@ -13,6 +14,8 @@ from app.model.profile import Profile
 from app.model.units import gb_to_gib
 
 NAN = float("nan")
+# Ops without a count may take this share of the time before the program's count is unknown, too.
+UNCOUNTED_SHARE = 0.05
 _U64 = 2**64
 
 
@@ -99,6 +102,22 @@ class Context:
     def counted(self) -> bool:
         """True if the work of any op was counted: else the program's is unknown, too."""
         return bool(self.profile.ops.cost_known.any())
+
+    @property
+    def counted_flop(self) -> bool:
+        """True if the FLOPs of all ops that matter were counted: else the program's are unknown."""
+        return self._counted(self.profile.ops.flop_known)
+
+    @property
+    def counted_bytes(self) -> bool:
+        """True if the bytes of all ops that matter were counted."""
+        return self._counted(self.profile.ops.bytes_known)
+
+    def _counted(self, column: Bools | None) -> bool:
+        if column is None:
+            return True
+        time_ps = self.profile.ops.self_time_ps.astype(np.float64)
+        return float(time_ps[~column].sum()) <= UNCOUNTED_SHARE * float(time_ps.sum())
 
 
 def peaks_of(device: Device, oddities: Oddities) -> Peaks:

@@ -19,7 +19,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Time and work of rows, as counted; `known` is false where nobody counted."""
+    """Time and work of rows, as counted; `known` is false where nobody counted.
+
+    `flop_known` and `bytes_known` are false where nobody counted one of the two.
+    """
 
     time_ps: U64
     self_time_ps: U64
@@ -31,6 +34,8 @@ class Work:
     traffic_bytes: Mapping[MemoryLevel, U64]
     traffic_known: Bools
     known: Bools
+    flop_known: Bools
+    bytes_known: Bools
     divisor: Floats  # 1, or the number of steps of an average
     unit_flop: Mapping[ComputeUnit, U64]
     unit_capacity_flop: Mapping[ComputeUnit, Floats]
@@ -43,18 +48,19 @@ def measure(work: Work, context: Context) -> Measures:
     nanoseconds = work.time_ps.astype(np.float64) / PS_PER_NS
     known = work.known | context.oddities.knows_all_costs
 
-    def count(values: U64) -> Floats:
-        return np.where(known, values.astype(np.float64), missing)
+    def count(values: U64, counted: Bools) -> Floats:
+        return np.where(known & counted, values.astype(np.float64), missing)
 
     def rate(values: Floats) -> Floats:
         return roofline.ratio(values, nanoseconds, missing=missing)
 
-    flop, moved = count(work.flop), count(work.bytes_accessed)
+    flop = count(work.flop, work.flop_known)
+    moved = count(work.bytes_accessed, work.bytes_known)
     traffic = _traffic(work, moved, context)
     bandwidth = {level: gb_to_gib(rate(traffic[level])) for level in context.levels}
     overall, intensity = _intensities(flop, moved, traffic, missing)
     flop_rate = rate(flop)
-    unit_rate = {unit: rate(count(work.unit_flop[unit])) for unit in context.units}
+    unit_rate = {unit: rate(count(work.unit_flop[unit], work.flop_known)) for unit in context.units}
     uses = {unit: _unit_use(work, context, unit, unit_rate[unit]) for unit in context.units}
     compute, unit = _compute_utilisation(work, context, flop_rate, uses)
     used = {
@@ -70,7 +76,7 @@ def measure(work: Work, context: Context) -> Measures:
     return Measures(
         **_times(work, context),
         flop_rate_gflops=flop_rate,
-        model_flop_rate_gflops=rate(count(work.model_flop)),
+        model_flop_rate_gflops=rate(count(work.model_flop, work.flop_known)),
         memory_bandwidth_gibs=gb_to_gib(rate(moved)),
         bandwidth_gibs=bandwidth,
         operational_intensity=overall,

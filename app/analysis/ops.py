@@ -32,6 +32,8 @@ def op_records(context: Context) -> OpRecords:
         traffic_bytes={level: with_idle(table.traffic_bytes[level]) for level in context.levels},
         traffic_known=np.append(table.traffic_known, False),
         known=known,
+        flop_known=_counted(table.flop_known, len(known)),
+        bytes_known=_counted(table.bytes_known, len(known)),
         divisor=np.ones(len(known)),
         unit_flop={unit: with_idle(table.unit_flop[unit]) for unit in context.units},
         unit_capacity_flop={u: np.append(c, NAN) for u, c in table.unit_capacity_flop.items()},
@@ -97,6 +99,11 @@ def view_of(context: Context, ops: OpRecords, *, include: bool) -> View:
         beyond_share_ratio=float(np.nan_to_num(share(measures.self_time_us[beyond])).sum()),
         program=program_points(context, include=include),
     )
+
+
+def _counted(column: Bools | None, length: int) -> Bools:
+    """Where one of FLOPs and bytes was counted; everywhere that the file does not say."""
+    return np.ones(length, np.bool_) if column is None else np.append(column, False)
 
 
 def _listed(context: Context, ops: OpRecords, dropped: Bools) -> tuple[I64, I64]:

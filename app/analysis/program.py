@@ -178,6 +178,8 @@ def _program_work(
         traffic_bytes=traffic_bytes,
         traffic_known=traffic_known,
         known=np.full(rows, context.counted),
+        flop_known=np.full(rows, context.counted_flop),
+        bytes_known=np.full(rows, context.counted_bytes),
         divisor=np.full(rows, divisor),
         unit_flop=unit_flop,
         unit_capacity_flop=unit_capacity_flop,

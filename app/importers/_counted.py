@@ -65,11 +65,8 @@ class _Match:
 
 def _matches(program: OpTable, counted: OpTable) -> list[_Match]:
     """Ops and kernels of one name, in full; else without arguments where that names one kernel."""
-    rows = [
-        row
-        for row in range(len(counted))
-        if counted.cost_known[row] and counted.occurrences[row] > 0
-    ]
+    known = counted.cost_known if counted.flop_known is None else counted.flop_known
+    rows = [row for row in range(len(counted)) if known[row] and counted.occurrences[row] > 0]
     whole = {_plain(counted.name[row]): row for row in rows}
     short: dict[str, list[int]] = {}
     for row in rows:

@@ -33,8 +33,8 @@ class OpLabels:
 class OpRows:
     """Numbers of ops, one entry per row; `label` is an index into the labels given beside.
 
-    The last three are as in `OpTable`; a capacity that is unknown in one row of an op is unknown
-    for the op.
+    From `unit_flop` on they are as in `OpTable`; a capacity that is unknown in one row of an op is
+    unknown for the op.
     """
 
     label: I64
@@ -51,6 +51,8 @@ class OpRows:
     unit_flop: Mapping[ComputeUnit, U64] = field(default_factory=dict)
     unit_capacity_flop: Mapping[ComputeUnit, F64] = field(default_factory=dict)
     level_capacity_bytes: Mapping[MemoryLevel, F64] = field(default_factory=dict)
+    flop_known: Bools | None = None
+    bytes_known: Bools | None = None
 
 
 class OpTableBuilder:
@@ -110,6 +112,8 @@ class OpTableBuilder:
             level_capacity_bytes=self._capacities(
                 lambda rows: rows.level_capacity_bytes, MemoryLevel
             ),
+            flop_known=self._any_said(lambda rows: rows.flop_known),
+            bytes_known=self._any_said(lambda rows: rows.bytes_known),
         )
 
     def _units(self) -> tuple[ComputeUnit, ...]:
@@ -139,6 +143,12 @@ class OpTableBuilder:
         for op, rows in self._rows:
             np.add.at(total, op, column(rows))
         return total
+
+    def _any_said(self, column: Callable[[OpRows], Bools | None]) -> Bools | None:
+        """`None` if no row says; those that do not say count as their cost does."""
+        if all(column(rows) is None for _, rows in self._rows):
+            return None
+        return self._any(lambda rows: rows.cost_known if (said := column(rows)) is None else said)
 
     def _any(self, column: Callable[[OpRows], Bools]) -> Bools:
         total = np.zeros(len(self._labels), np.bool_)
@@ -194,6 +204,8 @@ def table_rows(table: OpTable) -> tuple[list[OpLabels], OpRows]:
         unit_flop=table.unit_flop,
         unit_capacity_flop=table.unit_capacity_flop,
         level_capacity_bytes=table.level_capacity_bytes,
+        flop_known=table.flop_known,
+        bytes_known=table.bytes_known,
     )
     return labels, rows
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from app.errors import UnknownFormatError, UploadRejectedError
+from app.errors import UploadRejectedError
 from app.importers import generic, nsight_compute, rocprof_compute, xprof_export, xspace
 from app.importers._counted import with_counters
 from app.importers.source import SourceFile
@@ -38,7 +38,7 @@ def _silent(_phase: str, _fraction: float) -> None:
 
 
 def identify(source: SourceFile) -> Importer:
-    """The importer that recognises `source`, or `UnknownFormatError` listing the formats read."""
+    """The importer that recognises `source`, or `UnknownFormatError` saying what it is instead."""
     if source.size_bytes == 0:
         raise UploadRejectedError(
             f"{source.name} is empty.", remedy="Capture or export the profile again."
@@ -46,11 +46,10 @@ def identify(source: SourceFile) -> Importer:
     for importer in IMPORTERS:
         if importer.recognises(source):
             return importer
-    formats = ", ".join(importer.LABEL for importer in IMPORTERS)
-    raise UnknownFormatError(
-        f"{source.name} is not a profile this server can read.",
-        remedy=f"Formats read: {formats}. Upload the file as the profiler wrote it.",
-    )
+    # Most files are profiles: nobody waits for the names of all the others.
+    from app.importers.wrong_files import refused
+
+    raise refused(source, ", ".join(importer.LABEL for importer in IMPORTERS))
 
 
 def import_profile(
@@ -97,8 +96,7 @@ def _which_one(found: Mapping[Importer, Sequence[SourceFile]]) -> UploadRejected
         for importer, files in found.items()
     )
     why = (
-        "no kernel of the report has the name of an operation of the capture, so they are not of "
-        "one program"
+        "no kernel whose FLOPs the report knows has the name of an operation of the capture"
         if set(found) == {xspace, nsight_compute}
         else "they are not one profile"
     )

@@ -59,7 +59,9 @@ class OpTable:
 
     `flop`, `model_flop`, `bytes_accessed` and `traffic_bytes` are totals over all occurrences.
     `traffic_bytes[level]` counts only where `traffic_known`; elsewhere only `bytes_accessed` is
-    known. `cost_known` is false where nobody counted (no FLOP and no byte count in the file).
+    known. `cost_known` is false where nobody counted (no FLOP and no byte count in the file);
+    `flop_known` and `bytes_known` are false where only the other of the two was counted, `None`
+    where a file counts both or neither.
 
     `unit_flop` splits `flop` by compute unit where the profiler can (a unit's column is 0 where the
     op did not use it; an op whose columns are all 0 counts against the device's main peak).
@@ -88,6 +90,8 @@ class OpTable:
     unit_flop: Mapping[ComputeUnit, U64] = field(default_factory=dict)
     unit_capacity_flop: Mapping[ComputeUnit, F64] = field(default_factory=dict)
     level_capacity_bytes: Mapping[MemoryLevel, F64] = field(default_factory=dict)
+    flop_known: Bools | None = None
+    bytes_known: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.name)

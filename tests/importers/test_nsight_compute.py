@@ -458,6 +458,42 @@ def test_packed_report(tmp_path):
     assert (profile.ops.flop == read(SAMPLES / "a100-kernels.ncu-rep").ops.flop).all()
 
 
+def test_what_was_not_counted_is_unknown_and_not_zero(tmp_path):
+    """Tensor work without a count, bytes without FLOPs, FLOPs without bytes, only a time."""
+    pipe = {"smsp__inst_executed_pipe_tensor.sum.per_cycle_elapsed": 1.0}
+    everything = ncu.collected(KERNELS[0])
+    flop = {name: math.nan for name in everything if "_op_f" in name or "_op_d" in name}
+    moved = {name: math.nan for name in everything if "bytes" in name}
+    made = {
+        "tensor": pipe,
+        "no FLOPs": flop,
+        "no bytes": moved,
+        "time": flop | moved,
+        "all": {},
+    }
+    kernels = [
+        Kernel(
+            name=name,
+            time_ns=1000,
+            instructions={"ffma": 1000},
+            dram_bytes=4096,
+            l2_bytes=64,
+            l1_bytes=64,
+            extra=extra,
+        )
+        for name, extra in made.items()
+    ]
+    profile = profile_of(tmp_path, *kernels)
+    found = analyse(profile, resolve(profile.device, catalogue=False), AnalysisOptions())
+    has_flop = np.isfinite(found.ops.measures.flop_rate_gflops)[: len(made)].tolist()
+    has_bytes = np.isfinite(found.ops.measures.bandwidth_gibs[MemoryLevel.DRAM])[: len(made)]
+    assert has_flop == [False, False, True, False, True]
+    assert has_bytes.tolist() == [True, True, False, False, True]
+    program = found.with_infeed.program.measures
+    assert np.isnan(program.flop_rate_gflops[0])
+    assert np.isnan(program.operational_intensity[0])
+
+
 def test_the_analysis_takes_every_sample():
     for path in SAMPLES.iterdir():
         profile = read(path)

@@ -136,6 +136,8 @@ def _rows(works: Sequence[LaunchWork]) -> OpRows:
         traffic_bytes=traffic,
         traffic_known=np.array([bool(w.moved) for w in works], np.bool_),
         cost_known=np.array([bool(w.flop or w.moved) for w in works], np.bool_),
+        flop_known=np.array([bool(w.flop) and w.tensor.is_whole for w in works], np.bool_),
+        bytes_known=np.array([MemoryLevel.DRAM in w.moved for w in works], np.bool_),
         unit_flop=unit_flop,
         unit_capacity_flop=_capacities(units, works, lambda w, unit: w.peak_flop_s.get(unit)),
         level_capacity_bytes=_capacities(levels, works, _peak_bytes_per_s),
