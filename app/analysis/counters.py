@@ -1,20 +1,25 @@
 """The program's point by hardware counters: "Total (HW)"."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
 import numpy as np
 
 from app.analysis import roofline
 from app.analysis.context import NAN, Context
-from app.analysis.records import Measures, ProgramPoints, Scope
+from app.analysis.measure import Work, measure
+from app.analysis.records import U64, Measures, ProgramPoints, Scope
+from app.analysis.roofline import Floats
+from app.model.device import MeasuredWork
 from app.model.units import gib_to_gb
 
 
 def with_counters(context: Context, points: ProgramPoints) -> ProgramPoints:
-    """Insert "Total (HW)" after Total where the capture has utilisation counters."""
+    """Insert "Total (HW)" after Total where hardware counted the program's work."""
     counters = context.device.counters
+    if counters.measured is not None:
+        return _inserted(points, _measured_row(context, counters.measured))
     compute, memory = _counted(counters.matrix_unit_ratio), _counted(counters.hbm_ratio)
     if math.isnan(compute) and math.isnan(memory):
         return points
@@ -22,12 +27,66 @@ def with_counters(context: Context, points: ProgramPoints) -> ProgramPoints:
         name: float(getattr(points.measures, name)[0])
         for name in ("total_time_us", "total_time_per_core_us")
     }
+    return _inserted(points, row)
+
+
+def _inserted(points: ProgramPoints, row: Mapping[str, float]) -> ProgramPoints:
     return ProgramPoints(
         scope=(points.scope[0], Scope.TOTAL_HW, *points.scope[1:]),
         label=(points.label[0], "Total (HW)", *points.label[1:]),
         outlier=np.insert(points.outlier, 1, False),
         measures=_insert_row(points.measures, row),
     )
+
+
+def _measured_row(context: Context, counted: MeasuredWork) -> dict[str, float]:
+    """Work that a kernel profiler counted, over its kernels' share of the program's time.
+
+    Idle time counts in proportion, so that the point compares with the program's modelled one.
+    """
+    ops_ps = context.profile.op_time_ps
+    time_ps = counted.time_ps * (context.program_ps(include=True) / ops_ps if ops_ps else 1.0)
+    row = measure(_work_of(context, counted, int(time_ps)), context)
+    return {
+        key: float(value[0])
+        for key, value in (*_columns(row), ("bound", row.bound), ("unit", row.unit))
+    }
+
+
+def _work_of(context: Context, counted: MeasuredWork, time_ps: int) -> Work:
+    def one(count: int) -> U64:
+        return np.array([count], np.uint64)
+
+    traffic, unknown = counted.traffic_bytes, np.array([NAN])
+    table = context.profile.ops
+    return Work(
+        time_ps=one(time_ps),
+        self_time_ps=one(0),
+        occurrences=np.ones(1, np.int64),
+        dma_stall_ps=one(0),
+        flop=one(counted.flop),
+        model_flop=one(counted.flop),
+        bytes_accessed=one(traffic.get(context.main_level, 0)),
+        traffic_bytes={level: one(traffic.get(level, 0)) for level in context.levels},
+        traffic_known=np.ones(1, np.bool_),
+        known=np.ones(1, np.bool_),
+        flop_known=np.ones(1, np.bool_),
+        bytes_known=np.array([context.main_level in traffic], np.bool_),
+        divisor=np.ones(1),
+        unit_flop={unit: one(counted.unit_flop.get(unit, 0)) for unit in context.units},
+        unit_capacity_flop=dict.fromkeys(table.unit_capacity_flop, unknown),
+        level_capacity_bytes=dict.fromkeys(table.level_capacity_bytes, unknown),
+    )
+
+
+def _columns(measures: Measures) -> Iterator[tuple[str, Floats]]:
+    """Every column by the name `_insert_row` knows it by."""
+    for field in fields(Measures):
+        value = getattr(measures, field.name)
+        if isinstance(value, Mapping):
+            yield from ((f"{key}_{field.name}", column) for key, column in value.items())
+        elif field.name not in {"bound", "unit"}:
+            yield field.name, value
 
 
 def _counted(value: float | None) -> float:

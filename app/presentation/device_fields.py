@@ -30,6 +30,8 @@ def _counters(analysis: RooflineAnalysis) -> str:
         return "none in this profile"
     if profile.flop_provenance is Provenance.MEASURED:
         return "all FLOPs and bytes"
+    if counters.measured is not None:
+        return counters.measured.source
     parts = {"matrix unit": counters.matrix_unit_ratio, "HBM": counters.hbm_ratio}
     return " and ".join(name for name, value in parts.items() if value is not None)
 

@@ -2,9 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from app.analysis.records import Scope
+from app.analysis.roofline import COMPUTE_BOUND
+from app.model.device import HardwareCounters, MeasuredWork
 from app.model.memory import MemoryLevel
 from app.model.units import gib_to_gb
 from tests.builders import ABSENT, analysed, counters, make_steps, reported
@@ -191,3 +194,38 @@ def test_counters_come_after_the_total_and_before_steps():
     )
     assert points.outlier.tolist() == [False, False, False, True, True]
     assert all(len(column) == 5 for column in points.measures.bandwidth_gibs.values())
+
+
+def measured_work(**given):
+    fields = {
+        "flop": 3 * 10**8,
+        "unit_flop": {},
+        "traffic_bytes": {MemoryLevel.HBM: 2 * 10**6, MemoryLevel.L2: 10**9},
+        "time_ps": 400 * 10**6,
+        "matched_kernels": 3,
+        "total_kernels": 4,
+        "source": "Nsight Compute: report.ncu-rep",
+    }
+    return HardwareCounters(matrix_unit_ratio=0.9, measured=MeasuredWork(**(fields | given)))
+
+
+def test_work_counted_by_a_kernel_profiler_is_the_point_by_hardware():
+    table = "op|self_us|flop|hbm_bytes\ndot|800|4e8|1e6"
+    device = reported(counters=measured_work())
+    program = analysed(table, device=device, idle_us=200).with_infeed.program
+    assert program.scope[:2] == (Scope.TOTAL, Scope.TOTAL_HW)
+    measures = program.measures
+    # 400 of 800 µs of ops have counters: so have 500 of the program's 1,000 µs.
+    assert measures.flop_rate_gflops[1] == pytest.approx(3e8 / 500e3)
+    assert measures.total_time_us[1] == pytest.approx(500)
+    assert measures.intensity[MemoryLevel.HBM][1] == pytest.approx(150)
+    assert measures.compute_efficiency_ratio[1] == pytest.approx(0.6)
+    assert measures.bound[1] == COMPUTE_BOUND
+
+
+def test_a_kernel_profiler_without_bytes_leaves_them_unknown():
+    table = "op|self_us|flop|hbm_bytes\ndot|800|4e8|1e6"
+    device = reported(counters=measured_work(traffic_bytes={}))
+    measures = analysed(table, device=device).with_infeed.program.measures
+    assert np.isnan(measures.bandwidth_gibs[MemoryLevel.HBM][1])
+    assert np.isnan(measures.memory_bandwidth_gibs[1])
