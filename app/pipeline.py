@@ -73,7 +73,17 @@ def _is_profile(source: SourceFile) -> bool:
 
 
 def _no_profile(skipped: Sequence[Unpacked]) -> UnknownFormatError:
+    from app.importers.wrong_files import packed_document, refused
+
     formats = ", ".join(importer.LABEL for importer in IMPORTERS)
+    document = packed_document([file.source.name for file in skipped])
+    if document is not None:
+        return UnknownFormatError(
+            f"{skipped[0].archive} is {document.what}, not a profile.",
+            remedy=document.instead or f"Formats read: {formats}.",
+        )
+    if len(skipped) == 1:
+        return refused(skipped[0].source, formats)
     return UnknownFormatError(
         f"{skipped[0].archive} holds no profile this server can read, only {_names(skipped)}.",
         remedy=f"Formats read: {formats}. Pack the files as the profiler wrote them.",

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from app.importers._perfetto import is_perfetto
 from app.importers.source import SourceFile
 from app.importers.xspace import wire
 from app.importers.xspace.cpu import has_cpu_ops, read_cpu_host
@@ -33,7 +34,10 @@ _PLANE_FIELDS = {1: VARINT, 2: LENGTH, 3: LENGTH, 4: LENGTH, 5: LENGTH, 6: LENGT
 
 def recognises(source: SourceFile) -> bool:
     """True if the head starts with messages that only an XSpace has: planes with known fields."""
-    return not _is_text(source.head) and _starts_like_space(source.head, source.size_bytes)
+    head = source.head
+    if _is_text(head) or not _starts_like_space(head, source.size_bytes):
+        return False
+    return not is_perfetto(head)
 
 
 def read(

@@ -1,0 +1,177 @@
+"""Files that are no profile: each is called by its name, with what to upload instead."""
+
+import gzip
+import json
+import struct
+import zipfile
+
+import pytest
+
+from app.errors import UnknownFormatError
+from app.importers.archives import UnpackLimits
+from app.importers.registry import IMPORTERS, identify
+from app.importers.source import SourceFile
+from app.importers.wrong_files import is_perfetto
+from app.pipeline import open_sources
+from tests.tools import damage
+from tests.tools.xspace_wire import varint
+
+
+def field(number: int, value: bytes | int) -> bytes:
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def packet(*fields: bytes) -> bytes:
+    return field(1, b"".join(fields))
+
+
+CLOCKS = packet(field(6, field(1, field(1, 6) + field(2, 10**12))), field(10, 1))
+PERFETTO = CLOCKS + b"".join(
+    packet(field(8, 10**12 + k), field(11, field(11, 77)), field(10, 1)) for k in range(50)
+)
+EVENTS = (
+    struct.pack("<QI", 24, 0xDEADBEEF)
+    + b"\x09\x00\x00\x40\xc5\x8d\x5c\xd9\x41\x1a\x0dbrain.Event:2"
+    + bytes(4)
+)
+CORE = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x04\x00\x3e\x00" + bytes(40)
+LIBRARY = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\x3e\x00" + bytes(40)
+PICKLE = b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}\x94."
+TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."
+SAFE = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+SAFETENSORS = struct.pack("<Q", len(SAFE)) + SAFE + bytes(4)
+SQLITE = b"SQLite format 3\x00" + bytes(80)
+NSYS_TABLE = SQLITE + b"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT)"
+TRACE = {"displayTimeUnit": "ns", "traceEvents": [{"ph": "X", "name": "f", "ts": 1, "dur": 2}]}
+VIEWER = {"traceEvents": [{"ph": "M", "args": {"name": "XLA Ops"}}, {"ph": "X", "ts": 1}]}
+GVIZ = {"cols": [{"id": "input_category"}], "rows": []}
+KERNEL_STATS = {"cols": [{"id": "rank"}, {"id": "kernel_name"}], "rows": []}
+
+FILES = {
+    "jpeg": (b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(50), "a JPEG picture", "has no numbers"),
+    "png": (b"\x89PNG\r\n\x1a\n" + bytes(50), "a PNG picture", "has no numbers"),
+    "gif": (b"GIF89a" + bytes(20), "a GIF picture", "numbers"),
+    "webp": (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "a WebP picture", "numbers"),
+    "svg": (b'<?xml version="1.0"?><svg width="1"/>', "an SVG picture", "numbers"),
+    "pdf": (b"%PDF-1.7\n%\xe2\xe3\n", "a PDF document", "numbers"),
+    "html": (b"\n<!DOCTYPE html><title>x</title>", "an HTML page", "Download the file itself"),
+    "login": (b"<html><body><form action=login>", "an HTML page", "A login page"),
+    "old office": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(9), "Microsoft Office", "CSV"),
+    "core dump": (CORE, "a core dump", "profiler wrote"),
+    "library": (LIBRARY, "a program or library", "profiler wrote"),
+    "perfetto": (PERFETTO, "a Perfetto trace", "torch.profiler"),
+    "events": (EVENTS, "a TensorBoard event file", "xplane.pb"),
+    "nsys": (b"NVIDIA Tegra Profiler Report 2025@1.\n\x0b", "of Nsight Systems", "ncu --set"),
+    "nsys sqlite": (NSYS_TABLE, "an SQLite export of Nsight Systems", "ncu --set roofline"),
+    "sqlite": (SQLITE, "an SQLite database", "CSV"),
+    "pickle": (PICKLE, "a Python pickle", "weights"),
+    "torch": (TORCH, "a PyTorch checkpoint", "weights"),
+    "safetensors": (SAFETENSORS, "a safetensors checkpoint", "weights"),
+    "numpy": (b"\x93NUMPY\x01\x00v\x00{'descr'", "a NumPy array", "template csv"),
+    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(9), "an HDF5 file", "weights"),
+    "parquet": (b"PAR1\x15\x04", "a Parquet file", "CSV"),
+    "perf": (b"PERFILE2" + bytes(20), "a recording of Linux perf", "Formats read"),
+    "op_profile": (b'{"byProgram": {"name": "a"}, "deviceType": "TPU"}', "op_profile", "hlo_stats"),
+    "memory": (b'{"moduleName": "m", "heapSizes": [1]}', "memory_viewer", "roofline_model"),
+    "trace": (json.dumps(TRACE).encode(), "a Chrome trace", "export_chrome_trace"),
+    "viewer": (json.dumps(VIEWER).encode(), "trace_viewer", "hlo_stats"),
+    "gviz": (json.dumps([GVIZ]).encode(), "a table of another tool of XProf", "hlo_stats"),
+    "kernels": (json.dumps(KERNEL_STATS).encode(), "kernel_stats", "hlo_stats"),
+    "notebook": (b'{"cells": [], "nbformat": 4}', "a Jupyter notebook", "Formats read"),
+    "settings": (b'{"version": 1, "x": {"byProgram": 2}}', "JSON document without", "JSON"),
+    "framework": (b'"Rank","Host/device","Type","Operation"\n', "framework_op_stats", "hlo"),
+    "nsys stats": (
+        b"Time (%),Total Time (ns),Instances,Avg (ns),Name\n1,2,3,4,k\n",
+        "a statistics table of Nsight Systems",
+        "Nsight Compute",
+    ),
+    "rocprofv3": (
+        b'"Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value"\n1,"k","SQ_WAVES",3\n',
+        "the raw counters of rocprofv3",
+        "rocprof-compute",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "what", "instead"), FILES.values(), ids=FILES.keys())
+def test_named_for_what_it_is(content, what, instead, tmp_path):
+    path = tmp_path / "profile.xplane.pb"
+    path.write_bytes(content)
+    source = SourceFile(path)
+    assert [importer.FORMAT_ID for importer in IMPORTERS if importer.recognises(source)] == []
+    with pytest.raises(UnknownFormatError) as caught:
+        identify(source)
+    assert what in caught.value.message
+    assert "not a profile" in caught.value.message
+    assert instead in caught.value.remedy
+
+
+@pytest.mark.parametrize("content", [b"hello", b"\x00\x01\x02" * 50, b"a,b\n1,2\n", b"\xff" * 99])
+def test_unknown_content_lists_the_formats(content, tmp_path):
+    path = tmp_path / "what.bin"
+    path.write_bytes(content)
+    with pytest.raises(UnknownFormatError) as caught:
+        identify(SourceFile(path))
+    assert "is not a profile this server can read" in caught.value.message
+    assert all(importer.LABEL in caught.value.remedy for importer in IMPORTERS)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_truncated_copies_are_survived(name, tmp_path):
+    path = tmp_path / "cut"
+    content = FILES[name][0]
+    for length in range(1, len(content), max(1, len(content) // 40)):
+        path.write_bytes(content[:length])
+        damage.outcome([path])
+
+
+def opened(path, tmp_path):
+    return open_sources(
+        [SourceFile(path)],
+        scratch=tmp_path / "scratch",
+        limits=UnpackLimits(),
+        progress=lambda *_: None,
+    )[0]
+
+
+def test_packed_files_are_named_too(tmp_path):
+    path = tmp_path / "shot.jpg.gz"
+    path.write_bytes(gzip.compress(FILES["jpeg"][0]))
+    (source,) = opened(path, tmp_path)
+    with pytest.raises(UnknownFormatError, match=r"shot\.jpg is a JPEG picture"):
+        identify(source)
+
+
+@pytest.mark.parametrize(
+    ("members", "what"),
+    [
+        (
+            ["[Content_Types].xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"],
+            "an Excel workbook",
+        ),
+        (["[Content_Types].xml", "word/document.xml"], "a Word document"),
+        (["archive/data.pkl", "archive/version", "archive/data/0"], "a PyTorch checkpoint"),
+    ],
+)
+def test_documents_that_are_zip_files(members, what, tmp_path):
+    path = tmp_path / "file.bin"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member in members:
+            archive.writestr(member, "content")
+    with pytest.raises(UnknownFormatError, match=what):
+        opened(path, tmp_path)
+
+
+def test_an_archive_of_one_wrong_file_names_it(tmp_path):
+    path = tmp_path / "file.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a/shot.png", FILES["png"][0])
+    with pytest.raises(UnknownFormatError, match=r"shot\.png is a PNG picture"):
+        opened(path, tmp_path)
+
+
+def test_captures_are_no_perfetto_traces(samples_dir):
+    for sample in sorted((samples_dir / "xspace").rglob("*.pb")):
+        assert not is_perfetto(SourceFile(sample).head)
