@@ -346,7 +346,7 @@ def test_the_profilers_own_counter_comes_first_and_counts_once():
     def tensor(**numbers: float):
         metrics = {TENSOR_PATH + key.replace("__", "."): v for key, v in numbers.items()}
         launch = Launch(kind=ResultKind.KERNEL, name="k", number=0, numbers=metrics)
-        return tensor_work(launch, 1e-3)
+        return tensor_work(launch, 1e-3, 1e9)
 
     found = tensor(
         fp16__sum=100.0,
@@ -367,7 +367,11 @@ def test_the_profilers_own_counter_comes_first_and_counts_once():
         ComputeUnit.MATRIX_FP64: 3,
     }
     # The whole counter's peak is the sparse one, twice what dense work can reach.
-    assert found.per_cycle == {ComputeUnit.MATRIX_FP16: 4096, ComputeUnit.MATRIX_FP64: 256}
+    assert found.peak_flop_s == {ComputeUnit.MATRIX_FP16: 4096e9, ComputeUnit.MATRIX_FP64: 256e9}
+    stored = tensor(
+        fp8_sparsity_off__sum=1.0, fp8_sparsity_off__sum__peak_sustained_elapsed__per_second=7e14
+    )
+    assert stored.peak_flop_s == {ComputeUnit.MATRIX_FP8: 7e14}
     merged = tensor(fp16_bf16_tf32_dst_fp32__sum=50.0, bf16_dst_fp32__sum=20.0)
     assert merged.operations == {ComputeUnit.MATRIX_BF16: 20}
     assert tensor(fp16_bf16_tf32_dst_fp32__sum=50.0).operations == {ComputeUnit.MATRIX_FP16: 50}

@@ -1,5 +1,7 @@
 """CSV of Nsight Compute's command line: every locale, unit, version and kind of noise is one."""
 
+import csv
+import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -144,6 +146,14 @@ def test_noise_of_a_live_capture(tmp_path, exact):
     lines.append("==PROF== Disconnected from process 4242")
     assert_same(works(tmp_path, "\n".join(lines)), exact, 2e-6)
     assert_same(works(tmp_path, "\r\n".join(lines)), exact, 2e-6)
+
+
+def test_a_table_that_another_program_saved_again(tmp_path, exact):
+    rows = list(csv.reader(ncu.raw_page().splitlines()))
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    assert text.getvalue().startswith("ID,Process ID,")
+    assert_same(works(tmp_path, text.getvalue()), exact, 2e-6)
 
 
 def test_two_tables_in_one_log(tmp_path):

@@ -120,7 +120,7 @@ def _tensor(pairs: Pairs) -> Iterator[Diagnostic]:
             severity=Severity.WARNING,
             code="tensor-work-unknown",
             message="kernels used the tensor cores, but the file does not say how many operations "
-            f"that were: their FLOPs are too low ({_names(unknown)}).",
+            f"that were: their FLOPs are unknown ({_names(unknown)}).",
             remedy="Upload the .ncu-rep of --set full, which lists opcodes, or add --metrics "
             "regex:sm__ops_path_tensor_src_.*.sum where your GPU and version have it.",
             count=len(unknown),

@@ -6,7 +6,8 @@ from typing import TypeVar
 import numpy as np
 
 from app.errors import IncompleteProfileError
-from app.importers._op_tables import OpLabels, OpRows, OpTableBuilder, empty_sums
+from app.importers._launches import no_steps
+from app.importers._op_tables import OpLabels, OpRows, OpTableBuilder
 from app.importers.nsight_compute.device import read_device
 from app.importers.nsight_compute.launches import Capture, Launch
 from app.importers.nsight_compute.notes import diagnostics, limits
@@ -19,10 +20,8 @@ from app.model.profile import (
     U64,
     Host,
     LaunchTable,
-    OpTable,
     Profile,
     Provenance,
-    StepTable,
 )
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
@@ -48,7 +47,7 @@ def build_profile(captures: Sequence[Capture], *, format_id: str, format_label: 
     time_ps = int(ops.time_ps.sum(dtype=np.uint64))
     return Profile(
         format_id=format_id,
-        format_label=format_label,
+        format_label=_with_version(format_label, captures),
         device=read_device(launches, works),
         hosts=tuple(_host(capture) for capture in captures),
         ops=ops,
@@ -56,7 +55,7 @@ def build_profile(captures: Sequence[Capture], *, format_id: str, format_label: 
         op_time_ps=time_ps,
         normalised_op_time_ps=time_ps,
         wall_time_ps=None,
-        steps=_no_steps(ops),
+        steps=no_steps(tuple(ops.traffic_bytes)),
         has_average=False,
         captured_at_ns=min((c.captured_at_ns for c in captures if c.captured_at_ns), default=None),
         program_names={},
@@ -66,6 +65,12 @@ def build_profile(captures: Sequence[Capture], *, format_id: str, format_label: 
         limits=limits(works),
         launches=_launch_table(launches, works, number),
     )
+
+
+def _with_version(label: str, captures: Sequence[Capture]) -> str:
+    """The profiler's name, with the version that took all captures where they say one."""
+    versions = {capture.tool_version for capture in captures}
+    return f"{label} {versions.pop()}".strip() if len(versions) == 1 else label
 
 
 def _nothing_measured(captures: Sequence[Capture], count: int) -> IncompleteProfileError:
@@ -180,18 +185,6 @@ def _capacities(
 
 def _capacity(per_second: float | None, time_ns: float | None) -> float:
     return np.nan if per_second is None or time_ns is None else per_second * time_ns / 1e9
-
-
-def _no_steps(ops: OpTable) -> StepTable:
-    none = np.zeros(0, np.uint64)
-    return StepTable(
-        label=(),
-        begin_ps=none,
-        end_ps=none,
-        duration_ps=none,
-        time_ps=none,
-        sums=empty_sums(0, tuple(ops.traffic_bytes), tuple(ops.unit_flop)),
-    )
 
 
 def _launch_table(

@@ -29,6 +29,7 @@ MAGIC = b"NVR\x00"
 VERSION = 7
 _U32 = struct.Struct("<I")
 _NS_PER_S = 10**9
+_SECONDS_OF_2100 = 4_102_444_800
 _TOOL = "Nsight Compute Target"
 # Number of the block header's count → what its payload entries are, in the payload's order.
 _ENTRIES: tuple[tuple[int, ResultKind | None], ...] = (
@@ -276,13 +277,19 @@ def _read_session(data: bytes, begin: int, end: int, session: _Session) -> None:
     for item in wire.fields(data, begin, end):
         number = item[0]
         if number == 2 and session.captured_at_ns is None:
-            session.captured_at_ns = wire.whole(item) * _NS_PER_S
+            seconds = _whole_of(item)
+            session.captured_at_ns = None if seconds is None else _captured_ns(seconds)
         elif number == 3 and not session.hostname:
             session.hostname = _texts(data, *wire.inside(item)).get(5, "")
         elif number == 8 and not session.tool_version:
             version = _texts(data, *wire.inside(item))
             if version.get(1) == _TOOL:
                 session.tool_version = version.get(2, "").split(" ")[0]
+
+
+def _captured_ns(seconds: int) -> int | None:
+    """The time of the capture; `None` for numbers that are no time of this century."""
+    return seconds * _NS_PER_S if 0 < seconds < _SECONDS_OF_2100 else None
 
 
 def _texts(data: bytes, begin: int, end: int) -> dict[int, str]:
@@ -312,8 +319,10 @@ def _extent_of(data: bytes, item: wire.Field | None) -> Extent | None:
 
 
 def _whole_of(item: wire.Field | None) -> int | None:
-    return None if item is None else wire.whole(item)
+    """A number that only labels: of another type in some version, it is left out."""
+    return item[2] if item is not None and item[1] == wire.VARINT else None
 
 
 def _number_text(item: wire.Field | None) -> str:
-    return "" if item is None else str(wire.whole(item))
+    number = _whole_of(item)
+    return "" if number is None else str(number)

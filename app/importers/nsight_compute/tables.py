@@ -1,7 +1,8 @@
 """CSV of the command line: the raw page (a column per metric) and the long form (a row per metric).
 
 Live captures mix it with the profiler's messages and the program's own output. A table starts at
-a line with `"ID",`; below it only lines that start with a quote and an ID are rows. Key columns
+a line with `"ID",`; below it only lines that start with a quote and an ID are rows. Spreadsheets
+and scripts that save a table again drop the quotes; that is read, too. Key columns
 differ between versions and with NVTX, so columns go by name, never by place.
 """
 
@@ -16,7 +17,7 @@ from app.importers.nsight_compute import quantities
 from app.importers.nsight_compute.launches import Capture, Extent, Launch, ResultKind, is_wanted
 from app.importers.source import SourceFile
 
-_HEADER = '"ID",'
+_HEADER = ('"ID",', "ID,")  # as the profiler writes it, and as other programs save it again
 _KERNEL_NAME = "Kernel Name"
 _METRIC_NAME, _METRIC_UNIT, _METRIC_VALUE = "Metric Name", "Metric Unit", "Metric Value"
 _KEY_COLUMNS = {
@@ -60,7 +61,7 @@ def _header_line(text: str) -> str:
         (
             line
             for line in text.splitlines()
-            if line.startswith(_HEADER) and f'"{_KERNEL_NAME}"' in line
+            if line.startswith(_HEADER) and _KERNEL_NAME in _cells(line)
         ),
         "",
     )
@@ -168,7 +169,12 @@ class _Table:
     """A header and the rows below it, cells as written."""
 
     header: tuple[str, ...]
+    is_quoted: bool
     rows: list[list[str]] = field(default_factory=list)
+
+    def holds(self, line: str) -> bool:
+        """True if `line` can be a row: quoted as its header is, or as wide."""
+        return line.startswith('"') if self.is_quoted else line.count(",") >= len(self.header) - 1
 
     @property
     def is_long(self) -> bool:
@@ -249,13 +255,11 @@ def _metric(label: str, unit: str) -> str:
 def _tables(text: str) -> Iterator[_Table]:
     table: _Table | None = None
     for line in text.splitlines():
-        if not line.startswith('"'):
-            continue
         if line.startswith(_HEADER):
             if table is not None:
                 yield table
-            table = _Table(tuple(_cells(line)))
-        elif table is not None and _is_row(cells := _cells(line)):
+            table = _Table(tuple(_cells(line)), is_quoted=line.startswith('"'))
+        elif table is not None and table.holds(line) and _is_row(cells := _cells(line)):
             table.rows.append(cells)
     if table is not None:
         yield table

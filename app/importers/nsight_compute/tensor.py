@@ -46,21 +46,21 @@ _UNITS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorWork:
-    """Operations by unit, what a unit can do per cycle, and whether all work was counted.
+    """Operations by unit, what a unit can do per second, and whether all work was counted.
 
     `operations` is `None` where nobody counted; `is_whole` is false where tensor instructions ran
     that no source turns into operations.
     """
 
     operations: Mapping[ComputeUnit, float] | None
-    per_cycle: Mapping[ComputeUnit, float] = field(default_factory=dict)
+    peak_flop_s: Mapping[ComputeUnit, float] = field(default_factory=dict)
     is_whole: bool
     by_opcode: bool = False
 
 
 @dataclass(slots=True)
 class _Path:
-    """One operand type of the profiler's counter: its count per layer, and dense peak per cycle."""
+    """One operand type of the profiler's counter: its count and its peak (FLOP/s) per layer."""
 
     counts: dict[str, float] = field(default_factory=dict)
     peaks: dict[str, float] = field(default_factory=dict)
@@ -76,15 +76,15 @@ class _Path:
         return self.peaks.get("off", None if sparse else self.peaks.get(""))
 
 
-def tensor_work(launch: Launch, time_s: float | None) -> TensorWork:
-    """What the tensor cores did during `launch`."""
-    paths = _paths(launch.numbers, time_s)
+def tensor_work(launch: Launch, time_s: float | None, clock_hz: float | None) -> TensorWork:
+    """What the tensor cores did during `launch`, whose SMs ran at `clock_hz`."""
+    paths = _paths(launch.numbers, time_s, clock_hz)
     counts = {key: count for key, path in paths.items() if (count := path.count()) is not None}
     peaks = _dense_peaks(paths)
     histogram = next((launch.opcodes[name] for name in _WARP_OPCODES if name in launch.opcodes), {})
     # Zero by some of the counters is no proof: the opcodes may show work of other operands.
     if any(counts.values()) or (counts and not histogram):
-        return TensorWork(operations=_by_unit(counts), per_cycle=peaks, is_whole=True)
+        return TensorWork(operations=_by_unit(counts), peak_flop_s=peaks, is_whole=True)
     if histogram:
         return _from_opcodes(histogram, peaks)
     plain = launch.opcodes.get(_OPCODES_WITHOUT_SHAPE)
@@ -96,7 +96,9 @@ def tensor_work(launch: Launch, time_s: float | None) -> TensorWork:
     return TensorWork(operations={} if idle and not ran else None, is_whole=not ran)
 
 
-def _paths(numbers: Mapping[str, float], time_s: float | None) -> dict[tuple[str, str], _Path]:
+def _paths(
+    numbers: Mapping[str, float], time_s: float | None, clock_hz: float | None
+) -> dict[tuple[str, str], _Path]:
     """The profiler's own counters by (operands, result)."""
     paths: dict[tuple[str, str], _Path] = {}
     for name, value in numbers.items():
@@ -109,8 +111,10 @@ def _paths(numbers: Mapping[str, float], time_s: float | None) -> dict[tuple[str
             path.counts[layer] = value
         elif suffix == ".per_second" and time_s is not None:
             path.counts.setdefault(layer, value * time_s)
-        elif suffix == ".peak_sustained":
-            path.peaks[layer] = value
+        elif suffix == ".peak_sustained" and clock_hz is not None:
+            path.peaks[layer] = value * clock_hz
+        elif suffix == ".peak_sustained_elapsed.per_second":
+            path.peaks.setdefault(layer, value)
     return paths
 
 
@@ -151,7 +155,9 @@ def _unit_of(src: str) -> ComputeUnit | None:
     return _UNITS.get(src.split("_")[0])
 
 
-def _from_opcodes(counts: Mapping[str, int], per_cycle: Mapping[ComputeUnit, float]) -> TensorWork:
+def _from_opcodes(
+    counts: Mapping[str, int], peak_flop_s: Mapping[ComputeUnit, float]
+) -> TensorWork:
     totals: dict[ComputeUnit, float] = {}
     is_whole = True
     for opcode, count in counts.items():
@@ -163,7 +169,7 @@ def _from_opcodes(counts: Mapping[str, int], per_cycle: Mapping[ComputeUnit, flo
             continue
         unit, operations = known
         totals[unit] = totals.get(unit, 0.0) + count * operations
-    return TensorWork(operations=totals, per_cycle=per_cycle, is_whole=is_whole, by_opcode=True)
+    return TensorWork(operations=totals, peak_flop_s=peak_flop_s, is_whole=is_whole, by_opcode=True)
 
 
 def _is_tensor(opcode: str) -> bool:

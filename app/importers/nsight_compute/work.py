@@ -28,6 +28,8 @@ _VECTOR_UNITS = (
 )
 _FLOP_PER_LANE = {"add": 1, "mul": 1, "fma": 2}
 _COUNTERS = ("sm", "smsp")
+_SM_CLOCK = "sm__cycles_elapsed.avg.per_second"
+_SMSP_CLOCK = "smsp__cycles_elapsed.avg.per_second"
 _THREAD_OPCODES = (
     "sass__thread_inst_executed_true_per_opcode_with_modifier_selective",
     "sass__thread_inst_executed_true_per_opcode",
@@ -129,11 +131,12 @@ def launch_work(launch: Launch) -> LaunchWork:
     time_s = None if time_ns is None else time_ns / NS_PER_S
     flop, partial = _vector_flop(numbers, time_s)
     half = {} if ComputeUnit.VECTOR_FP16 in flop else _half_from_opcodes(launch)
-    tensor = tensor_work(launch, time_s)
+    clock = _first(numbers, [_SM_CLOCK, _SMSP_CLOCK])
+    tensor = tensor_work(launch, time_s, clock)
     return LaunchWork(
         time_ns=time_ns,
         flop={**flop, **half, **(tensor.operations or {})},
-        peak_flop_s=dict(_peaks(numbers, tensor)),
+        peak_flop_s=dict(_peaks(numbers, clock, tensor)),
         moved=dict(_moved(numbers, time_s)),
         tensor=tensor,
         half_from_opcodes=bool(half),
@@ -184,7 +187,7 @@ def _instructions(numbers: Numbers, op: str, time_s: float | None) -> float | No
     counted = _first(numbers, names)
     if counted is not None or time_s is None:
         return counted
-    clock = _first(numbers, ["smsp__cycles_elapsed.avg.per_second", _SM_CLOCK])
+    clock = _first(numbers, [_SMSP_CLOCK, _SM_CLOCK])
     rate = _first(numbers, [f"{name}.per_cycle_elapsed" for name in names])
     # The same rate doubled: CSV keeps a digit more of it.
     doubled = numbers.get(f"derived__smsp__sass_thread_inst_executed_op_{op}_pred_on_x2")
@@ -211,27 +214,23 @@ def _half_from_opcodes(launch: Launch) -> dict[ComputeUnit, float]:
     return totals
 
 
-_SM_CLOCK = "sm__cycles_elapsed.avg.per_second"
-
-
-def _peaks(numbers: Numbers, tensor: TensorWork) -> Iterator[tuple[ComputeUnit, float]]:
+def _peaks(
+    numbers: Numbers, clock_hz: float | None, tensor: TensorWork
+) -> Iterator[tuple[ComputeUnit, float]]:
     """FLOP/s that each unit could do at the launch's clock."""
-    clock = _first(numbers, [_SM_CLOCK, "smsp__cycles_elapsed.avg.per_second"])
-    if clock is None:
-        return
     for unit, letter, lanes in _VECTOR_UNITS:
         names = [
             f"{part}__sass_thread_inst_executed_op_{letter}fma_pred_on.sum.peak_sustained"
             for part in _COUNTERS
         ]
         per_cycle = _first(numbers, names)
-        peak = None if per_cycle is None else _plausible(per_cycle * 2 * lanes * clock)
-        if peak is not None:
-            yield unit, peak
-    for unit, per_cycle in tensor.per_cycle.items():
-        peak = _plausible(per_cycle * clock)
-        if peak is not None:
-            yield unit, peak
+        if per_cycle is not None and clock_hz is not None:
+            peak = _plausible(per_cycle * 2 * lanes * clock_hz)
+            if peak is not None:
+                yield unit, peak
+    for unit, rate in tensor.peak_flop_s.items():
+        if _plausible(rate) is not None:
+            yield unit, rate
 
 
 # -------------------------------------------------------------------------------------------- bytes
