@@ -1,7 +1,7 @@
 """Launches of kernels as tables: formats that list one launch per row share this.
 
-Launches of one name are one op; its row is their sum. An unknown count is 0 in the op's sum and NaN
-in the launch's own row; formats say how many they did not know.
+Launches of one name are one op; its row is their sum. A count that some launch does not know is 0
+in the op's sum and NaN in the launch's own row; formats say how many they did not know.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,8 +47,9 @@ def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
     traffic = {
         level: _whole([one.traffic_bytes.get(level) for one in launches]) for level in levels
     }
+    main = main_level(levels)
     has_bytes = np.array([bool(launch.traffic_bytes) for launch in launches], np.bool_)
-    counted = np.array([launch.flop is not None for launch in launches], np.bool_) | has_bytes
+    has_flop = np.array([launch.flop is not None for launch in launches], np.bool_)
     nothing = np.zeros(len(launches), np.uint64)
     builder.add(
         labels,
@@ -60,10 +61,12 @@ def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
             dma_stall_ps=nothing,
             flop=flop,
             model_flop=flop,
-            bytes_accessed=traffic.get(main_level(levels), nothing),
+            bytes_accessed=traffic.get(main, nothing),
             traffic_bytes=traffic,
             traffic_known=has_bytes,
-            cost_known=counted,
+            cost_known=has_flop | has_bytes,
+            flop_known=has_flop,
+            bytes_known=np.array([main in launch.traffic_bytes for launch in launches], np.bool_),
             unit_flop={
                 unit: _whole([one.unit_flop.get(unit) for one in launches]) for unit in units
             },

@@ -179,6 +179,10 @@ def test_what_is_missing_is_said_and_stays_unknown(read):
     assert profile.launches is not None
     assert np.isnan(profile.launches.flop[1])
     assert np.isnan(profile.launches.traffic_bytes[MemoryLevel.DRAM][0])
+    measures = analyse(profile, resolve(profile.device, catalogue=False), AnalysisOptions())
+    assert np.isnan(measures.ops.measures.memory_bandwidth_gibs[0])
+    assert np.isnan(measures.ops.measures.flop_rate_gflops[1])
+    assert np.isnan(measures.ops.measures.flop_rate_gflops[2])
 
 
 def test_zero_flops_are_known(read):

@@ -27,8 +27,7 @@ _CLONE = re.compile(r"\s*(?:\[clone [^\]]*\]|\(\.kd\)|\.kd)\s*$")
 _PS_PER_NS = 1_000
 _LONGEST_NS = 10**15  # eleven days: no kernel runs longer, damaged clocks say so
 _LIMITS = (
-    "rocprof-compute runs every kernel several times to collect its counters: it has no steps and "
-    "no idle time.",
+    "Every kernel ran several times to collect its counters: there are no steps and no idle time.",
     "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
     "to the host and to the Infinity Cache.",
     "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",

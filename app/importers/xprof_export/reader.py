@@ -80,7 +80,7 @@ def _from_hlo_stats(table: ExportTable) -> Profile:
         notes=(),
     )
     limits = [
-        "hlo_stats has no steps, no peaks, no device name and no number of cores.",
+        "The table hlo_stats has no steps, no peaks, no device name and no number of cores.",
         "Infeed, outfeed and copies are not listed: their time counts as idle.",
     ]
     return _profile(table, read_device(table, core_count=1), found, limits)
