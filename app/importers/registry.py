@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from app.errors import UploadRejectedError
-from app.importers import generic, nsight_compute, rocprof_compute, xprof_export, xspace
+from app.importers import generic, nsight_compute, pytorch, rocprof_compute, xprof_export, xspace
 from app.importers._counted import with_counters
 from app.importers.source import SourceFile
 from app.model.profile import Profile
@@ -30,7 +30,14 @@ class Importer(Protocol):
         """The profile in `sources`, one file per host."""
 
 
-IMPORTERS: tuple[Importer, ...] = (xspace, nsight_compute, xprof_export, rocprof_compute, generic)
+IMPORTERS: tuple[Importer, ...] = (
+    xspace,
+    nsight_compute,
+    xprof_export,
+    rocprof_compute,
+    pytorch,
+    generic,
+)
 
 
 def _silent(_phase: str, _fraction: float) -> None:

@@ -1,0 +1,130 @@
+"""What a trace records of an operator's arguments: shapes, types, strides and plain values."""
+
+import math
+from dataclasses import dataclass
+
+_NO_TENSOR = frozenset({"", "Scalar", "ScalarList", "None", "Device", "String", "Bool"})
+
+# C++ and PyTorch names of element types: our word for the precision, and bytes per element.
+_TYPES = {
+    "float": ("fp32", 4),
+    "double": ("fp64", 8),
+    "c10::half": ("fp16", 2),
+    "half": ("fp16", 2),
+    "c10::bfloat16": ("bf16", 2),
+    "bfloat16": ("bf16", 2),
+    "long": ("int64", 8),
+    "long int": ("int64", 8),
+    "long long": ("int64", 8),
+    "int": ("int32", 4),
+    "short": ("int16", 2),
+    "short int": ("int16", 2),
+    "signed char": ("int8", 1),
+    "char": ("int8", 1),
+    "unsigned char": ("uint8", 1),
+    "bool": ("bool", 1),
+    "c10::complex<float>": ("complex64", 8),
+    "c10::complex<double>": ("complex128", 16),
+    "c10::complex<c10::half>": ("complex32", 4),
+    "c10::qint8": ("int8", 1),
+    "c10::quint8": ("uint8", 1),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensor:
+    """One input: its shape, and the strides where a dimension is broadcast."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    item_bytes: int | None
+
+    @property
+    def elements(self) -> int:
+        """Distinct elements: a broadcast dimension (stride 0) holds one."""
+        if len(self.strides) != len(self.shape):
+            return math.prod(self.shape)
+        pairs = zip(self.shape, self.strides, strict=True)
+        return math.prod(min(size, 1) if stride == 0 else size for size, stride in pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """An operator's arguments as recorded: a list of tensors per place, empty for other values.
+
+    `values` are the texts of plain arguments, where the trace has them.
+    """
+
+    operator: str
+    tensors: tuple[tuple[Tensor, ...], ...]
+    values: tuple[str, ...]
+
+    def tensor(self, place: int) -> Tensor | None:
+        """The tensor at an argument's place."""
+        found = self.tensors[place] if place < len(self.tensors) else ()
+        return found[0] if len(found) == 1 else None
+
+    def value(self, place: int) -> str:
+        """The text of a plain argument; empty where unknown."""
+        return self.values[place] if place < len(self.values) else ""
+
+    @property
+    def all_tensors(self) -> list[Tensor]:
+        """Every tensor, lists flattened."""
+        return [tensor for place in self.tensors for tensor in place]
+
+
+def read_inputs(
+    operator: str, *, dims: object, types: object, strides: object, values: object
+) -> Inputs:
+    """The arguments as the trace's JSON spells them; whatever is damaged is no tensor."""
+    dims_list, types_list = _list(dims), _list(types)
+    strides_list = _list(strides)
+    places = []
+    for k, shape in enumerate(dims_list):
+        spelled = types_list[k] if k < len(types_list) else None
+        layout = strides_list[k] if k < len(strides_list) else None
+        places.append(tuple(_tensors(shape, spelled, layout)))
+    texts = tuple(value if isinstance(value, str) else "" for value in _list(values))
+    return Inputs(operator=operator, tensors=tuple(places), values=texts)
+
+
+def _tensors(shape: object, spelled: object, layout: object) -> list[Tensor]:
+    """The tensors at one place: none for plain values, several for a list of tensors."""
+    name = spelled if isinstance(spelled, str) else ""
+    if isinstance(spelled, str) and name in _NO_TENSOR and not shape:
+        return []
+    if not isinstance(shape, list):
+        return []
+    if any(isinstance(part, list) for part in shape):
+        inner = _list(layout)
+        return [
+            tensor
+            for k, part in enumerate(shape)
+            for tensor in _tensors(part, None, inner[k] if k < len(inner) else None)
+        ]
+    sizes = _sizes(shape)
+    dtype, item_bytes = _element(name)
+    # Places without a shape are tensors only if their type says so: scalars, lists, devices.
+    if sizes is None or (not sizes and item_bytes is None):
+        return []
+    return [Tensor(shape=sizes, strides=_sizes(layout) or (), dtype=dtype, item_bytes=item_bytes)]
+
+
+def _element(name: str) -> tuple[str, int | None]:
+    lowered = name.lower()
+    if "float8" in lowered:
+        return "fp8", 1
+    return _TYPES.get(lowered, ("", None))
+
+
+def _sizes(value: object) -> tuple[int, ...] | None:
+    if not isinstance(value, list) or len(value) > 32:
+        return None
+    sizes = tuple(part for part in value if isinstance(part, int) and 0 <= part < 2**48)
+    return sizes if len(sizes) == len(value) else None
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

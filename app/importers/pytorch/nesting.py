@@ -1,0 +1,134 @@
+"""Which operator encloses which, and which one a launch was made in: by time, per thread."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+
+NOBODY = -1
+
+
+@njit(cache=True, nogil=True)
+def _sweep(  # type: ignore[no-untyped-def]
+    order, begin, duration, thread, points, point_ns, point_thread, parent, around
+):
+    """Walk operators and points in order of time, thread by thread, with a stack of open ones."""
+    stack = np.empty(64, np.int64)
+    depth, p = 0, 0
+    for k in range(len(order) + 1):
+        op = order[k] if k < len(order) else -1
+        while p < len(points):
+            point = points[p]
+            if op >= 0 and (
+                point_thread[point] > thread[op]
+                or (point_thread[point] == thread[op] and point_ns[point] >= begin[op])
+            ):
+                break
+            while depth and (
+                thread[stack[depth - 1]] != point_thread[point]
+                or begin[stack[depth - 1]] + duration[stack[depth - 1]] < point_ns[point]
+            ):
+                depth -= 1
+            around[point] = stack[depth - 1] if depth else -1
+            p += 1
+        if op < 0:
+            break
+        while depth and (
+            thread[stack[depth - 1]] != thread[op]
+            or begin[stack[depth - 1]] + duration[stack[depth - 1]] <= begin[op]
+        ):
+            depth -= 1
+        parent[op] = stack[depth - 1] if depth else -1
+        if depth == len(stack):
+            larger = np.empty(2 * depth, np.int64)
+            larger[:depth] = stack
+            stack = larger
+        stack[depth] = op
+        depth += 1
+
+
+def nest(
+    *, begin: I64, duration: I64, thread: I64, point_ns: I64, point_thread: I64
+) -> tuple[I32, I64, I64]:
+    """Parent of each operator, innermost operator around each point, and operators outside in.
+
+    `NOBODY` where there is none. A point on an operator's edge is inside it.
+    """
+    order = np.lexsort((-duration, begin, thread))
+    points = np.lexsort((point_ns, point_thread))
+    parent = np.full(len(begin), NOBODY, np.int32)
+    around = np.full(len(point_ns), NOBODY, np.int64)
+    _sweep(
+        order,
+        np.ascontiguousarray(begin, np.int64),
+        np.ascontiguousarray(duration, np.int64),
+        np.ascontiguousarray(thread, np.int64),
+        points,
+        np.ascontiguousarray(point_ns, np.int64),
+        np.ascontiguousarray(point_thread, np.int64),
+        parent,
+        around,
+    )
+    return parent, around, order
+
+
+@njit(cache=True, nogil=True)
+def _clear_outer(order, parent, counted):  # type: ignore[no-untyped-def]
+    inside = np.zeros(len(parent), np.bool_)
+    for k in range(len(order) - 1, -1, -1):
+        op = order[k]
+        holds = inside[op]
+        if holds:
+            counted[op] = False
+        if (holds or counted[op]) and parent[op] >= 0:
+            inside[parent[op]] = True
+
+
+def innermost(order: I64, parent: I32, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Those of the `counted` operators that enclose no other counted one: each work once."""
+    kept = counted.copy()
+    _clear_outer(order, parent, kept)
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _subtract_children(duration, parent, self_ns):  # type: ignore[no-untyped-def]
+    for op in range(len(parent)):
+        if parent[op] >= 0:
+            self_ns[parent[op]] -= duration[op]
+
+
+def self_times(duration: I64, parent: I32) -> I64:
+    """Duration less that of the operators directly inside, never below 0."""
+    self_ns = np.array(duration, np.int64)
+    _subtract_children(np.ascontiguousarray(duration, np.int64), parent, self_ns)
+    return np.maximum(self_ns, 0)
+
+
+@njit(cache=True, nogil=True)
+def _unions(order, group, begin, duration, busy):  # type: ignore[no-untyped-def]
+    last, reached = np.int64(-1), np.int64(0)
+    for k in order:
+        end = begin[k] + duration[k]
+        if group[k] != last:
+            last, reached = group[k], begin[k]
+        if end > reached:
+            busy[group[k]] += end - max(begin[k], reached)
+            reached = end
+
+
+def busy_times(group: I64, begin: I64, duration: I64, n_groups: int) -> I64:
+    """Length of the union of the spans of each group; groups below 0 are left out."""
+    kept = np.flatnonzero(group >= 0)
+    order = kept[np.lexsort((begin[kept], group[kept]))]
+    busy = np.zeros(n_groups, np.int64)
+    _unions(
+        order,
+        np.ascontiguousarray(group, np.int64),
+        np.ascontiguousarray(begin, np.int64),
+        np.ascontiguousarray(duration, np.int64),
+        busy,
+    )
+    return busy
