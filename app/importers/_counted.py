@@ -49,9 +49,9 @@ def _coverage(program: Profile, measured: MeasuredWork) -> Diagnostic:
     return Diagnostic(
         severity=Severity.INFO,
         code="counters-joined",
-        message=f"Total (HW) is from {measured.source}: {measured.matched_kernels:,} of its "
-        f"{measured.total_kernels:,} kernels run in this program, by name, and take {share:.0%} of "
-        "the time in operations. The rest has no counters.",
+        message=f"Total (HW) is from {measured.source}. Of its {measured.total_kernels:,} kernels, "
+        f"{measured.matched_kernels:,} run in this program, by name, and take {share:.0%} of the "
+        "time in operations. The rest has no counters.",
     )
 
 

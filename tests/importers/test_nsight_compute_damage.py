@@ -52,6 +52,27 @@ def test_a_cut_report_is_refused_but_between_blocks(contents, tmp_path):
     assert readable <= len(KERNELS)
 
 
+@pytest.mark.parametrize("cells", [1, 30, 60])
+def test_half_a_number_is_never_taken_for_a_whole_one(cells, tmp_path):
+    text = ncu.raw_page(KERNELS[2:4]).rstrip()
+    path = tmp_path / "cut.csv"
+    path.write_text(text[: -7 * cells - 2], "utf-8")
+    profile = import_profile([SourceFile(path)])
+    assert profile.ops.name == (ncu.SGEMM,)
+    assert "cut-table" in {found.code for found in profile.diagnostics}
+    path.write_text(text, "utf-8")  # whole, but for its last line break
+    assert len(import_profile([SourceFile(path)]).ops) == 2
+
+
+def test_half_a_number_of_the_long_form(tmp_path):
+    lines = ncu.long_page(KERNELS[2:3], Style(base_units=True)).splitlines()
+    at = next(k for k, line in enumerate(lines) if "gpu__time_duration.sum" in line)
+    path = tmp_path / "cut.csv"
+    path.write_text("\n".join(lines[:at]) + "\n" + lines[at].rstrip('",')[:-2], "utf-8")
+    with pytest.raises(CorruptProfileError, match="lists no kernel"):
+        import_profile([SourceFile(path)])
+
+
 def test_the_error_names_file_and_byte(contents, tmp_path):
     path = tmp_path / "half.ncu-rep"
     path.write_bytes(contents["ncu-rep"][: len(contents["ncu-rep"]) // 2])

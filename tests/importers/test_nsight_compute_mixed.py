@@ -68,7 +68,7 @@ def test_counters_of_matching_kernels_join_the_capture(capture, tmp_path, report
     assert (measured.matched_kernels, measured.total_kernels) == (1, 2)
     assert measured.source == "Nsight Compute 2024.1.1.0: kernels.ncu-rep"
     joined = next(d for d in profile.diagnostics if d.code == "counters-joined")
-    assert "1 of its 2 kernels" in joined.message
+    assert "Of its 2 kernels, 1 run" in joined.message
     assert "60%" in joined.message
 
 

@@ -69,7 +69,8 @@ class Launch:
 class Capture:
     """The results of one file, and what the file says about how they were taken.
 
-    `vague_cells` counts needed numbers that a CSV gives with fewer than three digits.
+    `vague_cells` counts needed numbers that a CSV gives with fewer than three digits. `is_cut` says
+    that the last kernel was left out, because the file ends within its row.
     """
 
     file_name: str
@@ -77,8 +78,8 @@ class Capture:
     tool_version: str = ""
     hostname: str = ""
     captured_at_ns: int | None = None
-    is_table: bool = False
     vague_cells: int = 0
+    is_cut: bool = False
 
 
 @lru_cache(maxsize=16_384)

@@ -45,6 +45,7 @@ def diagnostics(captures: Sequence[Capture], pairs: Pairs) -> Iterator[Diagnosti
     yield from _half(measured)
     yield from _devices(measured)
     yield from _vague(captures)
+    yield from _cut(captures)
 
 
 def _failed(launches: Sequence[Launch]) -> Iterator[Diagnostic]:
@@ -193,6 +194,18 @@ def _vague(captures: Sequence[Capture]) -> Iterator[Diagnostic]:
             "the column's unit, so small kernels are inexact.",
             remedy="Upload the .ncu-rep itself.",
             count=vague,
+        )
+
+
+def _cut(captures: Sequence[Capture]) -> Iterator[Diagnostic]:
+    names = [capture.file_name for capture in captures if capture.is_cut]
+    if names:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="cut-table",
+            message=f"The table ends in the middle of a kernel's row ({', '.join(names)}): that "
+            "kernel is left out, and others may be missing.",
+            remedy="Check that the file was copied completely, or export it again.",
         )
 
 

@@ -73,6 +73,7 @@ def read_tables(source: SourceFile) -> Capture:
     tables = list(_tables(text))
     if not tables:
         raise _no_table(text, source.name)
+    is_cut = not text.endswith(("\n", "\r")) and tables[-1].drop_cut_row(text)
     launches: list[Launch] = []
     vague = 0
     for table in tables:
@@ -89,7 +90,7 @@ def read_tables(source: SourceFile) -> Capture:
         file_name=source.name,
         launches=tuple(launches),
         hostname=tables[0].hostname,
-        is_table=True,
+        is_cut=is_cut,
         vague_cells=vague,
     )
 
@@ -184,6 +185,17 @@ class _Table:
     def hostname(self) -> str:
         names = (self._keys(row).get("Host Name", "") for row in self.rows)
         return next((name for name in names if name not in _NO_HOST), "")
+
+    def drop_cut_row(self, text: str) -> bool:
+        """Leave out the last row if `text` ends within it: half a number looks like a whole one."""
+        line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
+        if not self.rows or self.rows[-1] != _cells(line):
+            return False
+        is_short = not self.is_long and len(self.rows[-1]) < len(self.header)
+        is_open = self.is_quoted and line.count('"') % 2 == 1
+        if is_short or is_open:
+            self.rows.pop()
+        return is_short or is_open
 
     def number_cells(self) -> Iterator[str]:
         """Cells that may show the decimal mark: those of metrics, not of keys and attributes."""
