@@ -2,6 +2,7 @@
 // glyphs are drawn by the style sheet, which keeps a page of rows light.
 
 import { columnScale, DASH } from "./format.js";
+import { rateWord } from "./provenance.js";
 import { COST_WORDS, isOver } from "./words.js";
 
 /**
@@ -78,7 +79,7 @@ export function tableColumn(column, context) {
   return {
     id: column.id,
     label: column.label,
-    sub: [scale.unit, column.sub].filter(Boolean).join(" "),
+    sub: [[scale.unit, column.sub].filter(Boolean).join(" "), rateWord(context.model.profile.provenance, column.id)].filter(Boolean).join(", "),
     help: column.help,
     align: LEFT.has(column.unit) ? "left" : "right",
     head: context.head,

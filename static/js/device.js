@@ -71,7 +71,7 @@ function differsTag(device, roof) {
 }
 
 /** What the catalogue says otherwise about a peak of the profile. */
-export function comparisonOf(device, roof) {
+function comparisonOf(device, roof) {
   if (roof.origin !== "profile" && roof.origin !== "measured") return null;
   return (device.comparisons ?? []).find((one) => one.id === roof.id && one.profile !== null) ?? null;
 }

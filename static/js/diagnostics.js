@@ -2,6 +2,7 @@
 
 import { html, icon, part } from "./dom.js";
 import { count } from "./format.js";
+import { counted } from "./words.js";
 
 const ORDER = ["error", "warning", "info"];
 
@@ -11,16 +12,22 @@ const WORDS = { error: "error", warning: "warning", info: "note" };
 
 /**
  * @param {any[]} diagnostics
+ * @param {{ format: string, limits?: string[] }} profile `limits`: what its profiler cannot know
  * @param {(filter: Record<string, unknown>) => void} onFollow
  */
-export function showDiagnostics(diagnostics, onFollow) {
+export function showDiagnostics(diagnostics, { format, limits = [] }, onFollow) {
   const toggle = part("diagnostics-toggle");
   const panel = document.getElementById("diagnostics");
-  toggle.hidden = diagnostics.length === 0;
-  toggle.replaceChildren(...ORDER.flatMap((severity) => {
+  toggle.hidden = diagnostics.length + limits.length === 0;
+  const counts = ORDER.flatMap((severity) => {
     const n = diagnostics.filter((one) => severityOf(one) === severity).length;
     return n === 0 ? [] : [html("span", { class: `n sev-${severity}` }, icon(severity), `${n} ${WORDS[severity]}${n === 1 ? "" : "s"}`)];
-  }));
+  });
+  const known = limits.length === 0 ? [] : [html("span", { class: "n sev-info", title: "What this profiler cannot know" }, counted(limits.length, count(limits.length), "limit"))];
+  toggle.replaceChildren(...counts, ...known);
+  const words = part("limits");
+  words.hidden = limits.length === 0;
+  words.replaceChildren(html("h3", {}, `What a profile of ${format} cannot know`), html("ul", {}, ...limits.map((limit) => html("li", {}, limit))));
   toggle.addEventListener("click", () => {
     panel.hidden = !panel.hidden;
     toggle.setAttribute("aria-expanded", String(!panel.hidden));

@@ -3,8 +3,10 @@
 import { boundBadge, categoryBadge, entry, html, part } from "./dom.js";
 import { bandwidth, count, duration, flopRate, percent } from "./format.js";
 import { joined, memoryTable, opFacts, peakName } from "./hover-card.js";
+import { launchContent } from "./launches.js";
 import { miniRoofline } from "./mini-roofline.js";
 import { logPlace } from "./points.js";
+import { rateWord } from "./provenance.js";
 import { computeRoof } from "./roofs.js";
 
 /**
@@ -52,7 +54,7 @@ export function createDrawer({ model, opsUrl, onClose, onMove }) {
   async function fillOrigin(row, target) {
     try {
       const found = await fetchDetails(row.op);
-      if (current === row.op) target.replaceChildren(...originContent(found));
+      if (current === row.op) target.replaceChildren(...originContent(found), ...launchContent(found, model.levels));
     } catch {
       if (current === row.op) target.replaceChildren(html("p", { class: "muted" }, "The server did not answer; the numbers above are complete."));
     }
@@ -113,7 +115,7 @@ function content(model, view, row, hidden) {
     ),
     html("h3", {}, "Compute"),
     list(
-      ["FLOP rate, normalised", flopRate(get("flop_rate_gflops"))],
+      [["FLOP rate, normalised", rateWord(model.profile.provenance, "flop_rate_gflops")].filter(Boolean).join(", "), flopRate(get("flop_rate_gflops"))],
       ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
       [`Share of ${peakName(model, get("compute_unit"))}`, percent(get("compute_efficiency_ratio"))],
       ["Attainable here", flopRate(get("attainable_gflops"))],

@@ -109,6 +109,18 @@ export function bytes(value) {
   return step ? `${significant(value / step[0])}${SPACE}${step[1]}` : `${count(value)}${SPACE}B`;
 }
 
+/** 1e9 and its like by prefix: "2.15 G", with a unit. */
+function prefixed(value, unit) {
+  if (value == null) return DASH;
+  const [factor, prefix] = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([step]) => value >= step * 0.9995) ?? [1, ""];
+  return `${significant(value / factor)}${SPACE}${prefix}${unit}`;
+}
+
+/** A number of FLOPs, "2.15 GFLOP". */
+export const flops = (value) => prefixed(value, "FLOP");
+/** Bytes by powers of ten, as FLOPs are: "20.7 MB". */
+export const decimalBytes = (value) => prefixed(value, "B");
+
 /** An ISO date as "11 Mar 2025, 20:14 UTC". */
 export function dateTime(iso) {
   const date = new Date(iso ?? NaN);

@@ -2,6 +2,7 @@
 
 import { boundBadge, categoryBadge, entry, html, part } from "./dom.js";
 import { bandwidth, count, DASH, duration, flopRate, intensity, peakBandwidth, percent } from "./format.js";
+import { rateWord } from "./provenance.js";
 import { computeRoof } from "./roofs.js";
 import { placeSentence, programName } from "./words.js";
 
@@ -32,7 +33,7 @@ export function memoryTable(model, get) {
   const row = (label, rate, ratio) => html("tr", {}, html("th", { scope: "row" }, label), html("td", {}, bandwidth(rate)), html("td", {}, intensity(ratio)));
   const levels = model.levels.filter(({ id }) => get(`${id}_bandwidth_gibs`) !== null || get(`${id}_intensity`) !== null);
   return html("table", { class: "memory" },
-    html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Memory"), html("th", { scope: "col" }, "bandwidth"), html("th", { scope: "col" }, "intensity"))),
+    html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Memory"), html("th", { scope: "col" }, ["bandwidth", rateWord(model.profile.provenance, "memory_bandwidth_gibs")].filter(Boolean).join(", ")), html("th", { scope: "col" }, "intensity"))),
     html("tbody", {},
       row("all levels", get("memory_bandwidth_gibs"), get("operational_intensity")),
       ...levels.map(({ id, label }) => row(label, get(`${id}_bandwidth_gibs`), get(`${id}_intensity`))),
@@ -44,12 +45,20 @@ export function peakName(model, unit) {
   return unit === null || unit === undefined ? "peak" : `${computeRoof(model, unit)?.label ?? ""} peak`.trimStart();
 }
 
+/** The least time of an op on each device compared with, and what binds there where that differs. */
+function otherBounds({ others, bounds }, { op, bound }) {
+  if (others.length === 0) return [];
+  const text = ({ us, bound: there }) => [duration(us[op]), us[op] !== null && there[op] !== bound ? `${bounds[there[op]].label}-bound` : ""].filter(Boolean).join(" · ");
+  return [html("dl", { class: "others" }, ...others.flatMap((other) => entry(`At least on ${other.name}`, text(other))))];
+}
+
 /** Several numbers on one line; missing ones are left out, nothing at all is "–". */
 export const joined = (...parts) => parts.filter((text) => text !== null && !text.startsWith(DASH)).join(" · ") || DASH;
 
 /** @param {import("./model.js").Model} model */
 export function createHoverCard(model) {
   const card = part("hover-card");
+  const rateLabel = ["FLOP rate", rateWord(model.profile.provenance, "flop_rate_gflops")].filter(Boolean).join(", ");
 
   function put(event, ...content) {
     card.replaceChildren(...content.filter(Boolean));
@@ -80,10 +89,11 @@ export function createHoverCard(model) {
           ...entry(`Self time per ${model.coreWord}`, joined(duration(get("self_time_per_core_us")), percent(row.share))),
           ...entry(`Total time per ${model.coreWord}`, joined(duration(get("total_time_per_core_us")), percent(get("total_share_ratio")))),
           ...entry("Occurrences", joined(count(get("occurrences")), `${duration(get("avg_self_time_us"))} each`)),
-          ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of ${peakName(model, get("compute_unit"))}`)),
+          ...entry(rateLabel, joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of ${peakName(model, get("compute_unit"))}`)),
           ...entry("FLOP rate, model", flopRate(get("model_flop_rate_gflops"))),
           ...entry("Program", program)),
         memoryTable(model, get),
+        ...otherBounds(model, row),
         html("div", { class: "sentence" }, sentence));
     },
     /** @param {any} point @param {PointerEvent} event */
@@ -95,7 +105,7 @@ export function createHoverCard(model) {
         html("div", { class: "badges" }, bound ? boundBadge(bound) : null, point.is_outlier ? html("span", { class: "sev-warning" }, "unlike the other steps") : null),
         html("dl", {},
           ...entry(`Time per ${model.coreWord}`, duration(get("total_time_per_core_us"))),
-          ...entry("FLOP rate", joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of ${peakName(model, get("compute_unit"))}`)),
+          ...entry(rateLabel, joined(flopRate(get("flop_rate_gflops")), `${percent(get("compute_efficiency_ratio"))} of ${peakName(model, get("compute_unit"))}`)),
           ...entry("FLOP rate, model", flopRate(get("model_flop_rate_gflops"))),
           ...entry("Attainable", flopRate(get("attainable_gflops"))),
           ...entry("Share of roof", percent(get("roofline_efficiency_ratio")))),

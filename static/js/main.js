@@ -262,7 +262,7 @@ function createPage(model, lens, library, initial) {
     const verdict = isWhatIf(state)
       ? whatIfVerdict({ model, view: view(), ownView: ownModel.view(state.infeed), device, peaks: state.peaks })
       : view().verdict;
-    showVerdict(verdict, follow);
+    showVerdict(verdict, model.profile.provenance, follow);
     peaksMenu.render();
     programTable.setColumns();
   }
@@ -326,7 +326,7 @@ function createPage(model, lens, library, initial) {
     showView();
     showDevice(model, peaksMenu.edit);
     wireDevice();
-    showDiagnostics(model.diagnostics, follow);
+    showDiagnostics(model.diagnostics, model.profile, follow);
     opTable.setColumns(state);
     programList.draw();
     showWords(state);

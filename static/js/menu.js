@@ -10,7 +10,8 @@ export function wireMenus() {
     menu.addEventListener("toggle", (event) => {
       const open = event.newState === "open";
       button.setAttribute("aria-expanded", String(open));
-      if (open) menu.querySelector("input, button, a")?.focus();
+      // Whoever opened it may have chosen a better place already.
+      if (open && !menu.contains(document.activeElement)) menu.querySelector("input, button, a")?.focus();
     });
     menu.addEventListener("beforetoggle", (event) => {
       if (event.newState === "open") place(menu, button);

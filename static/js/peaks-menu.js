@@ -1,6 +1,6 @@
 // The menu of peaks: each can be set by hand, another device's can be taken, other devices can be compared with.
 
-import { comparedText, comparisonOf, originTag } from "./device.js";
+import { comparedText, originTag } from "./device.js";
 import { createDevicePicker } from "./device-picker.js";
 import { html, part } from "./dom.js";
 import { peakRate, stated } from "./format.js";
@@ -28,6 +28,10 @@ export function createPeaksMenu({ model, store, lens }) {
   const picker = createDevicePicker({ lens, store });
   /** The text of the field that cannot be read, by its key. */
   let wrong = null;
+  /** @type {ReturnType<typeof createRow>[]} */
+  let rows = [];
+  /** The peak that the menu opens at. */
+  let wanted = null;
   part("peaks-per").textContent = `per ${model.device.core_word}`;
 
   const setPeaks = (peaks) => store.set({ peaks, zoom: null });
@@ -37,7 +41,15 @@ export function createPeaksMenu({ model, store, lens }) {
     wrong = null;
     render();
     picker.open();
+    focusOn(wanted);
+    wanted = null;
   });
+
+  function focusOn(key) {
+    const field = key === null ? null : list.querySelector(`[data-peak="${key}"]`);
+    field?.focus();
+    field?.select();
+  }
 
   function set(key, text, kind) {
     const value = text.trim() === "" ? undefined : parseAmount(text, kind);
@@ -63,7 +75,7 @@ export function createPeaksMenu({ model, store, lens }) {
     button.classList.toggle("changed", isWhatIf(state));
     for (const reset of resets) reset.hidden = !isWhatIf(state);
     if (!menu.matches(":popover-open")) return;
-    list.replaceChildren(...peakRows().map(createRow));
+    renderRows(peakRows());
     part("peak-note").hidden = lens.own.roofs.compute.length + lens.own.roofs.memory.length > 0;
     picker.render();
   }
@@ -83,27 +95,48 @@ export function createPeaksMenu({ model, store, lens }) {
 
   const isCounted = (id) => lens.own.ops.columns[`${id}_bandwidth_gibs`]?.some((value) => value > 0);
 
-  function createRow({ key, kind, label, roof }) {
-    const value = roof === null ? "" : kind === "gflops" ? peakRate(roof.gflops) : bandwidthText(roof.gbs);
-    const field = html("input", {
-      class: "field", type: "text", value, placeholder: "unknown", autocomplete: "off", spellcheck: "false", "data-peak": key,
-      "aria-label": `${label} peak per ${model.device.core_word}`, "aria-invalid": String(wrong === key),
-      on: { change: (event) => set(key, event.target.value, kind) },
-    });
-    const undo = key in store.get().peaks
-      ? html("button", { class: "linkish", type: "button", "aria-label": `Undo the peak of ${label}`, on: { click: () => set(key, "", kind) } }, "undo") : null;
-    return html("li", {},
-      html("label", {}, html("i", { class: "swatch", vars: { "--swatch": `var(${roof?.token ?? "--ink-3"})` } }), html("span", { class: "text", title: label }, label), field),
-      html("span", { class: "origin-line" }, originTag(roof?.origin ?? null, roof?.source), undo),
-      wrong === key ? html("p", { class: "wrong", role: "alert" }, `Write a positive number and a unit, as in “${EXAMPLE[kind]}”.`) : null,
-      ...differences(roof));
+  /** Rows stay while their peaks do, so that the keyboard keeps its place. */
+  function renderRows(wantedRows) {
+    if (String(wantedRows.map(({ key }) => key)) !== String(rows.map(({ key }) => key))) {
+      rows = wantedRows.map(createRow);
+      list.replaceChildren(...rows.map(({ item }) => item));
+    }
+    rows.forEach((row, i) => row.show(wantedRows[i]));
+  }
+
+  function createRow({ key, kind, label }) {
+    const field = /** @type {HTMLInputElement} */ (html("input", {
+      class: "field", type: "text", placeholder: "unknown", autocomplete: "off", spellcheck: "false", "data-peak": key,
+      on: { change: () => set(key, field.value, kind) },
+    }));
+    const undo = html("button", { class: "linkish", type: "button", "aria-label": `Undo the peak of ${label}`, on: { click: () => set(key, "", kind) } }, "undo");
+    const swatch = html("i", { class: "swatch" });
+    const text = html("span", { class: "text" });
+    const origin = html("span", { class: "origin-line" });
+    const remarks = html("div", { class: "remarks" });
+
+    function show({ label: name, roof }) {
+      const isWrong = wrong === key;
+      swatch.style.setProperty("--swatch", `var(${roof?.token ?? "--ink-3"})`);
+      text.textContent = name;
+      text.title = name;
+      field.setAttribute("aria-label", `${name} peak per ${model.device.core_word}`);
+      field.setAttribute("aria-invalid", String(isWrong));
+      // What cannot be read stays to be mended.
+      if (!isWrong) field.value = roof === null ? "" : kind === "gflops" ? peakRate(roof.gflops) : bandwidthText(roof.gbs);
+      origin.replaceChildren(...[originTag(roof?.origin ?? null, roof?.source), key in store.get().peaks ? undo : null].filter(Boolean));
+      const message = isWrong ? [html("p", { class: "wrong", role: "alert" }, `Write a positive number and a unit, as in “${EXAMPLE[kind]}”.`)] : [];
+      remarks.replaceChildren(...message, ...differences(roof));
+    }
+    return { key, item: html("li", {}, html("label", {}, swatch, text, field), origin, remarks), show };
   }
 
   function differences(roof) {
-    const found = roof && comparisonOf(model.device, roof);
+    const found = roof && !isWhatIf(store.get()) && (model.device.comparisons ?? []).find(({ id }) => id === roof.id);
     if (!found) return [];
+    const own = found.profile === null ? "The profile has none" : `Profile ${comparedText(found, found.profile)}`;
     return [html("p", { class: "explained" },
-      `Profile ${comparedText(found, found.profile)}, catalogue ${comparedText(found, found.catalogue)}. ${found.explanation} `,
+      `${own}, catalogue ${comparedText(found, found.catalogue)}. ${found.explanation} `,
       model.device.part ? html("button", { class: "linkish", type: "button", on: { click: () => store.set({ dev: model.device.part.id, zoom: null }) } }, "Use the catalogue’s") : null)];
   }
 
@@ -116,10 +149,8 @@ export function createPeaksMenu({ model, store, lens }) {
     },
     /** Opens the menu at one peak. @param {string} key */
     edit(key) {
+      wanted = key;
       showMenu(menu, button);
-      const field = list.querySelector(`[data-peak="${key}"]`);
-      field?.focus();
-      field?.select();
     },
   };
 }

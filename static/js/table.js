@@ -92,10 +92,14 @@ export function createTable({ table, caption, sortable, keyOf, onSelect, onLight
     pool[index % pageSize()]?.querySelector("button")?.focus();
   }
 
+  /** Columns that only mean something else, as under other peaks, keep their cells. */
   function setColumns(wanted, sort) {
+    const isSame = wanted.length === columns.length && wanted.every(({ id, head: isHead }, i) => id === columns[i].id && isHead === columns[i].head);
     columns = wanted;
-    pool = [];
-    body.replaceChildren();
+    if (!isSame) {
+      pool = [];
+      body.replaceChildren();
+    }
     head.replaceChildren(html("tr", {}, ...columns.map((column) => createHeader(column))));
     showSort(sort);
   }

@@ -148,8 +148,12 @@ export function createColumnMenu({ model, store }) {
     preset("xprof", "XProf’s", "The columns of XProf’s own table"),
     preset("all", "All", "Every column"));
 
+  let filled = "";
   /** The entries of the model's present columns: a comparison adds some. */
   function fill() {
+    const ids = String(model.columns.map((column) => column.id));
+    if (ids === filled) return;
+    filled = ids;
     entries = model.columns.filter((column) => column.id !== "name").map((column) => {
       const label = menuCheck({
         value: column.id, checked: false, title: column.help,

@@ -1,6 +1,7 @@
 // The sentence at the top, computed by the server and cut into segments where the style changes.
 
 import { html, part } from "./dom.js";
+import { countsText } from "./provenance.js";
 
 /**
  * @param {any[]} segments
@@ -22,8 +23,14 @@ export function segmentNodes(segments, onFollow) {
   });
 }
 
-/** @param {{ headline: any[], lead: any[] }} verdict @param {(filter: Record<string, unknown>) => void} onFollow */
-export function showVerdict(verdict, onFollow) {
+/**
+ * @param {{ headline: any[], lead: any[] }} verdict
+ * @param {import("./provenance.js").Provenance | undefined} provenance of the numbers it speaks of
+ * @param {(filter: Record<string, unknown>) => void} onFollow
+ */
+export function showVerdict(verdict, provenance, onFollow) {
   part("headline").replaceChildren(...segmentNodes(verdict.headline, onFollow));
-  part("lead").replaceChildren(...segmentNodes(verdict.lead, onFollow));
+  const counts = verdict.lead.length > 0 ? countsText(provenance) : null;
+  const tag = counts ? [" ", html("span", { class: "origin", title: counts.meaning }, counts.text)] : [];
+  part("lead").replaceChildren(...segmentNodes(verdict.lead, onFollow), ...tag);
 }

@@ -1,0 +1,155 @@
+"""What if: other peaks, another device, several devices side by side; all of it in the address."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser import view
+from tests.browser.conftest import ROOT, NewPage
+from tests.browser.serving import Server
+from tests.browser.watching import is_ready
+
+KERNELS = ROOT / "sample_profiles" / "nsight_compute" / "a100-kernels.ncu-rep"
+
+
+@pytest.fixture(scope="module")
+def kernels_url(browser: Browser, server: Server) -> str:
+    """The address of a report of single kernels: hardware counters, several memory levels."""
+    page = browser.new_page(base_url=server.url)
+    page.goto("/")
+    page.set_input_files("#file", KERNELS)
+    is_ready(page)
+    url = page.url
+    page.close()
+    return url
+
+
+def open_at(new_page: NewPage, url: str, query: str = "") -> Page:
+    page = new_page()
+    page.goto(f"{urlsplit(url).path}{query}")
+    is_ready(page)
+    return page
+
+
+def open_devices(page: Page, wanted: str = "") -> Locator:
+    """Opens the menu of peaks and finds a device in it."""
+    page.locator("[data-peaks-button]").click()
+    page.locator("[data-device-search]").fill(wanted)
+    return page.locator("[data-device-list] li:visible")
+
+
+def headline(page: Page) -> str:
+    return page.locator("[data-headline]").inner_text()
+
+
+def seen(page: Page) -> dict[str, Any]:
+    """What other peaks change."""
+    return {
+        "headline": headline(page),
+        "strip": page.locator("[data-device-strip]").inner_text(),
+        "first": view.rows(page).first.inner_text(),
+        "steps": page.locator("[data-steps]").inner_text(),
+        "categories": page.locator("[data-categories]").inner_text(),
+        "roofs": page.locator("#op-chart .annotation-text").all_text_contents(),
+    }
+
+
+def test_another_device_changes_everything_and_reset_undoes_it(profile: Page) -> None:
+    own = seen(profile)
+    open_devices(profile, "h100 sxm").first.locator(".use").click()
+    expect(profile.locator("[data-headline]")).to_contain_text("H100 SXM5 80GB")
+    expect(profile.locator("[data-device-strip]")).to_contain_text("989.4 TFLOP/s")
+    expect(profile.locator("[data-device-strip]")).to_contain_text("catalogue")
+    view.has_query(profile, "dev", "h100-sxm")
+    changed = seen(profile)
+    assert all(changed[part] != own[part] for part in own)
+    profile.keyboard.press("Escape")
+    profile.locator(".peaks-control [data-peaks-reset]").click()
+    profile.wait_for_function("() => !new URLSearchParams(location.search).has('dev')")
+    assert seen(profile) == own
+
+
+def test_an_edited_peak_is_in_the_link_and_a_fresh_browser_shows_the_same(
+    profile: Page, new_page: NewPage
+) -> None:
+    profile.locator("[data-device-strip] .peak-value").nth(1).click()
+    field = profile.locator("[data-peak=hbm]")
+    expect(field).to_be_focused()
+    field.fill("1.2 TB/s")
+    field.press("Enter")
+    view.has_query(profile, "peak.hbm", "1200")
+    expect(profile.locator("[data-device-strip]")).to_contain_text("1117.6 GiB/s")
+    expect(profile.locator("[data-device-strip]")).to_contain_text("set by you")
+    field.fill("quick")
+    field.press("Enter")
+    expect(profile.get_by_role("alert")).to_contain_text("a positive number and a unit")
+    view.has_query(profile, "peak.hbm", "1200")
+    profile.keyboard.press("Escape")
+    fresh = open_at(new_page, profile.url, f"?{urlsplit(profile.url).query}")
+    assert seen(fresh) == seen(profile)
+    assert view.names(fresh) == view.names(profile)
+
+
+def test_a_link_with_unknown_devices_and_peaks_says_so(new_page: NewPage, profile_url: str) -> None:
+    page = open_at(new_page, profile_url, "?v=1&dev=tpu-v99&peak.lds=3&vs=h100-sxm,gone")
+    notice = page.locator("[data-notice]")
+    for name in ("tpu-v99", "lds", "gone"):
+        expect(notice).to_contain_text(f"“{name}”")
+    expect(page.locator("[data-chart-legend]")).to_contain_text("H100 SXM5 80GB")
+    assert "peaks of" not in headline(page)
+
+
+def test_other_hardware_joins_chart_and_tables(profile: Page) -> None:
+    for name in ("tpu v5p", "h100 sxm"):
+        open_devices(profile, name).first.get_by_role("button", name="Compare").click()
+        profile.keyboard.press("Escape")
+    view.has_query(profile, "vs", "tpu-v5p,h100-sxm")
+    legend = profile.locator("[data-chart-legend]")
+    expect(legend).to_contain_text("TPU v5p")
+    heads = profile.locator("#op-table thead th").all_inner_texts()
+    assert sum("at least" in head for head in heads) == 2
+    profile.locator("#tab-hardware").click()
+    rows = profile.locator("#hardware-table tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(2)).to_contain_text("H100 SXM5 80GB")
+    expect(rows.nth(2)).to_contain_text("×")
+    view.has_query(profile, "tab", "hardware")
+    profile.get_by_role("button", name="Remove TPU v5p").click()
+    expect(rows).to_have_count(2)
+    expect(legend).not_to_contain_text("TPU v5p")
+
+
+def test_every_memory_level_of_an_op_is_joined(new_page: NewPage, kernels_url: str) -> None:
+    page = open_at(new_page, kernels_url)
+    page.locator("#chart-axis").select_option("joined")
+    legend = page.locator("[data-chart-legend]")
+    expect(legend).to_contain_text("DRAM")
+    expect(legend).to_contain_text("L2")
+    before = joined_dots(page)
+    assert before > view.result(page)[0]
+    page.locator("#filter-name").fill(view.names(page)[0][:12])
+    page.wait_for_function(f"() => ({_DOTS})() < {before}")
+    assert 0 < joined_dots(page) < before
+
+
+_DOTS = """() => [...document.querySelectorAll("#op-chart .scatterlayer > .trace")]
+  .filter((trace) => trace.__data__[0].trace.name === "memory levels")
+  .flatMap((trace) => [...trace.querySelectorAll(".point")]).length"""
+
+
+def joined_dots(page: Page) -> int:
+    return int(page.evaluate(f"({_DOTS})()"))
+
+
+def test_single_launches_and_the_profilers_limits_are_told(
+    new_page: NewPage, kernels_url: str
+) -> None:
+    page = open_at(new_page, kernels_url, "?v=1&op=0")
+    expect(page.locator("[data-lead]")).to_contain_text("FLOPs and bytes measured")
+    launches = page.locator("#drawer .launches")
+    expect(launches.locator("thead")).to_contain_text("DRAM")
+    expect(launches.locator("tbody tr").first).to_be_visible()
+    page.locator("[data-diagnostics-toggle]").click()
+    expect(page.locator("[data-limits]")).to_contain_text("cannot know")
