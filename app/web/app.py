@@ -12,9 +12,10 @@ from app import __version__
 from app.library import ProfileLibrary
 from app.orders import ImportLimits
 from app.settings import Settings
-from app.web import api, errors, pages
+from app.web import api, errors, login, pages
+from app.web.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
 from app.web.assets import assets_dir, load_static
-from app.web.guard import Guard
+from app.web.guard import Answer, Guard, Policy
 from app.web.uploads import UploadLimits
 
 _log = structlog.get_logger("roofline.server")
@@ -28,6 +29,7 @@ def create_app(settings: Settings) -> FastAPI:
         workers=settings.import_workers,
         samples_dir=assets_dir("sample_profiles"),
     )
+    settings.check_access()
     app = _Application(
         title="Roofline",
         summary="See what bounds an accelerator program.",
@@ -45,20 +47,40 @@ def create_app(settings: Settings) -> FastAPI:
         max_files=settings.max_files,
         idle_seconds=settings.upload_idle_seconds,
     )
-    errors.install(app, pages.error_page)
+    app.answer = errors.install(app, pages.error_page)
     app.include_router(api.router)
     app.include_router(pages.router)
-    app.answered_hosts = settings.answered_hosts
+    tokens = Tokens(settings) if settings.auth == "token" else None
+    if tokens is not None:
+        app.state.door = login.door_to(tokens)
+        app.include_router(login.router)
+    app.policy = _policy(settings, tokens)
     return app
 
 
 class _Application(FastAPI):
     """FastAPI with the guard outside everything, so that its answers to faults are guarded too."""
 
-    answered_hosts: frozenset[str] | None = None
+    policy: Policy
+    answer: Answer
 
     def build_middleware_stack(self) -> ASGIApp:
-        return Guard(super().build_middleware_stack(), answered_hosts=self.answered_hosts)
+        return Guard(super().build_middleware_stack(), self.policy, answer=self.answer)
+
+
+def _policy(settings: Settings, tokens: Tokens | None) -> Policy:
+    identify: Identify = everyone
+    if tokens is not None:
+        identify = tokens.identify
+    elif settings.auth == "proxy":
+        identify = ProxyUsers(settings).identify
+    return Policy(
+        answered_hosts=settings.answered_hosts,
+        identify=identify,
+        proxies=settings.proxy_addresses,
+        logs_in=tokens is not None,
+        reads_metrics=lambda headers: metrics_token_matches(settings, headers),
+    )
 
 
 @asynccontextmanager

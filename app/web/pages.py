@@ -15,6 +15,7 @@ from app.web import views
 from app.web.api import Library
 from app.web.assets import StaticFiles, assets_dir
 from app.web.bodies import REV_LENGTH
+from app.web.guard import actor_of
 
 RECENT_SHOWN = 200
 
@@ -25,7 +26,7 @@ router = APIRouter(include_in_schema=False)
 
 
 class Templates:
-    """Renders templates with `view`, `static_url` and `version`; everything is escaped."""
+    """Renders templates with `view`, `who`, `static_url` and `version`; everything is escaped."""
 
     def __init__(self, static: StaticFiles) -> None:
         self._environment = Environment(
@@ -37,9 +38,11 @@ class Templates:
         )
         self._environment.globals.update(static_url=static.url, version=__version__)
 
-    def page(self, name: str, view: object, *, status: int = 200) -> HTMLResponse:
-        """The template `name` as a response."""
-        content = self._environment.get_template(name).render(view=view)
+    def page(self, name: str, view: object, request: Request, *, status: int = 200) -> HTMLResponse:
+        """The template `name` as a response to `request`."""
+        actor = actor_of(request)
+        who = views.WhoView(name=actor.name, csrf=actor.csrf, has_session=actor.has_session)
+        content = self._environment.get_template(name).render(view=view, who=who)
         return HTMLResponse(content, status)
 
 
@@ -64,20 +67,21 @@ def home(request: Request, library: Library, pages: Pages) -> Response:
         max_upload_bytes=limits.max_bytes,
         max_files=limits.max_files,
     )
-    return pages.page("home.html", view)
+    return pages.page("home.html", view, request)
 
 
 @router.api_route("/p/{profile_id}", methods=_READ)
-def profile(profile_id: str, library: Library, pages: Pages) -> Response:
+def profile(request: Request, profile_id: str, library: Library, pages: Pages) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
-    return pages.page("profile.html", _profile(library.state(profile_id)))
+    return pages.page("profile.html", _profile(library.state(profile_id)), request)
 
 
 @router.api_route("/api", methods=_READ)
 def reference(request: Request, pages: Pages) -> Response:
     """The API reference."""
     openapi: Mapping[str, Any] = request.app.openapi()
-    return pages.page("api.html", views.ApiView(openapi=openapi, origin=_origin(request)))
+    view = views.ApiView(openapi=openapi, origin=_origin(request))
+    return pages.page("api.html", view, request)
 
 
 @router.api_route("/static/{build}/{name:path}", methods=_READ)
@@ -95,7 +99,7 @@ def health() -> dict[str, str]:
 
 def error_page(request: Request, view: views.ErrorView) -> Response:
     """A failed request as a page."""
-    return templates_of(request).page("error.html", view, status=view.status)
+    return templates_of(request).page("error.html", view, request, status=view.status)
 
 
 def _origin(request: Request) -> str:

@@ -8,7 +8,7 @@ import uvicorn
 
 from app.errors import SettingsError
 from app.library import ProfileLibrary
-from app.settings import LOOPBACK_NAMES, Settings
+from app.settings import Settings
 from app.web.app import create_app
 from app.web.logs import configure
 
@@ -22,6 +22,7 @@ def run(settings: Settings) -> None:
 
     Raises `SettingsError` when the address or the data folder cannot be used.
     """
+    settings.check_access()
     configure(settings.log_format)
     listener = _listen(settings)
     app = create_app(settings)
@@ -33,6 +34,7 @@ def run(settings: Settings) -> None:
         log_config=None,
         access_log=False,  # it would write addresses, which are secrets
         server_header=False,
+        proxy_headers=False,  # `app.web.forwarded` reads them, and keeps the peer's own address
         timeout_graceful_shutdown=GRACE_S,
     )
     _announce(settings, listener)
@@ -75,5 +77,3 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     # Set-up scripts and people wait for this line; it must not sit in a buffer.
     os.write(1, f"Roofline is at http://{host}:{port} (profiles in {settings.data_dir})\n".encode())
-    if settings.host not in LOOPBACK_NAMES:
-        os.write(2, b"Everyone who reaches this address can see and delete every profile.\n")

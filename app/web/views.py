@@ -6,15 +6,35 @@
 | `profile.html` | `ProfileView` |
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |
+| `login.html`   | `LoginView`   |
 
-Every template also sees `static_url("js/main.js")` (the address under this build's immutable
-prefix, so that modules import each other relatively) and `version`. Text comes from strangers:
-autoescape is on, and no view holds markup. Numbers are raw; the browser formats them.
+Every template also sees `who` (`WhoView`), `static_url("js/main.js")` (the address under this
+build's immutable prefix, so that modules import each other relatively) and `version`. Text comes
+from strangers: autoescape is on, and no view holds markup. Numbers are raw; the browser formats
+them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhoView:
+    """Who looks at the page. `csrf` goes along with every change, empty where none is needed."""
+
+    name: str = ""
+    csrf: str = ""
+    has_session: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginView:
+    """The log-in form; `next` is the path to go to afterwards."""
+
+    next: str
+    name: str = ""
+    is_refused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
