@@ -3,6 +3,11 @@
 | variable                         | default                   | what it limits                    |
 | -------------------------------- | ------------------------- | --------------------------------- |
 | `ROOFLINE_DATA_DIR`              | `~/.local/share/roofline` | where profiles are kept           |
+| `ROOFLINE_DATABASE_URL`          | SQLite in the data folder | `postgresql://…`                  |
+| `ROOFLINE_BLOBS`                 | the data folder           | `s3://bucket/prefix`, `gs`, `az`  |
+| `ROOFLINE_RUNNER`                | `local`                   | `local:N` or `procrastinate`      |
+| `ROOFLINE_RETENTION_DAYS`        | for ever                  | age at which profiles are deleted |
+| `ROOFLINE_QUOTA_BYTES`           | none                      | past it, the oldest are deleted   |
 | `ROOFLINE_HOST`, `_PORT`         | 127.0.0.1, 8000           | the address to listen on          |
 | `ROOFLINE_ALLOWED_HOSTS`         | none                      | `Host` names answered             |
 | `ROOFLINE_AUTH`                  | `open`                    | `open`, `token` or `proxy`        |
@@ -84,6 +89,11 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="ROOFLINE_", frozen=True, extra="ignore")
 
     data_dir: Path = Field(default_factory=_default_data_dir)
+    database_url: SecretStr | None = None
+    blobs: str | None = None
+    runner: str = ""
+    retention_days: float | None = Field(default=None, gt=0)
+    quota_bytes: int | None = Field(default=None, gt=0)
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65_535)
     allowed_hosts: Words = ()
