@@ -48,14 +48,19 @@ LOGOUT_PATH = "/logout"
 UPLOAD_PATH = "/api/v1/profiles"
 BODY_BYTES = 1 << 20  # of every request but uploads, which have limits of their own
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
 _PUBLIC_PATHS = frozenset({"/healthz", "/readyz", LOGIN_PATH})
 _PUBLIC_FOLDER = "/static/"  # the log-in page's own style and script; nothing of any profile
 _QUIET_ROUTES = frozenset({"/static/{build}/{name:path}", "/healthz", "/readyz", "/metrics"})
-_ID_CHARACTERS_LOGGED = 6
+ID_CHARACTERS_LOGGED = 6
 _log = structlog.get_logger("roofline.web")
 
 
 Answer = Callable[[Request, RooflineError], Response]
+
+
+Note = Callable[[str, str, int, float], None]
+"""Counts an answer: method, route pattern, status, seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +75,13 @@ class Policy:
 
 
 class Guard:
-    """Outermost ASGI layer; `answer` draws a refusal."""
+    """Outermost ASGI layer; `answer` draws a refusal, `note` counts what was answered."""
 
-    def __init__(self, app: ASGIApp, policy: Policy, *, answer: Answer) -> None:
+    def __init__(self, app: ASGIApp, policy: Policy, *, answer: Answer, note: Note) -> None:
         self._app = app
         self._policy = policy
         self._answer = answer
+        self._note = note
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes HTTP requests on if they are allowed; other scopes unchanged."""
@@ -94,6 +100,7 @@ class Guard:
             finally:
                 seconds = time.perf_counter() - started
                 route = getattr(scope.get("route"), "path", "-")
+                self._note(_method(scope), route, sender.status, seconds)
                 _write_line(scope, route, sender.status, seconds)
 
     async def _pass(
@@ -238,6 +245,12 @@ def _host_name(host: str) -> str:
     return host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]
 
 
+def _method(scope: Scope) -> str:
+    """The method, or one word for all that nobody has heard of: clients can send any."""
+    method: str = scope["method"]
+    return method if method in _METHODS else "other"
+
+
 def _write_line(scope: Scope, route: str, status: int, seconds: float) -> None:
     fields: dict[str, object] = {
         "method": scope["method"],
@@ -247,7 +260,7 @@ def _write_line(scope: Scope, route: str, status: int, seconds: float) -> None:
     }
     profile_id = scope.get("path_params", {}).get("profile_id")
     if profile_id:
-        fields["profile"] = str(profile_id)[:_ID_CHARACTERS_LOGGED]
+        fields["profile"] = str(profile_id)[:ID_CHARACTERS_LOGGED]
     # Probes and static files would drown what people do.
     write = _log.debug if route in _QUIET_ROUTES else _log.info
     write("request", **fields)

@@ -1,9 +1,13 @@
 """How often one person or address may do something costly. Held in memory: a restart forgives."""
 
+import math
 import threading
 import time
 from collections.abc import Callable
 
+from app.errors import TooManyRequestsError
+
+HOUR_S = 3600.0
 PRUNE_ABOVE = 10_000
 
 
@@ -36,3 +40,23 @@ class RateLimit:
             if len(self._full_at) > PRUNE_ABOVE:
                 self._full_at = {key: at for key, at in self._full_at.items() if at > now}
             return None
+
+
+class UploadRate:
+    """Uploads of one person or address: `per_hour`, or any number if that is `None`."""
+
+    def __init__(self, per_hour: int | None) -> None:
+        self._per_hour = per_hour
+        self._limit = RateLimit(per_hour, HOUR_S)
+
+    def check(self, key: str) -> None:
+        """Counts an upload of `key`; `TooManyRequestsError` if it is one too many."""
+        wait_s = self._limit.take(key)
+        if wait_s is not None:
+            raise TooManyRequestsError(
+                f"You have uploaded {self._per_hour} profiles within the hour, as many as this"
+                " server takes from one person.",
+                remedy=f"Try again in {math.ceil(wait_s / 60)} min, or put the files of all hosts"
+                " into one upload.",
+                retry_after_s=wait_s,
+            )

@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+from types import FrameType
 
 import uvicorn
 
@@ -10,6 +11,7 @@ from app.errors import SettingsError
 from app.library import ProfileLibrary
 from app.settings import Settings
 from app.web.app import create_app
+from app.web.events import Streams
 from app.web.logs import configure
 
 BACKLOG = 2048
@@ -39,10 +41,23 @@ def run(settings: Settings) -> None:
     )
     _announce(settings, listener)
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        _Server(config, app.state.streams).run(sockets=[listener])
     finally:
         library.close()
         listener.close()
+
+
+class _Server(uvicorn.Server):
+    """Ends the event streams when told to stop; uvicorn would wait until they end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Told to stop, by a signal."""
+        self._streams.is_closing = True
+        super().handle_exit(sig, frame)
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -58,6 +58,34 @@ class RecentProfile:
     format: str
     file_names: tuple[str, ...]
     size_bytes: int
+    tags: tuple["TagView", ...]
+    uploader: str  # empty when unknown
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagView:
+    """A tag, and the path of the list of profiles that have it."""
+
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListView:
+    """One page of the list on the home page, and the paths of the pages beside it.
+
+    `query` and `tag` are what the list is narrowed to; `first` counts from 1.
+    """
+
+    profiles: tuple[RecentProfile, ...]
+    total: int
+    first: int
+    query: str
+    tag: str
+    tags: tuple[TagView, ...]  # to narrow by, the most frequent first
+    earlier_url: str | None
+    later_url: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +103,7 @@ class SampleView:
 class HomeView:
     """The home page. `upload_url` takes the multipart POST; `origin` is this server's address."""
 
-    recent: tuple[RecentProfile, ...]
+    list: ListView
     samples: tuple[SampleView, ...]
     upload_url: str
     origin: str
@@ -126,6 +154,20 @@ class ProfileView:
     failure: FailureView | None
     file_names: tuple[str, ...]
     size_bytes: int
+    about: "AboutView | None"
+    may_change: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboutView:
+    """What people say about a ready profile. Times are ISO 8601 in UTC; `None` is never."""
+
+    note: str
+    tags: tuple[TagView, ...]
+    uploader: str
+    created_at: str
+    expires_at: str | None
+    pinned: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
