@@ -88,6 +88,26 @@ class Instance:
         self._upkeep = threading.Thread(target=self._keep_up, name="upkeep", daemon=True)
         self._upkeep.start()
 
+    def work(self, concurrency: int) -> None:
+        """Runs jobs of the queue until told to stop, beside servers of the same database."""
+        url = self.options.database_url
+        if url is None:
+            raise SettingsError(
+                "Workers share their jobs through PostgreSQL, and none is configured.",
+                remedy="Set ROOFLINE_DATABASE_URL as for the server. Without it, the server runs"
+                " imports itself.",
+            )
+        from app.runners.queue import work
+
+        self.staging.open()
+        try:
+            self.store.database.migrate()
+            self.desk.children.warm_up()
+            work(self.desk, url, concurrency)
+        finally:
+            self.staging.close()
+            self.store.close()
+
     def close(self) -> None:
         """Interrupts every import, which go on at the next start, and frees the folder."""
         self._closing.set()

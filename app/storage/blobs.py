@@ -49,6 +49,9 @@ class BlobStore(Protocol):
     def delete(self, key: str) -> None:
         """Removes the blob; nothing happens when there is none."""
 
+    def drop_unfinished(self, prefix: str, before: float) -> int:
+        """Removes what writes that were cut off before `before` (Unix seconds) left; how many."""
+
 
 class FolderBlobs:
     """Blobs as files below `root`; files staged on the same disk are linked, not copied."""
@@ -97,6 +100,17 @@ class FolderBlobs:
         if target.parent.is_dir():
             sync_directory(target.parent)
             _remove_if_empty(target.parent)
+
+    def drop_unfinished(self, prefix: str, before: float) -> int:
+        """See `BlobStore`."""
+        found = [
+            path
+            for path in (self._root / prefix).glob("*/.*")
+            if (known := _stat(path)) is not None and known.st_mtime <= before
+        ]
+        for path in found:
+            path.unlink(missing_ok=True)
+        return len(found)
 
     def _path(self, key: str) -> Path:
         if not _KEY.fullmatch(key):

@@ -102,7 +102,7 @@ class RawStore:
                 yield digest, info
 
     def _find(self, digest: str) -> str | None:
-        return next((key for key in _keys(digest) if self._blobs.head(key) is not None), None)
+        return found_key(self._blobs, digest)
 
     def _plain_path(self, file: StoredFile) -> Path | None:
         """Where an uncompressed copy of the right size lies as a file, if it does."""
@@ -117,6 +117,11 @@ def key_of(digest: str) -> str:
     if not _DIGEST.fullmatch(digest):
         raise ValueError(f"not a SHA-256 digest: {digest!r}")
     return f"{FOLDER}/{digest[:2]}/{digest}.zst"
+
+
+def found_key(blobs: BlobStore, digest: str) -> str | None:
+    """The key under which `blobs` has a raw file, `None` when it has none."""
+    return next((key for key in _keys(digest) if blobs.head(key) is not None), None)
 
 
 def damaged(file: StoredFile) -> CorruptProfileError:

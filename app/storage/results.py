@@ -101,6 +101,12 @@ class ResultStore:
             return None
         return ResultFile(path=path, etag=str(entry["etag"]), size_bytes=int(entry["size_bytes"]))
 
+    def files(self, profile_id: str) -> Iterator[ResultFile]:
+        """The compressed results at this version, as far as they are there."""
+        for name in self._index(profile_id):
+            if (found := self.file(profile_id, name)) is not None:
+                yield found
+
     def op(self, profile_id: str, index: int) -> bytes | None:
         """Details of one op as JSON; `IndexError` past the last, `None` when to be computed."""
         ends = self._index(profile_id).get(OPS)

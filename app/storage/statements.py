@@ -321,6 +321,12 @@ def profile_ids(connection: Connection) -> frozenset[str]:
     return frozenset(connection.execute(select(profile.c.id)).scalars())
 
 
+def ids_in_state(connection: Connection, wanted: str) -> frozenset[str]:
+    """The profiles in a state."""
+    statement = select(profile.c.id).where(profile.c.state == wanted)
+    return frozenset(connection.execute(statement).scalars())
+
+
 def due(connection: Connection, now: str) -> list[tuple[str, str]]:
     """Profiles past their expiry that nobody pinned: id and title."""
     statement = select(profile.c.id, profile.c.title).where(

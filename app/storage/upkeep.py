@@ -4,6 +4,7 @@ import time
 
 from app.storage import statements
 from app.storage.profiles import RESULT_FOLDER, ProfileStore
+from app.storage.raw import FOLDER
 from app.storage.records import timestamp
 
 # Where several processes write, bytes without a row may belong to an upload that is not done yet.
@@ -12,9 +13,14 @@ GRACE_S = 24 * 3600.0
 
 def sweep_expired(store: ProfileStore) -> int:
     """Deletes profiles past their expiry, except pinned ones; how many."""
+    expired = find_expired(store)
+    return sum(_remove(store, profile_id, title, "expired") for profile_id, title in expired)
+
+
+def find_expired(store: ProfileStore) -> list[tuple[str, str]]:
+    """Profiles past their expiry, except pinned ones: id and title."""
     with store.database.read() as connection:
-        due = statements.due(connection, timestamp())
-    return sum(_remove(store, profile_id, title, "expired") for profile_id, title in due)
+        return statements.due(connection, timestamp())
 
 
 def sweep_over_quota(store: ProfileStore, quota_bytes: int) -> int:
@@ -23,9 +29,9 @@ def sweep_over_quota(store: ProfileStore, quota_bytes: int) -> int:
     while store.stats().stored_bytes > quota_bytes:
         with store.database.read() as connection:
             oldest = statements.oldest_unpinned(connection)
-        if oldest is None or not _remove(store, *oldest, "over quota"):
-            break
-        removed += 1
+        if oldest is None:
+            break  # the rest is pinned, or being imported
+        removed += _remove(store, *oldest, "over quota")
     return removed
 
 
@@ -44,6 +50,7 @@ def find_orphans(store: ProfileStore, *, grace_s: float) -> tuple[frozenset[str]
 
 def sweep_orphans(store: ProfileStore, *, grace_s: float) -> int:
     """Removes what belongs to no profile; how many raw files and sets of results."""
+    store.blobs.drop_unfinished(FOLDER, time.time() - grace_s)
     digests, results = find_orphans(store, grace_s=grace_s)
     for profile_id in results:
         store.drop(profile_id, ())
