@@ -105,9 +105,18 @@ class Client:
         return self.post("/api/v1/profiles", content=body, headers={"content-type": content_type})
 
     def listing(self) -> dict[str, int]:
-        """Every path below the data folder, with its size."""
-        root = self.settings.data_dir
-        return {path.relative_to(root).as_posix(): path.stat().st_size for path in root.rglob("*")}
+        """Every file that holds a profile's bytes, with its size."""
+        return listing_of(self.settings.data_dir)
+
+
+def listing_of(data_dir: Path) -> dict[str, int]:
+    """Every file below a data folder but the database and locks, with its size."""
+    files = [path for path in data_dir.rglob("*") if path.is_file()]
+    return {
+        path.relative_to(data_dir).as_posix(): path.stat().st_size
+        for path in files
+        if path.name != "lock" and not path.name.startswith("roofline.db")
+    }
 
 
 @contextmanager
