@@ -6,7 +6,7 @@ Labels are few and bounded: route patterns, never addresses; formats and error c
 from collections.abc import Iterable
 
 from fastapi import APIRouter, Request, Response
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
@@ -19,6 +19,7 @@ from app.storage.records import StoreStats
 REQUEST_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
 IMPORT_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 READY = "ready"
+disable_created_metrics()  # one more series for each, which nobody reads
 
 router = APIRouter(include_in_schema=False)
 
