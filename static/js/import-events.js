@@ -2,8 +2,11 @@
 
 const ENDS = new Set(["ready", "failed"]);
 
-/** Proxies that hold events back say nothing at all: then asking is better than listening. */
-const FIRST_WORD_MS = 3000;
+/**
+ * The server says something several times a second. Silence is a lost connection, or a proxy that
+ * holds events back: then asking is better than listening.
+ */
+const SILENCE_MS = 3000;
 
 /**
  * @param {string} url
@@ -23,9 +26,14 @@ export function listen(url, { onStatus, onTrouble, signal }) {
       resolve(heard);
     };
     const stop = () => end(false);
-    const patience = setTimeout(stop, FIRST_WORD_MS);
+    const giveUp = () => {
+      onTrouble();
+      end(false);
+    };
+    let patience = setTimeout(giveUp, SILENCE_MS);
     const hear = (event) => {
       clearTimeout(patience);
+      patience = setTimeout(giveUp, SILENCE_MS);
       onStatus(JSON.parse(event.data));
       if (ENDS.has(event.type)) end(true);
     };

@@ -41,15 +41,15 @@ async function save() {
 }
 
 function wireDelete(button) {
-  let askedAt = Infinity;
+  let askedAt = null;
   button.addEventListener("click", () => {
-    if (performance.now() - askedAt < SURE_AFTER_MS) return;
-    if (askedAt === Infinity) {
+    if (askedAt === null) {
       askedAt = performance.now();
       button.classList.add("sure");
       button.textContent = "Delete it for good";
       return;
     }
+    if (performance.now() - askedAt < SURE_AFTER_MS) return;
     attempt(async () => {
       await send("DELETE");
       location.assign("/");
