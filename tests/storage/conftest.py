@@ -1,6 +1,9 @@
 """A place to keep profiles, in both ways; the servers are started once and emptied by each test."""
 
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +11,7 @@ import pytest
 from app.storage.database import Database
 from app.storage.tables import metadata
 from tests.storage.children import by_content
-from tests.storage.places import LEASE_S, Place, Workers
+from tests.storage.places import LEASE_S, ROOT, Place, Workers
 from tests.tools.services import object_store, postgres, postgres_folder
 
 
@@ -76,3 +79,20 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.storage.jobs.LEASE_S", LEASE_S)
     monkeypatch.setattr("app.instance.REDELIVER_EVERY_S", 0.5)
     monkeypatch.setattr("app.instance.LOST_AFTER_S", 5.0)
+
+
+@pytest.fixture
+def run_python() -> Callable[[str], str]:
+    """Runs code in a fresh interpreter; what it printed."""
+
+    def run(code: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", code],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    return run
