@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_serve(commands.add_parser("serve", help="serve the dashboard"))
     _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
+    _add_upload(commands.add_parser("upload", help="send a profile to a server, print its link"))
     _add_upkeep(commands)
     warm_up = commands.add_parser(
         "warm-up", help="compile the kernels that read profiles, once per machine"
@@ -117,6 +118,35 @@ def _look_after(given: argparse.Namespace) -> None:
     sys.exit(status)
 
 
+def _add_upload(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Send the files of one run to a server and print the link. A server that asks for a token"
+        " gets the one in --token-file, ROOFLINE_TOKEN_FILE or ROOFLINE_TOKEN."
+    )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+    )
+    parser.add_argument(
+        "--server",
+        metavar="URL",
+        default=os.environ.get("ROOFLINE_SERVER", "http://127.0.0.1:8000"),
+        help="the server's home page; ROOFLINE_SERVER if not given, now %(default)s",
+    )
+    parser.add_argument("--title", default="", help="name to show")
+    parser.add_argument("--note", default="", help="plain text to show beside it")
+    parser.add_argument(
+        "--tag", action="append", default=[], help="word to find it by; may be repeated"
+    )
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help="file with the token")
+    parser.add_argument(
+        "--wait", type=float, default=60.0, metavar="S", help="wait this long for the import"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the whole answer, with the delete token"
+    )
+    parser.set_defaults(run=_upload)
+
+
 def _serve(given: argparse.Namespace) -> None:
     from app.settings import Settings
     from app.web.server import run
@@ -136,6 +166,20 @@ def _analyze(given: argparse.Namespace) -> None:
         _print(content)
     else:
         _write(given.output, content)
+
+
+def _upload(given: argparse.Namespace) -> None:
+    import json
+
+    from app.client import Receiver, Upload, read_token, send
+
+    upload = Upload(
+        files=tuple(given.files), title=given.title, note=given.note, tags=tuple(given.tag)
+    )
+    receiver = Receiver(given.server, read_token(given.token_file))
+    answer = send(upload, receiver, wait_s=max(0.0, min(given.wait, 300.0)))
+    text = json.dumps(answer, indent=2) if given.json else str(answer["url"])
+    _print(f"{text}\n".encode())
 
 
 def _warm_up(_given: argparse.Namespace) -> None:
