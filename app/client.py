@@ -1,6 +1,6 @@
 """`roofline upload`: sends files to a server, as they are read, and says where they can be seen.
 
-The standard library's HTTP, not httpx: starting it takes 0.02 s instead of 0.2 s, and a body of
+The standard library's HTTP, not httpx: importing it takes 0.03 s instead of 0.12 s, and a body of
 known length that is read in pieces is all that is needed.
 """
 

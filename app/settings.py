@@ -188,6 +188,12 @@ class Settings(BaseSettings):
         return LOOPBACK_NAMES if self.host in LOOPBACK_NAMES else None
 
 
+def forget_secrets() -> None:
+    """Takes secrets out of the environment once they are read, so that no import inherits them."""
+    for name in ("TOKEN", "ADMIN_TOKEN", "METRICS_TOKEN", "DATABASE_URL"):
+        os.environ.pop(f"ROOFLINE_{name}", None)
+
+
 def _read_secret(name: str, path: Path) -> str:
     try:
         return path.read_text("utf-8").strip()

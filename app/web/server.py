@@ -9,7 +9,7 @@ import uvicorn
 
 from app.errors import SettingsError
 from app.library import ProfileLibrary
-from app.settings import Settings
+from app.settings import Settings, forget_secrets
 from app.web.app import create_app
 from app.web.events import Streams
 from app.web.logs import configure
@@ -25,6 +25,7 @@ def run(settings: Settings) -> None:
     Raises `SettingsError` when the address or the data folder cannot be used.
     """
     settings.check_access()
+    forget_secrets()
     configure(settings.log_format)
     listener = _listen(settings)
     app = create_app(settings)
