@@ -10,7 +10,7 @@ import multiprocessing
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -29,6 +29,8 @@ PHASES = {
     "analyse": 0.12,
     "store": 0.06,
 }
+# What the fork server loads once, for all children.
+PRELOAD = ("app.preload", "app.cli")
 MESSAGE_BYTES = 1 << 20
 LINGER_S = 1.0
 BEAT_S = 0.5
@@ -107,11 +109,11 @@ class ImportTask:
 
 
 class Children:
-    """Starts the children of this process; `preload` names what the fork server loads once."""
+    """Starts the children of this process."""
 
-    def __init__(self, preload: Sequence[str] = ("app.preload", "app.cli")) -> None:
+    def __init__(self) -> None:
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(list(preload))
+        self._context.set_forkserver_preload(list(PRELOAD))
 
     def warm_up(self) -> None:
         """Starts the fork server; it loads the importers while this process goes on."""

@@ -7,6 +7,7 @@ share the code but could not be tried.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -25,6 +26,8 @@ except ModuleNotFoundError as error:
     ) from error
 
 _OPTIONS = {"endpoint", "region"}
+# A request is tried again for this long; obstore's own three minutes are longer than people wait.
+RETRY_S = 15.0
 
 
 class ObjectBlobs:
@@ -92,6 +95,7 @@ def _connect(place: str) -> ObjectStore:
         return from_url(
             address._replace(query="").geturl(),
             client_options={"allow_http": local},
+            retry_config={"retry_timeout": timedelta(seconds=RETRY_S)},
             **options,
         )
     except (BaseError, ValueError) as error:

@@ -53,9 +53,13 @@ class StagingArea:
     def receive_all(self, name: str, chunks: Iterable[bytes]) -> StagedFile:
         """Writes one whole file from `chunks`."""
         incoming = self.receive(name)
-        for chunk in chunks:
-            incoming.write(chunk)
-        return incoming.finish()
+        try:
+            for chunk in chunks:
+                incoming.write(chunk)
+            return incoming.finish()
+        except BaseException:
+            incoming.abandon()
+            raise
 
     def discard(self) -> None:
         """Removes the folder and all in it. A second call does nothing."""

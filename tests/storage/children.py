@@ -35,7 +35,12 @@ def by_content(order: WorkOrder, pipe: Connection) -> None:
         _say(pipe, phase="read", fraction=0.5)
         _wait_for(Path(rest.split(b" ")[0].decode()))
     if word in (b"stub", b"wait"):
-        _write_results(order, content)
+        try:
+            _write_results(order, content)
+        except OSError as error:
+            full = {"code": "storage-full", "message": "The disk is full.", "remedy": str(error)}
+            _say(pipe, error=full)
+            return
         _say(pipe, done={"format": "Stub", "summary": SUMMARY})
     elif word == b"fail":
         error = {"code": "corrupt-profile", "message": "It is broken.", "remedy": "Mend it."}
@@ -47,7 +52,10 @@ def by_content(order: WorkOrder, pipe: Connection) -> None:
 
 
 def _say(pipe: Connection, **message: object) -> None:
-    pipe.send_bytes(json.dumps(message).encode())
+    try:
+        pipe.send_bytes(json.dumps(message).encode())
+    except BrokenPipeError:
+        os._exit(1)  # whoever listened was killed
 
 
 def _wait_for(gate: Path) -> None:

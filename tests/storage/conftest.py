@@ -12,6 +12,7 @@ from app.storage.database import Database
 from app.storage.tables import metadata
 from tests.storage.children import by_content
 from tests.storage.places import LEASE_S, ROOT, Place, Workers
+from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.services import object_store, postgres, postgres_folder
 
 
@@ -96,3 +97,10 @@ def run_python() -> Callable[[str], str]:
         return done.stdout.strip()
 
     return run
+
+
+@pytest.fixture
+def capture_bytes(tmp_path: Path) -> bytes:
+    """A small TPU profile."""
+    (path,) = write_profile(Config(n_events=300, n_steps=2, n_distinct_ops=20), tmp_path)
+    return path.read_bytes()

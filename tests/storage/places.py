@@ -77,7 +77,7 @@ class Workers:
         folder = self._root / f"worker-{len(self._processes)}"
         with (self._root / "workers.log").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "tests.storage.worker_process", folder],
+                [sys.executable, "-P", "-m", "tests.storage.worker", folder],
                 env=self._environment,
                 cwd=ROOT,
                 stdout=log,
@@ -102,9 +102,12 @@ class Workers:
 def add(library: ProfileLibrary, *contents: bytes, **options: object) -> ProfileId:
     """Uploads files named host_0.pb and so on."""
     area = library.stage()
-    for number, content in enumerate(contents):
-        area.receive_all(f"host_{number}.pb", [content[:2], content[2:]])
-    return library.add(area, **options)
+    try:
+        for number, content in enumerate(contents):
+            area.receive_all(f"host_{number}.pb", [content[:2], content[2:]])
+        return library.add(area, **options)
+    finally:
+        area.discard()
 
 
 def settled(library: ProfileLibrary, profile_id: str) -> Ready | Failed:

@@ -1,4 +1,7 @@
-"""A worker as `roofline worker` starts it, with short leases and children that read their file."""
+"""A worker as `roofline worker` starts it, with short leases and children that read their file.
+
+Children do not load a module of this name again, as they do with others that were started.
+"""
 
 import sys
 from pathlib import Path
