@@ -60,6 +60,8 @@ class ProfileStore:
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
         self.results = ResultStore(root / "derived", version)
+        # What is ready stays so until `remove`, which is ours alone to call unless we share.
+        self._ready: set[str] = set()
 
     def close(self) -> None:
         """Gives the database's connections back."""
@@ -128,7 +130,9 @@ class ProfileStore:
         """Deletes the rows of a profile; the digests to drop then, `None` when there is none."""
         with self.database.write() as connection:
             digests = statements.digests_of(connection, profile_id)
-            return digests if statements.remove(connection, profile_id) else None
+            removed = statements.remove(connection, profile_id)
+            self._ready.discard(profile_id)
+        return digests if removed else None
 
     def drop(self, profile_id: str, digests: Iterable[str]) -> None:
         """Deletes the results of a removed profile, and its bytes that no other profile needs."""
@@ -170,7 +174,12 @@ class ProfileStore:
 
     def is_ready(self, profile_id: str) -> bool:
         """True once a profile was imported."""
-        return self._read(statements.state, profile_id) == READY
+        if profile_id in self._ready:
+            return True
+        is_ready = self._read(statements.state, profile_id) == READY
+        if is_ready and not self.database.is_shared:
+            self._ready.add(profile_id)
+        return is_ready
 
     def ownership(self, profile_id: str) -> Ownership | None:
         """Who may change a profile; `None` when there is none."""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import orjson
 
-from app.storage.durable import explained_writes, move_into, sync_directory, write_whole
+from app.storage.durable import explained_writes, move_into, write_whole
 
 PAGE = "page.json"
 ROOFLINE = {"in": "roofline-in.json", "out": "roofline-out.json"}
@@ -167,5 +167,4 @@ def _write_synced(path: Path, pieces: Iterable[bytes]) -> None:
     with path.open("xb") as file:
         file.writelines(pieces)
         file.flush()
-        os.fsync(file.fileno())
-    sync_directory(path.parent)
+        os.fsync(file.fileno())  # its name lasts with that of the index, which is written last

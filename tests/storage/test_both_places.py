@@ -1,4 +1,4 @@
-"""What the store promises, on SQLite with a folder and on PostgreSQL with S3 and worker processes."""
+"""What the store promises: on SQLite with a folder, and on PostgreSQL with S3 and workers."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -36,9 +36,9 @@ def running(library: ProfileLibrary, *profile_ids: str) -> list[str]:
 
 
 def test_killing_the_server_again_and_again_loses_nothing_that_was_promised(tmp_path: Path):
+    given = ["--folder", tmp_path, "--cycles", str(CYCLES)]
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "tests.storage.crash", "--folder", tmp_path]
-        + ["--cycles", str(CYCLES)],
+        [sys.executable, "-P", "-m", "tests.storage.crash", *given],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -148,15 +148,16 @@ def test_full_disk_refuses_uploads_and_reads_go_on(folder: Place, small_disk: Pa
     ids: list[str] = []
     for size in (200_000, 2_000):
         with pytest.raises(StorageFullError) as caught:
-            for _ in range(100):
-                ids.append(add(library, b"stub " + os.urandom(size)))
+            ids.extend(add(library, b"stub " + os.urandom(size)) for _ in range(100))
         assert "Delete profiles" in caught.value.remedy or "space" in caught.value.remedy
     states = [settled(library, profile_id) for profile_id in ids]
     good = [p for p, state in zip(ids, states, strict=True) if isinstance(state, Ready)]
     assert len(good) > 10
     for state in states:  # those that could not be imported say so
-        assert isinstance(state, Ready) or "disk" in state.error.message or "store" in (
-            state.error.message
+        assert (
+            isinstance(state, Ready)
+            or "disk" in state.error.message
+            or "store" in (state.error.message)
         )
     assert len(raw_bytes(library, good[0])[0]) > 2000
     for profile_id in ids:

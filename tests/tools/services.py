@@ -41,9 +41,11 @@ def postgres() -> Iterator[str]:
     It refuses to run as root, so root starts it as the user that Debian's package made. That user
     cannot enter pytest's folders.
     """
-    with tempfile.TemporaryDirectory(prefix="roofline-postgres-") as folder:
-        with _postgres(Path(folder)) as url:
-            yield url
+    with (
+        tempfile.TemporaryDirectory(prefix="roofline-postgres-") as folder,
+        _postgres(Path(folder)) as url,
+    ):
+        yield url
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def examine(folder: Path, promises: Promises) -> None:
 
 
 def _fork(run: Callable[[], None], *, stdout: int | None = None) -> int:
-    """Runs a function in a copy of this process, which has loaded everything and started nothing."""
+    """Runs a function in a copy of this process, which has loaded all and started nothing."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -117,7 +117,7 @@ def _fork(run: Callable[[], None], *, stdout: int | None = None) -> int:
                 os.dup2(stdout, 1)
             run()
             os._exit(0)
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - whatever it is, the copy must end here
             traceback.print_exc()
             os._exit(1)
     return pid
