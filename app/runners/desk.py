@@ -18,7 +18,7 @@ from app.jobs import Children, ImportTask, Outcome, Progress
 from app.orders import ImportLimits, WorkOrder
 from app.storage.jobs import MAX_ATTEMPTS
 from app.storage.profiles import ProfileStore
-from app.storage.records import Job, Manifest, Pending, Summary
+from app.storage.records import Found, Job, Manifest, Pending, Summary
 from app.storage.staging import Staging, StagingArea
 
 # Progress in the job table more often than this is a commit for nobody.
@@ -38,7 +38,10 @@ class ImportReport:
 
 
 class Desk:
-    """Runs jobs of `store` in this process. `on_end` hears the profile's id and a report."""
+    """Runs jobs of `store` in this process. `on_end` hears the profile's id and a report.
+
+    `released` are the jobs that `stop` interrupted.
+    """
 
     def __init__(
         self,
@@ -53,7 +56,7 @@ class Desk:
         self._staging = staging
         self._limits = limits
         self._on_end = on_end
-        self._owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.released: list[str] = []
         self._tasks: dict[str, ImportTask] = {}
         self._ended = threading.Condition()
         self._stopping = False
@@ -79,9 +82,10 @@ class Desk:
 
     def run(self, job_id: str) -> None:
         """Runs a job, if it is due; returns when it has ended."""
-        if self._stopping or (job := self._store.jobs.claim(job_id, self._owner)) is None:
+        owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        if self._stopping or (job := self._store.jobs.claim(job_id, owner)) is None:
             return
-        run = _Run(job)
+        run = _Run(job, owner)
         self._tasks[job.profile_id] = run.task
         try:
             if self._stopping:  # asked to stop between the look above and now
@@ -107,11 +111,12 @@ class Desk:
     def _end_badly(self, run: "_Run", error: RooflineError) -> None:
         """Notes why, or has it run again; does nothing for a job that is no longer ours."""
         if run.task.stopped is not None and self._stopping:
-            self._store.jobs.release(run.job.id, self._owner)
+            self._store.jobs.release(run.job.id, run.owner)
+            self.released.append(run.job.id)
         elif isinstance(error, StoreUnavailableError) and run.job.attempts < MAX_ATTEMPTS:
             _log.warning("the store could not be used; the job runs again: %s", error.message)
         else:
-            self._store.fail(run.job, self._owner, error)
+            self._store.fail(run.job, run.owner, error)
 
     def _import(self, run: "_Run") -> None:
         job = run.job
@@ -133,7 +138,8 @@ class Desk:
     def _keep(self, run: "_Run", area: StagingArea, outcome: Outcome) -> None:
         run.format = str(outcome["format"])
         summary = Summary(**outcome["summary"])
-        if not self._store.finish(run.job, self._owner, area, run.format, summary):
+        found = Found(format=run.format, summary=summary, hosts=outcome.get("hosts", {}))
+        if not self._store.finish(run.job, run.owner, area, found):
             raise _lost()
 
     def _order(
@@ -154,9 +160,9 @@ class Desk:
             limits=self._limits,
         )
 
-    def beat(self, job: Job, progress: Progress) -> None:
-        """Renews the lease of `job`; ends it when it was cancelled or is another's."""
-        if not self._store.jobs.beat(job.id, self._owner, progress.phase, progress.fraction):
+    def beat(self, run: "_Run", progress: Progress) -> None:
+        """Renews the lease of a run; ends it when it was cancelled or is another's."""
+        if not self._store.jobs.beat(run.job.id, run.owner, progress.phase, progress.fraction):
             raise _lost()
 
     def _report(self, run: "_Run") -> None:
@@ -178,10 +184,11 @@ class Desk:
 
 
 class _Run:
-    """One job on its way, and what its report will say."""
+    """One job on its way, under a lease of its own, and what its report will say."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, owner: str) -> None:
         self.job = job
+        self.owner = owner
         self.task = ImportTask()
         self.error: RooflineError | None = None
         self.format: str | None = None
@@ -204,7 +211,7 @@ class _Beat:
         self._seen_at = now
         if now - self._beaten_at >= BEAT_EVERY_S:
             self._beaten_at = now
-            self._desk.beat(self._run.job, progress)
+            self._desk.beat(self._run, progress)
 
 
 def _fault() -> ImportStoppedError:

@@ -14,14 +14,20 @@ class LocalRunner:
     def __init__(self, desk: Desk, workers: int) -> None:
         self._desk = desk
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="import")
+        self._delivered: set[str] = set()
 
     def start(self) -> None:
         """See `Runner`."""
         self._desk.children.warm_up()
 
     def submit(self, job_id: str) -> None:
-        """See `Runner`."""
-        self._threads.submit(self._desk.run, job_id).add_done_callback(_log_fault)
+        """See `Runner`. Does nothing while the job waits or runs here."""
+        if job_id in self._delivered:
+            return
+        self._delivered.add(job_id)
+        future = self._threads.submit(self._desk.run, job_id)
+        future.add_done_callback(lambda _: self._delivered.discard(job_id))
+        future.add_done_callback(_log_fault)
 
     def close(self) -> None:
         """See `Runner`. What was queued stays so in the job table."""

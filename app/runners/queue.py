@@ -85,6 +85,10 @@ async def _work(desk: Desk, url: str, concurrency: int) -> None:
         _stop_on_signals(desk, worker)
         with contextlib.suppress(asyncio.CancelledError):
             await worker
+        for job_id in desk.released:  # at once, for other workers
+            with contextlib.suppress(AlreadyEnqueued):
+                again = app.configure_task(TASK, queue=QUEUE, queueing_lock=job_id)
+                await again.defer_async(job_id=job_id)
 
 
 def _stop_on_signals(desk: Desk, worker: "asyncio.Task[None]") -> None:

@@ -2,18 +2,18 @@
 
 SQLite 3.7.0 to 3.51.2 can lose a write when two connections write or checkpoint at once, so one
 connection of one process writes, and readers never checkpoint. What differs between the two
-systems is in `_tune_sqlite`, `lock_digests` and `insert_new`, and nowhere else.
+systems is in `_tune_sqlite`, `_lock` and `insert_new`, and nowhere else.
 """
 
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event, text
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -78,8 +78,7 @@ class Database:
     def migrate(self) -> None:
         """Brings the schema up to date; `SettingsError` if it is newer than this program."""
         with self.write() as connection:
-            if self.path is None:
-                connection.execute(text(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"))
+            _lock(connection, [_SCHEMA_LOCK])
             if (found := schema_of(connection)) != SCHEMA:
                 _refuse_newer(found)
                 _upgrade(connection)
@@ -132,19 +131,25 @@ def _upgrade(connection: Connection) -> None:
 
 
 def lock_digests(connection: Connection, digests: Iterable[str]) -> None:
-    """Until the transaction ends, nobody else may add or remove files with these digests.
+    """Until the transaction ends, nobody else may add or remove files with these digests."""
+    _lock(connection, {int(digest[:15], 16) for digest in digests})
+
+
+def _lock(connection: Connection, keys: Iterable[int]) -> None:
+    """Holds `keys` until the transaction ends.
 
     SQLite needs nothing: a write transaction excludes every other.
     """
     if connection.dialect.name != "postgresql":
         return
-    for key in sorted({int(digest[:15], 16) for digest in digests}):  # in order: no deadlock
+    for key in sorted(keys):  # in order: no deadlock
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
 
 def insert_new(connection: Connection, table: Table) -> Insert:
     """An INSERT that leaves a row alone whose key is there already."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    # Imported by name: who uses SQLite does not load the other.
+    dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
     statement: Insert = dialect.insert(table).on_conflict_do_nothing()
     return statement
 

@@ -22,6 +22,7 @@ from app.storage.raw import RawStore
 from app.storage.records import (
     READY,
     Facets,
+    Found,
     Job,
     Listing,
     Manifest,
@@ -80,9 +81,7 @@ class ProfileStore:
             statements.add(connection, new)
             return insert_job(connection, new.id, "import", self.results.version)
 
-    def finish(
-        self, job: Job, owner: str, area: StagingArea, format_name: str, summary: Summary
-    ) -> bool:
+    def finish(self, job: Job, owner: str, area: StagingArea, found: Found) -> bool:
         """Stores what a job found; false when the job is no longer `owner`'s."""
         key = self._share_results(job.profile_id, area)
         self.results.adopt(job.profile_id, area.results)
@@ -91,7 +90,8 @@ class ProfileStore:
             counts = end_job(connection, job.id, owner)
             if counts:
                 if job.kind == "import":
-                    statements.set_ready(connection, job.profile_id, format_name, summary)
+                    statements.set_ready(connection, job.profile_id, found.format, found.summary)
+                    statements.set_hosts(connection, job.profile_id, found.hosts)
                 statements.set_result(connection, job.profile_id, job.version, key, size_bytes)
             gone = statements.state(connection, job.profile_id) is None
         if gone:

@@ -38,11 +38,6 @@ class RawStore:
         """True if there is a copy, which may be damaged."""
         return self._find(digest) is not None
 
-    def stored_bytes(self, digest: str) -> int | None:
-        """Size of the copy as it is kept, `None` when there is none."""
-        key = self._find(digest)
-        return None if key is None else self._blobs.head(key)
-
     def raw_file(self, file: StoredFile) -> RawFile:
         """`file` to be sent; `CorruptProfileError` when there is no copy."""
         if not self.has(file.sha256):

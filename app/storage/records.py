@@ -1,7 +1,7 @@
 """What is stored about profiles and jobs, as plain data. Times are ISO 8601 in UTC."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NewType
@@ -62,6 +62,15 @@ class Summary:
     bound_kind: str | None
     bound_token: str | None
     efficiency_ratio: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What an import found; `hosts` are host names by file name, as far as they are known."""
+
+    format: str
+    summary: Summary
+    hosts: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,6 +84,16 @@ def add_files(connection: Connection, profile_id: str, files: Sequence[StoredFil
         connection.execute(insert(file), rows)
 
 
+def set_hosts(connection: Connection, profile_id: str, hosts: Mapping[str, str]) -> None:
+    """Notes which host each file comes from, by the file's name."""
+    for name, host in hosts.items():
+        connection.execute(
+            update(file)
+            .where(file.c.profile_id == profile_id, file.c.name == name)
+            .values(host=host)
+        )
+
+
 def set_tags(connection: Connection, profile_id: str, tags: Iterable[str]) -> None:
     """Replaces the tags of a profile."""
     connection.execute(delete(tag).where(tag.c.profile_id == profile_id))

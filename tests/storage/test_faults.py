@@ -152,7 +152,7 @@ def test_full_disk_refuses_uploads_and_reads_go_on(folder: Place, small_disk: Pa
         assert "Delete profiles" in caught.value.remedy or "space" in caught.value.remedy
     states = [settled(library, profile_id) for profile_id in ids]
     good = [p for p, state in zip(ids, states, strict=True) if isinstance(state, Ready)]
-    assert len(good) > 10
+    assert len(good) >= 5
     for state in states:  # those that could not be imported say so
         assert (
             isinstance(state, Ready)
