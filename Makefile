@@ -6,12 +6,13 @@ PORT     ?= 8000
 DATA_DIR ?= ./data
 BROWSER  ?= yes
 PYTEST_ARGS ?=
+CYCLES  ?= 500
 
 BIN     := .venv/bin
 KERNELS := $(wildcard app/importers/*.py app/importers/xspace/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint test-js test-py test-system bench screenshot samples clean
+.PHONY: help run test lint test-js test-py test-system bench crash screenshot samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,11 +36,14 @@ test-py: .venv/.warm-test ## Run pytest, the browser tests included (BROWSER=no 
 	$(BIN)/python -m pytest $(if $(filter no,$(BROWSER)),-m "not browser") $(PYTEST_ARGS)
 
 test-system: .venv/.ready-test
-	@.ci/setup node axe $(if $(filter no,$(BROWSER)),,chromium)
+	@.ci/setup node axe postgresql $(if $(filter no,$(BROWSER)),,chromium)
 
 bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its own environment.
 	$(BIN)/python -m bench.run
 	$(BIN)/python -m bench.page
+
+crash: .venv/.ready-test ## Kill a server with -9 CYCLES times (500) and check that nothing is lost.
+	$(BIN)/python -m tests.storage.crash --cycles $(CYCLES) --folder build/crash
 
 screenshot: .venv/.warm-test ## Take docs/screenshot.png from the running page.
 	$(BIN)/python -m docs.take_screenshot

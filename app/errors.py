@@ -8,10 +8,14 @@
     ├── IncompleteProfileError   readable, but without what a roofline needs
     ├── ImportStoppedError       the import ran out of memory or time, or was cancelled
     ├── StorageFullError         the disk of the data folder is full
+    ├── StoreUnavailableError    database or blobs cannot be reached, or are damaged
     ├── ProfileNotFoundError     no profile behind this address
     ├── NotReadyError            the profile is still being imported
-    ├── NotAllowedError          a request from another site, or for another host name
+    ├── NotAllowedError          a request from another site, or by somebody who may not do it
+    ├── NotSignedInError         who asks has not said who they are
+    ├── TooManyRequestsError     more uploads, or wrong tokens, than one may send in a while
     ├── BadViewError             the address asks for a view that cannot be shown
+    ├── BadEditError             a title, note or tag that cannot be kept
     └── SettingsError            the configuration cannot work
 
 Core code knows no status codes: `web/errors.py` maps classes to statuses.
@@ -79,6 +83,12 @@ class StorageFullError(RooflineError):
     code = "storage-full"
 
 
+class StoreUnavailableError(RooflineError):
+    """The database or the blob store cannot be reached, is busy, or is damaged."""
+
+    code = "store-unavailable"
+
+
 class ProfileNotFoundError(RooflineError):
     """There is no profile with this id."""
 
@@ -92,15 +102,37 @@ class NotReadyError(RooflineError):
 
 
 class NotAllowedError(RooflineError):
-    """The request comes from another web site, or names a host this server does not serve."""
+    """The request comes from another site, is for another host, or is not this person's to make."""
 
     code = "not-allowed"
+
+
+class NotSignedInError(RooflineError):
+    """The server wants to know who asks."""
+
+    code = "not-signed-in"
+
+
+class TooManyRequestsError(RooflineError):
+    """One person or address did something costly too often; may be repeated in `retry_after_s`."""
+
+    code = "too-many-requests"
+
+    def __init__(self, message: str, *, remedy: str, retry_after_s: float = 60.0) -> None:
+        super().__init__(message, remedy=remedy)
+        self.retry_after_s = retry_after_s
 
 
 class BadViewError(RooflineError):
     """The address names a view, device or operation that cannot be shown."""
 
     code = "bad-view"
+
+
+class BadEditError(RooflineError):
+    """A title, note or list of tags that cannot be kept."""
+
+    code = "bad-edit"
 
 
 class SettingsError(RooflineError):

@@ -1,4 +1,4 @@
-"""Imports in child processes: started, limited, watched and stopped from the server's process.
+"""Imports in child processes: started, limited, watched and stopped by the process that runs jobs.
 
 A fork server holds the importers with their kernels compiled (`app.preload`); a child forks from
 it in about 10 ms. The child speaks JSON lines over a pipe: progress, then either a summary or an
@@ -6,20 +6,18 @@ error. Whatever ends a child, its import ends as a result or as a `RooflineError
 """
 
 import json
-import logging
 import multiprocessing
 import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
 from typing import Any
 
-from app.errors import ImportStoppedError
+from app.errors import ImportStoppedError, RooflineError
 from app.orders import ImportLimits, WorkOrder, error_from
 
 # Each phase with its weight in the progress of the whole, as measured on 5 million events.
@@ -31,16 +29,11 @@ PHASES = {
     "analyse": 0.12,
     "store": 0.06,
 }
+# What the fork server loads once, for all children.
+PRELOAD = ("app.preload", "app.cli")
 MESSAGE_BYTES = 1 << 20
 LINGER_S = 1.0
-
-Outcome = dict[str, Any]
-"""What the child found: plain JSON, for `app.library` to check and store."""
-
-Work = Callable[[Callable[[], Outcome]], None]
-"""Runs the child, stores what it found, and handles every `RooflineError`."""
-
-_log = logging.getLogger("roofline.jobs")
+BEAT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +45,13 @@ class Progress:
     overall: float
 
 
+Outcome = dict[str, Any]
+"""What the child found: plain JSON, to be checked and stored."""
+
+Beat = Callable[[Progress], None]
+"""Called at least every `BEAT_S` while a child runs; whatever it raises ends the child."""
+
+
 def progress_at(phase: str, fraction: float) -> Progress:
     """The progress when `fraction` of `phase` is done."""
     names = list(PHASES)
@@ -61,46 +61,37 @@ def progress_at(phase: str, fraction: float) -> Progress:
 
 
 class ImportTask:
-    """An import under way. When `future` is done, its outcome can be read from the library."""
+    """An import under way in this process."""
 
-    def __init__(self, order: WorkOrder) -> None:
-        self.order = order
-        self.future: Future[None] = Future()
+    def __init__(self) -> None:
         self.started_at = time.monotonic()
-        self._progress = progress_at("queued", 0.0)
-        self._cancelled = False
+        self.progress = progress_at("queued", 0.0)
+        self._stopped: RooflineError | None = None
         self._process: ForkServerProcess | None = None
         self._lock = threading.Lock()
 
     @property
-    def progress(self) -> Progress:
-        """The latest the child said."""
-        return self._progress
+    def stopped(self) -> RooflineError | None:
+        """Why `stop` was called, if it was."""
+        return self._stopped
 
-    @property
-    def cancelled(self) -> bool:
-        """True once `cancel` was called."""
-        return self._cancelled
-
-    def cancel(self) -> None:
-        """Kills the child, or keeps it from starting; a queued import is done at once."""
-        if self.future.cancel():
-            return
+    def stop(self, why: RooflineError) -> None:
+        """Kills the child, or keeps it from starting: the import ends with `why`."""
         with self._lock:
-            self._cancelled = True
+            self._stopped = self._stopped or why
             if self._process is not None:
                 self._process.kill()
 
     def advance(self, phase: str, fraction: float) -> None:
         """Notes how far the import is. Unknown phases are ignored: they come from the child."""
         if phase in PHASES:
-            self._progress = progress_at(phase, max(0.0, min(1.0, fraction)))
+            self.progress = progress_at(phase, max(0.0, min(1.0, fraction)))
 
     def start(self, process: ForkServerProcess) -> None:
-        """Starts `process` unless the import was cancelled before."""
+        """Starts `process` unless the import was stopped before."""
         with self._lock:
-            if self._cancelled:
-                raise cancelled_error()
+            if self._stopped is not None:
+                raise copy(self._stopped)
             process.start()
             self._process = process
 
@@ -117,14 +108,12 @@ class ImportTask:
         process.close()
 
 
-class ImportRunner:
-    """Runs up to `workers` imports at a time; further ones wait in order."""
+class Children:
+    """Starts the children of this process."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self) -> None:
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["app.preload", "app.cli"])
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="import")
-        self._tasks: set[ImportTask] = set()
+        self._context.set_forkserver_preload(list(PRELOAD))
 
     def warm_up(self) -> None:
         """Starts the fork server; it loads the importers while this process goes on."""
@@ -132,35 +121,16 @@ class ImportRunner:
 
         ensure_running()
 
-    def submit(self, order: WorkOrder, work: Work) -> ImportTask:
-        """Queues an import. `work` is called on a thread with a function that runs the child."""
-        task = ImportTask(order)
-        task.future = self._threads.submit(work, partial(self._run, task))
-        self._tasks.add(task)
-        task.future.add_done_callback(_log_fault)
-        task.future.add_done_callback(lambda _: self._tasks.discard(task))
-        return task
-
-    def close(self) -> None:
-        """Kills every import under way and waits until they are gone."""
-        for task in list(self._tasks):
-            task.cancel()
-        self._threads.shutdown(wait=True)
-
-    def _run(self, task: ImportTask) -> Outcome:
+    def run(self, order: WorkOrder, task: ImportTask, beat: Beat) -> Outcome:
+        """Runs one import and waits for it; raises the `RooflineError` it ends with."""
         ours, theirs = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=run_in_child, args=(task.order, theirs), daemon=True)
+        process = self._context.Process(target=run_in_child, args=(order, theirs), daemon=True)
         try:
             with ours:
                 _start(task, process, theirs)
-                return _watch(task, process, ours)
+                return _watch(order.limits, task, process, ours, beat)
         finally:
             task.end()
-
-
-def _log_fault(future: "Future[None]") -> None:
-    if not future.cancelled() and (error := future.exception()) is not None:
-        _log.error("import failed by a fault of the server", exc_info=error)
 
 
 def run_in_child(order: WorkOrder, pipe: Connection) -> None:
@@ -182,24 +152,26 @@ def _start(task: ImportTask, process: ForkServerProcess, theirs: Connection) -> 
         ) from error
 
 
-def _watch(task: ImportTask, process: ForkServerProcess, pipe: Connection) -> Outcome:
-    deadline = time.monotonic() + task.order.limits.wall_seconds
-    while wait([pipe], timeout=max(0.0, deadline - time.monotonic())):
-        try:
-            message = json.loads(pipe.recv_bytes(MESSAGE_BYTES))
-        except (EOFError, OSError, ValueError):
-            break
-        if "done" in message:
-            return dict(message["done"])
-        if "error" in message:
-            raise error_from(message["error"])
-        task.advance(message["phase"], message["fraction"])
+def _watch(
+    limits: ImportLimits, task: ImportTask, process: ForkServerProcess, pipe: Connection, beat: Beat
+) -> Outcome:
+    deadline = time.monotonic() + limits.wall_seconds
+    while (left := deadline - time.monotonic()) > 0:
+        if wait([pipe], timeout=min(BEAT_S, left)):
+            try:
+                message = json.loads(pipe.recv_bytes(MESSAGE_BYTES))
+            except (EOFError, OSError, ValueError):
+                break
+            if "done" in message:
+                return dict(message["done"])
+            if "error" in message:
+                raise error_from(message["error"])
+            task.advance(message["phase"], message["fraction"])
+        beat(task.progress)
     else:
-        raise _too_slow(task.order.limits.wall_seconds)
+        raise _too_slow(limits.wall_seconds)
     process.join(timeout=5)
-    if task.cancelled:
-        raise cancelled_error()
-    raise _died(process.exitcode, task.order.limits)
+    raise copy(task.stopped) if task.stopped is not None else _died(process.exitcode, limits)
 
 
 def cancelled_error() -> ImportStoppedError:

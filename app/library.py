@@ -1,65 +1,61 @@
 """ProfileLibrary: add profiles, follow their import, read what was computed, remove them.
 
-A profile is `Importing`, then `Ready` or `Failed`. A failed import leaves nothing on the disk; why
-it failed is remembered for an hour. Results are a cache by version: when the code that computes
-them has changed, the first reader waits for them to be computed again from the raw bytes.
+A profile is `Importing`, then `Ready` or `Failed`; why it failed is remembered for a week. Results
+are a cache by version: when the code that computes them has changed, the first reader waits for
+them to be computed again from the raw files.
 """
 
-import fcntl
 import hashlib
-import logging
-import os
-import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from copy import copy
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
+from app import labels
 from app.errors import (
     BadViewError,
-    CorruptProfileError,
-    ImportStoppedError,
     NotReadyError,
     ProfileNotFoundError,
     RooflineError,
-    SettingsError,
     UploadRejectedError,
 )
-from app.jobs import (
-    ImportRunner,
-    ImportTask,
-    Outcome,
-    Progress,
-    cancelled_error,
-)
-from app.orders import ImportLimits, WorkOrder
+from app.instance import Instance, InstanceOptions
+from app.jobs import Progress, cancelled_error, progress_at
+from app.orders import ImportLimits
+from app.runners.desk import ImportReport
 from app.samples import Sample, find_samples, sample_key
-from app.storage.durable import make_directory
-from app.storage.profiles import (
-    Manifest,
-    ProfileId,
-    ProfileStore,
-    StoredFile,
-    Summary,
-    new_profile_id,
+from app.storage.durable import COPY_BYTES
+from app.storage.profiles import Manifest, ProfileId, StoredFile, new_profile_id
+from app.storage.records import (
+    CANCELLED,
+    FAILED,
+    QUEUED,
+    RUNNING,
+    Facets,
+    Job,
+    Listing,
+    NewProfile,
+    Ownership,
+    Pending,
+    RawFile,
+    StoreStats,
+    timestamp,
 )
 from app.storage.results import PAGE, ResultFile
-from app.storage.staging import COPY_BYTES, Staging, StagingArea
+from app.storage.staging import StagedFile, StagingArea
+from app.waiting import Waiting
 
 # Raise it when results change for another reason than the code of the packages below.
 ANALYSIS_VERSION = 1
 _COMPUTING_PACKAGES = ("model", "devices", "importers", "analysis", "presentation")
-FAILURES_KEPT_S = 3600.0
+# An analysis that failed is tried again when somebody looks after this time.
+RETRY_AFTER_S = 3600.0
 CANCEL_WAIT_S = 10.0
-TITLE_LENGTH = 200
-ID_CHARACTERS_LOGGED = 6  # a whole id is a link, and links are secrets
-_log = logging.getLogger("roofline.library")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +67,7 @@ class Importing:
     progress: Progress
     elapsed_s: float
     files: tuple[tuple[str, int], ...]  # name, size in bytes
+    uploader: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,162 +86,228 @@ class Failed:
     title: str
     error: RooflineError
     files: tuple[tuple[str, int], ...]  # name, size in bytes
-    at: float = 0.0
+    uploader: str | None
 
 
 State = Importing | Ready | Failed
 
 
 class ProfileLibrary:
-    """The profiles of one data folder. Safe to call from any thread; one server per folder."""
+    """The profiles of one instance. Every method may block; call it from any thread."""
 
     def __init__(
-        self, root: Path, *, limits: ImportLimits, workers: int, samples_dir: Path
+        self,
+        root: Path,
+        *,
+        limits: ImportLimits,
+        samples_dir: Path,
+        options: InstanceOptions | None = None,
     ) -> None:
-        self._root = root
-        self._limits = limits
         self._samples_dir = samples_dir
-        self._workers = workers
-        self._store = ProfileStore(root, results_version())
-        self._staging = Staging(root / "incoming")
-        self._tasks: dict[str, ImportTask] = {}
-        self._failures: dict[str, Failed] = {}
-        self._opening: dict[str, ProfileId] = {}
-        self._lock = threading.RLock()
+        self._options = options or InstanceOptions()
+        self._instance = Instance(
+            root, results_version(), limits=limits, options=self._options, on_end=self._ended
+        )
+        self._store = self._instance.store
+        self._waiting = Waiting(self._store.jobs)
         self._samples_lock = threading.Lock()
-        self._claim: BinaryIO | None = None
-        self._runner: ImportRunner | None = None
+        self.on_import_end: Callable[[ImportReport], None] | None = None
 
     def open(self) -> None:
-        """Claims the data folder, sweeps what a crash left, and makes ready to import.
+        """Claims the data folder, brings the database up to date, goes on with what is due.
 
-        A second call does nothing. Raises `SettingsError` if another server uses the folder or it
-        cannot be written.
+        A second call does nothing. Raises `SettingsError` if another server uses the folder, it
+        cannot be written, or the database is of a newer version.
         """
-        if self._claim is not None:
-            return
-        self._claim = _claim(self._root)
-        self._staging.sweep()
-        self._store.load()
-        self._store.sweep()
-        self._runner = ImportRunner(self._workers)
-        self._runner.warm_up()
+        self._instance.open()
+        self._waiting.open(poll=self._instance.is_shared)
 
     def close(self) -> None:
-        """Stops every import, removes what they staged, and gives the data folder back."""
-        if self._runner is not None:
-            self._runner.close()
-        self._staging.sweep()
-        if self._claim is not None:
-            self._claim.close()
-            self._claim = None
+        """Stops every import, to go on with at the next start, and frees the data folder."""
+        self._waiting.close()
+        self._instance.close()
 
     @property
     def damaged(self) -> tuple[Path, ...]:
-        """Manifests that could not be read at `open`."""
-        return self._store.damaged
+        """Manifests of an older release that could not be read at `open`."""
+        return self._instance.damaged
 
     def stage(self) -> StagingArea:
         """An empty folder for the files of one upload; pass it to `add` or discard it."""
-        return self._staging.new()
+        return self._instance.staging.new()
 
-    def add(self, area: StagingArea, *, title: str = "", sample: str | None = None) -> ProfileId:
-        """Starts to import the files received in `area`, which now belongs to the library."""
-        if not area.files:
+    def add(
+        self,
+        area: StagingArea,
+        *,
+        title: str = "",
+        note: str = "",
+        tags: Sequence[str] = (),
+        uploader: str | None = None,
+        delete_token_hash: str | None = None,
+        sample: str | None = None,
+    ) -> ProfileId:
+        """Stores the files received in `area`, which is gone then, and starts their import.
+
+        When this returns, the profile survives a crash.
+        """
+        try:
+            if not area.files:
+                raise UploadRejectedError("There is no file to read.", remedy="Choose a profile.")
+            new = NewProfile(
+                id=new_profile_id(),
+                title=labels.title(title) or labels.title_of([f.name for f in area.files]),
+                created_at=timestamp(),
+                files=tuple(_stored(file) for file in area.files),
+                sample=sample,
+                note=labels.note(note),
+                tags=labels.tags(tags),
+                uploader=uploader,
+                expires_at=self._expiry(),
+                delete_token_hash=delete_token_hash,
+            )
+            job_id = self._store.add(new, area.files)
+        finally:
             area.discard()
-            raise UploadRejectedError("There is no file to read.", remedy="Choose a profile file.")
-        profile_id = new_profile_id()
-        order = self._order(
-            profile_id,
-            title=_clean_title(title) or _title_of([file.name for file in area.files]),
-            created_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            files=tuple((file.name, file.path, file.size_bytes) for file in area.files),
-            area=area,
-        )
-        self._start(order, area, partial(self._commit, order, area, sample))
-        return profile_id
+        self._instance.deliver(job_id)
+        return new.id
 
     def state(self, profile_id: str) -> State:
         """How the profile stands now; `ProfileNotFoundError` when there is none."""
-        with self._lock:
-            task = self._tasks.get(profile_id)
-            if task is not None:
-                return _importing(task)
-            if profile_id in self._failures:
-                return self._failures[profile_id]
-            manifest = self._store.get(profile_id)
-            if manifest is None:
-                raise _not_found()
-            page = self._store.results.file(profile_id, PAGE)
-            if page is not None:
-                return Ready(manifest=manifest, page=page)
-            return _importing(self._compute_again(manifest))
+        found = self._store.get(profile_id)
+        if found is None:
+            raise _not_found()
+        if isinstance(found, Pending):
+            if found.error is not None:
+                return _failed(found, found.uploader, found.error)
+            return self._importing(found)
+        page = self._page(profile_id)
+        if page is not None:
+            return Ready(manifest=found, page=page)
+        return self._computing_again(found)
 
-    def pending(self, profile_id: str) -> Future[None] | None:
-        """Done when the import or computation under way ends; `None` when there is none."""
-        task = self._tasks.get(profile_id)
-        return task.future if task is not None else None
+    def pending(self, profile_id: str) -> "Future[None] | None":
+        """Done when the import or analysis under way ends; `None` when there is none."""
+        return self._waiting.future(profile_id)
 
     def result(self, profile_id: str, name: str) -> ResultFile:
         """The result file `name`.
 
         Raises `NotReadyError` while it is being computed, and the error of a failed import.
         """
-        state = self._ready(profile_id)
-        found = self._store.results.file(profile_id, name)
+        found = self._store.results.file(profile_id, name) if self._is_ready(profile_id) else None
         if found is None:
-            raise self._compute_later(state.manifest)
+            raise self._unavailable(profile_id)
         return found
 
     def op_details(self, profile_id: str, index: int) -> bytes:
         """What the page does not carry about one op, as JSON; `index` counts as in the page."""
-        state = self._ready(profile_id)
+        ready = self._is_ready(profile_id)
         try:
-            found = self._store.results.op(profile_id, index)
+            found = self._store.results.op(profile_id, index) if ready else None
         except IndexError as error:
             raise BadViewError(
                 f"The profile has no operation {index}.", remedy="Open the profile's page again."
             ) from error
         if found is None:
-            raise self._compute_later(state.manifest)
+            raise self._unavailable(profile_id)
         return found
 
-    def sources(self, profile_id: str) -> tuple[tuple[StoredFile, Path], ...]:
-        """The raw files of a profile and where they lie; `CorruptProfileError` if one is gone."""
-        manifest = self.manifest(profile_id)
-        found = tuple((file, self._store.blobs.path(file.sha256)) for file in manifest.files)
-        for file, path in found:
-            _check_blob(file, path)
-        return found
+    def sources(self, profile_id: str) -> tuple[RawFile, ...]:
+        """The raw files of a profile; `CorruptProfileError` if one is gone."""
+        return tuple(self._store.raw.raw_file(file) for file in self.manifest(profile_id).files)
 
     def manifest(self, profile_id: str) -> Manifest:
-        """What is stored about a profile; raises like `state` if it is not stored."""
-        manifest = self._store.get(profile_id)
-        if manifest is not None:
-            return manifest
-        state = self.state(profile_id)
-        raise _not_ready() if isinstance(state, Importing) else _fresh(state)
+        """What is stored about a ready profile; raises like `state` if it is not ready."""
+        found = self._store.get(profile_id)
+        if isinstance(found, Manifest):
+            return found
+        raise self._unavailable(profile_id)
+
+    def ownership(self, profile_id: str) -> Ownership:
+        """Who may change a profile, whatever its state; `ProfileNotFoundError`."""
+        found = self._store.ownership(profile_id)
+        if found is None:
+            raise _not_found()
+        return found
+
+    def edit(
+        self,
+        profile_id: str,
+        *,
+        title: str | None = None,
+        note: str | None = None,
+        tags: Sequence[str] | None = None,
+        pinned: bool | None = None,
+    ) -> Manifest:
+        """Changes what is given. Raises `BadEditError`, and like `manifest`."""
+        self.manifest(profile_id)
+        values: dict[str, object] = {}
+        if title is not None:
+            values["title"] = labels.new_title(title)
+        if note is not None:
+            values["note"] = labels.note(note)
+        if pinned is not None:
+            values["pinned"] = pinned
+        cleaned = None if tags is None else labels.tags(tags)
+        if not self._store.edit(profile_id, tags=cleaned, **values):
+            raise _not_found()
+        return self.manifest(profile_id)
+
+    def cancel(self, profile_id: str) -> None:
+        """Stops an import: it has failed then. Does nothing when none is under way."""
+        if self._store.cancel(profile_id, cancelled_error()):
+            self._instance.desk.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
+            if not self._store.is_ready(profile_id):
+                self._store.drop_files(profile_id)
+        self._waiting.done(profile_id)
 
     def remove(self, profile_id: str) -> None:
         """Deletes a profile, cancels its import, or forgets its failure."""
-        task = self._tasks.get(profile_id)
-        if task is not None:
-            task.cancel()
-            if not task.future.cancelled():
-                # It may commit at this very moment: only what has ended can be removed for good.
-                wait([task.future], timeout=CANCEL_WAIT_S)
-        known = self._failures.pop(profile_id, None) is not None
-        removed = self._store.remove(profile_id)
-        if task is None and not known and not removed:
+        digests = self._store.remove(profile_id)
+        if digests is None:
             raise _not_found()
+        self._instance.desk.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
+        self._store.drop(profile_id, digests)
+        self._waiting.done(profile_id)
 
     def is_stored(self, profile_id: str) -> bool:
         """True once a profile was imported: what is missing then can be computed again."""
-        return self._store.get(profile_id) is not None
+        return self._store.is_ready(profile_id)
 
     def recent(self, limit: int) -> tuple[Manifest, ...]:
         """The newest profiles, newest first."""
         return self._store.recent(limit)
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        tag: str = "",
+        device: str = "",
+        uploader: str = "",
+        offset: int = 0,
+        limit: int = 50,
+    ) -> Listing:
+        """Profiles with every word of `text`, pinned first, then newest.
+
+        Words are looked for in title, note, tags, device, uploader and file names.
+        """
+        return self._store.search(
+            text, tag=tag, device=device, uploader=uploader, offset=offset, limit=limit
+        )
+
+    def facets(self) -> Facets:
+        """Devices, tags and uploaders to filter by."""
+        return self._store.facets()
+
+    def stats(self) -> StoreStats:
+        """Sizes of the store and of its queue."""
+        return self._store.stats()
+
+    def check(self) -> None:
+        """Returns when profiles can be stored and read; otherwise raises why not."""
+        self._instance.check()
 
     def samples(self) -> tuple[Sample, ...]:
         """The bundled profiles."""
@@ -259,12 +322,7 @@ class ProfileLibrary:
             )
         key = sample_key(sample)
         with self._samples_lock:
-            stored = self._store.sample(key)
-            if stored is not None:
-                return stored.id
-            if self._opening.get(key) not in self._tasks:
-                self._opening[key] = self._add_sample(sample, key)
-            return self._opening[key]
+            return self._store.sample(key) or self._add_sample(sample, key)
 
     def _add_sample(self, sample: Sample, key: str) -> ProfileId:
         area = self.stage()
@@ -273,122 +331,62 @@ class ProfileLibrary:
                 area.receive_all(path.name, iter(partial(file.read, COPY_BYTES), b""))
         return self.add(area, title=sample.title, sample=key)
 
-    def _order(
-        self,
-        profile_id: ProfileId,
-        *,
-        title: str,
-        created_at: str,
-        files: tuple[tuple[str, Path, int], ...],
-        area: StagingArea,
-    ) -> WorkOrder:
-        return WorkOrder(
-            profile_id=profile_id,
-            title=title,
-            created_at=created_at,
-            files=files,
-            folder=area.root,
-            results=area.results,
-            limits=self._limits,
+    def _ended(self, profile_id: str, report: ImportReport) -> None:
+        self._waiting.done(profile_id)
+        if self.on_import_end is not None:
+            self.on_import_end(report)
+
+    def _expiry(self) -> str | None:
+        days = self._options.retention_days
+        return None if days is None else timestamp(timedelta(days=days))
+
+    def _page(self, profile_id: str) -> ResultFile | None:
+        page = self._store.results.file(profile_id, PAGE)
+        if page is None and self._store.obtain_results(profile_id, self.stage):
+            page = self._store.results.file(profile_id, PAGE)
+        return page
+
+    def _is_ready(self, profile_id: str) -> bool:
+        """True if the results of a ready profile may be read, from elsewhere if need be."""
+        return self._store.is_ready(profile_id) and self._store.obtain_results(
+            profile_id, self.stage
         )
 
-    def _start(
-        self, order: WorkOrder, area: StagingArea, commit: Callable[[Outcome], None]
-    ) -> ImportTask:
-        if self._runner is None:
-            raise RuntimeError("the library is not open")
-        with self._lock:
-            self._forget_old_failures()
-            task = self._runner.submit(order, partial(self._work, order, area, commit))
-            self._tasks[order.profile_id] = task
-        task.future.add_done_callback(partial(self._withdraw, order, area))
-        return task
-
-    def _work(
-        self,
-        order: WorkOrder,
-        area: StagingArea,
-        commit: Callable[[Outcome], None],
-        run: Callable[[], Outcome],
-    ) -> None:
-        error: RooflineError | None = _fault()
-        try:
-            commit(run())
-            error = None
-        except RooflineError as found:
-            error = found
-        finally:
-            self._end(order, area, error)
-
-    def _withdraw(self, order: WorkOrder, area: StagingArea, future: "Future[None]") -> None:
-        """Ends an import that was cancelled before it began."""
-        if future.cancelled():
-            self._end(order, area, cancelled_error())
-
-    def _end(self, order: WorkOrder, area: StagingArea, error: RooflineError | None) -> None:
-        area.discard()
-        _log.info(
-            "import of %s…: %s, %d bytes",
-            order.profile_id[:ID_CHARACTERS_LOGGED],
-            "ready" if error is None else error.code,
-            sum(size for _, _, size in order.files),
+    def _importing(self, found: Manifest | Pending, job: Job | None = None) -> Importing:
+        task = self._instance.desk.task(found.id)
+        job = job or self._store.jobs.newest(found.id)
+        started_at = time.time() if job is None else job.created_at
+        progress = progress_at(job.phase, job.fraction) if job else progress_at("queued", 0.0)
+        return Importing(
+            id=found.id,
+            title=found.title,
+            progress=task.progress if task is not None else progress,
+            elapsed_s=max(0.0, time.time() - started_at),
+            files=_names(found.files),
+            uploader=found.uploader,
         )
-        with self._lock:
-            self._tasks.pop(order.profile_id, None)
-            if error is not None:
-                self._failures[order.profile_id] = _failed(order, error)
 
-    def _commit(
-        self, order: WorkOrder, area: StagingArea, sample: str | None, found: Outcome
-    ) -> None:
-        manifest = Manifest(
-            id=ProfileId(order.profile_id),
-            title=order.title,
-            created_at=order.created_at,
-            format=str(found["format"]),
-            files=tuple(
-                StoredFile(name=file.name, size_bytes=file.size_bytes, sha256=file.sha256)
-                for file in area.files
-            ),
-            summary=Summary(**found["summary"]),
-            sample=sample,
-        )
-        self._store.commit(manifest, area.files, area.results)
+    def _computing_again(self, found: Manifest) -> Importing | Failed:
+        """A ready profile without results: starts to compute them, unless that failed lately."""
+        job = self._store.jobs.newest(found.id)
+        if job is not None and job.version == self._store.results.version:
+            if job.state in (QUEUED, RUNNING):
+                return self._importing(found, job)
+            if job.state in (FAILED, CANCELLED) and job.error is not None and _is_recent(job):
+                return _failed(found, found.uploader, job.error)
+        job_id = self._store.jobs.add(found.id, "analyse", self._store.results.version)
+        if job_id is not None:
+            self._instance.deliver(job_id)
+        return self._importing(found)
 
-    def _ready(self, profile_id: str) -> Ready:
+    def _unavailable(self, profile_id: str) -> RooflineError:
+        """Why a result cannot be read now; starts to compute results that are gone."""
         state = self.state(profile_id)
-        if isinstance(state, Ready):
-            return state
-        raise _not_ready() if isinstance(state, Importing) else _fresh(state)
-
-    def _compute_later(self, manifest: Manifest) -> NotReadyError:
-        with self._lock:
-            if manifest.id not in self._tasks:
-                self._compute_again(manifest)
-        return _not_ready()
-
-    def _compute_again(self, manifest: Manifest) -> ImportTask:
-        blobs = self.sources(manifest.id)
-        area = self.stage()
-        order = self._order(
-            manifest.id,
-            title=manifest.title,
-            created_at=manifest.created_at,
-            files=tuple((file.name, path, file.size_bytes) for file, path in blobs),
-            area=area,
-        )
-        return self._start(
-            order, area, lambda _found: self._replace_results(manifest.id, area.results)
-        )
-
-    def _replace_results(self, profile_id: ProfileId, results: Path) -> None:
-        self._store.replace_results(profile_id, results)
-
-    def _forget_old_failures(self) -> None:
-        oldest = time.monotonic() - FAILURES_KEPT_S
-        for profile_id, failed in list(self._failures.items()):
-            if failed.at < oldest:
-                del self._failures[profile_id]
+        if isinstance(state, Failed):
+            return copy(state.error)  # one raised twice would grow its traceback
+        if isinstance(state, Ready):  # the page is there, but something beside it is not
+            state = self._computing_again(state.manifest)
+        return copy(state.error) if isinstance(state, Failed) else _not_ready()
 
 
 def results_version() -> str:
@@ -405,66 +403,30 @@ def results_version() -> str:
     return f"v{ANALYSIS_VERSION}-{digest.hexdigest()[:12]}"
 
 
-def _claim(root: Path) -> BinaryIO:
-    try:
-        for name in ("", "blobs", "profiles", "derived", "incoming"):
-            make_directory(root / name)
-        claim = (root / "lock").open("wb")
-    except OSError as error:
-        raise SettingsError(
-            f"The data folder {root} cannot be used: {os.strerror(error.errno or 0).lower()}.",
-            remedy="Choose another with --data-dir or ROOFLINE_DATA_DIR.",
-        ) from error
-    try:
-        # Freed by the system when this process ends, however it ends.
-        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        claim.close()
-        raise SettingsError(
-            f"Another server uses the data folder {root}.",
-            remedy="Stop it, or choose another folder with --data-dir or ROOFLINE_DATA_DIR.",
-        ) from error
-    return claim
+def _is_recent(job: Job) -> bool:
+    return job.finished_at is not None and job.finished_at > time.time() - RETRY_AFTER_S
 
 
-def _check_blob(file: StoredFile, path: Path) -> None:
-    if not path.is_file() or path.stat().st_size != file.size_bytes:
-        raise CorruptProfileError(
-            f"The stored copy of {file.name} is missing or damaged.",
-            remedy="Delete this profile and upload the file again.",
-        )
-
-
-def _importing(task: ImportTask) -> Importing:
-    order = task.order
-    return Importing(
-        id=ProfileId(order.profile_id),
-        title=order.title,
-        progress=task.progress,
-        elapsed_s=time.monotonic() - task.started_at,
-        files=tuple((name, size) for name, _, size in order.files),
+def _stored(file: StagedFile) -> StoredFile:
+    return StoredFile(
+        name=file.name,
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        stored_bytes=file.stored_bytes,
     )
 
 
-def _failed(order: WorkOrder, error: RooflineError) -> Failed:
+def _names(files: Sequence[StoredFile]) -> tuple[tuple[str, int], ...]:
+    return tuple((file.name, file.size_bytes) for file in files)
+
+
+def _failed(found: Manifest | Pending, uploader: str | None, error: RooflineError) -> Failed:
     return Failed(
-        id=ProfileId(order.profile_id),
-        title=order.title,
+        id=found.id,
+        title=found.title,
         error=error,
-        files=tuple((name, size) for name, _, size in order.files),
-        at=time.monotonic(),
-    )
-
-
-def _fresh(state: Ready | Failed) -> RooflineError:
-    """The error of a failed import as a new object: one raised twice would grow its traceback."""
-    return copy(state.error) if isinstance(state, Failed) else _not_found()
-
-
-def _fault() -> ImportStoppedError:
-    return ImportStoppedError(
-        "The import ended by a fault of the server.",
-        remedy="The server's log says why. Please report it together with the file.",
+        files=_names(found.files),
+        uploader=uploader,
     )
 
 
@@ -477,16 +439,5 @@ def _not_ready() -> NotReadyError:
 def _not_found() -> ProfileNotFoundError:
     return ProfileNotFoundError(
         "There is no profile at this address.",
-        remedy="Check the link; the profile may have been deleted, or its import failed.",
+        remedy="Check the link; the profile may have been deleted, or have expired.",
     )
-
-
-def _clean_title(title: str) -> str:
-    return "".join(ch for ch in title if ch.isprintable()).strip()[:TITLE_LENGTH]
-
-
-def _title_of(names: Sequence[str]) -> str:
-    """A title from file names: the first without its extensions, and how many more there are."""
-    stem = re.sub(r"(\.(xplane|pb|gz|zip|tar|tgz|json|csv|trace))+$", "", names[0], flags=re.I)
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return _clean_title((stem or names[0])[: TITLE_LENGTH - len(more)] + more) or "profile"

@@ -96,6 +96,7 @@ def _headline(page: dict[str, Any]) -> dict[str, Any]:
     costs = page["ops"]["columns"]["cost"]
     return {
         "format": page["profile"]["format"],
+        "hosts": _hosts(page["profile"]["files"]),
         "summary": {
             "device": device["name"],
             "device_kind": device["kind"],
@@ -108,6 +109,16 @@ def _headline(page: dict[str, Any]) -> dict[str, Any]:
             "bound_token": bound.get("token"),
             "efficiency_ratio": total.get("roofline_efficiency_ratio"),
         },
+    }
+
+
+def _hosts(files: list[dict[str, Any]]) -> dict[str, str]:
+    """Host names by file name, where both are known and the file's name is the only one."""
+    names = [file["name"] for file in files]
+    return {
+        file["name"]: file["host"]
+        for file in files
+        if file["host"] and names.count(file["name"]) == 1
     }
 
 

@@ -1,50 +1,153 @@
-"""Raw bytes, found by their SHA-256: `blobs/ab/abcdef…`. Equal files are kept once."""
+"""Where immutable bytes lie: a folder, or an object store. Keys are like `blobs/ab/abcd….zst`.
 
+A key is made of a digest or of an id with a version, so the bytes behind one never change: writing
+twice is harmless, and nothing depends on listings being up to date.
+"""
+
+import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from app.storage.durable import move_into, sync_directory
+from app.errors import SettingsError
+from app.storage.durable import explained_writes, link_into, sync_directory
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+CHUNK_BYTES = 1 << 20
+_KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
 
 
-class BlobStore:
-    """A folder of immutable files. Callers see to it that nobody removes what they adopt."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlobInfo:
+    """One blob in a listing; `modified_at` is in Unix seconds."""
+
+    key: str
+    size_bytes: int
+    modified_at: float
+
+
+class BlobStore(Protocol):
+    """Immutable bytes by key. Raises `StorageFullError` or `StoreUnavailableError`."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that holds the blobs, `None` when they are on another machine."""
+
+    def put(self, key: str, staged: Path) -> None:
+        """Keeps the bytes of `staged`, which stays where it is; they last once this returns."""
+
+    def open(self, key: str) -> Iterator[bytes]:
+        """The bytes in pieces; `FileNotFoundError` when there is no such blob."""
+
+    def head(self, key: str) -> int | None:
+        """The size in bytes, `None` when there is no such blob."""
+
+    def list(self, prefix: str) -> Iterator[BlobInfo]:
+        """Every blob below the folder `prefix`, in no order."""
+
+    def delete(self, key: str) -> None:
+        """Removes the blob; nothing happens when there is none."""
+
+    def drop_unfinished(self, prefix: str, before: float) -> int:
+        """Removes what writes that were cut off before `before` (Unix seconds) left; how many."""
+
+
+class FolderBlobs:
+    """Blobs as files below `root`; files staged on the same disk are linked, not copied."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def path(self, digest: str) -> Path:
-        """Where the blob of `digest` (64 hex digits) lies, or would lie."""
-        if not _DIGEST.fullmatch(digest):
-            raise ValueError(f"not a SHA-256 digest: {digest!r}")
-        return self._root / digest[:2] / digest
+    @property
+    def folder(self) -> Path | None:
+        """See `BlobStore`."""
+        return self._root
 
-    def adopt(self, staged: Path, digest: str) -> None:
-        """Takes over `staged`, already on the disk, whose content has `digest`."""
-        target = self.path(digest)
-        # A blob of another size was cut by a fault of the disk: the new copy replaces it.
-        if target.exists() and target.stat().st_size == staged.stat().st_size:
-            staged.unlink()
-        else:
-            move_into(staged, target)
+    def put(self, key: str, staged: Path) -> None:
+        """See `BlobStore`. What is there already is replaced: it may be damaged."""
+        with explained_writes():
+            link_into(staged, self._path(key))
 
-    def remove(self, digest: str) -> None:
-        """Deletes the blob, and its folder when that is the last in it."""
-        target = self.path(digest)
+    def open(self, key: str) -> Iterator[bytes]:
+        """See `BlobStore`."""
+        with self._path(key).open("rb") as file:
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
+
+    def head(self, key: str) -> int | None:
+        """See `BlobStore`."""
+        try:
+            return self._path(key).stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def list(self, prefix: str) -> Iterator[BlobInfo]:
+        """See `BlobStore`."""
+        for folder, _, names in os.walk(self._root / prefix):
+            for name in names:
+                path = Path(folder, name)
+                # A name that starts with a dot is a write that a crash cut off, or under way.
+                if name.startswith(".") or (found := _stat(path)) is None:
+                    continue
+                key = path.relative_to(self._root).as_posix()
+                yield BlobInfo(key=key, size_bytes=found.st_size, modified_at=found.st_mtime)
+
+    def delete(self, key: str) -> None:
+        """See `BlobStore`. The blob's folder goes with its last blob."""
+        target = self._path(key)
         target.unlink(missing_ok=True)
         if target.parent.is_dir():
             sync_directory(target.parent)
             _remove_if_empty(target.parent)
 
-    def digests(self) -> Iterator[str]:
-        """Every digest in the store, in no order."""
-        for path in self._root.glob("??/*"):
-            if _DIGEST.fullmatch(path.name):
-                yield path.name
+    def drop_unfinished(self, prefix: str, before: float) -> int:
+        """See `BlobStore`."""
+        found = [
+            path
+            for path in (self._root / prefix).glob("*/.*")
+            if (known := _stat(path)) is not None and known.st_mtime <= before
+        ]
+        for path in found:
+            path.unlink(missing_ok=True)
+        return len(found)
+
+    def _path(self, key: str) -> Path:
+        if not _KEY.fullmatch(key):
+            raise ValueError(f"not the key of a blob: {key!r}")
+        return self._root / key
+
+
+def open_blobs(place: str | None, data_dir: Path) -> BlobStore:
+    """The blob store at `place`: `None` for the data folder, `file://…`, `s3://…`, `gs://…`, `az://…`.
+
+    Raises `SettingsError` if it cannot be one.
+    """
+    if place is None:
+        return FolderBlobs(data_dir)
+    scheme, _, rest = place.partition("://")
+    if scheme == "file" and rest.startswith("/"):
+        return FolderBlobs(Path(rest))
+    if scheme in {"s3", "gs", "az"} and rest:
+        # Loads obstore, which only servers of teams have.
+        from app.storage.objects import ObjectBlobs
+
+        return ObjectBlobs(place)
+    raise SettingsError(
+        f"ROOFLINE_BLOBS cannot be {place.partition('?')[0]!r}.",
+        remedy="Write it as s3://bucket/prefix, gs://…, az://… or file:///folder, or unset it.",
+    )
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None  # deleted while we looked
 
 
 def _remove_if_empty(directory: Path) -> None:
-    if not any(directory.iterdir()):
+    try:
         directory.rmdir()
+    except OSError:
+        return  # it holds another blob

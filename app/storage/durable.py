@@ -3,12 +3,14 @@
 import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from app.errors import StorageFullError
 
+COPY_BYTES = 1 << 20
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
@@ -49,10 +51,40 @@ def move_into(source: Path, target: Path) -> None:
     sync_directory(target.parent)
 
 
+def link_into(source: Path, target: Path) -> None:
+    """Makes `target` another name of `source`, or a copy where the disk cannot do that.
+
+    The bytes of `source` are already on the disk. A reader, or a crash, sees all of them, or the
+    old file.
+    """
+    make_directory(target.parent)
+    temporary = _temporary(target)
+    try:
+        try:
+            os.link(source, temporary)
+        except OSError:  # another disk, or one without links
+            _copy(source, temporary)
+        temporary.rename(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_directory(target.parent)
+
+
+def _copy(source: Path, target: Path) -> None:
+    with source.open("rb") as reader, target.open("xb") as writer:
+        shutil.copyfileobj(reader, writer, COPY_BYTES)
+        writer.flush()
+        os.fsync(writer.fileno())
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+
+
 def write_whole(target: Path, data: bytes) -> None:
     """Writes `data` to `target` so that a reader, or a crash, sees all of it or the old file."""
     make_directory(target.parent)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    temporary = _temporary(target)
     try:
         with temporary.open("xb") as file:
             file.write(data)

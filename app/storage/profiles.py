@@ -1,192 +1,247 @@
-"""Which profiles there are: one manifest each, `profiles/<id>.json`. The manifest is the commit.
+"""ProfileStore: profiles in the database, raw files and results beside it, in an order that holds.
 
-Order of writes, so that a crash at any time leaves no half profile: blobs, results, manifest.
-Order of deletion: manifest, results, blobs. What a crash leaves in between belongs to no manifest
-and is swept at the next start. All manifests are held in memory; one server owns a data folder.
+Order of writes, so that a crash at any time leaves no half profile: raw bytes on the disk, then
+one transaction for the profile and its job; results on the disk, then one transaction that makes
+it ready. Deletion goes the other way: rows, results, raw bytes. What a crash leaves in between
+belongs to no row, and is swept.
 """
 
-import secrets
-import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, NewType
+from typing import TypeVar
 
-import orjson
+from sqlalchemy import Connection
 
-from app.storage.blobs import BlobStore
-from app.storage.durable import explained_writes, sync_directory, write_whole
+from app.errors import RooflineError
+from app.storage import statements
+from app.storage.blobs import open_blobs
+from app.storage.database import Database, lock_digests
+from app.storage.jobs import JobStore, cancel_jobs, count_jobs, end_job, insert_job
+from app.storage.raw import RawStore
+from app.storage.records import (
+    READY,
+    Facets,
+    Found,
+    Job,
+    Listing,
+    Manifest,
+    NewProfile,
+    Ownership,
+    Pending,
+    ProfileId,
+    StoredFile,
+    StoreStats,
+    Summary,
+    new_profile_id,
+    timestamp,
+)
 from app.storage.results import ResultStore
-from app.storage.staging import StagedFile
+from app.storage.staging import StagedFile, StagingArea
 
-ProfileId = NewType("ProfileId", str)
+__all__ = ["Manifest", "ProfileId", "ProfileStore", "StoredFile", "Summary", "new_profile_id"]
 
-SCHEMA = 1
-
-
-def new_profile_id() -> ProfileId:
-    """An id nobody can guess (128 bits): who has the link may see the profile."""
-    return ProfileId(secrets.token_urlsafe(16))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredFile:
-    """One raw file of a profile; `name` is what the user called it."""
-
-    name: str
-    size_bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """What lists show of a profile; `bound_*` and `efficiency_ratio` are `None` when unknown."""
-
-    device: str
-    device_kind: str
-    core_count: int
-    core_word: str
-    host_count: int
-    op_count: int
-    bound_by: str | None
-    bound_kind: str | None
-    bound_token: str | None
-    efficiency_ratio: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """One profile as stored. `created_at` is ISO 8601 in UTC; `sample` names a bundled file."""
-
-    id: ProfileId
-    title: str
-    created_at: str
-    format: str
-    files: tuple[StoredFile, ...]
-    summary: Summary
-    sample: str | None = None
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of all its files."""
-        return sum(file.size_bytes for file in self.files)
+FAILURES_KEPT = timedelta(days=7)
+RESULT_FOLDER = "results"
+T = TypeVar("T")
 
 
 class ProfileStore:
-    """Manifests, and the blobs and results that belong to them."""
+    """Profiles of one data folder, or of one database and one object store.
 
-    def __init__(self, root: Path, version: str) -> None:
-        self._root = root / "profiles"
-        self.blobs = BlobStore(root / "blobs")
+    `version` is that of the results. Safe to use from any thread.
+    """
+
+    def __init__(
+        self, root: Path, version: str, *, database_url: str | None = None, blobs: str | None = None
+    ) -> None:
+        self.root = root
+        self.database = Database(root, database_url)
+        self.jobs = JobStore(self.database)
+        self.blobs = open_blobs(blobs, root)
+        self.raw = RawStore(self.blobs)
         self.results = ResultStore(root / "derived", version)
-        self.damaged: tuple[Path, ...] = ()
-        self._manifests: dict[str, Manifest] = {}
-        # Commit and removal exclude each other: a removal must not take a blob just adopted.
-        self._lock = threading.RLock()
+        # What is ready stays so until `remove`, which is ours alone to call unless we share.
+        self._ready: set[str] = set()
 
-    def load(self) -> None:
-        """Reads every manifest; those that cannot be read are listed in `damaged`."""
-        read = {path: _read_manifest(path) for path in self._root.glob("*.json")}
-        with self._lock:
-            self._manifests = {found.id: found for found in read.values() if found is not None}
-            self.damaged = tuple(path for path, found in read.items() if found is None)
+    def close(self) -> None:
+        """Gives the database's connections back."""
+        self.database.close()
 
-    def sweep(self) -> int:
-        """Removes blobs and results that belong to no manifest; how many.
+    def add(self, new: NewProfile, files: Sequence[StagedFile]) -> str:
+        """Stores a profile to be imported; the id of its job. Returns once it survives a crash."""
+        for file in files:
+            self.raw.put(file)
+        with self.database.write() as connection:
+            lock_digests(connection, [file.sha256 for file in files])
+            for file in files:
+                # Another profile's deletion may have taken the bytes since.
+                if not self.raw.has(file.sha256):
+                    self.raw.put(file)
+            statements.add(connection, new)
+            return insert_job(connection, new.id, "import", self.results.version)
 
-        Does nothing while a manifest cannot be read: its blobs would look like nobody's.
+    def finish(self, job: Job, owner: str, area: StagingArea, found: Found) -> bool:
+        """Stores what a job found; false when the job is no longer `owner`'s."""
+        key = self._share_results(job.profile_id, area)
+        self.results.adopt(job.profile_id, area.results)
+        size_bytes = self.results.size_bytes(job.profile_id)
+        with self.database.write() as connection:
+            counts = end_job(connection, job.id, owner)
+            if counts:
+                if job.kind == "import":
+                    statements.set_ready(connection, job.profile_id, found.format, found.summary)
+                    statements.set_hosts(connection, job.profile_id, found.hosts)
+                statements.set_result(connection, job.profile_id, job.version, key, size_bytes)
+            gone = statements.state(connection, job.profile_id) is None
+        if gone:
+            self._remove_results(job.profile_id)
+        return counts
+
+    def fail(self, job: Job, owner: str, error: RooflineError) -> bool:
+        """Notes why a job failed; the raw bytes of a failed import go. False as in `finish`."""
+        with self.database.write() as connection:
+            counts = end_job(connection, job.id, owner, error)
+            if counts and job.kind == "import":
+                self._set_failed(connection, job.profile_id, error)
+        if counts and job.kind == "import":
+            self.drop_unreferenced(self._read(statements.digests_of, job.profile_id))
+        return counts
+
+    def cancel(self, profile_id: str, error: RooflineError) -> bool:
+        """Ends what is under way for a profile with `error`; false when nothing is.
+
+        The raw bytes stay until `drop_files`: a child may still read them.
         """
-        with self._lock:
-            if self.damaged:
-                return 0
-            blobs = set(self.blobs.digests()) - self._referenced()
-            results = set(self.results.profile_ids()) - set(self._manifests)
-            for digest in blobs:
-                self.blobs.remove(digest)
-            for profile_id in results:
-                self.results.remove(profile_id)
-            return len(blobs) + len(results)
+        with self.database.write() as connection:
+            if not cancel_jobs(connection, profile_id, error):
+                return False
+            self._set_failed(connection, profile_id, error)
+        return True
 
-    def get(self, profile_id: str) -> Manifest | None:
-        """The manifest, or `None` when there is no such profile."""
-        return self._manifests.get(profile_id)
+    def drop_files(self, profile_id: str) -> None:
+        """Removes the raw bytes of a profile whose import did not end well."""
+        self.drop_unreferenced(self._read(statements.digests_of, profile_id))
+
+    def _set_failed(self, connection: Connection, profile_id: str, error: RooflineError) -> None:
+        statements.set_failed(connection, profile_id, error, timestamp(FAILURES_KEPT))
+
+    def remove(self, profile_id: str) -> frozenset[str] | None:
+        """Deletes the rows of a profile; the digests to drop then, `None` when there is none."""
+        with self.database.write() as connection:
+            digests = statements.digests_of(connection, profile_id)
+            removed = statements.remove(connection, profile_id)
+            self._ready.discard(profile_id)
+        return digests if removed else None
+
+    def drop(self, profile_id: str, digests: Iterable[str]) -> None:
+        """Deletes the results of a removed profile, and its bytes that no other profile needs."""
+        self._remove_results(profile_id)
+        self.drop_unreferenced(digests)
+
+    def drop_unreferenced(self, digests: Iterable[str]) -> int:
+        """Deletes the bytes of `digests` that no profile needs; how many."""
+        wanted = frozenset(digests)
+        if not wanted:
+            return 0
+        with self.database.write() as connection:
+            lock_digests(connection, wanted)
+            unneeded = wanted - statements.referenced(connection, wanted)
+            for digest in unneeded:
+                self.raw.remove(digest)
+        return len(unneeded)
+
+    def obtain_results(self, profile_id: str, new_area: Callable[[], StagingArea]) -> bool:
+        """Sees to it that results are in the data folder; false when they must be computed."""
+        if self.results.has(profile_id):
+            return True
+        key = self._read(statements.result_key, profile_id, self.results.version)
+        if key is None or self.blobs.head(key) is None:
+            return False
+        area = new_area()
+        try:
+            packed = area.root / "results.tar"
+            with packed.open("xb") as file:
+                file.writelines(self.blobs.open(key))
+            self.results.adopt_packed(profile_id, packed, area.results)
+        finally:
+            area.discard()
+        return True
+
+    def get(self, profile_id: str) -> Manifest | Pending | None:
+        """A profile, or `None` when there is none of this id."""
+        return self._read(statements.get, profile_id)
+
+    def is_ready(self, profile_id: str) -> bool:
+        """True once a profile was imported."""
+        if profile_id in self._ready:
+            return True
+        is_ready = self._read(statements.state, profile_id) == READY
+        if is_ready and not self.database.is_shared:
+            self._ready.add(profile_id)
+        return is_ready
+
+    def ownership(self, profile_id: str) -> Ownership | None:
+        """Who may change a profile; `None` when there is none."""
+        return self._read(statements.ownership, profile_id)
 
     def recent(self, limit: int) -> tuple[Manifest, ...]:
-        """The newest `limit` manifests, newest first."""
-        with self._lock:
-            ordered = sorted(self._manifests.values(), key=lambda m: m.created_at, reverse=True)
-        return tuple(ordered[:limit])
+        """The newest ready profiles, newest first."""
+        return self._read(statements.recent, limit)
 
-    def sample(self, key: str) -> Manifest | None:
+    def search(self, text: str, *, offset: int, limit: int, **equal: str) -> Listing:
+        """Ready profiles with every word of `text`; `equal`: `tag`, `device`, `uploader`."""
+        chosen = {name: value for name, value in equal.items() if value}
+        with self.database.read() as connection:
+            return statements.search(
+                connection, words=text.split(), equal=chosen, offset=offset, limit=limit
+            )
+
+    def facets(self) -> Facets:
+        """Values to filter by."""
+        return self._read(statements.facets)
+
+    def edit(self, profile_id: str, *, tags: Sequence[str] | None = None, **values: object) -> bool:
+        """Changes `title`, `note`, `pinned` or the tags; false when there is no such profile."""
+        with self.database.write() as connection:
+            found = statements.edit(connection, profile_id, values)
+            if found and tags is not None:
+                statements.set_tags(connection, profile_id, tags)
+            return found
+
+    def sample(self, key: str) -> ProfileId | None:
         """The profile made from the bundled sample `key`, if it was opened before."""
-        with self._lock:
-            return next((m for m in self._manifests.values() if m.sample == key), None)
+        return self._read(statements.by_sample, key)
 
-    def commit(self, manifest: Manifest, files: Sequence[StagedFile], results: Path) -> None:
-        """Makes a profile of staged files and results. Once this returns it survives a crash."""
-        with self._lock, explained_writes():
-            try:
-                for file in files:
-                    self.blobs.adopt(file.path, file.sha256)
-                self.results.adopt(manifest.id, results)
-                write_whole(self._path(manifest.id), orjson.dumps(_to_json(manifest)))
-                self._manifests[manifest.id] = manifest
-            finally:
-                if manifest.id not in self._manifests:
-                    self._remove_unshared(manifest)
+    def stats(self) -> StoreStats:
+        """Sizes of the store."""
+        with self.database.read() as connection:
+            count, raw_bytes, stored_bytes = statements.sizes(connection)
+            jobs = count_jobs(connection)
+        return StoreStats(
+            profile_count=count,
+            raw_bytes=raw_bytes,
+            stored_bytes=stored_bytes,
+            queued_jobs=jobs.get("queued", 0),
+            running_jobs=jobs.get("running", 0),
+        )
 
-    def replace_results(self, profile_id: ProfileId, results: Path) -> bool:
-        """Moves results in that were computed again; false if the profile has gone meanwhile."""
-        with self._lock, explained_writes():
-            if profile_id not in self._manifests:
-                return False
-            self.results.adopt(profile_id, results)
-            return True
+    def _read(self, statement: Callable[..., T], *arguments: object) -> T:
+        with self.database.read() as connection:
+            return statement(connection, *arguments)
 
-    def remove(self, profile_id: str) -> bool:
-        """Deletes a profile and what only it needs; false when there is none."""
-        with self._lock:
-            manifest = self._manifests.pop(profile_id, None)
-            if manifest is None:
-                return False
-            self._path(manifest.id).unlink(missing_ok=True)
-            sync_directory(self._root)
-            self._remove_unshared(manifest)
-            return True
+    def _share_results(self, profile_id: str, area: StagingArea) -> str | None:
+        """Puts results where other machines find them; the key, `None` when there are none."""
+        if self.blobs.folder is not None:
+            return None
+        key = f"{RESULT_FOLDER}/{profile_id}/{self.results.version}.tar"
+        packed = area.root / "results.tar"
+        self.results.pack(area.results, packed)
+        self.blobs.put(key, packed)
+        return key
 
-    def _remove_unshared(self, manifest: Manifest) -> None:
-        self.results.remove(manifest.id)
-        for digest in {file.sha256 for file in manifest.files} - self._referenced():
-            self.blobs.remove(digest)
-
-    def _referenced(self) -> set[str]:
-        return {file.sha256 for m in self._manifests.values() for file in m.files}
-
-    def _path(self, profile_id: str) -> Path:
-        return self._root / f"{profile_id}.json"
-
-
-def _to_json(manifest: Manifest) -> dict[str, Any]:
-    return {"schema": SCHEMA, **asdict(manifest)}
-
-
-def _read_manifest(path: Path) -> Manifest | None:
-    try:
-        return _from_json(orjson.loads(path.read_bytes()))
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
-        return None
-
-
-def _from_json(data: Mapping[str, Any]) -> Manifest:
-    """The manifest of `data`; `KeyError` or `TypeError` if it is of another schema or damaged."""
-    if data["schema"] != SCHEMA:
-        raise TypeError(f"schema {data['schema']} is newer than this server's {SCHEMA}")
-    return Manifest(
-        id=ProfileId(data["id"]),
-        title=data["title"],
-        created_at=data["created_at"],
-        format=data["format"],
-        files=tuple(StoredFile(**file) for file in data["files"]),
-        summary=Summary(**data["summary"]),
-        sample=data["sample"],
-    )
+    def _remove_results(self, profile_id: str) -> None:
+        self.results.remove(profile_id)
+        if self.blobs.folder is None:
+            for found in list(self.blobs.list(f"{RESULT_FOLDER}/{profile_id}/")):
+                self.blobs.delete(found.key)

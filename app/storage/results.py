@@ -2,20 +2,22 @@
 
 They are a cache: any of them may be deleted at any time and is computed again from the raw bytes.
 `derived/<profile id>/<version>/` holds each file once, compressed if it is text, and `index.json`
-with sizes and digests, written last: a folder without an index is unfinished.
+with sizes and digests, written last: a folder without an index is unfinished. Where several
+machines serve, each has such a folder, filled from one tar file per profile in the object store.
 """
 
 import gzip
 import hashlib
 import os
 import shutil
+import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
-from app.storage.durable import move_into, sync_directory, write_whole
+from app.storage.durable import explained_writes, move_into, write_whole
 
 PAGE = "page.json"
 ROOFLINE = {"in": "roofline-in.json", "out": "roofline-out.json"}
@@ -79,12 +81,13 @@ class ResultStore:
 
     def __init__(self, root: Path, version: str) -> None:
         self._root = root
-        self._version = version
+        self.version = version
 
     def adopt(self, profile_id: str, staged: Path) -> None:
         """Moves finished results in, replacing those of any version."""
-        self.remove(profile_id)
-        move_into(staged, self._root / profile_id / self._version)
+        with explained_writes():
+            self.remove(profile_id)
+            move_into(staged, self._directory(profile_id))
 
     def has(self, profile_id: str) -> bool:
         """True if the results are there at this version."""
@@ -98,6 +101,12 @@ class ResultStore:
             return None
         return ResultFile(path=path, etag=str(entry["etag"]), size_bytes=int(entry["size_bytes"]))
 
+    def files(self, profile_id: str) -> Iterator[ResultFile]:
+        """The compressed results at this version, as far as they are there."""
+        for name in self._index(profile_id):
+            if (found := self.file(profile_id, name)) is not None:
+                yield found
+
     def op(self, profile_id: str, index: int) -> bytes | None:
         """Details of one op as JSON; `IndexError` past the last, `None` when to be computed."""
         ends = self._index(profile_id).get(OPS)
@@ -110,6 +119,22 @@ class ResultStore:
             file.seek(ends[index])
             return file.read(ends[index + 1] - ends[index])
 
+    def size_bytes(self, profile_id: str) -> int:
+        """Bytes of the results at this version, as they lie on the disk."""
+        return sum(path.stat().st_size for path in self._directory(profile_id).glob("*"))
+
+    def pack(self, staged: Path, target: Path) -> None:
+        """Writes finished results as one tar file."""
+        with tarfile.open(target, "w") as archive:
+            for path in sorted(staged.iterdir()):
+                archive.add(path, path.name, filter=_without_owner)
+
+    def adopt_packed(self, profile_id: str, packed: Path, scratch: Path) -> None:
+        """Moves in what `pack` wrote; `scratch` is a folder on this disk that does not exist."""
+        with explained_writes(), tarfile.open(packed) as archive:
+            archive.extractall(scratch, filter="data")
+        self.adopt(profile_id, scratch)
+
     def remove(self, profile_id: str) -> None:
         """Deletes the results of every version."""
         shutil.rmtree(self._root / profile_id, ignore_errors=True)
@@ -120,7 +145,7 @@ class ResultStore:
             yield from (path.name for path in self._root.iterdir())
 
     def _directory(self, profile_id: str) -> Path:
-        return self._root / profile_id / self._version
+        return self._root / profile_id / self.version
 
     def _index(self, profile_id: str) -> Mapping[str, object]:
         try:
@@ -130,9 +155,16 @@ class ResultStore:
         return index if isinstance(index, dict) else {}
 
 
+def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    # Equal results give equal bytes, whoever computed them and when.
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    entry.mtime = 0
+    return entry
+
+
 def _write_synced(path: Path, pieces: Iterable[bytes]) -> None:
     with path.open("xb") as file:
         file.writelines(pieces)
         file.flush()
-        os.fsync(file.fileno())
-    sync_directory(path.parent)
+        os.fsync(file.fileno())  # its name lasts with that of the index, which is written last

@@ -1,24 +1,28 @@
-"""The HTTP API, version 1: upload, follow, read, delete. Results are sent as they are stored."""
+"""The HTTP API, version 1: upload, follow, edit, read, delete. Results go out as stored."""
 
 import asyncio
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from copy import copy
-from typing import Annotated, Any, Literal, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any, Literal, TypedDict, TypeVar
 from urllib.parse import quote
 
+import structlog
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import FileResponse, StreamingResponse
+from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from app.errors import NotReadyError
 from app.library import Failed, ProfileLibrary
 from app.storage import results
-from app.storage.profiles import ProfileId
+from app.storage.records import ProfileId
 from app.web.assets import accepts_gzip, matches
 from app.web.bodies import (
     REV_LENGTH,
+    EditBody,
     ErrorBody,
     ProfileBody,
     ProfileList,
@@ -27,7 +31,10 @@ from app.web.bodies import (
     sample_body,
     stored_body,
 )
-from app.web.uploads import UploadLimits, receive
+from app.web.guard import ID_CHARACTERS_LOGGED, actor_of, peer_of_request
+from app.web.rate_limit import UploadRate
+from app.web.rights import DeleteToken, check_may_change, new_delete_token
+from app.web.uploads import Fields, UploadLimits, receive
 from app.web.zips import zip_stream
 
 T = TypeVar("T")
@@ -38,6 +45,7 @@ COMPUTE_WAIT_S = 60.0
 PRIVATE_IMMUTABLE = "private, max-age=31536000, immutable"
 _DOWNLOAD_POLICY = "sandbox; default-src 'none'"
 _CSV = "text/csv; charset=utf-8"
+_audit = structlog.get_logger("roofline.audit")
 
 router = APIRouter(prefix="/api/v1", tags=["profiles"])
 
@@ -65,11 +73,16 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "There is no such profile."},
     409: {"model": ErrorBody, "description": "The profile is still being imported."},
 }
+_NOT_YOURS: dict[int | str, dict[str, Any]] = {
+    403: {"model": ErrorBody, "description": "The profile is somebody else's."},
+    404: {"model": ErrorBody, "description": "There is no such profile."},
+}
 _BAD_FILE: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorBody, "description": "The upload is empty, malformed or a bad archive."},
     413: {"model": ErrorBody, "description": "The upload is too large."},
     415: {"model": ErrorBody, "description": "The format is not read."},
     422: {"model": ErrorBody, "description": "The profile is damaged, incomplete or too large."},
+    429: {"model": ErrorBody, "description": "Too many uploads; see `Retry-After`."},
     507: {"model": ErrorBody, "description": "The server's disk is full."},
 }
 _UPLOAD_FORM = {
@@ -87,6 +100,12 @@ _UPLOAD_FORM = {
                             "description": "One file per host, or an archive of them.",
                         },
                         "title": {"type": "string", "description": "Name to show for it."},
+                        "note": {"type": "string", "description": "Plain text beside it."},
+                        "tag": {
+                            "type": "array",
+                            "items": {"type": "string"},
+                            "description": "Words to find it by, one field each.",
+                        },
                     },
                 }
             }
@@ -109,24 +128,34 @@ async def add_profile(
 
     Answers when the import has ended or `wait` seconds have passed, whichever is first.
     """
+    rate: UploadRate = request.app.state.upload_rate
+    rate.check(actor_of(request).owner or peer_of_request(request).address)
+    token, token_hash = new_delete_token()
     with ExitStack() as cleanup:
         area = await run_in_threadpool(library.stage)
         cleanup.callback(area.discard)
         fields = await receive(request, area, upload_limits_of(request))
-        profile_id = library.add(area, title=fields.get("title", ""))
+        add = partial(library.add, area, delete_token_hash=token_hash, **_described(fields))
+        profile_id = await run_in_threadpool(add, uploader=actor_of(request).owner or None)
         cleanup.pop_all()
-    return await _added(request, response, library, profile_id, wait)
+    _note(request, "upload", profile_id)
+    return await _added(request, response, library, profile_id, wait, delete_token=token)
 
 
 @router.get("/profiles", response_model_exclude_none=True)
 def list_profiles(
     request: Request,
     library: Library,
+    q: Annotated[str, Query(max_length=200, description="Words of title, tag, device, who.")] = "",
+    tag: Annotated[str, Query(max_length=200)] = "",
+    device: Annotated[str, Query(max_length=200)] = "",
+    offset: Annotated[int, Query(ge=0, le=999_999)] = 0,
     limit: Annotated[int, Query(ge=1, le=RECENT_LIMIT)] = 50,
 ) -> ProfileList:
-    """The newest profiles."""
-    recent = library.recent(limit)
-    return ProfileList(profiles=tuple(stored_body(request, manifest) for manifest in recent))
+    """Profiles that match, pinned ones first, then newest first."""
+    found = library.search(q, tag=tag, device=device, offset=offset, limit=limit)
+    listed = tuple(stored_body(request, manifest) for manifest in found.profiles)
+    return ProfileList(profiles=listed, total=found.total)
 
 
 @router.get("/profiles/{profile_id}", response_model_exclude_none=True, responses=_ERRORS)
@@ -134,14 +163,34 @@ async def profile_state(
     request: Request, profile_id: str, library: Library, wait: Wait = 0.0
 ) -> ProfileBody:
     """Whether a profile is being imported (and how far), ready, or failed (and why)."""
-    await _settle(library, profile_id, wait)
+    await settle(library, profile_id, wait)
     return body_of(request, await run_in_threadpool(library.state, profile_id))
 
 
-@router.delete("/profiles/{profile_id}", status_code=204, responses={404: _ERRORS[404]})
-def delete_profile(profile_id: str, library: Library) -> None:
-    """Delete a profile with its files, or cancel its import."""
+@router.patch("/profiles/{profile_id}", response_model_exclude_none=True, responses=_NOT_YOURS)
+def edit_profile(
+    request: Request, profile_id: str, edit: EditBody, library: Library
+) -> ProfileBody:
+    """Change title, note, tags or pin of a profile; for its uploader and administrators."""
+    check_may_change(actor_of(request), library.ownership(profile_id))
+    manifest = library.edit(
+        profile_id, title=edit.title, note=edit.note, tags=edit.tags, pinned=edit.pinned
+    )
+    _note(request, "edit", profile_id)
+    return stored_body(request, manifest)
+
+
+@router.delete("/profiles/{profile_id}", status_code=204, responses=_NOT_YOURS)
+def delete_profile(
+    request: Request, profile_id: str, library: Library, x_delete_token: DeleteToken = ""
+) -> None:
+    """Delete a profile with its files, or cancel its import.
+
+    For its uploader, administrators, and who has the token that the upload answered with.
+    """
+    check_may_change(actor_of(request), library.ownership(profile_id), x_delete_token)
     library.remove(profile_id)
+    _note(request, "delete", profile_id)
 
 
 @router.get("/profiles/{profile_id}/page", responses=_ERRORS)
@@ -183,16 +232,19 @@ async def op_details(profile_id: str, index: int, library: Library) -> Response:
 
 
 @router.get("/profiles/{profile_id}/source", responses=_ERRORS)
-def source(profile_id: str, library: Library) -> Response:
+def source(request: Request, profile_id: str, library: Library) -> Response:
     """The uploaded file as it was; several files as a zip."""
     files = library.sources(profile_id)
+    _note(request, "download", profile_id)
     headers = {"content-security-policy": _DOWNLOAD_POLICY}
     if len(files) == 1:
-        file, path = files[0]
+        (file,) = files
         headers["content-disposition"] = _attachment(file.name)
-        return FileResponse(path, media_type="application/octet-stream", headers=headers)
+        headers["content-length"] = str(file.size_bytes)
+        kind = "application/octet-stream"
+        return StreamingResponse(file.chunks(), media_type=kind, headers=headers)
     headers["content-disposition"] = _attachment(f"{library.manifest(profile_id).title}.zip")
-    stream = zip_stream([(file.name, path) for file, path in files])
+    stream = zip_stream([(file.name, file.size_bytes, file.chunks) for file in files])
     return StreamingResponse(stream, media_type="application/zip", headers=headers)
 
 
@@ -223,17 +275,44 @@ async def _added(
     library: ProfileLibrary,
     profile_id: ProfileId,
     wait: float,
+    *,
+    delete_token: str | None = None,
 ) -> ProfileBody:
-    await _settle(library, profile_id, wait)
+    await settle(library, profile_id, wait)
     state = await run_in_threadpool(library.state, profile_id)
     if isinstance(state, Failed):
         raise copy(state.error)
-    body = body_of(request, state)
+    body = replace(body_of(request, state), delete_token=delete_token)
     response.headers["location"] = body.url
     return body
 
 
-async def _settle(library: ProfileLibrary, profile_id: str, seconds: float) -> None:
+def _described(fields: Fields) -> "_Description":
+    tags = [tag for text in fields.get("tag", []) for tag in text.split(",")]
+    return {
+        "title": fields.get("title", [""])[-1],
+        "note": fields.get("note", [""])[-1],
+        "tags": tuple(tags),
+    }
+
+
+class _Description(TypedDict):
+    title: str
+    note: str
+    tags: tuple[str, ...]
+
+
+def _note(request: Request, action: str, profile_id: str) -> None:
+    """Writes down who did what to which profile, apart from the log of requests."""
+    _audit.info(
+        action,
+        by=actor_of(request).name,
+        address=peer_of_request(request).address,
+        profile=profile_id[:ID_CHARACTERS_LOGGED],
+    )
+
+
+async def settle(library: ProfileLibrary, profile_id: str, seconds: float) -> None:
     """Waits until no import of the profile is under way, at most `seconds`."""
     future = library.pending(profile_id)
     if future is not None and seconds > 0:
@@ -248,7 +327,7 @@ async def _computed(library: ProfileLibrary, profile_id: str, read: Callable[[],
     except NotReadyError:
         if not library.is_stored(profile_id):
             raise
-    await _settle(library, profile_id, COMPUTE_WAIT_S)
+    await settle(library, profile_id, COMPUTE_WAIT_S)
     return await run_in_threadpool(read)
 
 

@@ -9,12 +9,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from app import __version__
+from app.assembly import build_library
 from app.library import ProfileLibrary
-from app.orders import ImportLimits
 from app.settings import Settings
-from app.web import api, devices, errors, pages
+from app.web import api, devices, errors, events, login, metrics, pages
+from app.web.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
 from app.web.assets import assets_dir, load_static
-from app.web.guard import Guard
+from app.web.guard import Answer, Guard, Note, Policy
+from app.web.metrics import Metrics
+from app.web.rate_limit import UploadRate
 from app.web.uploads import UploadLimits
 
 _log = structlog.get_logger("roofline.server")
@@ -22,12 +25,8 @@ _log = structlog.get_logger("roofline.server")
 
 def create_app(settings: Settings) -> FastAPI:
     """The application; it claims the data folder when it starts and frees it when it stops."""
-    library = ProfileLibrary(
-        settings.data_dir,
-        limits=_import_limits(settings),
-        workers=settings.import_workers,
-        samples_dir=assets_dir("sample_profiles"),
-    )
+    library = build_library(settings, samples_dir=assets_dir("sample_profiles"))
+    settings.check_access()
     app = _Application(
         title="Roofline",
         summary="See what bounds an accelerator program.",
@@ -45,21 +44,51 @@ def create_app(settings: Settings) -> FastAPI:
         max_files=settings.max_files,
         idle_seconds=settings.upload_idle_seconds,
     )
-    errors.install(app, pages.error_page)
+    app.state.upload_rate = UploadRate(settings.upload_rate)
+    app.answer = errors.install(app, pages.error_page)
+    app.state.streams = events.Streams()
     app.include_router(api.router)
     app.include_router(devices.router)
+    app.include_router(events.router)
     app.include_router(pages.router)
-    app.answered_hosts = settings.answered_hosts
+    app.include_router(metrics.router)
+    numbers = Metrics(library)
+    app.state.metrics = numbers
+    app.note = numbers.note_request
+    library.on_import_end = numbers.note_import
+    tokens = Tokens(settings) if settings.auth == "token" else None
+    if tokens is not None:
+        app.state.door = login.door_to(tokens)
+        app.include_router(login.router)
+    app.policy = _policy(settings, tokens)
     return app
 
 
 class _Application(FastAPI):
     """FastAPI with the guard outside everything, so that its answers to faults are guarded too."""
 
-    answered_hosts: frozenset[str] | None = None
+    policy: Policy
+    answer: Answer
+    note: Note
 
     def build_middleware_stack(self) -> ASGIApp:
-        return Guard(super().build_middleware_stack(), answered_hosts=self.answered_hosts)
+        inner = super().build_middleware_stack()
+        return Guard(inner, self.policy, answer=self.answer, note=self.note)
+
+
+def _policy(settings: Settings, tokens: Tokens | None) -> Policy:
+    identify: Identify = everyone
+    if tokens is not None:
+        identify = tokens.identify
+    elif settings.auth == "proxy":
+        identify = ProxyUsers(settings).identify
+    return Policy(
+        answered_hosts=settings.answered_hosts,
+        identify=identify,
+        proxies=settings.proxy_addresses,
+        logs_in=tokens is not None,
+        reads_metrics=lambda headers: metrics_token_matches(settings, headers),
+    )
 
 
 @asynccontextmanager
@@ -70,14 +99,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         _log.error("a profile's manifest cannot be read", file=path.name)
     yield
     await run_in_threadpool(library.close)
-
-
-def _import_limits(settings: Settings) -> ImportLimits:
-    return ImportLimits(
-        memory_bytes=settings.import_memory_bytes,
-        cpu_seconds=settings.import_cpu_seconds,
-        wall_seconds=settings.import_wall_seconds,
-        max_unpacked_bytes=settings.max_unpacked_bytes,
-        max_unpacked_files=settings.max_unpacked_files,
-        max_expansion_ratio=settings.max_expansion_ratio,
-    )

@@ -8,7 +8,8 @@ from fastapi import Request
 from app.errors import RooflineError
 from app.library import Failed, Importing, Ready, State
 from app.samples import Sample
-from app.storage.profiles import Manifest
+from app.storage.records import Manifest
+from app.web.access import shown_owner
 
 REV_LENGTH = 16
 
@@ -58,6 +59,8 @@ class ProfileBody:
     """A profile in one of the states `importing`, `ready` and `failed`.
 
     `progress` is there while importing, `summary` when ready, the error's fields when failed.
+    `delete_token` is given once, to the uploader: it deletes the profile when sent as the header
+    `X-Delete-Token`.
     """
 
     id: str
@@ -65,7 +68,13 @@ class ProfileBody:
     state: Literal["importing", "ready", "failed"]
     title: str
     files: tuple[FileBody, ...]
+    note: str | None = None
+    tags: tuple[str, ...] | None = None
+    uploader: str | None = None
+    pinned: bool | None = None
+    expires_at: str | None = None
     created_at: str | None = None
+    delete_token: str | None = None
     format: str | None = None
     progress: ProgressBody | None = None
     summary: SummaryBody | None = None
@@ -77,9 +86,20 @@ class ProfileBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileList:
-    """Profiles, newest first."""
+    """One page of profiles, pinned ones first, then newest first; `total` counts all that match."""
 
     profiles: tuple[ProfileBody, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditBody:
+    """What to change about a profile; what is left out stays as it is."""
+
+    title: str | None = None
+    note: str | None = None
+    tags: tuple[str, ...] | None = None
+    pinned: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +145,11 @@ def stored_body(request: Request, manifest: Manifest, *, rev: str | None = None)
         state="ready",
         title=manifest.title,
         files=tuple(FileBody(name=f.name, size_bytes=f.size_bytes) for f in manifest.files),
+        note=manifest.note,
+        tags=manifest.tags,
+        uploader=shown_owner(manifest.uploader or "") or None,
+        pinned=manifest.pinned,
+        expires_at=manifest.expires_at,
         created_at=manifest.created_at,
         format=manifest.format,
         summary=SummaryBody(

@@ -3,6 +3,7 @@
 JSON is always `{"message", "remedy", "code"}` at the top level.
 """
 
+import math
 from collections.abc import Callable
 
 import structlog
@@ -23,9 +24,13 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.IncompleteProfileError: 422,
     errors.ImportStoppedError: 422,
     errors.StorageFullError: 507,
+    errors.StoreUnavailableError: 503,
+    errors.BadEditError: 400,
     errors.ProfileNotFoundError: 404,
     errors.NotReadyError: 409,
     errors.NotAllowedError: 403,
+    errors.NotSignedInError: 401,
+    errors.TooManyRequestsError: 429,
     errors.BadViewError: 400,
     errors.SettingsError: 500,
     errors.RooflineError: 500,
@@ -53,20 +58,37 @@ def prefers_html(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 
+def _said_besides(error: errors.RooflineError) -> dict[str, str]:
+    """Headers that say to a program what the message says to a person."""
+    match error:
+        case errors.NotReadyError():
+            return {"retry-after": "2"}
+        case errors.TooManyRequestsError():
+            return {"retry-after": str(math.ceil(error.retry_after_s))}
+        case errors.NotSignedInError():
+            return {"www-authenticate": 'Bearer realm="roofline"'}
+        case _:
+            return {}
+
+
 def error_json(status: int, message: str, remedy: str, code: str) -> JSONResponse:
     """The one shape of errors for programs."""
     content = {"message": message, "remedy": remedy, "code": code}
     return JSONResponse(content, status, headers={"cache-control": "no-store"})
 
 
-def install(app: FastAPI, render: Render) -> None:
-    """Makes `app` answer every error in our shape; `render` draws the HTML page."""
+def install(app: FastAPI, render: Render) -> Callable[[Request, errors.RooflineError], Response]:
+    """Makes `app` answer every error in our shape; `render` draws the HTML page.
+
+    Returns what answers one of our errors, for whoever stands outside `app`.
+    """
     answers = _Answers(render)
     app.add_exception_handler(errors.RooflineError, answers.to_ours)
     app.add_exception_handler(HTTPException, answers.to_http)
     app.add_exception_handler(RequestValidationError, answers.to_bad_value)
     app.add_exception_handler(ClientDisconnect, answers.to_gone)
     app.add_exception_handler(Exception, answers.to_fault)
+    return answers.to_ours
 
 
 class _Answers:
@@ -79,8 +101,7 @@ class _Answers:
         assert isinstance(error, errors.RooflineError)
         status = status_of(error)
         response = self._respond(request, status, error.message, error.remedy, error.code)
-        if isinstance(error, errors.NotReadyError):
-            response.headers["retry-after"] = "2"
+        response.headers.update(_said_besides(error))
         return response
 
     def to_http(self, request: Request, error: Exception) -> Response:

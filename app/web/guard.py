@@ -1,19 +1,29 @@
 """Around every request: who may ask, security headers on every answer, a request id, one log line.
 
+What is not public here is closed: a new route needs no care to be protected. The rule of who may
+change a particular profile is the routes', which know the profile.
+
 Logs carry route patterns and the first characters of ids, never addresses: a link is a secret.
 """
 
 import secrets
 import time
-from collections.abc import Mapping
-from urllib.parse import urlsplit
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
 
 import structlog
+from fastapi import Request, Response
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import NotAllowedError
-from app.web.errors import error_json, status_of
+from app.errors import NotAllowedError, NotSignedInError, RooflineError
+from app.settings import Network
+from app.web.access import Actor, Identify
+from app.web.errors import prefers_html
+from app.web.forwarded import Peer, peer_of, scheme_of
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
@@ -32,18 +42,46 @@ SECURITY_HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "cache-control": "private, no-cache",
 }
+STRICT_TRANSPORT = "max-age=31536000"
+LOGIN_PATH = "/login"
+LOGOUT_PATH = "/logout"
+UPLOAD_PATH = "/api/v1/profiles"
+BODY_BYTES = 1 << 20  # of every request but uploads, which have limits of their own
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_QUIET_ROUTES = frozenset({"/static/{build}/{name:path}", "/healthz"})
-_ID_CHARACTERS_LOGGED = 6
+_METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
+_PUBLIC_PATHS = frozenset({"/healthz", "/readyz", LOGIN_PATH})
+_PUBLIC_FOLDER = "/static/"  # the log-in page's own style and script; nothing of any profile
+_QUIET_ROUTES = frozenset({"/static/{build}/{name:path}", "/healthz", "/readyz", "/metrics"})
+ID_CHARACTERS_LOGGED = 6
 _log = structlog.get_logger("roofline.web")
 
 
-class Guard:
-    """Outermost ASGI layer. `answered_hosts` is the allow-list of `Host`, `None` for any."""
+Answer = Callable[[Request, RooflineError], Response]
 
-    def __init__(self, app: ASGIApp, *, answered_hosts: frozenset[str] | None) -> None:
+
+Note = Callable[[str, str, int, float], None]
+"""Counts an answer: method, route pattern, status, seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Who may ask. `answered_hosts` is the allow-list of `Host`, `None` for any."""
+
+    answered_hosts: frozenset[str] | None
+    identify: Identify
+    proxies: tuple[Network, ...]
+    logs_in: bool
+    reads_metrics: Callable[[Mapping[str, str]], bool]
+
+
+class Guard:
+    """Outermost ASGI layer; `answer` draws a refusal, `note` counts what was answered."""
+
+    def __init__(self, app: ASGIApp, policy: Policy, *, answer: Answer, note: Note) -> None:
         self._app = app
-        self._answered_hosts = answered_hosts
+        self._policy = policy
+        self._answer = answer
+        self._note = note
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes HTTP requests on if they are allowed; other scopes unchanged."""
@@ -52,29 +90,112 @@ class Guard:
             return
         request_id = secrets.token_hex(6)
         scope.setdefault("state", {})["request_id"] = request_id
-        answer = _Answer(send, request_id)
+        headers = Headers(scope=scope)
+        scope["scheme"] = scheme_of(scope, headers, self._policy.proxies)
+        sender = _Sender(send, request_id, is_encrypted=scope["scheme"] == "https")
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             started = time.perf_counter()
             try:
-                await self._pass(scope, receive, answer)
+                await self._pass(scope, receive, sender, headers)
             finally:
-                _write_line(scope, answer.status, time.perf_counter() - started)
+                seconds = time.perf_counter() - started
+                route = getattr(scope.get("route"), "path", "-")
+                self._note(_method(scope), route, sender.status, seconds)
+                _write_line(scope, route, sender.status, seconds)
 
-    async def _pass(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
-        refusal = refusal_of(scope["method"], Headers(scope=scope), self._answered_hosts)
+    async def _pass(
+        self, scope: Scope, receive: Receive, sender: "_Sender", headers: Headers
+    ) -> None:
+        peer = peer_of(scope, headers, self._policy.proxies)
+        actor = self._policy.identify(headers, peer)
+        scope["state"].update(peer=peer, actor=actor)
+        request = Request(scope, receive)
+        elsewhere = refusal_of(scope["method"], headers, self._policy.answered_hosts)
+        refusal = elsewhere or self._refusal_to(request, actor)
         if refusal is None:
-            await self._app(scope, receive, answer)
+            await self._app(scope, _limited(scope, receive), sender)
         else:
-            response = error_json(status_of(refusal), refusal.message, refusal.remedy, refusal.code)
-            await response(scope, receive, answer)
+            response = self._drawn(request, refusal)
+            await response(scope, receive, sender)
+
+    def _refusal_to(self, request: Request, actor: Actor | None) -> RooflineError | None:
+        """Why this person may not ask this, or `None`."""
+        path = request.url.path
+        if path in _PUBLIC_PATHS or path.startswith(_PUBLIC_FOLDER):
+            return None
+        if actor is None:
+            if path == "/metrics" and self._policy.reads_metrics(request.headers):
+                return None
+            return _stranger(self._policy)
+        # The form that logs out carries its token in a field, which its route reads.
+        is_change = request.method not in _SAFE_METHODS and path != LOGOUT_PATH
+        return stale_page() if is_change and actor.is_forged(request.headers) else None
+
+    def _drawn(self, request: Request, refusal: RooflineError) -> Response:
+        is_page = request.method in {"GET", "HEAD"} and prefers_html(request)
+        if isinstance(refusal, NotSignedInError) and self._policy.logs_in and is_page:
+            wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            return RedirectResponse(f"{LOGIN_PATH}?next={quote(wanted, safe='')}", 303)
+        return self._answer(request, refusal)
 
 
-class _Answer:
+def actor_of(request: Request) -> Actor:
+    """Who asks; on public routes, where nobody needs to be known, somebody without any right."""
+    actor: Actor | None = request.state.actor
+    return actor if actor is not None else Actor()
+
+
+def peer_of_request(request: Request) -> Peer:
+    """Where the request comes from."""
+    peer: Peer = request.state.peer
+    return peer
+
+
+def stale_page() -> NotAllowedError:
+    """The refusal of a change without this session's anti-forgery token."""
+    return NotAllowedError(
+        "This page does not belong to your present session.",
+        remedy="Reload the page and try again.",
+    )
+
+
+def _stranger(policy: Policy) -> NotSignedInError:
+    if policy.logs_in:
+        return NotSignedInError(
+            "This server wants its token.",
+            remedy="Open it in a browser and log in, or send the header"
+            " `Authorization: Bearer TOKEN`.",
+        )
+    return NotSignedInError(
+        "This server does not know who you are.",
+        remedy="Open it through the address at which you sign in, not directly.",
+    )
+
+
+def _limited(scope: Scope, receive: Receive) -> Receive:
+    """`receive` that refuses a body past `BODY_BYTES` when the route reads it."""
+    if scope["path"] == UPLOAD_PATH:
+        return receive
+    seen = 0
+
+    async def receive_some() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > BODY_BYTES:
+            raise HTTPException(413)
+        return message
+
+    return receive_some
+
+
+class _Sender:
     """`send` with our headers added, unless the route set its own."""
 
-    def __init__(self, send: Send, request_id: str) -> None:
+    def __init__(self, send: Send, request_id: str, *, is_encrypted: bool) -> None:
         self._send = send
         self._request_id = request_id
+        self._is_encrypted = is_encrypted
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
@@ -83,6 +204,8 @@ class _Answer:
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
+            if self._is_encrypted:
+                headers.setdefault("strict-transport-security", STRICT_TRANSPORT)
             headers["x-request-id"] = self._request_id
         await self._send(message)
 
@@ -122,17 +245,22 @@ def _host_name(host: str) -> str:
     return host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]
 
 
-def _write_line(scope: Scope, status: int, seconds: float) -> None:
-    route = scope.get("route")
+def _method(scope: Scope) -> str:
+    """The method, or one word for all that nobody has heard of: clients can send any."""
+    method: str = scope["method"]
+    return method if method in _METHODS else "other"
+
+
+def _write_line(scope: Scope, route: str, status: int, seconds: float) -> None:
     fields: dict[str, object] = {
         "method": scope["method"],
-        "route": getattr(route, "path", "-"),
+        "route": route,
         "status": status,
         "ms": round(seconds * 1000, 1),
     }
     profile_id = scope.get("path_params", {}).get("profile_id")
     if profile_id:
-        fields["profile"] = str(profile_id)[:_ID_CHARACTERS_LOGGED]
+        fields["profile"] = str(profile_id)[:ID_CHARACTERS_LOGGED]
     # Probes and static files would drown what people do.
-    write = _log.debug if fields["route"] in _QUIET_ROUTES else _log.info
+    write = _log.debug if route in _QUIET_ROUTES else _log.info
     write("request", **fields)

@@ -1,22 +1,28 @@
 """The pages: home, one profile, the API reference, and errors."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from app import __version__
-from app.library import Failed, Importing, Ready, State
+from app.errors import StoreUnavailableError
+from app.library import Failed, Importing, ProfileLibrary, Ready, State
 from app.samples import Sample
-from app.storage.profiles import Manifest
+from app.storage.records import Manifest
 from app.web import views
+from app.web.access import shown_owner
 from app.web.api import Library
 from app.web.assets import StaticFiles, assets_dir
 from app.web.bodies import REV_LENGTH
+from app.web.guard import actor_of
 
-RECENT_SHOWN = 200
+PAGE_SIZE = 50
+TAGS_SHOWN = 12
 
 # HEAD too: link previews and monitors ask with it.
 _READ = ["GET", "HEAD"]
@@ -25,7 +31,7 @@ router = APIRouter(include_in_schema=False)
 
 
 class Templates:
-    """Renders templates with `view`, `static_url` and `version`; everything is escaped."""
+    """Renders templates with `view`, `who`, `static_url` and `version`; everything is escaped."""
 
     def __init__(self, static: StaticFiles) -> None:
         self._environment = Environment(
@@ -37,9 +43,11 @@ class Templates:
         )
         self._environment.globals.update(static_url=static.url, version=__version__)
 
-    def page(self, name: str, view: object, *, status: int = 200) -> HTMLResponse:
-        """The template `name` as a response."""
-        content = self._environment.get_template(name).render(view=view)
+    def page(self, name: str, view: object, request: Request, *, status: int = 200) -> HTMLResponse:
+        """The template `name` as a response to `request`."""
+        actor = actor_of(request)
+        who = views.WhoView(name=actor.name, csrf=actor.csrf, has_session=actor.has_session)
+        content = self._environment.get_template(name).render(view=view, who=who)
         return HTMLResponse(content, status)
 
 
@@ -53,31 +61,41 @@ Pages = Annotated[Templates, Depends(templates_of)]
 
 
 @router.api_route("/", methods=_READ)
-def home(request: Request, library: Library, pages: Pages) -> Response:
-    """Drop zone, recent profiles and samples."""
+def home(
+    request: Request,
+    library: Library,
+    pages: Pages,
+    q: Annotated[str, Query(max_length=200)] = "",
+    tag: Annotated[str, Query(max_length=200)] = "",
+    page: Annotated[int, Query(ge=1, le=9_999)] = 1,
+) -> Response:
+    """Drop zone, pinned and recent profiles, and samples."""
     limits = request.app.state.upload_limits
     view = views.HomeView(
-        recent=tuple(_recent(manifest) for manifest in library.recent(RECENT_SHOWN)),
+        list=_list(library, q, tag, page),
         samples=tuple(_sample(sample) for sample in library.samples()),
         upload_url="/api/v1/profiles",
         origin=_origin(request),
         max_upload_bytes=limits.max_bytes,
         max_files=limits.max_files,
     )
-    return pages.page("home.html", view)
+    return pages.page("home.html", view, request)
 
 
 @router.api_route("/p/{profile_id}", methods=_READ)
-def profile(profile_id: str, library: Library, pages: Pages) -> Response:
+def profile(request: Request, profile_id: str, library: Library, pages: Pages) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
-    return pages.page("profile.html", _profile(library.state(profile_id)))
+    view = _profile(library.state(profile_id))
+    may_change = actor_of(request).may_change(library.ownership(profile_id).uploader or "")
+    return pages.page("profile.html", replace(view, may_change=may_change), request)
 
 
 @router.api_route("/api", methods=_READ)
 def reference(request: Request, pages: Pages) -> Response:
     """The API reference."""
     openapi: Mapping[str, Any] = request.app.openapi()
-    return pages.page("api.html", views.ApiView(openapi=openapi, origin=_origin(request)))
+    view = views.ApiView(openapi=openapi, origin=_origin(request))
+    return pages.page("api.html", view, request)
 
 
 @router.api_route("/static/{build}/{name:path}", methods=_READ)
@@ -93,13 +111,48 @@ def health() -> dict[str, str]:
     return {"status": "ok", "version": __version__}
 
 
+@router.api_route("/readyz", methods=_READ)
+def ready(request: Request, library: Library) -> dict[str, str]:
+    """Answers 200 while profiles can be read and stored, 503 with the reason otherwise."""
+    if request.app.state.streams.is_closing:
+        raise StoreUnavailableError("The server is stopping.", remedy="Ask another one.")
+    library.check()
+    return {"status": "ready"}
+
+
 def error_page(request: Request, view: views.ErrorView) -> Response:
     """A failed request as a page."""
-    return templates_of(request).page("error.html", view, status=view.status)
+    return templates_of(request).page("error.html", view, request, status=view.status)
 
 
 def _origin(request: Request) -> str:
     return str(request.base_url).rstrip("/")
+
+
+def _list(library: ProfileLibrary, query: str, tag: str, page: int) -> views.ListView:
+    offset = (page - 1) * PAGE_SIZE
+    found = library.search(query, tag=tag, offset=offset, limit=PAGE_SIZE)
+    has_later = offset + PAGE_SIZE < found.total
+    return views.ListView(
+        profiles=tuple(_recent(manifest) for manifest in found.profiles),
+        total=found.total,
+        first=offset + 1,
+        query=query,
+        tag=tag,
+        tags=tuple(_tag(name) for name, _ in library.facets().tags[:TAGS_SHOWN]),
+        earlier_url=_list_url(query, tag, page - 1) if page > 1 else None,
+        later_url=_list_url(query, tag, page + 1) if has_later else None,
+    )
+
+
+def _list_url(query: str, tag: str, page: int) -> str:
+    wanted = {"q": query, "tag": tag, "page": str(page) if page > 1 else ""}
+    given = {name: value for name, value in wanted.items() if value}
+    return f"/?{urlencode(given)}" if given else "/"
+
+
+def _tag(name: str) -> views.TagView:
+    return views.TagView(name=name, url=_list_url("", name, 1))
 
 
 def _recent(manifest: Manifest) -> views.RecentProfile:
@@ -122,6 +175,9 @@ def _recent(manifest: Manifest) -> views.RecentProfile:
         format=manifest.format,
         file_names=tuple(file.name for file in manifest.files),
         size_bytes=manifest.size_bytes,
+        tags=tuple(_tag(name) for name in manifest.tags),
+        uploader=shown_owner(manifest.uploader or ""),
+        pinned=manifest.pinned,
     )
 
 
@@ -140,9 +196,10 @@ def _profile(state: State) -> views.ProfileView:
         case Ready(manifest=manifest):
             rev = state.page.etag[:REV_LENGTH]
             files = tuple((file.name, file.size_bytes) for file in manifest.files)
-            return _profile_view(
+            view = _profile_view(
                 manifest.id, manifest.title, files, "ready", rev=rev, description=_line(manifest)
             )
+            return replace(view, about=_about(manifest))
         case Importing(progress=at):
             progress = views.ProgressView(
                 phase=at.phase,
@@ -184,6 +241,19 @@ def _profile_view(
         failure=failure,
         file_names=tuple(name for name, _ in files),
         size_bytes=sum(size for _, size in files),
+        about=None,
+        may_change=False,
+    )
+
+
+def _about(manifest: Manifest) -> views.AboutView:
+    return views.AboutView(
+        note=manifest.note,
+        tags=tuple(_tag(name) for name in manifest.tags),
+        uploader=shown_owner(manifest.uploader or ""),
+        created_at=manifest.created_at,
+        expires_at=manifest.expires_at,
+        pinned=manifest.pinned,
     )
 
 

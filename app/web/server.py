@@ -3,13 +3,15 @@
 import errno
 import os
 import socket
+from types import FrameType
 
 import uvicorn
 
 from app.errors import SettingsError
 from app.library import ProfileLibrary
-from app.settings import LOOPBACK_NAMES, Settings
+from app.settings import Settings, forget_secrets
 from app.web.app import create_app
+from app.web.events import Streams
 from app.web.logs import configure
 
 BACKLOG = 2048
@@ -22,6 +24,8 @@ def run(settings: Settings) -> None:
 
     Raises `SettingsError` when the address or the data folder cannot be used.
     """
+    settings.check_access()
+    forget_secrets()
     configure(settings.log_format)
     listener = _listen(settings)
     app = create_app(settings)
@@ -33,14 +37,28 @@ def run(settings: Settings) -> None:
         log_config=None,
         access_log=False,  # it would write addresses, which are secrets
         server_header=False,
+        proxy_headers=False,  # `app.web.forwarded` reads them, and keeps the peer's own address
         timeout_graceful_shutdown=GRACE_S,
     )
     _announce(settings, listener)
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        _Server(config, app.state.streams).run(sockets=[listener])
     finally:
         library.close()
         listener.close()
+
+
+class _Server(uvicorn.Server):
+    """Ends the event streams when told to stop; uvicorn would wait until they end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Told to stop, by a signal."""
+        self._streams.is_closing = True
+        super().handle_exit(sig, frame)
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -75,5 +93,3 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     # Set-up scripts and people wait for this line; it must not sit in a buffer.
     os.write(1, f"Roofline is at http://{host}:{port} (profiles in {settings.data_dir})\n".encode())
-    if settings.host not in LOOPBACK_NAMES:
-        os.write(2, b"Everyone who reaches this address can see and delete every profile.\n")

@@ -40,7 +40,11 @@ class UploadLimits:
     idle_seconds: float
 
 
-async def receive(request: Request, area: StagingArea, limits: UploadLimits) -> dict[str, str]:
+Fields = dict[str, list[str]]
+"""The text fields of a form; a field may be repeated."""
+
+
+async def receive(request: Request, area: StagingArea, limits: UploadLimits) -> Fields:
     """Writes the parts named `file` to `area`; returns the text fields.
 
     Raises `UploadTooLargeError` or `UploadRejectedError`; `area` is the caller's to discard.
@@ -60,7 +64,7 @@ async def receive(request: Request, area: StagingArea, limits: UploadLimits) -> 
 
 async def _receive(
     request: Request, body: "_Body", area: StagingArea, limits: UploadLimits
-) -> dict[str, str]:
+) -> Fields:
     form = _Form(area, limits)
     parser = MultipartParser(_boundary(request), form.callbacks())
     declared = request.headers.get("content-length", "")
@@ -148,7 +152,8 @@ class _Form:
     """What the parser calls: parts named `file` become files, others text fields."""
 
     def __init__(self, area: StagingArea, limits: UploadLimits) -> None:
-        self.fields: dict[str, str] = {}
+        self.fields: Fields = {}
+        self._field_count = 0
         self._area = area
         self._limits = limits
         self._received_bytes = 0
@@ -241,8 +246,10 @@ class _Form:
         if self._file is not None:
             self._file.finish()
             self._file = None
-        elif len(self.fields) < MAX_FIELDS:
-            self.fields[self._field[:80]] = self._text.decode("utf-8", "replace")
+        elif self._field_count < MAX_FIELDS:
+            self._field_count += 1
+            text = self._text.decode("utf-8", "replace")
+            self.fields.setdefault(self._field[:80], []).append(text)
 
     def _end(self) -> None:
         self._ended = True

@@ -6,15 +6,35 @@
 | `profile.html` | `ProfileView` |
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |
+| `login.html`   | `LoginView`   |
 
-Every template also sees `static_url("js/main.js")` (the address under this build's immutable
-prefix, so that modules import each other relatively) and `version`. Text comes from strangers:
-autoescape is on, and no view holds markup. Numbers are raw; the browser formats them.
+Every template also sees `who` (`WhoView`), `static_url("js/main.js")` (the address under this
+build's immutable prefix, so that modules import each other relatively) and `version`. Text comes
+from strangers: autoescape is on, and no view holds markup. Numbers are raw; the browser formats
+them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhoView:
+    """Who looks at the page. `csrf` goes along with every change, empty where none is needed."""
+
+    name: str = ""
+    csrf: str = ""
+    has_session: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginView:
+    """The log-in form; `next` is the path to go to afterwards."""
+
+    next: str
+    name: str = ""
+    is_refused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +58,34 @@ class RecentProfile:
     format: str
     file_names: tuple[str, ...]
     size_bytes: int
+    tags: tuple["TagView", ...]
+    uploader: str  # empty when unknown
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagView:
+    """A tag, and the path of the list of profiles that have it."""
+
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListView:
+    """One page of the list on the home page, and the paths of the pages beside it.
+
+    `query` and `tag` are what the list is narrowed to; `first` counts from 1.
+    """
+
+    profiles: tuple[RecentProfile, ...]
+    total: int
+    first: int
+    query: str
+    tag: str
+    tags: tuple[TagView, ...]  # to narrow by, the most frequent first
+    earlier_url: str | None
+    later_url: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +103,7 @@ class SampleView:
 class HomeView:
     """The home page. `upload_url` takes the multipart POST; `origin` is this server's address."""
 
-    recent: tuple[RecentProfile, ...]
+    list: ListView
     samples: tuple[SampleView, ...]
     upload_url: str
     origin: str
@@ -106,6 +154,20 @@ class ProfileView:
     failure: FailureView | None
     file_names: tuple[str, ...]
     size_bytes: int
+    about: "AboutView | None"
+    may_change: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboutView:
+    """What people say about a ready profile. Times are ISO 8601 in UTC; `None` is never."""
+
+    note: str
+    tags: tuple[TagView, ...]
+    uploader: str
+    created_at: str
+    expires_at: str | None
+    pinned: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,11 @@
 """Several files as one zip, sent while it is made: nothing is compressed, nothing is kept."""
 
 import zipfile
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 
-COPY_BYTES = 1 << 20
+Member = tuple[str, int, Callable[[], Iterator[bytes]]]
+"""A file to pack: its name, its size in bytes, and what gives its content."""
+
 _LARGE_BYTES = 2**31
 
 
@@ -27,19 +28,19 @@ class _Sink:
         return taken
 
 
-def zip_stream(files: Sequence[tuple[str, Path]]) -> Iterator[bytes]:
-    """The bytes of a zip of `files` (name, path). Equal names get a number in front."""
+def zip_stream(files: Sequence[Member]) -> Iterator[bytes]:
+    """The bytes of a zip of `files`. Equal names get a number in front."""
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:  # type: ignore[call-overload]
-        for name, path in zip(_distinct([name for name, _ in files]), files, strict=True):
-            yield from _add(archive, sink, name, path[1])
+        for name, file in zip(_distinct([name for name, _, _ in files]), files, strict=True):
+            yield from _add(archive, sink, name, file)
     yield sink.take()
 
 
-def _add(archive: zipfile.ZipFile, sink: _Sink, name: str, path: Path) -> Iterator[bytes]:
-    is_large = path.stat().st_size >= _LARGE_BYTES
-    with path.open("rb") as source, archive.open(name, "w", force_zip64=is_large) as member:
-        while chunk := source.read(COPY_BYTES):
+def _add(archive: zipfile.ZipFile, sink: _Sink, name: str, file: Member) -> Iterator[bytes]:
+    _, size_bytes, chunks = file
+    with archive.open(name, "w", force_zip64=size_bytes >= _LARGE_BYTES) as member:
+        for chunk in chunks():
             member.write(chunk)
             yield sink.take()
 

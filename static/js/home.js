@@ -1,20 +1,23 @@
 // The home page: takes files and samples, follows their import, finds recent profiles.
 
 import { wireCopyButtons } from "./clipboard.js";
+import { csrfHeaders } from "./csrf.js";
 import { part } from "./dom.js";
 import { carriesFiles, droppedFiles } from "./dropped-files.js";
 import { showProblem, wireReport } from "./error-card.js";
-import { bytes, dateTime, percent } from "./format.js";
+import { bytes } from "./format.js";
+import { wireList } from "./home-list.js";
 import { cancelImport, createImportCard, drawnImport, drawnUpload, followImport, rememberOwnImport } from "./import-progress.js";
 import { Problem, connectionProblem, problemFromAnswer } from "./problem.js";
-import { relativeTime } from "./relative-time.js";
 import { refusal, sendFiles, totalBytes } from "./upload.js";
 
 /** Imports that end before this never show the card: it would only flash. */
 const CARD_DELAY_MS = 120;
 /** Imports that take longer go on at the profile's own address, which survives a reload. */
 const PATIENCE_MS = 1000;
-const MINUTE_MS = 60_000;
+
+/** Limits are round numbers: "4 GiB", not "4.00 GiB". */
+const roundBytes = (value) => bytes(value).replace(/\.0+(?=\s)/, "");
 
 const zone = /** @type {HTMLElement} */ (document.getElementById("drop-zone"));
 const picker = /** @type {HTMLInputElement} */ (document.getElementById("file"));
@@ -84,7 +87,7 @@ async function openSample(button) {
 async function startSample(url, signal) {
   let response;
   try {
-    response = await fetch(`${url}?wait=0`, { method: "POST", signal });
+    response = await fetch(`${url}?wait=0`, { method: "POST", headers: csrfHeaders(), signal });
   } catch (error) {
     throw signal.aborted ? error : connectionProblem();
   }
@@ -218,48 +221,8 @@ async function take(transfer) {
   }
 }
 
-// --- recent profiles
-
-/** Limits are round numbers: "4 GiB", not "4.00 GiB". */
-const roundBytes = (value) => bytes(value).replace(/\.0+(?=\s)/, "");
-
-function fillNumbers() {
-  for (const element of document.querySelectorAll("[data-bytes]")) element.textContent = roundBytes(Number(element.dataset.bytes));
-  for (const element of document.querySelectorAll("[data-ratio]")) element.textContent = percent(Number(element.dataset.ratio), 0);
-  for (const element of document.querySelectorAll("[data-token]")) element.style.setProperty("--mark", `var(${element.dataset.token})`);
-}
-
-function fillTimes() {
-  const now = new Date();
-  for (const time of document.querySelectorAll("time")) {
-    time.textContent = relativeTime(time.dateTime, now);
-    time.title = dateTime(time.dateTime);
-  }
-}
-
-function wireSearch() {
-  const field = /** @type {HTMLInputElement | null} */ (document.querySelector("[data-recent-search]"));
-  if (field === null) return;
-  const rows = Array.from(part("recent").querySelectorAll("tbody tr"), (row) => ({ row, words: row.dataset.words.toLowerCase() }));
-  const search = () => {
-    const wanted = field.value.toLowerCase().split(/\s+/);
-    for (const { row, words } of rows) row.hidden = !wanted.every((word) => words.includes(word));
-    const none = rows.every(({ row }) => row.hidden);
-    part("recent").hidden = none;
-    part("recent-none").hidden = !none;
-  };
-  field.addEventListener("input", search);
-  part("recent-clear").addEventListener("click", () => {
-    field.value = "";
-    search();
-    field.focus();
-  });
-}
-
-fillNumbers();
-fillTimes();
-setInterval(fillTimes, MINUTE_MS);
-wireSearch();
+for (const element of document.querySelectorAll("[data-bytes]")) element.textContent = roundBytes(Number(element.dataset.bytes));
+wireList();
 wireCopyButtons();
 wireReport(errorCard);
 wirePicker();

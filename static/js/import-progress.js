@@ -1,8 +1,10 @@
 // Follows one import: asks the server how far it is, and draws the card. For the home page and for
 // the page of a profile that is not ready yet.
 
+import { csrfHeaders } from "./csrf.js";
 import { html, part } from "./dom.js";
 import { bytes, percent, significant } from "./format.js";
+import { listen } from "./import-events.js";
 import { Problem, problemFromAnswer } from "./problem.js";
 import { timeLeft } from "./upload.js";
 
@@ -97,13 +99,37 @@ export async function followImport(statusUrl, { onProgress, onTrouble, signal, p
   const startedAt = performance.now();
   for (let attempt = 0; ; attempt += 1) {
     const status = await askOnce(statusUrl, signal);
-    if (status?.state === "ready") return true;
-    if (status?.state === "failed") throw new Problem(status.message, status);
     if (status === null) onTrouble();
+    else if (hasEnded(status)) return true;
     else onProgress(status.progress);
     if (performance.now() - startedAt > patienceMs) return false;
     await pause(pollDelay(attempt), signal);
   }
+}
+
+/**
+ * The same, told by the server as it happens; asks where its events do not come through.
+ * @param {string} statusUrl
+ * @param {{ onProgress: (progress: ServerProgress) => void, onTrouble: () => void, signal: AbortSignal }} options
+ */
+export async function followImportEvents(statusUrl, options) {
+  let last = null;
+  const heard = await listen(`${statusUrl}/events`, {
+    onStatus: (status) => {
+      last = status;
+      if (status.progress) options.onProgress(status.progress);
+    },
+    onTrouble: options.onTrouble,
+    signal: options.signal,
+  });
+  options.signal.throwIfAborted();
+  return heard && hasEnded(last) ? true : followImport(statusUrl, options);
+}
+
+/** Whether the profile is ready; throws if it never will be. */
+function hasEnded(status) {
+  if (status.state === "failed") throw new Problem(status.message, status);
+  return status.state === "ready";
 }
 
 /** The status, or null when the server cannot be reached for now. */
@@ -164,7 +190,7 @@ export function forgetOwnImport() {
 
 /** Cancels an import, or deletes the profile if it was quicker. */
 export async function cancelImport(statusUrl) {
-  const response = await fetch(statusUrl, { method: "DELETE" });
+  const response = await fetch(statusUrl, { method: "DELETE", headers: csrfHeaders() });
   // Not found: it ended by itself. What was wanted is so.
   if (!response.ok && response.status !== 404) throw problemFromAnswer(response.status, await response.text());
 }

@@ -2,7 +2,7 @@
 
 import { part } from "./dom.js";
 import { showProblem, wireReport } from "./error-card.js";
-import { cancelImport, createImportCard, drawnImport, followImport, forgetOwnImport, isOwnImport } from "./import-progress.js";
+import { cancelImport, createImportCard, drawnImport, followImportEvents, forgetOwnImport, isOwnImport } from "./import-progress.js";
 import { connectionProblem, Problem } from "./problem.js";
 
 const page = /** @type {HTMLElement} */ (document.getElementById("main"));
@@ -31,7 +31,7 @@ async function follow() {
   card.begin(parcel);
   if (page.dataset.progress) card.draw(drawnImport(JSON.parse(page.dataset.progress)));
   try {
-    await followImport(statusUrl, { signal, onProgress: (at) => card.draw(drawnImport(at)), onTrouble: card.trouble });
+    await followImportEvents(statusUrl, { signal, onProgress: (at) => card.draw(drawnImport(at)), onTrouble: card.trouble });
     forgetOwnImport();
     card.finish();
     location.reload();

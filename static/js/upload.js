@@ -1,5 +1,6 @@
 // Sends files to the server and says how far they are.
 
+import { csrfHeaders } from "./csrf.js";
 import { bytes, count } from "./format.js";
 import { Problem, connectionProblem, problemFromAnswer } from "./problem.js";
 
@@ -97,6 +98,7 @@ export function sendFiles(url, files, { onProgress, signal }) {
     const fail = async () => reject(await unreadable(files) ?? connectionProblem());
     request.open("POST", url);
     request.setRequestHeader("Accept", "application/json");
+    for (const [name, value] of Object.entries(csrfHeaders())) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", (event) => onProgress(meter(event.loaded, performance.now())));
     request.addEventListener("load", () => (request.status === 201
       ? resolve(JSON.parse(request.responseText))

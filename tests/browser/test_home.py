@@ -2,18 +2,26 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewPage
 from tests.browser.serving import Server, serving
-from tests.browser.watching import is_ready
+from tests.browser.watching import Watch, is_ready
 
 
 @pytest.fixture(scope="module")
 def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("empty")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def edited_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("edited")) as running:
         yield running
 
 
@@ -60,12 +68,77 @@ def test_search_narrows_the_list_and_can_be_undone(page: Page, profile_url: str)
     page.goto("/")
     rows = page.locator("[data-recent] tbody tr:visible")
     total = rows.count()
-    page.get_by_label("Search recent profiles").fill("HOST_0 v4")
-    assert 1 <= rows.count() <= total
-    page.get_by_label("Search recent profiles").fill("no such profile")
+    page.get_by_label("Search profiles").fill("HOST_0 v4")
+    page.wait_for_url("**/?q=HOST_0+v4")
+    expect(rows.first).to_be_visible()
+    page.get_by_label("Search profiles").fill("no such profile")
     expect(page.get_by_text("No profile matches")).to_be_visible()
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("link", name="Show all").click()
     expect(rows).to_have_count(total)
+    expect(page.get_by_label("Search profiles")).to_have_value("")
+
+
+def test_search_survives_a_reload(page: Page, profile_url: str) -> None:
+    page.goto("/?q=host_0+v4")
+    expect(page.get_by_label("Search profiles")).to_have_value("host_0 v4")
+    expect(page.locator("[data-recent] tbody tr").first).to_contain_text("host_0")
+
+
+def test_title_note_and_tags_are_edited_beside_the_title(
+    new_page: NewPage, edited_server: Server, capture: Path
+) -> None:
+    page = new_page(edited_server.url)
+    page.goto("/")
+    page.set_input_files("#file", capture)
+    is_ready(page)
+    page.get_by_role("button", name="About this profile").click()
+    dialog = page.get_by_role("dialog", name="About this profile")
+    dialog.get_by_label("Title").fill("Step <b>7</b> & more")
+    dialog.get_by_label("Note").fill("Look at the copies")
+    dialog.get_by_label("Tags").fill("nightly, llama")
+    dialog.get_by_label("List it first").check()
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.locator(".crumb")).to_contain_text("Step <b>7</b> & more")
+    is_ready(page)
+    expect(page.locator(".crumb")).to_contain_text("Look at the copies")
+    page.locator(".crumb").get_by_role("link", name="llama").click()
+    row = page.locator("[data-recent] tbody tr").first
+    expect(row).to_contain_text("Step <b>7</b> & more")
+    expect(row.get_by_label("Pinned")).to_be_visible()
+    row.get_by_role("link", name="nightly").click()
+    expect(page.locator("[data-list] .tag[aria-current]")).to_have_text("nightly")
+
+
+def test_refused_edit_says_why_and_keeps_what_was_written(
+    page: Page, watches: list[Watch], capture: Path
+) -> None:
+    watches[0].expect("status of 400")
+    page.goto("/")
+    page.set_input_files("#file", capture)
+    is_ready(page)
+    page.get_by_role("button", name="About this profile").click()
+    dialog = page.get_by_role("dialog", name="About this profile")
+    dialog.get_by_label("Tags").fill("x" * 80)
+    with page.expect_response(lambda answer: answer.status == 400):
+        dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    expect(dialog.get_by_label("Tags")).to_have_value("x" * 80)
+
+
+def test_profile_is_deleted_after_a_second_click(page: Page, capture: Path) -> None:
+    page.clock.install()
+    page.goto("/")
+    page.set_input_files("#file", capture)
+    is_ready(page)
+    path = urlsplit(page.url).path
+    page.get_by_role("button", name="About this profile").click()
+    page.get_by_role("button", name="Delete profile").click()
+    sure = page.get_by_role("button", name="Delete it for good")
+    expect(sure).to_be_visible()
+    page.clock.run_for(1000)  # a double click must not be enough
+    sure.click()
+    expect(page.locator("#drop-zone")).to_be_visible()
+    expect(page.locator(f"[data-recent] a[href='{path}']")).to_have_count(0)
 
 
 def test_sample_opens_with_one_click(page: Page) -> None:

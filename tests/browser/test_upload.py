@@ -1,6 +1,7 @@
 """From files to a profile: drop, choose, paste, several hosts, cancel, reload, lost connection."""
 
 import gzip
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -17,7 +18,6 @@ from tests.browser.serving import Server
 from tests.browser.watching import Watch, is_ready
 
 PROFILE_ADDRESS = re.compile(r"/p/[A-Za-z0-9_-]{16,}")
-STATUS = re.compile(r"/api/v1/profiles/[^/?]+$")
 
 
 def throttle(page: Page, *, bytes_per_second: int) -> None:
@@ -188,10 +188,14 @@ def test_leaving_an_import_goes_back_to_the_home_page(
 
 
 def test_progress_is_told_in_words_and_percent(page: Page, server: Server, capture: Path) -> None:
-    """The server's status stands in for a long import."""
+    """One event stands in for a long import."""
     progress = {"phase": "read", "fraction": 0.62, "overall": 0.5, "elapsed_s": 4.0}
+    said = json.dumps({"state": "importing", "progress": progress})
     page.route(
-        STATUS, lambda route: route.fulfill(json={"state": "importing", "progress": progress})
+        "**/events",
+        lambda route: route.fulfill(
+            body=f"event: importing\ndata: {said}\n\n", content_type="text/event-stream"
+        ),
     )
     page.goto("/")
     with frozen_imports(server):
@@ -283,17 +287,17 @@ def test_lost_connection_keeps_the_files_for_another_try(
 
 
 def test_server_that_does_not_answer_is_asked_again(
-    page: Page, watches: list[Watch], server: Server, capture: Path
+    page: Page, server: Server, capture: Path
 ) -> None:
-    watches[0].expect("ERR_INTERNET_DISCONNECTED")
     page.goto("/")
     with frozen_imports(server):
         drop(page, capture)
         page.wait_for_url(PROFILE_ADDRESS)
-        page.context.set_offline(True)
-        expect(page.get_by_text("The server does not answer.")).to_be_visible()
-        page.context.set_offline(False)
-        expect(page.get_by_text("The server does not answer.")).to_be_hidden()
+        expect(page.get_by_text("waiting to start")).to_be_visible()
+        with frozen(server):
+            trouble = page.get_by_text("The server does not answer.")
+            expect(trouble).to_be_visible(timeout=10_000)
+        expect(trouble).to_be_hidden()
     is_profile_of(page, "TPU v4")
 
 

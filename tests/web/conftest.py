@@ -22,15 +22,27 @@ MULTIPART = "multipart/form-data; boundary=XX"
 class Client:
     """A blocking client of one application; `start` sends a request without waiting."""
 
-    def __init__(self, app: FastAPI, portal: BlockingPortal, settings: Settings) -> None:
+    def __init__(
+        self, app: FastAPI, portal: BlockingPortal, settings: Settings, address: str = "127.0.0.1"
+    ) -> None:
         self.app = app
         self.settings = settings
         self._portal = portal
         self._http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, raise_app_exceptions=False),
+            transport=httpx.ASGITransport(
+                app, raise_app_exceptions=False, client=(address, 40_000)
+            ),
             base_url="http://localhost",
             timeout=120,
         )
+
+    def at(self, address: str) -> "Client":
+        """The same application, called from another address."""
+        return Client(self.app, self._portal, self.settings, address)
+
+    def forget_cookies(self) -> None:
+        """As another browser."""
+        self._http.cookies.clear()
 
     def start(self, method: str, path: str, **options: Any) -> "Future[httpx.Response]":
         async def send() -> httpx.Response:
@@ -78,13 +90,14 @@ class Client:
         return self.request("POST", path, **options)
 
     def upload(
-        self, *contents: bytes, names: tuple[str, ...] = (), wait: float = 60, title: str = ""
+        self, *contents: bytes, names: tuple[str, ...] = (), wait: float = 60, **options: Any
     ) -> httpx.Response:
-        """Uploads `contents`, named `names` or host_0.xplane.pb and so on."""
+        """Uploads `contents`, named `names` or host_0.xplane.pb and so on, with form fields."""
         named = names or tuple(f"host_{number}.xplane.pb" for number in range(len(contents)))
         files = [("file", pair) for pair in zip(named, contents, strict=True)]
+        headers = options.pop("headers", None)
         return self.post(
-            f"/api/v1/profiles?wait={wait}", files=files, data={"title": title} if title else None
+            f"/api/v1/profiles?wait={wait}", files=files, data=options or None, headers=headers
         )
 
     def raw(self, body: bytes, content_type: str = MULTIPART) -> httpx.Response:
@@ -92,9 +105,18 @@ class Client:
         return self.post("/api/v1/profiles", content=body, headers={"content-type": content_type})
 
     def listing(self) -> dict[str, int]:
-        """Every path below the data folder, with its size."""
-        root = self.settings.data_dir
-        return {path.relative_to(root).as_posix(): path.stat().st_size for path in root.rglob("*")}
+        """Every file that holds a profile's bytes, with its size."""
+        return listing_of(self.settings.data_dir)
+
+
+def listing_of(data_dir: Path) -> dict[str, int]:
+    """Every file below a data folder but the database and locks, with its size."""
+    files = [path for path in data_dir.rglob("*") if path.is_file()]
+    return {
+        path.relative_to(data_dir).as_posix(): path.stat().st_size
+        for path in files
+        if path.name != "lock" and not path.name.startswith("roofline.db")
+    }
 
 
 @contextmanager

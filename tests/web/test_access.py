@@ -127,10 +127,10 @@ def test_body_nobody_asked_for_is_not_read(client: Client):
 def test_fault_of_the_server_is_answered_in_the_same_shape(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ):
-    def broken(_limit: int) -> None:
+    def broken(*_arguments: object, **_options: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(client.app.state.library, "recent", broken)
+    monkeypatch.setattr(client.app.state.library, "search", broken)
     answer = client.get("/api/v1/profiles")
     assert answer.status_code == 500
     assert answer.json()["code"] == "fault"

@@ -76,7 +76,7 @@ def test_full_disk_at_the_commit_is_507_and_leaves_no_trace(
 ):
     before = client.listing()
     with monkeypatch.context() as patch:
-        patch.setattr("app.storage.profiles.write_whole", no_space)
+        patch.setattr(Path, "rename", no_space)
         answer = client.upload(capture)
     assert (answer.status_code, answer.json()["code"]) == (507, "storage-full")
     assert client.listing() == before

@@ -82,8 +82,7 @@ def test_child_that_dies_is_a_failed_profile_with_a_message(
 def test_failure_is_remembered_for_the_page(client: Client, monkeypatch: pytest.MonkeyPatch):
     misbehave(monkeypatch, children.linger)
     profile_id = client.upload(b"content", wait=0).json()["id"]
-    task = client.app.state.library._tasks[profile_id]
-    task.cancel()
+    client.app.state.library.cancel(profile_id)
     body = wait_for(client, profile_id, state="failed")
     assert body["code"] == "import-stopped"
     assert "cancelled" in body["message"]

@@ -37,6 +37,7 @@ def test_upload_answers_with_the_link_of_a_ready_profile(client: Client, capture
     assert body["url"] == f"http://localhost/p/{body['id']}" == answer.headers["location"]
     assert body["summary"]["device_kind"] == "tpu"
     assert body["summary"]["op_count"] > 0
+    assert len(body.pop("delete_token")) >= 32
     assert client.get(f"/api/v1/profiles/{body['id']}").json() == body
 
 

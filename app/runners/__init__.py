@@ -1,0 +1,16 @@
+"""Who runs jobs: threads of this process, or workers on several machines behind one seam."""
+
+from typing import Protocol
+
+
+class Runner(Protocol):
+    """Delivers job ids to `Desk.run`, at least once each; all else is in the job table."""
+
+    def start(self) -> None:
+        """Makes ready to deliver."""
+
+    def submit(self, job_id: str) -> None:
+        """Has the job run, now or when a worker is free. May raise `StoreUnavailableError`."""
+
+    def close(self) -> None:
+        """Stops delivering; what was delivered to this process has ended when this returns."""

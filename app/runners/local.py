@@ -1,0 +1,40 @@
+"""Jobs on threads of this process, each watching one child."""
+
+import logging
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from app.runners.desk import Desk
+
+_log = logging.getLogger("roofline.jobs")
+
+
+class LocalRunner:
+    """Up to `workers` jobs at a time; further ones wait in order."""
+
+    def __init__(self, desk: Desk, workers: int) -> None:
+        self._desk = desk
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="import")
+        self._delivered: set[str] = set()
+
+    def start(self) -> None:
+        """See `Runner`."""
+        self._desk.children.warm_up()
+
+    def submit(self, job_id: str) -> None:
+        """See `Runner`. Does nothing while the job waits or runs here."""
+        if job_id in self._delivered:
+            return
+        self._delivered.add(job_id)
+        future = self._threads.submit(self._desk.run, job_id)
+        future.add_done_callback(lambda _: self._delivered.discard(job_id))
+        future.add_done_callback(_log_fault)
+
+    def close(self) -> None:
+        """See `Runner`. What was queued stays so in the job table."""
+        self._desk.stop()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+
+def _log_fault(future: "Future[None]") -> None:
+    if not future.cancelled() and (error := future.exception()) is not None:
+        _log.error("a job failed by a fault of the server", exc_info=error)

@@ -1,0 +1,123 @@
+"""The tables of the present schema. `migrations/` makes them; a test compares both.
+
+`file` rows of a failed profile keep names and sizes; its bytes are gone. `job` keeps at most one
+queued or running job per profile. `sweep_log` says what was removed without a person asking.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+metadata = MetaData()
+
+
+def _profile_key(*, primary_key: bool = False) -> Column[str]:
+    reference = ForeignKey("profile.id", ondelete="CASCADE")
+    return Column("profile_id", Text, reference, primary_key=primary_key, nullable=False)
+
+
+profile = Table(
+    "profile",
+    metadata,
+    Column("number", Integer, primary_key=True),  # order of arrival within one second
+    Column("id", Text, nullable=False, unique=True),
+    Column("title", Text, nullable=False),
+    Column("note", Text, nullable=False, server_default=""),
+    Column("uploader", Text),
+    Column("created_at", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("sample", Text),
+    Column("format", Text),
+    Column("device", Text),
+    Column("bound_by", Text),
+    Column("efficiency_ratio", Double),
+    Column("summary", Text),  # JSON of `records.Summary`
+    Column("error_code", Text),
+    Column("error_message", Text),
+    Column("error_remedy", Text),
+    Column("expires_at", Text),
+    Column("pinned", Boolean, nullable=False, server_default=text("false")),
+    Column("delete_token_hash", Text),
+    Index("profile_by_age", "state", "pinned", "created_at", "number"),
+    Index("profile_by_expiry", "expires_at"),
+    Index("profile_by_sample", "sample"),
+)
+
+file = Table(
+    "file",
+    metadata,
+    _profile_key(primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("stored_bytes", BigInteger),
+    Column("host", Text),
+    Index("file_by_digest", "sha256"),
+)
+
+tag = Table(
+    "tag",
+    metadata,
+    _profile_key(primary_key=True),
+    Column("name", Text, primary_key=True),
+    Index("tag_by_name", "name"),
+)
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _profile_key(),
+    Column("kind", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("owner", Text),
+    Column("lease_until", Double),
+    Column("phase", Text, nullable=False),
+    Column("fraction", Double, nullable=False),
+    Column("error_code", Text),
+    Column("error_message", Text),
+    Column("error_remedy", Text),
+    Column("created_at", Double, nullable=False),
+    Column("finished_at", Double),
+    Index("job_by_profile", "profile_id", "created_at"),
+    Index(
+        "job_under_way",
+        "profile_id",
+        unique=True,
+        sqlite_where=text("state IN ('queued', 'running')"),
+        postgresql_where=text("state IN ('queued', 'running')"),
+    ),
+)
+
+result = Table(
+    "result",
+    metadata,
+    _profile_key(primary_key=True),
+    Column("version", Text, primary_key=True),
+    Column("blob_key", Text),  # null: in the data folder only
+    Column("size_bytes", BigInteger, nullable=False),
+)
+
+sweep_log = Table(
+    "sweep_log",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("at", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("title", Text),
+    Column("size_bytes", BigInteger),
+)

@@ -1,0 +1,83 @@
+"""What is removed without a person asking, and noted: what expired, is too much, or is nobody's."""
+
+import time
+
+from app.storage import statements
+from app.storage.profiles import RESULT_FOLDER, ProfileStore
+from app.storage.raw import FOLDER
+from app.storage.records import timestamp
+
+# Where several processes write, bytes without a row may belong to an upload that is not done yet.
+GRACE_S = 24 * 3600.0
+
+
+def sweep_expired(store: ProfileStore) -> int:
+    """Deletes profiles past their expiry, except pinned ones; how many."""
+    expired = find_expired(store)
+    return sum(_remove(store, profile_id, title, "expired") for profile_id, title in expired)
+
+
+def find_expired(store: ProfileStore) -> list[tuple[str, str]]:
+    """Profiles past their expiry, except pinned ones: id and title."""
+    with store.database.read() as connection:
+        return statements.due(connection, timestamp())
+
+
+def sweep_over_quota(store: ProfileStore, quota_bytes: int) -> int:
+    """Deletes the oldest profiles, except pinned ones, until the raw files fit; how many."""
+    removed = 0
+    while store.stats().stored_bytes > quota_bytes:
+        with store.database.read() as connection:
+            oldest = statements.oldest_unpinned(connection)
+        if oldest is None:
+            break  # the rest is pinned, or being imported
+        removed += _remove(store, *oldest, "over quota")
+    return removed
+
+
+def find_orphans(store: ProfileStore, *, grace_s: float) -> tuple[frozenset[str], frozenset[str]]:
+    """Digests of raw files, and profiles' ids of results, that belong to no profile."""
+    before = time.time() - grace_s
+    digests = {digest for digest, info in store.raw.list() if info.modified_at <= before}
+    results = set(store.results.profile_ids())
+    if store.blobs.folder is None:
+        shared = (i for i in store.blobs.list(f"{RESULT_FOLDER}/") if i.modified_at <= before)
+        results |= {info.key.split("/")[1] for info in shared}
+    with store.database.read() as connection:
+        known = statements.profile_ids(connection)
+        return frozenset(digests - statements.referenced(connection)), frozenset(results - known)
+
+
+def sweep_orphans(store: ProfileStore, *, grace_s: float) -> int:
+    """Removes what belongs to no profile; how many raw files and sets of results."""
+    store.blobs.drop_unfinished(FOLDER, time.time() - grace_s)
+    digests, results = find_orphans(store, grace_s=grace_s)
+    for profile_id in results:
+        store.drop(profile_id, ())
+    count = store.drop_unreferenced(digests) + len(results)
+    if count:
+        with store.database.write() as connection:
+            statements.log_sweep(
+                connection, at=timestamp(), action="orphans", subject=f"{count} without a profile"
+            )
+    return count
+
+
+def _remove(store: ProfileStore, profile_id: str, title: str, reason: str) -> bool:
+    with store.database.read() as connection:
+        found = statements.get(connection, profile_id)
+    size_bytes = sum(file.size_bytes for file in found.files) if found is not None else None
+    digests = store.remove(profile_id)
+    if digests is None:
+        return False
+    with store.database.write() as connection:
+        statements.log_sweep(
+            connection,
+            at=timestamp(),
+            action=reason,
+            subject=profile_id,
+            title=title,
+            size_bytes=size_bytes,
+        )
+    store.drop(profile_id, digests)
+    return True

@@ -1,0 +1,134 @@
+"""Where the store's tests run: one folder, or PostgreSQL, an S3 API and two worker processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import wait
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.instance import InstanceOptions
+from app.library import Failed, Importing, ProfileLibrary, Ready
+from app.orders import ImportLimits
+from app.settings import Settings
+from app.storage.profiles import ProfileId
+
+ROOT = Path(__file__).resolve().parents[2]
+LEASE_S = 2.0
+LIMITS = ImportLimits(
+    memory_bytes=8 << 30,
+    cpu_seconds=60,
+    wall_seconds=60.0,
+    max_unpacked_bytes=1 << 30,
+    max_unpacked_files=100,
+    max_expansion_ratio=300,
+)
+
+
+@dataclass(kw_only=True)
+class Place:
+    """One way to keep profiles; libraries opened here are closed with the test."""
+
+    root: Path
+    options: dict[str, str] = field(default_factory=dict)
+    stack: ExitStack = field(default_factory=ExitStack)
+    workers: "Workers | None" = None
+
+    @property
+    def is_shared(self) -> bool:
+        return "database_url" in self.options
+
+    def library(self, name: str = "server", **options: object) -> ProfileLibrary:
+        """An open library on the data folder `name`."""
+        library = ProfileLibrary(
+            self.root / name,
+            limits=LIMITS,
+            samples_dir=ROOT / "sample_profiles",
+            options=InstanceOptions(workers=2, **{**self.options, **options}),
+        )
+        library.open()
+        self.stack.callback(library.close)
+        return library
+
+    def settings(self, name: str = "server") -> Settings:
+        """What commands beside the library are given."""
+        return Settings.from_env(data_dir=self.root / name, **self.options)
+
+
+class Workers:
+    """Worker processes on one database."""
+
+    def __init__(self, root: Path, options: dict[str, str]) -> None:
+        self._root = root
+        self._environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "ROOFLINE_DATABASE_URL": options["database_url"],
+            "ROOFLINE_BLOBS": options["blobs"],
+            "ROOFLINE_RUNNER": options["runner"],
+        }
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        """One more worker, on a data folder of its own."""
+        folder = self._root / f"worker-{len(self._processes)}"
+        with (self._root / "workers.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "tests.storage.worker", folder],
+                env=self._environment,
+                cwd=ROOT,
+                stdout=log,
+                stderr=log,
+            )
+        self._processes.append(process)
+
+    def kill(self, pid: int) -> None:
+        """Ends one worker as a power cut would."""
+        process = next(process for process in self._processes if process.pid == pid)
+        process.kill()
+        process.wait()
+
+    def stop(self) -> list[int]:
+        """Asks every worker to end; their exit statuses."""
+        alive = [process for process in self._processes if process.poll() is None]
+        for process in alive:
+            process.send_signal(signal.SIGTERM)
+        return [process.wait(timeout=30) for process in alive]
+
+
+def add(library: ProfileLibrary, *contents: bytes, **options: object) -> ProfileId:
+    """Uploads files named host_0.pb and so on."""
+    area = library.stage()
+    try:
+        for number, content in enumerate(contents):
+            area.receive_all(f"host_{number}.pb", [content[:2], content[2:]])
+        return library.add(area, **options)
+    finally:
+        area.discard()
+
+
+def settled(library: ProfileLibrary, profile_id: str) -> Ready | Failed:
+    """The profile once what is under way for it has ended."""
+    deadline = time.monotonic() + 60
+    while isinstance(state := library.state(profile_id), Importing):
+        assert time.monotonic() < deadline, state
+        future = library.pending(profile_id)
+        if future is not None:
+            wait([future], timeout=60)
+    return state
+
+
+def stored(library: ProfileLibrary, *contents: bytes, **options: object) -> ProfileId:
+    """Uploads files and waits until the profile is ready."""
+    profile_id = add(library, *contents, **options)
+    state = settled(library, profile_id)
+    assert isinstance(state, Ready), state
+    return profile_id
+
+
+def raw_bytes(library: ProfileLibrary, profile_id: str) -> list[bytes]:
+    """The raw files as they are downloaded."""
+    return [b"".join(file.chunks()) for file in library.sources(profile_id)]

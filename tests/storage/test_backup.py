@@ -1,0 +1,167 @@
+"""Backup, restore, gc and doctor, as the command line runs them."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from app.admin import run_backup, run_doctor, run_gc, run_restore
+from app.errors import SettingsError
+from app.library import Ready
+from app.settings import Settings
+from app.storage.database import FILE_NAME
+from app.storage.raw import key_of
+from tests.storage.places import Place, add, raw_bytes, settled, stored
+from tests.storage.test_both_places import damage, digests, store_of
+
+
+def test_backup_while_serving_is_restored_elsewhere(place: Place, tmp_path: Path, capsys):
+    library = place.library()
+    one = stored(library, b"stub one", b"stub two", title="One", tags=["t"], uploader="ada")
+    two = stored(library, b"stub one", title="Two", note="n")
+    library.edit(two, pinned=True)
+    assert run_backup(place.settings(), tmp_path / "backup") == 0
+    assert "2 profiles, 2 raw files" in capsys.readouterr().out
+    manifests = {m.id: m for m in library.search().profiles}
+
+    elsewhere = Place(root=tmp_path / "elsewhere", stack=place.stack)
+    elsewhere.root.mkdir()
+    assert run_restore(elsewhere.settings(), tmp_path / "backup") == 0
+    restored = elsewhere.library()
+    assert {m.id: m for m in restored.search().profiles} == manifests
+    assert raw_bytes(restored, one) == [b"stub one", b"stub two"]
+    assert isinstance(settled(restored, one), Ready)  # results are computed again
+    restored.close()
+    with pytest.raises(SettingsError, match="already"):
+        run_restore(elsewhere.settings(), tmp_path / "backup")
+
+
+def test_folder_moves_to_servers_by_backup_and_restore(
+    folder: Place, servers: Place, tmp_path: Path
+):
+    library = folder.library()
+    first, second = (stored(library, b"stub %d" % number, title=f"{number}") for number in (1, 2))
+    run_backup(folder.settings(), tmp_path / "backup")
+    assert run_restore(servers.settings("moved"), tmp_path / "backup") == 0
+    moved = servers.library("moved")
+    assert [m.id for m in moved.recent(5)] == [m.id for m in library.recent(5)]
+    assert raw_bytes(moved, first) == [b"stub 1"]
+    assert isinstance(settled(moved, second), Ready)
+    third = stored(moved, b"stub 3")  # numbers go on after those that were moved
+    assert moved.search().total == 3
+    moved.remove(third)
+
+
+def test_backup_is_whole_while_profiles_come_and_go(folder: Place, tmp_path: Path):
+    library = folder.library()
+    kept = stored(library, b"stub kept")
+    done = threading.Event()
+
+    def come_and_go() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+            library.remove(add(library, b"stub %d" % number))
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    try:
+        statuses = [run_backup(folder.settings(), tmp_path / f"b{number}") for number in range(5)]
+    finally:
+        done.set()
+        thread.join()
+    assert statuses == [0] * 5
+    for number in range(5):
+        settings = Settings.from_env(data_dir=tmp_path / f"r{number}")
+        assert run_restore(settings, tmp_path / f"b{number}") == 0
+        assert run_doctor(settings, quick=False, check_only=True) == 0
+        restored = Place(root=tmp_path, stack=folder.stack).library(f"r{number}")
+        assert raw_bytes(restored, kept) == [b"stub kept"]
+        restored.close()
+
+
+def test_backup_refuses_a_full_folder_and_restore_what_is_no_backup(folder: Place, tmp_path: Path):
+    with pytest.raises(SettingsError, match="no store"):
+        run_backup(folder.settings("nothing"), tmp_path / "b")
+    folder.library().close()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").touch()
+    with pytest.raises(SettingsError, match="not empty"):
+        run_backup(folder.settings(), tmp_path / "full")
+    with pytest.raises(SettingsError, match="no backup"):
+        run_restore(folder.settings("new"), tmp_path / "full")
+
+
+def test_doctor_says_what_is_wrong_and_repairs_what_it_can(place: Place, tmp_path: Path, capsys):
+    library = place.library()
+    whole, cut, gone = (stored(library, b"stub %d" % n + bytes(range(200))) for n in range(3))
+    damage(library, cut, tmp_path / "cut", lambda packed: packed[:30])
+    store = store_of(library)
+    (file,) = library.manifest(gone).files
+    store.blobs.delete(key_of(file.sha256))
+    (page,) = tmp_path.glob(f"server/derived/{whole}/*/page.json")
+    page.write_bytes(page.read_bytes()[:-4])
+    area = library.stage()
+    store.raw.put(area.receive_all("x", [b"orphan"]))
+    lost = add(library, b"wait %s" % bytes(tmp_path / "never"))
+    with store.database.write() as connection:
+        connection.exec_driver_sql(f"DELETE FROM job WHERE profile_id = '{lost}'")
+    library.close()
+
+    assert run_doctor(place.settings(), quick=False, check_only=False) == 1
+    said = capsys.readouterr().out
+    assert f"profile {cut}: the raw file host_0.pb is damaged" in said
+    assert f"profile {gone}: the raw file host_0.pb is missing" in said
+    assert f"repaired: profile {whole}: its results are damaged" in said
+    assert f"repaired: profile {lost}: its import was lost" in said
+    if not place.is_shared:  # beside others, fresh bytes may belong to an upload under way
+        assert "repaired: 1 raw files and 0 sets of results: belong to no profile" in said
+    (tmp_path / "never").touch()
+
+    library = place.library()
+    for profile_id in (cut, gone):
+        number = [cut, gone].index(profile_id) + 1
+        stored(library, b"stub %d" % number + bytes(range(200)))
+    assert isinstance(settled(library, lost), Ready)
+    assert isinstance(settled(library, whole), Ready)
+    library.close()
+    assert run_doctor(place.settings(), quick=False, check_only=False) == 0
+    assert "0 findings" in capsys.readouterr().out
+
+
+def test_doctor_beside_a_server_only_looks(folder: Place, capsys):
+    library = folder.library()
+    profile_id = stored(library, b"stub")
+    store_of(library).raw.remove(library.manifest(profile_id).files[0].sha256)
+    assert run_doctor(folder.settings(), quick=True, check_only=False) == 1
+    said = capsys.readouterr().out
+    assert "nothing is repaired" in said
+    assert "is missing" in said
+
+
+def test_gc_removes_what_its_dry_run_names(folder: Place, capsys):
+    library = folder.library()
+    kept = stored(library, b"stub kept")
+    orphan = library.stage().receive_all("x", [b"orphan"])
+    store_of(library).raw.put(orphan)
+    with pytest.raises(SettingsError, match="Another server"):
+        run_gc(folder.settings(), dry_run=False)
+    library.close()
+    assert run_gc(folder.settings(), dry_run=True) == 0
+    assert orphan.sha256 in capsys.readouterr().out
+    library = folder.library("other")  # nothing of it is touched
+    library.close()
+    run_gc(folder.settings(), dry_run=False)
+    assert "1 without a profile" in capsys.readouterr().out
+    library = folder.library()
+    assert len(digests(library)) == 1
+    assert raw_bytes(library, kept) == [b"stub kept"]
+
+
+def test_backup_of_an_older_schema_is_brought_up_to_date(folder: Place, tmp_path: Path):
+    library = folder.library()
+    stored(library, b"stub")
+    run_backup(folder.settings(), tmp_path / "backup")
+    before = (tmp_path / "backup" / FILE_NAME).read_bytes()
+    assert run_restore(folder.settings("new"), tmp_path / "backup") == 0
+    assert (tmp_path / "backup" / FILE_NAME).read_bytes() == before

@@ -1,0 +1,1 @@
+"""A worker process for tests."""

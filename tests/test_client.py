@@ -1,0 +1,135 @@
+"""`roofline upload` against a real server, and against servers that are none."""
+
+import http.server
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.client import Receiver, Upload, read_token, send
+from app.errors import UploadRejectedError
+from tests.browser.serving import Server, serving
+from tests.tools.generate_xspace import Config, write_profile
+
+TOKEN = "a token of sixteen characters and more"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    settings = {"ROOFLINE_AUTH": "token", "ROOFLINE_TOKEN": TOKEN}
+    with serving(tmp_path_factory.mktemp("server"), settings) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    config = Config(n_events=900, n_steps=3, n_distinct_ops=40, n_hosts=2)
+    return write_profile(config, tmp_path_factory.mktemp("hosts"))
+
+
+def run(*arguments: object, token: str | None = TOKEN) -> subprocess.CompletedProcess[str]:
+    environment = {"ROOFLINE_TOKEN": token} if token else {}
+    return subprocess.run(
+        [sys.executable, "-m", "app", "upload", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={"PATH": "/usr/bin:/bin", **environment},
+    )
+
+
+def test_upload_prints_the_link(server: Server, hosts: list[Path], tmp_path: Path):
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    sent = run(
+        *hosts,
+        *("--server", server.url, "--title", "Größe 7", "--note", "two\nlines"),
+        *("--tag", "nightly", "--tag", "v5e", "--token-file", tmp_path / "token"),
+        token=None,
+    )
+    assert sent.returncode == 0, sent.stderr
+    assert sent.stdout.startswith(f"{server.url}/p/")
+    assert len(sent.stdout.splitlines()) == 1
+    link = Receiver(server.url, TOKEN)
+    answer = send(Upload(files=tuple(hosts)), link, wait_s=60)
+    assert [file["name"] for file in answer["files"]] == [path.name for path in hosts]
+    assert answer["state"] == "ready"
+
+
+def test_whole_answer_holds_the_delete_token(server: Server, hosts: list[Path]):
+    sent = run("--server", server.url, "--json", "--title", "T", "--tag", "a", *hosts)
+    answer = json.loads(sent.stdout)
+    assert answer["delete_token"]
+    assert (answer["title"], answer["tags"], answer["state"]) == ("T", ["a"], "ready")
+
+
+def test_wrong_token_is_refused_before_a_byte_is_sent(server: Server, hosts: list[Path]):
+    refused = run("--server", server.url, *hosts, token="wrong")
+    assert refused.returncode == 2
+    assert "wants its token" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_bad_profile_is_refused_in_the_server_s_words(server: Server, tmp_path: Path):
+    (tmp_path / "x.pb").write_bytes(b"neither this nor that")
+    refused = run("--server", server.url, tmp_path / "x.pb")
+    assert refused.returncode == 2
+    assert "x.pb" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://127.0.0.1:9", "cannot be reached"),
+        ("ftp://example.org", "not the address"),
+        ("http://", "not the address"),
+    ],
+)
+def test_server_that_is_not_there_is_one_sentence(hosts: list[Path], url: str, said: str):
+    with pytest.raises(UploadRejectedError, match=said):
+        send(Upload(files=tuple(hosts)), Receiver(url), wait_s=1)
+
+
+@pytest.mark.parametrize("name", ["missing.pb", "."])
+def test_file_that_cannot_be_read_is_named(tmp_path: Path, name: str):
+    with pytest.raises(UploadRejectedError, match="read"):
+        send(Upload(files=(tmp_path / name,)), Receiver("http://127.0.0.1:9"), wait_s=1)
+
+
+def test_token_file_that_is_missing_is_named(tmp_path: Path):
+    with pytest.raises(UploadRejectedError, match="nothing-here"):
+        read_token(tmp_path / "nothing-here")
+
+
+class _Stranger(http.server.BaseHTTPRequestHandler):
+    """A proxy that lets questions through and refuses bodies in HTML."""
+
+    def do_GET(self) -> None:
+        self._answer(200, b"{}")
+
+    def do_POST(self) -> None:
+        self._answer(413, b"<html>too large</html>")
+
+    def _answer(self, status: int, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def test_proxy_that_refuses_in_the_middle_is_understood(tmp_path: Path):
+    (tmp_path / "large.pb").write_bytes(bytes(20 << 20))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Stranger) as stranger:
+        threading.Thread(target=stranger.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{stranger.server_address[1]}"
+        with pytest.raises(UploadRejectedError, match=r"413|reached"):
+            send(Upload(files=(tmp_path / "large.pb",)), Receiver(url), wait_s=1)
+        stranger.shutdown()

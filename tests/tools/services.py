@@ -1,0 +1,126 @@
+"""Real servers for tests, each a process of its own on this machine: PostgreSQL, and an S3 API."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psycopg
+
+DEADLINE_S = 30.0
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def postgres_folder() -> Path | None:
+    """The folder of PostgreSQL's programs, the newest version first; `None` without one."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)
+    on_path = shutil.which("initdb")
+    candidates = [*(path.parent for path in found), *([Path(on_path).parent] if on_path else [])]
+    return next((path for path in candidates if (path / "postgres").is_file()), None)
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """A PostgreSQL server with its data in a temporary folder; the address of its only database.
+
+    It refuses to run as root, so root starts it as the user that Debian's package made. That user
+    cannot enter pytest's folders.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="roofline-postgres-") as folder,
+        _postgres(Path(folder)) as url,
+    ):
+        yield url
+
+
+@contextmanager
+def _postgres(folder: Path) -> Iterator[str]:
+    programs = postgres_folder()
+    assert programs is not None
+    as_user = _other_user(folder)
+    data, port = folder / "pg", free_port()
+    quick = ["-c", "fsync=off", "-c", "full_page_writes=off"]
+    subprocess.run(
+        [*as_user, programs / "initdb", "-D", data, "-U", "roofline", "-A", "trust", "-N"],
+        check=True,
+        capture_output=True,
+        cwd=folder,
+    )
+    with (folder / "pg.log").open("wb") as log:
+        server = subprocess.Popen(
+            [*as_user, programs / "postgres", "-D", data, "-p", str(port), "-k", folder, *quick],
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+        )
+    try:
+        url = f"postgresql://roofline@127.0.0.1:{port}/postgres"
+        _wait_until(lambda: _answers(url), server)
+        yield url
+    finally:
+        server.send_signal(signal.SIGINT)  # to the wrapper or the server: ends open sessions
+        server.wait(timeout=DEADLINE_S)
+
+
+def _other_user(folder: Path) -> list[str]:
+    if os.getuid() != 0:
+        return []
+    account = pwd.getpwnam("postgres")
+    os.chown(folder, account.pw_uid, account.pw_gid)
+    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+
+
+def _answers(url: str) -> bool:
+    try:
+        psycopg.connect(url, connect_timeout=1).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+@contextmanager
+def object_store() -> Iterator[str]:
+    """An S3 API (moto's) with one bucket; the place as ROOFLINE_BLOBS takes it."""
+    port = free_port()
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    endpoint = f"http://127.0.0.1:{port}"
+    try:
+        _wait_until(lambda: _made(f"{endpoint}/profiles"), server)
+        yield f"s3://profiles/team?endpoint={endpoint}&region=us-east-1"
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _made(bucket: str) -> bool:
+    try:
+        return httpx.put(bucket, timeout=5).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _wait_until(ready: Callable[[], bool], server: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not ready():
+        assert server.poll() is None, "the server ended"
+        assert time.monotonic() < deadline, "the server does not answer"
+        time.sleep(0.05)
