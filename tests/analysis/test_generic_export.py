@@ -55,10 +55,10 @@ def test_samples_survive_the_round_trip(sample, tmp_path):
 def test_ops_keep_their_place_on_the_roofline(tmp_path):
     first = analysed(
         """
-        op   | category | times | self_us | flop  | hbm_bytes | vmem_read_bytes
-        dot  | fusion   | 3     | 10.5    | 9e6   | 1000      | 50
-        copy | copy     | 1     | 2.25    | 0     | 4000      | 0
-        call | fusion   | 2     | 1.5     | –     | –         | –
+        op   | category | times | self_us | flop | hbm_bytes
+        dot  | fusion   | 3     | 10.5    | 9e6  | 1000
+        copy | copy     | 1     | 2.25    | 0    | 4000
+        call | fusion   | 2     | 1.5     | –    | –
         """
     )
     second = again(first, tmp_path / "export.json")
