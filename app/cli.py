@@ -16,7 +16,7 @@ from app import __version__
 from app.errors import RooflineError
 
 BAD_INPUT = 2
-FORMATS = ("text", "json", "csv", "xprof")
+FORMATS = ("text", "json", "csv", "generic", "xprof")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -78,7 +78,7 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=FORMATS,
         default="text",
-        help="xprof: XProf's own table, to compare",
+        help="generic: to read again, see docs/generic-format.md; xprof: XProf's own table",
     )
     parser.add_argument(
         "--exclude-infeed-outfeed", action="store_true", help="leave infeed and outfeed ops out"

@@ -49,7 +49,9 @@ def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
     }
     main = main_level(levels)
     has_bytes = np.array([bool(launch.traffic_bytes) for launch in launches], np.bool_)
+    has_main = np.array([main in launch.traffic_bytes for launch in launches], np.bool_)
     has_flop = np.array([launch.flop is not None for launch in launches], np.bool_)
+    counted = has_flop | has_bytes
     nothing = np.zeros(len(launches), np.uint64)
     builder.add(
         labels,
@@ -64,9 +66,9 @@ def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
             bytes_accessed=traffic.get(main, nothing),
             traffic_bytes=traffic,
             traffic_known=has_bytes,
-            cost_known=has_flop | has_bytes,
-            flop_known=has_flop,
-            bytes_known=np.array([main in launch.traffic_bytes for launch in launches], np.bool_),
+            cost_known=counted,
+            flop_known=has_flop | ~counted,
+            bytes_known=has_main | ~counted,
             unit_flop={
                 unit: _whole([one.unit_flop.get(unit) for one in launches]) for unit in units
             },

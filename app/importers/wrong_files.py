@@ -78,6 +78,14 @@ _JSON_KEYS: tuple[tuple[frozenset[str], WrongFile], ...] = (
     (frozenset({"byCategory", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
     (frozenset({"heapSizes"}), WrongFile("XProf's memory_viewer", _XPROF_TOOL)),
     (frozenset({"memoryProfilePerAllocator"}), WrongFile("XProf's memory_profile", _XPROF_TOOL)),
+    (
+        frozenset({"program_points", "ops"}),
+        WrongFile(
+            "an analysis printed by this program",
+            "Upload the profile itself, or print it with `roofline analyze --format generic`: that "
+            "can be read again.",
+        ),
+    ),
     (frozenset({"nbformat", "cells"}), WrongFile("a Jupyter notebook")),
     (frozenset({"shared", "profiles"}), WrongFile("a Speedscope profile of a CPU")),
     (frozenset({"log", "pages"}), WrongFile("a HAR file of a browser")),

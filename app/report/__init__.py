@@ -34,7 +34,7 @@ def analyse_files(
 
 
 def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> bytes:
-    """`analysis` as `text`, `json`, `csv` or `xprof`, with or without infeed and outfeed."""
+    """`analysis` as `text`, `json`, `csv`, `generic` or `xprof`, with infeed and outfeed or not."""
     # Each form is imported when it is wanted: most runs want one.
     match output_format:
         case "json":
@@ -45,6 +45,10 @@ def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> b
             from app.analysis.export import ops_to_csv
 
             return ops_to_csv(analysis, include_infeed_outfeed=infeed)
+        case "generic":
+            from app.analysis.generic_export import to_generic
+
+            return to_generic(analysis, include_infeed_outfeed=infeed) + b"\n"
         case "xprof":
             from app.analysis.xprof_table import to_xprof
 

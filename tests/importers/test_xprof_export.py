@@ -152,7 +152,7 @@ def test_hlo_stats_has_ops_and_the_time_of_the_program():
     assert "infeed.0" not in profile.ops.name
     assert abs(profile.time_ps - whole.time_ps) <= 2
     assert profile.device.peak_gflops is None
-    assert profile.device.kind is DeviceKind.UNKNOWN
+    assert profile.device.kind is DeviceKind.GPU
     assert any("no peaks" in limit for limit in profile.limits)
     assert "no-peaks" in {found.code for found in page(profile).diagnostics}
 

@@ -66,6 +66,7 @@ _LEVELS = {
     "l1": MemoryLevel.L1, "l2": MemoryLevel.L2, "l3": MemoryLevel.LLC, "llc": MemoryLevel.LLC,
     "mall": MemoryLevel.LLC, "lds": MemoryLevel.LDS, "shared": MemoryLevel.SHARED,
     "smem": MemoryLevel.SHARED, "shared memory": MemoryLevel.SHARED,
+    "shared l1": MemoryLevel.SHARED_L1,
     "vmem read": MemoryLevel.VMEM_READ, "vmem write": MemoryLevel.VMEM_WRITE,
     "cmem read": MemoryLevel.CMEM_READ, "cmem write": MemoryLevel.CMEM_WRITE,
     # Nobody who writes one number for them says which way the bytes went.

@@ -44,7 +44,8 @@ def device_kind(table: ExportTable) -> DeviceKind:
     if "GPU" in name:
         return DeviceKind.GPU
     if "bottleneck_operational_intensity" not in table.columns:
-        return DeviceKind.UNKNOWN
+        # hlo_stats: ops of TPUs name their core; versions without that column tell nothing.
+        return DeviceKind.GPU if "core_type" in table.columns else DeviceKind.UNKNOWN
     return DeviceKind.TPU if "cmem_read_bw" in table.columns else DeviceKind.GPU
 
 

@@ -1,0 +1,76 @@
+"""The generic export is read again: same ops, same work, same roofs, same bounds."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.analysis.analyse import analyse
+from app.analysis.generic_export import SCHEMA, to_generic
+from app.analysis.records import AnalysisOptions, RooflineAnalysis
+from app.devices import resolve
+from app.importers.generic.documents import SCHEMA as SCHEMA_READ
+from app.importers.registry import import_profile
+from app.importers.source import SourceFile
+from app.model.categories import is_container
+from app.samples import find_samples
+from tests.builders import analysed
+
+SAMPLES = find_samples(Path(__file__).resolve().parents[2] / "sample_profiles")
+
+
+def read(*paths: Path) -> RooflineAnalysis:
+    profile = import_profile([SourceFile(path) for path in paths])
+    return analyse(profile, resolve(profile.device, catalogue=False), AnalysisOptions())
+
+
+def again(analysis: RooflineAnalysis, path: Path, *, infeed: bool = True) -> RooflineAnalysis:
+    path.write_bytes(to_generic(analysis, include_infeed_outfeed=infeed))
+    return read(path)
+
+
+def test_schema_is_the_one_that_is_read():
+    assert SCHEMA == SCHEMA_READ
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_samples_survive_the_round_trip(sample, tmp_path):
+    first = read(*sample.files)
+    second = again(first, tmp_path / "export.json")
+    before, after = first.profile.ops, second.profile.ops
+    kept = [k for k, category in enumerate(before.category) if not is_container(category)]
+    # Ops of several programs may share a name: they are one there, so sums are compared.
+    for column in ("occurrences", "self_time_ps"):
+        assert int(getattr(after, column).sum()) == int(getattr(before, column)[kept].sum()), column
+    known = before.cost_known if before.flop_known is None else before.flop_known
+    assert int(after.flop.sum()) == int((before.flop * known)[kept].sum())
+    assert set(after.name) == {before.name[k] for k in kept}
+    assert second.device.core_count == first.device.core_count
+    peaks = {peak.id: peak.gflops for peak in first.device.compute}
+    assert {peak.id: peak.gflops for peak in second.device.compute} == pytest.approx(peaks)
+    memory = {peak.level: peak.gbs for peak in first.device.memory}
+    assert {peak.level: peak.gbs for peak in second.device.memory} == pytest.approx(memory)
+
+
+def test_ops_keep_their_place_on_the_roofline(tmp_path):
+    first = analysed(
+        """
+        op   | category | times | self_us | flop | hbm_bytes
+        dot  | fusion   | 3     | 10.5    | 9e6  | 1000
+        copy | copy     | 1     | 2.25    | 0    | 4000
+        call | fusion   | 2     | 1.5     | –    | –
+        """
+    )
+    second = again(first, tmp_path / "export.json")
+    for k in range(3):
+        assert second.ops.name[k] == first.ops.name[k]
+        ours, theirs = second.ops.measures, first.ops.measures
+        for name in ("flop_rate_gflops", "bottleneck_intensity", "roofline_efficiency_ratio"):
+            np.testing.assert_allclose(getattr(ours, name)[k], getattr(theirs, name)[k], rtol=1e-9)
+
+
+def test_infeed_may_be_left_out(tmp_path):
+    first = analysed(
+        "op | category | self_us | flop | hbm_bytes\na | infeed | 1 | 0 | 9\nb | x | 1 | 1 | 9"
+    )
+    assert again(first, tmp_path / "e.json", infeed=False).profile.ops.name == ("b",)
