@@ -32,6 +32,7 @@ export function deviceNotes({ other, summary, model, list }) {
     device.devices_per_chip > 1 ? `One device is a part of a chip: ${device.scope}.` : "",
     memoryText(device, model, list),
     precisionText(other, model),
+    levelsText(other, model),
     leftText(summary, model),
   ].filter(Boolean);
 }
@@ -40,6 +41,13 @@ function memoryText(device, model, list) {
   const here = list.devices.find(({ id }) => id === model.device.part?.id)?.memory_bytes ?? null;
   if (device.memory_bytes === null || here === null || device.memory_bytes >= here) return "";
   return `Less memory: ${bytes(device.memory_bytes)} instead of ${bytes(here)}, so the program may not fit.`;
+}
+
+/** Traffic of a memory whose bandwidth there nobody knows bounds nothing there. */
+function levelsText({ levels }, model) {
+  const isCounted = (id) => model.ops.columns[`${id}_bandwidth_gibs`]?.some((value) => value > 0);
+  const missing = model.levels.filter(({ id, roof }, i) => i > 0 && roof && !levels.includes(id) && isCounted(id)).map(({ label }) => label);
+  return missing.length === 0 ? "" : `No bandwidth is known there for ${missing.join(", ")}: that traffic bounds nothing.`;
 }
 
 /** FLOPs that nobody split by precision count as the other device's main rate. */
