@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.importers.pytorch.cpu_work import cpu_work
 from app.importers.pytorch.events import Columns, Trace, read_trace
@@ -152,19 +153,19 @@ class _Side:
 
 def _within_one_capture(trace: Trace) -> Trace:
     """Drop events whose time is damaged: weeks away from the others, or weeks long."""
-    for columns in (trace.work, trace.operators):
-        trace.n_damaged += _drop_far(columns)
+    trace.n_damaged += _drop_far(trace.operators.keep, trace.operators)
+    trace.n_damaged += _drop_far(trace.keep_work, trace.work)
     trace.steps = [step for step in trace.steps if step.end_ns - step.begin_ns < _LONGEST_NS]
     return trace
 
 
-def _drop_far(columns: Columns) -> int:
+def _drop_far(keep: Callable[[NDArray[np.bool_]], None], columns: Columns) -> int:
     begin, duration = columns["begin"], columns["duration"]
     if not len(begin) or int((begin + duration).max()) - int(begin.min()) < _LONGEST_NS:
         return 0
     near = np.abs(begin - np.median(begin)) < _LONGEST_NS / 2
     kept = np.asarray(near & (duration < _LONGEST_NS))
-    columns.keep(kept)
+    keep(kept)
     return int(len(kept) - kept.sum())
 
 
