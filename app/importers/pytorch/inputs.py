@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 
-
 # C++ and PyTorch names of element types: our word for the precision, and bytes per element.
 _TYPES = {
     "float": ("fp32", 4),

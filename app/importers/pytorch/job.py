@@ -10,9 +10,11 @@ from app.importers.pytorch.cpu_work import cpu_work
 from app.importers.pytorch.events import Columns, Trace, read_trace
 from app.importers.pytorch.gpu_work import gpu_work
 from app.importers.pytorch.header import cpu, device_properties, gpu, hostname, rank, whole
+from app.importers.pytorch.nesting import busy_times, innermost, nest, self_times
 from app.importers.pytorch.notes import Findings
 from app.importers.pytorch.profile import Parts, build_profile
 from app.importers.pytorch.rows import FileWork, RowNumbers
+from app.importers.pytorch.scan import N_COLUMNS, scan_events
 from app.importers.source import SourceFile
 from app.model.device import ReportedDevice
 from app.model.profile import Host, Profile
@@ -42,6 +44,18 @@ def read_job(
 
         job.add(_within_one_capture(read_trace(source, report)))
     return job.profile(format_id, format_label)
+
+
+def warm_up() -> None:
+    """Run every compiled function on nothing."""
+    none, no_ids = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    scan_events(np.zeros(1, np.uint8), 0, 0, np.zeros((1, N_COLUMNS), np.int64))
+    parent, _, order = nest(
+        begin=none, duration=none, thread=no_ids, point_ns=none, point_thread=no_ids
+    )
+    innermost(order, parent, np.zeros(0, np.bool_))
+    self_times(none, parent)
+    busy_times(none, none, none, 0)
 
 
 class _Job:
