@@ -12,14 +12,20 @@ export function limitsText({ byBound, boundUs }, bounds) {
 
 const unitLabel = (model, unit) => model.column(`${unit}_flop_rate_gflops`)?.label ?? unit;
 
-/** Which operations are not counted, and why: they keep nothing, so neither time has them. */
-export function leftText({ left }, model) {
+/**
+ * Which operations are not counted, and why: they keep nothing, so neither time has them.
+ * @param {import("./hardware.js").Summary} summary
+ * @param {any} model
+ * @param {readonly string[]} [absent] compute units that the device is known not to have
+ */
+export function leftText({ left }, model, absent = []) {
   const ops = (one) => `${counted(one.ops, count(one.ops), "operation")} (${percent(one.share)} of the time: ${one.names.join(", ")}${one.ops > one.names.length ? " …" : ""})`;
   const parts = [...left].map(([reason, one]) => {
     if (reason === "idle") return `Idle time (${percent(one.share)}) is left out.`;
     if (reason === "cost") return `${ops(one)} without counted work ${one.ops === 1 ? "is" : "are"} left out.`;
     if (reason === "bandwidth") return `No memory bandwidth is known: ${ops(one)} left out.`;
     const unit = reason.slice("rate:".length);
+    if (absent.includes(unit)) return `It has no ${unitLabel(model, unit)}: ${ops(one)} left out.`;
     return `No rate is known for ${unit ? unitLabel(model, unit) : "compute"}: ${ops(one)} left out.`;
   });
   return parts.join(" ");
@@ -33,7 +39,7 @@ export function deviceNotes({ other, summary, model, list }) {
     memoryText(device, model, list),
     precisionText(other, model),
     levelsText(other, model),
-    leftText(summary, model),
+    leftText(summary, model, device.absent),
   ].filter(Boolean);
 }
 
