@@ -78,7 +78,7 @@ def test_training_sample():
     assert profile.ops.flop[k] == 2 * 2 * 8192 * 4096 * 12288
     assert profile.ops.unit_flop[ComputeUnit.MATRIX_BF16][k] == profile.ops.flop[k]
     expected = 2 * (8192 * 4096 + 4096 * 12288 + 8192 * 12288)
-    assert profile.ops.traffic_bytes[MemoryLevel.DRAM][k] == 2 * expected
+    assert profile.ops.traffic_bytes[MemoryLevel.HBM][k] == 2 * expected
     assert "nvjet" in profile.ops.long_name[k]
     assert profile.steps.label == ("10", "11")
     assert profile.steps.sums.flop[:, 0].sum() == profile.ops.flop.sum()

@@ -48,10 +48,10 @@ def read_job(
 
 def warm_up() -> None:
     """Run every compiled function on nothing."""
-    none, no_ids = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    none = np.zeros(0, np.int64)
     scan_events(np.zeros(1, np.uint8), 0, 0, np.zeros((1, N_COLUMNS), np.int64))
     parent, _, order = nest(
-        begin=none, duration=none, thread=no_ids, point_ns=none, point_thread=no_ids
+        begin=none, duration=none, thread=none, point_ns=none, point_thread=none
     )
     innermost(order, parent, np.zeros(0, np.bool_))
     self_times(none, parent)
