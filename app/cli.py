@@ -243,9 +243,10 @@ def _upload(given: argparse.Namespace) -> None:
 def _warm_up(_given: argparse.Namespace) -> None:
     import compileall
 
-    from app.importers import xspace
+    from app.importers import pytorch, xspace
 
     xspace.warm_up()
+    pytorch.warm_up()
     # Byte code, too, where the environment keeps Python from writing it: 0.05 s of every start.
     compileall.compile_dir(Path(__file__).parent, quiet=2)
 

@@ -7,6 +7,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from app import worker  # noqa: F401
-from app.importers import xspace
+from app.importers import pytorch, xspace
 
 xspace.warm_up()
+pytorch.warm_up()

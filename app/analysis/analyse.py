@@ -1,17 +1,20 @@
 """Profile and device to roofline records, for both states of the infeed/outfeed switch."""
 
+from dataclasses import replace
+
 from app.analysis.context import Context, Oddities, peaks_of, time_scale
 from app.analysis.diagnose import diagnose, worded
 from app.analysis.ops import op_records, view_of
 from app.analysis.records import AnalysisOptions, RooflineAnalysis
 from app.model.compute import ComputeUnit
 from app.model.device import Device
-from app.model.memory import MemoryLevel
+from app.model.memory import MemoryLevel, main_level
 from app.model.profile import Profile
 
 
 def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> RooflineAnalysis:
     """Roofline records of a checked profile; total, whatever the profile lacks."""
+    device = on_levels_of(profile, device)
     oddities = Oddities(options.xprof_compat)
     peaks = peaks_of(device, oddities)
     levels = tuple(level for level in MemoryLevel if level in profile.ops.traffic_bytes)
@@ -34,3 +37,13 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
         time_scale_multiplier=time_scale(profile),
         diagnostics=(*map(worded, profile.diagnostics), *found),
     )
+
+
+def on_levels_of(profile: Profile, device: Device) -> Device:
+    """`device` with its main memory called as in `profile`, which may not know that it is HBM."""
+    counted = [level for level in profile.ops.traffic_bytes if level.is_main]
+    if not counted or any(peak.level in counted for peak in device.memory):
+        return device
+    main = main_level(counted)
+    memory = [replace(peak, level=main) if peak.level.is_main else peak for peak in device.memory]
+    return replace(device, memory=tuple(memory))

@@ -10,7 +10,7 @@ from app.model.categories import is_infeed_outfeed
 from app.model.compute import ComputeUnit
 from app.model.device import Device, DeviceKind
 from app.model.memory import MemoryLevel, main_level
-from app.model.profile import Profile
+from app.model.profile import Profile, Provenance
 from app.model.units import gb_to_gib
 
 NAN = float("nan")
@@ -105,12 +105,20 @@ class Context:
 
     @property
     def counted_flop(self) -> bool:
-        """True if the FLOPs of all ops that matter were counted: else the program's are unknown."""
+        """True if the FLOPs of all ops that matter were counted: else the program's are unknown.
+
+        Formulas for shapes exist for the operators that compute most: a sum of estimates is shown,
+        and the profile's limits say what it leaves out.
+        """
+        if self.profile.flop_provenance is Provenance.ESTIMATED:
+            return True
         return self._counted(self.profile.ops.flop_known)
 
     @property
     def counted_bytes(self) -> bool:
-        """True if the bytes of all ops that matter were counted."""
+        """True if the bytes of all ops that matter were counted, or estimated as far as known."""
+        if self.profile.bytes_provenance is Provenance.ESTIMATED:
+            return True
         return self._counted(self.profile.ops.bytes_known)
 
     def _counted(self, column: Bools | None) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from app.importers._op_tables import Key, OpLabels, OpRows, OpTableBuilder, empty_sums
 from app.model.compute import ComputeUnit
 from app.model.memory import MemoryLevel, main_level
-from app.model.profile import F64, U64, LaunchTable, OpTable, StepTable
+from app.model.profile import F64, I64, U64, LaunchTable, OpTable, StepTable
 
 # Columns hold 64 bits: counts above this are damage, or for the format to refuse.
 MAX_COUNT = 2**62
@@ -39,46 +39,20 @@ class Launch:
 def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
     """The ops of `launches`, and the launches in their order."""
     levels = _in_use(MemoryLevel, [launch.traffic_bytes for launch in launches])
-    units = _in_use(ComputeUnit, [launch.unit_flop for launch in launches])
+    # One label per op, however often it was launched.
+    first: dict[str, Launch] = {}
+    for launch in launches:
+        first.setdefault(launch.name, launch)
+    labels = [_labels(launch) for launch in first.values()]
+    place = {name: k for k, name in enumerate(first)}
+    label = np.array([place[launch.name] for launch in launches], np.int64)
+    rows = _rows(launches, label, levels)
     builder = OpTableBuilder(levels or (MemoryLevel.HBM,))
-    labels = [_labels(launch) for launch in launches]
-    flop = _whole([launch.flop for launch in launches])
-    time_ps = _whole([launch.time_ps for launch in launches])
-    traffic = {
-        level: _whole([one.traffic_bytes.get(level) for one in launches]) for level in levels
-    }
-    main = main_level(levels)
-    has_bytes = np.array([bool(launch.traffic_bytes) for launch in launches], np.bool_)
-    has_main = np.array([main in launch.traffic_bytes for launch in launches], np.bool_)
-    has_flop = np.array([launch.flop is not None for launch in launches], np.bool_)
-    counted = has_flop | has_bytes
-    nothing = np.zeros(len(launches), np.uint64)
-    builder.add(
-        labels,
-        OpRows(
-            label=np.arange(len(launches)),
-            occurrences=np.array([launch.calls for launch in launches], np.int64),
-            time_ps=time_ps,
-            self_time_ps=time_ps,
-            dma_stall_ps=nothing,
-            flop=flop,
-            model_flop=flop,
-            bytes_accessed=traffic.get(main, nothing),
-            traffic_bytes=traffic,
-            traffic_known=has_bytes,
-            cost_known=counted,
-            flop_known=has_flop | ~counted,
-            bytes_known=has_main | ~counted,
-            unit_flop={
-                unit: _whole([one.unit_flop.get(unit) for one in launches]) for unit in units
-            },
-        ),
-    )
-    op = builder.numbers(labels)
+    builder.add(labels, rows)
     table = LaunchTable(
-        op=op,
+        op=builder.numbers(labels)[label],
         detail=tuple(launch.detail for launch in launches),
-        time_ps=time_ps,
+        time_ps=rows.time_ps,
         flop=_known([launch.flop for launch in launches]),
         traffic_bytes={
             level: _known([one.traffic_bytes.get(level) for one in launches]) for level in levels
@@ -97,6 +71,36 @@ def no_steps(levels: Sequence[MemoryLevel]) -> StepTable:
         duration_ps=none,
         time_ps=none,
         sums=empty_sums(0, levels),
+    )
+
+
+def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel]) -> OpRows:
+    """The launches as rows of an op table; `label` says of which op each is."""
+    units = _in_use(ComputeUnit, [launch.unit_flop for launch in launches])
+    main = main_level(levels)
+    time_ps = _whole([launch.time_ps for launch in launches])
+    flop = _whole([launch.flop for launch in launches])
+    traffic = {lv: _whole([one.traffic_bytes.get(lv) for one in launches]) for lv in levels}
+    has_bytes = np.array([bool(launch.traffic_bytes) for launch in launches], np.bool_)
+    has_main = np.array([main in launch.traffic_bytes for launch in launches], np.bool_)
+    has_flop = np.array([launch.flop is not None for launch in launches], np.bool_)
+    counted = has_flop | has_bytes
+    nothing = np.zeros(len(launches), np.uint64)
+    return OpRows(
+        label=label,
+        occurrences=np.array([launch.calls for launch in launches], np.int64),
+        time_ps=time_ps,
+        self_time_ps=time_ps,
+        dma_stall_ps=nothing,
+        flop=flop,
+        model_flop=flop,
+        bytes_accessed=traffic.get(main, nothing),
+        traffic_bytes=traffic,
+        traffic_known=has_bytes,
+        cost_known=counted,
+        flop_known=has_flop | ~counted,
+        bytes_known=has_main | ~counted,
+        unit_flop={u: _whole([one.unit_flop.get(u) for one in launches]) for u in units},
     )
 
 

@@ -120,6 +120,8 @@ def decimal_mark(cells: Iterable[str]) -> str:
 
 def parse_number(cell: str, decimal: str = ".") -> float | None:
     """The number in `cell`, `None` where it is missing. Raises `ValueError` for anything else."""
+    if decimal == "." and _PLAIN.fullmatch(cell):
+        return float(cell)
     if is_missing(cell):
         return None
     text = cell.translate(_SPACES)

@@ -2,6 +2,9 @@
 // profiler's log folder (`plugins/profile/<run>/`) can be dropped as it is.
 
 const PROFILE_NAME = /\.(pb|pb\.gz|zip|tar|tgz|tar\.gz)$/i;
+// What else a folder may hold, as a workload of rocprof-compute does: beside captures, such files
+// are by-products of them.
+const EXPORT_NAME = /\.(csv|csv\.gz|json|json\.gz|jsonl|ncu-repz?)$/i;
 
 /** True while files, not text or links, are dragged. */
 export function carriesFiles(transfer) {
@@ -25,10 +28,17 @@ export async function droppedFiles(transfer) {
 }
 
 async function profilesBelow(folder) {
+  const entries = await filesBelow(folder);
+  const profiles = entries.filter((entry) => PROFILE_NAME.test(entry.name));
+  const chosen = profiles.length > 0 ? profiles : entries.filter((entry) => EXPORT_NAME.test(entry.name));
+  return Promise.all(chosen.map((entry) => new Promise((resolve, reject) => entry.file(resolve, reject))));
+}
+
+async function filesBelow(folder) {
   const files = [];
   for (const entry of await children(folder)) {
-    if (entry.isDirectory) files.push(...await profilesBelow(entry));
-    else if (PROFILE_NAME.test(entry.name)) files.push(await new Promise((resolve, reject) => entry.file(resolve, reject)));
+    if (entry.isDirectory) files.push(...await filesBelow(entry));
+    else files.push(entry);
   }
   return files;
 }

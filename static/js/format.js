@@ -134,6 +134,9 @@ export const peakRate = (gflops) => flopRate(gflops, 5, stated);
 /** A peak bandwidth, GiB/s in. */
 export const peakBandwidth = (gibs) => bandwidth(gibs, 5, stated);
 
+/** A peak bandwidth as data sheets write it, GB/s (1e9) in. */
+export const sheetBandwidth = (gbs) => (gbs >= 10_000 ? `${stated(gbs / 1000)}${SPACE}TB/s` : `${stated(gbs)}${SPACE}GB/s`);
+
 const WITH_UNIT = {
   count, bytes,
   time_us: duration, gflops: flopRate, gibs: bandwidth, flop_per_byte: intensity,

@@ -25,6 +25,7 @@ const STYLES = [["--vs-1", "9px,4px"], ["--vs-2", "3px,3px"], ["--vs-3", "12px,3
  * @property {(number | null)[]} us lower bound per op and core; null: not known
  * @property {number[]} bound index into `bounds` per op
  * @property {(string | null)[]} why the bound of an op is not known: "cost", "idle", "rate:<unit>" or "bandwidth"
+ * @property {string[]} levels memory levels it has a roof for
  * @property {{ label: string, gflops: number } | null} whole the roof that unsplit FLOPs count against
  */
 
@@ -49,7 +50,10 @@ function otherDevice(page, list, device, [token, dash]) {
   const why = reasonsOf(page, roofs, memory).map((reason, op) => reason ?? (share[op] === null ? "cost" : null));
   const us = columns.self_time_per_core_us.map((self, op) => (why[op] === null && self !== null ? self * share[op] : null));
   const main = roofs.compute.find((roof) => roof.unit === page.roofs.compute[0]?.unit) ?? roofs.compute[0] ?? null;
-  return { id: device.id, name: device.name, device, token, dash, memory, compute: main, us, bound: columns.bound_by, why, whole: unitIds(page).length === 0 ? roofs.compute[0] ?? null : null };
+  return {
+    id: device.id, name: device.name, device, token, dash, memory, compute: main, us, bound: columns.bound_by, why,
+    levels: roofs.memory.map(({ id }) => id), whole: unitIds(page).length === 0 ? roofs.compute[0] ?? null : null,
+  };
 }
 
 /** Why an op's lower bound is not known on a device with these roofs; null where it is. */

@@ -213,7 +213,7 @@ async function take(transfer) {
     const files = await droppedFiles(transfer);
     if (files.length > 0) return await importFiles(files);
     fail(new Problem("The folder holds no profile files.", {
-      remedy: "Drop a folder that holds files ending in `.xplane.pb`, or the files themselves.",
+      remedy: "Drop a folder that holds what a profiler wrote (`.xplane.pb`, `.ncu-rep`, `.csv`, `.json`), or the files themselves.",
       code: "no-files",
     }));
   } catch {

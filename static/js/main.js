@@ -260,7 +260,7 @@ function createPage(model, lens, library, initial) {
     const state = store.get();
     const { device } = lens.see(state);
     const verdict = isWhatIf(state)
-      ? whatIfVerdict({ model, view: view(), ownView: ownModel.view(state.infeed), device, peaks: state.peaks })
+      ? whatIfVerdict({ model, ownModel, infeed: state.infeed, device, peaks: state.peaks })
       : view().verdict;
     showVerdict(verdict, model.profile.provenance, follow);
     peaksMenu.render();

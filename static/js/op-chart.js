@@ -60,9 +60,15 @@ export function opGeometry(model, state, box, shownRows) {
   const joined = levels ? joinLevels(levels, scale, state, shownRows) : null;
   const points = joined?.dots ?? placePoints(dots, scale, (row) => look(row).symbol, state.size, state.zoom === null);
   const axisLabel = levels ? "each memory level" : model.axis(state.x).label;
-  const flatOf = (row) => shown.compute.length > 0 ? computeRoof(model, unit(row)) : null;
+  const rate = view.reader("attainable_gflops");
+  // At its bound an op's roof is the one that binds it; on a level's axis it is that level's.
+  const isAtBound = model.axis(state.x).column === model.x_axes[0].column;
+  const roofOf = ({ row, x }) => {
+    if (shown.memory.length + shown.compute.length === 0) return Infinity;
+    return isAtBound && rate(row) > 0 ? Math.log10(rate(row)) : attainable(x, main, computeRoof(model, unit(row)));
+  };
   return {
-    scale, points, joined, shown, main, flat, flatOf, corner: ridge(main, flat), look, others: model.others,
+    scale, points, joined, shown, main, flat, roofOf, corner: ridge(main, flat), look, others: model.others,
     program: programStar(model, view, state), axisLabel,
   };
 }
@@ -171,7 +177,7 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
     const state = store.get();
     const point = state.op === null ? undefined : pointOf.get(state.op);
     const inside = point && isInside(point, geometry.scale);
-    const roof = inside && !point.pinned ? attainable(point.x, geometry.main, geometry.flatOf(point.row)) : Infinity;
+    const roof = inside && !point.pinned ? geometry.roofOf(point) : Infinity;
     overlay.select(inside ? point : null, Number.isFinite(roof) ? Math.max(geometry.scale.margin.t, geometry.scale.toY(roof)) : null);
     overlay.area(state.box ? rectangleOf(state.box, geometry.scale) : null);
   }

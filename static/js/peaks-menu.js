@@ -3,14 +3,9 @@
 import { comparedText, originTag } from "./device.js";
 import { createDevicePicker } from "./device-picker.js";
 import { html, part } from "./dom.js";
-import { peakRate, stated } from "./format.js";
+import { peakRate, sheetBandwidth } from "./format.js";
 import { showMenu } from "./menu.js";
 import { isWhatIf, keyOf, mainLevel, parseAmount, unitIds } from "./peaks.js";
-
-const SPACE = "\u00a0";
-
-/** GB/s as data sheets write it: 1e9 bytes. */
-const bandwidthText = (gbs) => (gbs >= 10_000 ? `${stated(gbs / 1000)}${SPACE}TB/s` : `${stated(gbs)}${SPACE}GB/s`);
 
 const EXAMPLE = { gflops: "989 TFLOP/s", gbs: "1.2 TB/s" };
 
@@ -123,7 +118,7 @@ export function createPeaksMenu({ model, store, lens }) {
       field.setAttribute("aria-label", `${name} peak per ${model.device.core_word}`);
       field.setAttribute("aria-invalid", String(isWrong));
       // What cannot be read stays to be mended.
-      if (!isWrong) field.value = roof === null ? "" : kind === "gflops" ? peakRate(roof.gflops) : bandwidthText(roof.gbs);
+      if (!isWrong) field.value = roof === null ? "" : kind === "gflops" ? peakRate(roof.gflops) : sheetBandwidth(roof.gbs);
       origin.replaceChildren(...[originTag(roof?.origin ?? null, roof?.source), key in store.get().peaks ? undo : null].filter(Boolean));
       const message = isWrong ? [html("p", { class: "wrong", role: "alert" }, `Write a positive number and a unit, as in “${EXAMPLE[kind]}”.`)] : [];
       remarks.replaceChildren(...message, ...differences(roof));

@@ -150,6 +150,10 @@ const UNITS = {
   gbs: { "mb/s": 1e-3, "gb/s": 1, "tb/s": 1e3, "gib/s": 1 / GIB_PER_GB, "tib/s": 1024 / GIB_PER_GB, g: 1, t: 1e3 },
 };
 
+/** No device is outside of these, in GFLOP/s and GB/s: what is, was written in another unit. */
+const LEAST = 1e-6;
+const MOST = 1e12;
+
 /**
  * "1.2 TB/s", "1555 GB/s", "989 TFLOP/s": what people write.
  * @param {string} text
@@ -162,5 +166,5 @@ export function parseAmount(text, kind, unit = kind === "gflops" ? "gflop/s" : "
   if (!match) return null;
   const digits = match[1].replace(/[\s\u00a0\u202f]/g, "").replace(/,(?=\d{3}(?:\D|$))/g, "").replace(",", ".");
   const value = Number(digits) * (UNITS[kind][(match[2] || unit).toLowerCase()] ?? NaN);
-  return Number.isFinite(value) && value > 0 ? value : null;
+  return value >= LEAST && value <= MOST ? value : null;
 }

@@ -6,7 +6,7 @@ import { CONFIG, PROGRAM_MARGIN, programFigure, SCOPE_SYMBOLS, stepColour } from
 import { columnScale, count, percent } from "./format.js";
 import { createOverlay, trackPointer } from "./overlay.js";
 import { logPlace, thinOut } from "./points.js";
-import { attainable, computeRoof, mainMemory, ridge, topCompute, usedRoofs, visibleRoofs } from "./roofs.js";
+import { mainMemory, ridge, topCompute, usedRoofs, visibleRoofs } from "./roofs.js";
 import { programName } from "./words.js";
 
 const DRAW_ORDER = { step: 0, average: 1, total_hw: 2, total: 3 };
@@ -81,22 +81,24 @@ function programGeometry(model, points, box) {
   const ordinary = placed.filter((place) => place.point.scope === "step" && !place.point.is_outlier);
   const special = thinOut(placed.filter((place) => !ordinary.includes(place)), MOST_MARKS);
   const places = [...thinOut(ordinary, MOST_MARKS), ...special];
-  return { places, marks: places, shown, main, flat, corner, scale, total: totalGap(places, main, computeRoof(model, points[0]?.compute_unit), points[0]) };
+  return { places, marks: places, shown, main, flat, corner, scale, total: totalGap(places, points[0]) };
 }
 
 /** Around the points and the ridge, so that the distance to the roof can be seen. */
 function programRange(dots, corner) {
   const xs = dots.map((dot) => dot.x).concat(corner ? [corner.x] : []);
-  const ys = dots.map((dot) => dot.y).concat(corner ? [corner.y] : []);
+  const roofs = dots.filter(({ point }) => point.scope !== "step" && point.attainable_gflops > 0).map(({ point }) => Math.log10(point.attainable_gflops));
+  const ys = dots.map((dot) => dot.y).concat(corner ? [corner.y] : [], roofs);
   if (xs.length === 0) return [[-1, 3], [0, 5]];
   return [spread(xs, [0.42, 0.42], 0.8), spread(ys, [0.3, 0.18], 0.8)];
 }
 
-function totalGap(places, main, flat, whole) {
+/** From the program up to its roof: what its rate would be at a share of 100 %. */
+function totalGap(places, whole) {
   const total = places.find((place) => place.point === whole);
-  const roof = total ? attainable(total.x, main, flat) : Infinity;
-  const share = total?.point.roofline_efficiency_ratio ?? null;
-  return total && Number.isFinite(roof) && share !== null ? { x: total.x, y: total.y, roof, share } : null;
+  const share = whole?.roofline_efficiency_ratio ?? null;
+  const roof = whole?.attainable_gflops ?? 0;
+  return total && roof > 0 && share !== null ? { x: total.x, y: total.y, roof: Math.log10(roof), share } : null;
 }
 
 /**

@@ -98,15 +98,15 @@ export function roofLines(shown, xRange) {
   const top = topCompute(shown.compute);
   const fastest = shown.memory.reduce((best, roof) => Math.max(best, roof.gbs), 0);
   const slanted = shown.memory.map((roof) => {
-    const corner = ridge(roof, top);
-    const end = corner ? corner.x : right;
+    // Up to the highest compute roof; the ridge that counts is the one with the main roof.
+    const end = ridge(roof, top)?.x ?? right;
     const slope = log10(roof.gbs);
-    return { roof, kind: "slanted", corner, points: [[Math.min(left, end - 1), Math.min(left, end - 1) + slope], [end, end + slope]] };
+    return { roof, kind: "slanted", corner: ridge(roof, shown.compute[0] ?? null), end, points: [[Math.min(left, end - 1), Math.min(left, end - 1) + slope], [end, end + slope]] };
   });
   const flat = shown.compute.map((roof) => {
     const y = log10(roof.gflops);
     const start = fastest > 0 ? y - log10(fastest) : left;
-    return { roof, kind: "flat", corner: null, points: [[start, y], [Math.max(right, start + 1), y]] };
+    return { roof, kind: "flat", corner: null, end: right, points: [[start, y], [Math.max(right, start + 1), y]] };
   });
   return [...slanted, ...flat];
 }
@@ -149,10 +149,10 @@ export function slantedLabels(lines, scale, labelWidth) {
   const perLength = Math.hypot(scale.perX, scale.perY);
   const placed = [];
   const slanted = lines.filter((line) => line.kind === "slanted").sort((a, b) => b.roof.gbs - a.roof.gbs);
-  for (const { roof, corner } of slanted) {
+  for (const { roof, end } of slanted) {
     const slope = log10(roof.gbs);
     const from = Math.max(scale.xRange[0], scale.yRange[0] - slope);
-    const to = Math.min(corner ? corner.x : scale.xRange[1], scale.xRange[1], scale.yRange[1] - slope);
+    const to = Math.min(end, scale.xRange[1], scale.yRange[1] - slope);
     const distances = placed.map((other) => ((log10(other.roof.gbs) - slope) * scale.perX * scale.perY) / perLength);
     const near = placed.filter((_, i) => distances[i] < 1.6 * LABEL_HEIGHT);
     const below = distances.some((distance) => distance > SAME_LINE && distance < LABEL_HEIGHT);

@@ -83,6 +83,14 @@ def of_menu(page: Page, capture: Path) -> None:
     page.locator("[data-columns-button]").click()
 
 
+def of_what_if(page: Page, capture: Path) -> None:
+    of_profile(page, capture)
+    page.goto(f"{page.url}?v=1&dev=l4&peak.hbm=1200&vs=h100-sxm,tpu-v5p&tab=hardware")
+    is_ready(page)
+    page.locator("[data-peaks-button]").click()
+    expect(page.locator("[data-device-list] li").first).to_be_visible()
+
+
 def of_error(page: Page, capture: Path) -> None:
     failed = {"state": "failed", "message": "It failed.", "remedy": "Run `this`.", "code": "x"}
     page.route(re.compile(r"/api/v1/profiles/[^/?]+$"), lambda route: route.fulfill(json=failed))
@@ -104,7 +112,7 @@ def of_missing(page: Page, capture: Path) -> None:
 
 
 STATES = [
-    of_home, of_api, of_profile, of_details, of_menu, of_error, of_progress, of_missing,
+    of_home, of_api, of_profile, of_details, of_menu, of_what_if, of_error, of_progress, of_missing,
 ]  # fmt: skip
 
 

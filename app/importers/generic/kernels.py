@@ -68,6 +68,16 @@ _CAUSES = (
 )
 
 
+def says_no_rates(kernel: Kernel) -> bool:
+    """True where nothing follows from rates, and nothing can contradict them: most rows."""
+    return not (
+        kernel.flop_rate is not None
+        or kernel.bandwidth
+        or kernel.intensity
+        or kernel.precision_flop
+    )
+
+
 def checked(kernel: Kernel) -> str:
     """What is impossible about a row, "" if nothing: negative numbers, and beyond any machine."""
     numbers = (kernel.time_s, kernel.flop, kernel.flop_rate, *kernel.moved.values(),
@@ -84,6 +94,8 @@ def checked(kernel: Kernel) -> str:
 
 def completed(kernel: Kernel) -> Kernel:
     """`kernel` with what follows from what it says: counts are rates × time, and so on."""
+    if says_no_rates(kernel):
+        return kernel
     flop, time_s, moved = kernel.flop, kernel.time_s, dict(kernel.moved)
     if flop is None and kernel.precision_flop:
         flop = sum(kernel.precision_flop.values())
@@ -103,6 +115,8 @@ def completed(kernel: Kernel) -> Kernel:
 
 def conflicts(kernel: Kernel) -> list[Conflict]:
     """Where a completed row contradicts itself by more than 1 %."""
+    if says_no_rates(kernel):
+        return []
     found = [
         _conflict("FLOP rate", kernel.flop_rate, _quotient(kernel.flop, kernel.time_s), kernel)
     ]
@@ -120,6 +134,9 @@ def conflicts(kernel: Kernel) -> list[Conflict]:
 
 def with_main(kernel: Kernel, main: MemoryLevel) -> Kernel:
     """`kernel` with its main memory called `main`."""
+    used = {*kernel.moved, *kernel.bandwidth, *kernel.intensity} & MAIN_LEVELS
+    if used <= {main}:
+        return kernel
 
     def renamed(columns: Mapping[MemoryLevel, float]) -> dict[MemoryLevel, float]:
         return {main if level in MAIN_LEVELS else level: v for level, v in columns.items()}

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from app.importers._tables_text import header_words
 from app.importers.generic.units import Dimension, unit_factor
@@ -138,6 +139,7 @@ def level_named(text: str) -> MemoryLevel | None:
     return _LEVELS.get(header_words(text))
 
 
+@lru_cache(maxsize=256)
 def precision_named(text: str) -> Precision | None:
     """The precision that `text` mentions; no precision if it mentions none."""
     lower = text.lower()
@@ -149,6 +151,7 @@ def names_unit(text: str) -> bool:
     return bool(_MATRIX_WORDS.search(text.lower()) or _VECTOR_WORDS.search(text.lower()))
 
 
+@lru_cache(maxsize=256)
 def unit_named(text: str, precision: Precision) -> ComputeUnit | None:
     """The compute unit that `text` speaks of at `precision`: as its words say, else the usual one.
 

@@ -184,11 +184,14 @@ def kernel_of(
 ) -> Kernel:
     """The kernel that these numbers, in base units, and texts describe."""
 
-    def per_level(field: Field) -> dict[MemoryLevel, float]:
-        return {
-            level or MemoryLevel.DRAM: value for (f, level), value in values.items() if f is field
-        }
-
+    per_level: dict[Field, dict[MemoryLevel, float]] = {
+        Field.BYTES: {},
+        Field.BANDWIDTH: {},
+        Field.INTENSITY: {},
+    }
+    for (kind, level), value in values.items():
+        if kind in per_level:
+            per_level[kind][level or MemoryLevel.DRAM] = value
     calls = max(1, round(values.get((Field.CALLS, None), 1.0)))
     time_s, each_s = values.get((Field.TIME, None)), values.get((Field.TIME_PER_CALL, None))
     if time_s is not None and per_call:
@@ -206,9 +209,9 @@ def kernel_of(
         flop=values.get((Field.FLOP, None)),
         precision=texts.get(Field.PRECISION, ""),
         flop_rate=values.get((Field.FLOP_RATE, None)),
-        moved=per_level(Field.BYTES),
-        bandwidth=per_level(Field.BANDWIDTH),
-        intensity=per_level(Field.INTENSITY),
+        moved=per_level[Field.BYTES],
+        bandwidth=per_level[Field.BANDWIDTH],
+        intensity=per_level[Field.INTENSITY],
     )
 
 

@@ -59,4 +59,11 @@ def read(
     return read_job(sources, progress, format_id=FORMAT_ID, format_label=_SHORT_LABEL)
 
 
-__all__ = ["FORMAT_ID", "LABEL", "read", "recognises"]
+def warm_up() -> None:
+    """Load the compiled scan; compiles it where this machine has not yet, for seconds."""
+    from app.importers.pytorch.job import warm_up as load
+
+    load()
+
+
+__all__ = ["FORMAT_ID", "LABEL", "read", "recognises", "warm_up"]

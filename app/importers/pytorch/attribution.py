@@ -20,16 +20,15 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Attribution:
-    """Per device event: its operator (`NOBODY`: unknown), launch time (ns), bytes of its launch.
+    """Per device event: its operator (`NOBODY`: unknown) and the time of its launch (ns).
 
     `order` lists operators outside in, `parent` is the operator around each.
     """
 
-    operator: I64
+    operator: I32
     launched_ns: I64
-    launch_bytes: I64
     parent: I32
-    order: I64
+    order: I32
 
     def count_once(self, operators: Bools) -> Bools:
         """Of these operators, those that hold no other of them."""
@@ -49,36 +48,33 @@ def attribute(trace: Trace) -> Attribution:
         point_ns=launches["begin"][used],
         point_thread=launches["thread"][used],
     )
-    operator = np.full(len(work), NOBODY, np.int64)
+    operator = np.full(len(work), NOBODY, np.int32)
     operator[known] = around[point]
     launched = np.array(work["begin"])
     launched[known] = launches["begin"][launch[known]]
-    launch_bytes = np.full(len(work), -1, np.int64)
-    launch_bytes[known] = launches["bytes"][launch[known]]
     _by_external_id(trace, operator)
     return Attribution(
         operator=operator,
         launched_ns=launched,
-        launch_bytes=launch_bytes,
         parent=parent,
         order=order,
     )
 
 
-def _launch_of(correlation: I64, launches: I64) -> I64:
+def _launch_of(correlation: I64, launches: I64) -> I32:
     """Place of the launch with the same correlation, `NOBODY` where the trace dropped it."""
-    found = np.full(len(correlation), NOBODY, np.int64)
+    found = np.full(len(correlation), NOBODY, np.int32)
     if not len(launches):
         return found
-    order = np.argsort(launches, kind="stable")
-    at = np.searchsorted(launches, correlation, sorter=order)
-    at = order[np.minimum(at, len(order) - 1)]
+    order = np.argsort(launches, kind="stable").astype(np.int32)
+    place = np.searchsorted(launches, correlation, sorter=order)
+    at = order[np.minimum(place, len(order) - 1)]
     matches = (launches[at] == correlation) & (correlation > 0)
     found[matches] = at[matches]
     return found
 
 
-def _by_external_id(trace: Trace, operator: I64) -> None:
+def _by_external_id(trace: Trace, operator: I32) -> None:
     """Fill in operators of kernels whose launch told none."""
     external = trace.work["external"]
     open_ones = np.flatnonzero(
@@ -95,15 +91,15 @@ def _by_external_id(trace: Trace, operator: I64) -> None:
     operator[open_ones[single]] = order[first[single]]
 
 
-def step_of(times_ns: I64, steps: list[Step]) -> I64:
+def step_of(times_ns: I64, steps: list[Step]) -> I32:
     """Index of the step (sorted, not overlapping) whose host span holds each time; -1: none."""
     if not steps:
-        return np.full(len(times_ns), NOBODY, np.int64)
+        return np.full(len(times_ns), NOBODY, np.int32)
     begin = np.array([step.begin_ns for step in steps], np.int64)
     end = np.array([step.end_ns for step in steps], np.int64)
     at = np.searchsorted(begin, times_ns, side="right") - 1
     inside = (at >= 0) & (times_ns <= end[np.maximum(at, 0)])
-    return np.where(inside, at, NOBODY)
+    return np.where(inside, at, NOBODY).astype(np.int32)
 
 
 def distinct_steps(steps: list[Step]) -> list[Step]:

@@ -61,7 +61,7 @@ def _row(trace: Trace, signature: int, numbers: RowNumbers) -> int:
 def _sums(
     trace: Trace,
     row: I64,
-    scope: I64,
+    scope: NDArray[np.int32],
     width: int,
     parent: NDArray[np.int32],
     counted: NDArray[np.bool_],
@@ -71,7 +71,7 @@ def _sums(
     operators, name = trace.operators, trace.file_name
     signature = operators["signature"].astype(np.int64)
     costs = Costs.of(trace.signatures)
-    keys, at = np.unique((scope + 1) * width + row, return_inverse=True)
+    keys, at = np.unique((scope.astype(np.int64) + 1) * width + row, return_inverse=True)
     known = np.zeros(len(keys), np.bool_)
     known[at[counted]] = True
     moved = np.zeros(len(keys), np.bool_)

@@ -27,6 +27,7 @@ WINDOW_BYTES = 4 * 2**20
 ROWS_PER_SCAN = 32_768
 MAX_EVENT_BYTES = 64 * 2**20
 MAX_HEADER_BYTES = 32 * 2**20
+MAX_DEVICES = 4_096
 _MAX_NAME_CHARACTERS = 2_000
 _STEP_NUMBER = re.compile(r"ProfilerStep\*?#?(\d{1,18})\Z")
 _MAX_COUNTER_RANGES = 100_000
@@ -45,18 +46,20 @@ class Columns:
 
     def __getitem__(self, name: str) -> I64:
         column = self._arrays[name]
-        return np.frombuffer(column, np.dtype(column.typecode)) if column else _NONE
+        return np.frombuffer(column, np.dtype(column.typecode))
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Drop rows."""
         for name, column in self._arrays.items():
             self._arrays[name] = array(column.typecode, self[name][kept].tobytes())
 
+    def forget(self, *names: str) -> None:
+        """Free columns that nobody needs any more."""
+        for name in names:
+            del self._arrays[name]
+
     def __len__(self) -> int:
         return len(next(iter(self._arrays.values())))
-
-
-_NONE = np.zeros(0, np.int64)
 
 
 class Numbering:
@@ -90,9 +93,8 @@ class Step:
 class Trace:
     """What is kept of one file. Times are ns of the trace's own clock.
 
-    `operators`: begin, duration, thread, signature, external. `work` (what devices ran): begin,
-    duration, name, correlation, external, device, bytes, kind. `launches`: begin, correlation,
-    thread, bytes. Unknown numbers are -1.
+    `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
+    by correlation, where the launch states them. Ids are kept modulo 2**32; 0 is unknown.
     """
 
     file_name: str
@@ -101,7 +103,7 @@ class Trace:
     signatures: list[Signature] = field(default_factory=list)
     operators: Columns = field(
         default_factory=partial(
-            Columns, begin="q", duration="q", thread="i", signature="i", external="q"
+            Columns, begin="q", duration="q", thread="i", signature="i", external="I"
         )
     )
     work: Columns = field(
@@ -110,16 +112,17 @@ class Trace:
             begin="q",
             duration="q",
             name="i",
-            correlation="q",
-            external="q",
-            device="i",
-            bytes="q",
+            correlation="I",
+            external="I",
+            device="h",
             kind="b",
         )
     )
     launches: Columns = field(
-        default_factory=partial(Columns, begin="q", correlation="q", thread="i", bytes="q")
+        default_factory=partial(Columns, begin="q", correlation="I", thread="i")
     )
+    copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
+    sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
     steps: list[Step] = field(default_factory=list)
     counters: list[dict[str, object]] = field(default_factory=list)
     other_categories: dict[str, int] = field(default_factory=dict)
@@ -127,6 +130,16 @@ class Trace:
     is_cut: bool = False
     n_events: int = 0
     n_damaged: int = 0
+
+    def keep_work(self, kept: NDArray[np.bool_]) -> None:
+        """Drop device events."""
+        place = np.cumsum(kept) - 1
+        self.copied.keep(kept[self.copied["place"]])
+        bytes_kept = np.array(self.copied["bytes"])
+        moved = place[self.copied["place"]]
+        self.copied = Columns(place="q", bytes="q")
+        self.copied.extend(place=moved, bytes=bytes_kept)
+        self.work.keep(kept)
 
 
 def read_trace(source: SourceFile, progress: Callable[[float], None]) -> Trace:
@@ -248,7 +261,7 @@ class _Reader:
             duration=rows[:, Column.DURATION_NS],
             thread=self._thread(rows),
             signature=signature,
-            external=rows[:, Column.EXTERNAL_ID],
+            external=_id(rows, Column.EXTERNAL_ID),
         )
 
     def _take_work(self, buffer: NDArray[np.uint8], rows: I64) -> None:
@@ -259,16 +272,30 @@ class _Reader:
             lambda k: self._trace.names.append(_name(buffer, rows[k])),
         )
         device = np.where(rows[:, Column.DEVICE] >= 0, rows[:, Column.DEVICE], rows[:, Column.PID])
+        self._take_copied(rows)
         self._trace.work.extend(
             begin=rows[:, Column.BEGIN_NS],
             duration=rows[:, Column.DURATION_NS],
             name=name,
-            correlation=rows[:, Column.CORRELATION],
-            external=rows[:, Column.EXTERNAL_ID],
-            device=self._devices.number(device, lambda _: None),
-            bytes=rows[:, Column.BYTES],
+            correlation=_id(rows, Column.CORRELATION),
+            external=_id(rows, Column.EXTERNAL_ID),
+            device=self._device(device),
             kind=rows[:, Column.KIND],
         )
+
+    def _device(self, device: I64) -> I64:
+        numbers = self._devices.number(device, lambda _: None)
+        if int(numbers.max()) > MAX_DEVICES:
+            raise CorruptProfileError(
+                f"{self._source.name} names more than {MAX_DEVICES:,} devices: it is damaged.",
+                remedy="Export the trace again.",
+            )
+        return numbers
+
+    def _take_copied(self, rows: I64) -> None:
+        at = np.flatnonzero((rows[:, Column.KIND] != Kind.KERNEL) & (rows[:, Column.BYTES] >= 0))
+        place = at + len(self._trace.work)
+        self._trace.copied.extend(place=place, bytes=rows[at, Column.BYTES])
 
     def _take_launches(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         rows = rows[rows[:, Column.CORRELATION] > 0]
@@ -278,9 +305,12 @@ class _Reader:
             self._trace.is_hip = _text(buffer, rows[0], Column.NAME_AT).startswith("hip")
         self._trace.launches.extend(
             begin=rows[:, Column.BEGIN_NS],
-            correlation=rows[:, Column.CORRELATION],
+            correlation=_id(rows, Column.CORRELATION),
             thread=self._thread(rows),
-            bytes=rows[:, Column.BYTES],
+        )
+        sized = rows[rows[:, Column.BYTES] >= 0]
+        self._trace.sizes.extend(
+            correlation=_id(sized, Column.CORRELATION), bytes=sized[:, Column.BYTES]
         )
 
     def _thread(self, rows: I64) -> I64:
@@ -313,6 +343,11 @@ class _Reader:
             label = self._others[key]
             known = self._trace.other_categories
             known[label] = known.get(label, 0) + n
+
+
+def _id(rows: I64, column: Column) -> I64:
+    """Ids in 32 bits, 0 where there is none."""
+    return np.maximum(rows[:, column], 0) & 0xFFFFFFFF
 
 
 def _text(buffer: NDArray[np.uint8], row: I64, column: Column) -> str:

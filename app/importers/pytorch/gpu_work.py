@@ -14,13 +14,19 @@ from app.importers.pytorch.scan import Kind
 from app.importers.pytorch.words import COPY, is_communication, kernel_category, operator_category
 
 I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 
 def gpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     """The work of all devices of `trace`."""
     steps = distinct_steps(trace.steps)
-    return _GpuWork(trace, attribute(trace), steps, numbers).result()
+    found = attribute(trace)
+    # A large trace is mostly these; what follows needs their memory.
+    trace.operators.forget("begin", "duration", "thread", "external")
+    trace.launches.forget("begin", "thread")
+    trace.work.forget("external")
+    return _GpuWork(trace, found, steps, numbers).result()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,10 +76,10 @@ class _GpuWork:
 
     # ---------------------------------------------------------------------------------------- rows
 
-    def _rows(self) -> I64:
+    def _rows(self) -> I32:
         """Row of each event: its operator's call, or its own name."""
         work = self._trace.work
-        row = np.zeros(len(work), np.int64)
+        row = np.zeros(len(work), np.int32)
         own = ~self._by_operator
         used, at = np.unique(work["name"][own], return_inverse=True)
         row[own] = np.array([self._own_row(name) for name in used.tolist()], np.int64)[at]
@@ -110,11 +116,11 @@ class _GpuWork:
             zip((pairs[order] // width).tolist(), (pairs[order] % width).tolist(), strict=True)
         )
 
-    def _note_kernels(self, row: I64) -> None:
+    def _note_kernels(self, row: I32) -> None:
         work = self._trace.work
         width = max(len(self._trace.names), 1)
         pairs, at, count = np.unique(
-            row * width + work["name"], return_inverse=True, return_counts=True
+            row.astype(np.int64) * width + work["name"], return_inverse=True, return_counts=True
         )
         time = added_up(at, work["duration"], len(pairs), self._trace.file_name)
         for pair, n, ns in zip(pairs.tolist(), count.tolist(), time.tolist(), strict=True):
@@ -125,7 +131,8 @@ class _GpuWork:
     def _sums(self) -> Sums:
         work, name = self._trace.work, self._trace.file_name
         width = len(self._numbers.rows)
-        keys, at = np.unique((self._scope + 1) * width + self._row, return_inverse=True)
+        pairs = (self._scope.astype(np.int64) + 1) * width + self._row
+        keys, at = np.unique(pairs, return_inverse=True)
         runs = self._executions()
         run_at = at[runs.first]
         counted_at, counted = run_at[runs.counted], runs.signature[runs.counted]
@@ -162,14 +169,23 @@ class _GpuWork:
     def _copied_bytes(self) -> tuple[I64, Bools]:
         """Exact bytes of copies: within a device they are read and written."""
         work = self._trace.work
-        stated = np.where(work["bytes"] >= 0, work["bytes"], self._found.launch_bytes)
+        stated = np.full(len(work), -1, np.int64)
+        sizes = self._trace.sizes
+        if len(sizes):
+            order = np.argsort(sizes["correlation"], kind="stable")
+            copies = np.flatnonzero(~self._is_kernel)
+            ids = work["correlation"][copies]
+            at = np.searchsorted(sizes["correlation"], ids, sorter=order)
+            at = order[np.minimum(at, len(order) - 1)]
+            same = (sizes["correlation"][at] == ids) & (ids > 0)
+            stated[copies[same]] = sizes["bytes"][at[same]]
+        stated[self._trace.copied["place"]] = self._trace.copied["bytes"]
         twice = np.array(["DtoD" in name for name in self._trace.names], np.bool_)[work["name"]]
-        known = ~self._is_kernel & (stated >= 0)
-        return np.where(known, stated * np.where(twice, 2, 1), 0), known
+        return np.where(stated >= 0, stated * np.where(twice, 2, 1), 0), stated >= 0
 
     def _step_core_ns(self, device: I64, n_devices: int) -> I64:
         n_steps = len(self._steps)
-        group = np.where(self._scope >= 0, self._scope * n_devices + device, -1)
+        group = np.where(self._scope >= 0, self._scope * np.int64(n_devices) + device, -1)
         work = self._trace.work
         busy = busy_times(group, work["begin"], work["duration"], n_steps * n_devices)
         lasted = np.array([step.end_ns - step.begin_ns for step in self._steps], np.int64)

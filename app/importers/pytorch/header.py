@@ -5,12 +5,18 @@ import re
 from collections.abc import Mapping, Sequence
 
 from app.model.device import DeviceKind, DeviceTraits, ReportedDevice
+from app.model.memory import MemoryLevel
 
 EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _KEYS = ("deviceProperties", "distributedInfo", "record_shapes", "baseTimeNanoseconds", "host_name")
 _MAX_NAME = 200
 _AMD = re.compile(r"\bamd\b|instinct|radeon", re.IGNORECASE)
 _AMD_WARP = 64
+# Parts that are sold with HBM only, or in the editions that servers hold.
+_HBM = re.compile(
+    r"\b(?:[PVAHB]100|H200|B[23]00|G[HB]200|A30|H20|H800|A800|Instinct|MI\d{2,3}[A-Z]?)\b",
+    re.IGNORECASE,
+)
 
 
 def read_header(before: bytes, after: bytes) -> dict[str, object]:
@@ -93,6 +99,11 @@ def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int)
             architecture=architecture,
         ),
     )
+
+
+def main_memory(device_name: str) -> MemoryLevel:
+    """What the device's memory is called: HBM where its name tells, else plainly DRAM."""
+    return MemoryLevel.HBM if _HBM.search(device_name) else MemoryLevel.DRAM
 
 
 def cpu(header: Mapping[str, object]) -> ReportedDevice:

@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-_NO_TENSOR = frozenset({"", "Scalar", "ScalarList", "None", "Device", "String", "Bool"})
-
 # C++ and PyTorch names of element types: our word for the precision, and bytes per element.
 _TYPES = {
     "float": ("fp32", 4),
@@ -92,24 +90,25 @@ def read_inputs(
 
 def _tensors(shape: object, spelled: object, layout: object) -> list[Tensor]:
     """The tensors at one place: none for plain values, several for a list of tensors."""
-    name = spelled if isinstance(spelled, str) else ""
-    if isinstance(spelled, str) and name in _NO_TENSOR and not shape:
-        return []
     if not isinstance(shape, list):
         return []
     if any(isinstance(part, list) for part in shape):
         inner = _list(layout)
-        return [
-            tensor
-            for k, part in enumerate(shape)
-            for tensor in _tensors(part, None, inner[k] if k < len(inner) else None)
+        found = [
+            _tensor(part, "", inner[k] if k < len(inner) else None) for k, part in enumerate(shape)
         ]
+    else:
+        found = [_tensor(shape, spelled if isinstance(spelled, str) else "", layout)]
+    return [tensor for tensor in found if tensor is not None]
+
+
+def _tensor(shape: object, spelled: str, layout: object) -> Tensor | None:
     sizes = _sizes(shape)
-    dtype, item_bytes = _element(name)
+    dtype, item_bytes = _element(spelled)
     # Places without a shape are tensors only if their type says so: scalars, lists, devices.
     if sizes is None or (not sizes and item_bytes is None):
-        return []
-    return [Tensor(shape=sizes, strides=_sizes(layout) or (), dtype=dtype, item_bytes=item_bytes)]
+        return None
+    return Tensor(shape=sizes, strides=_sizes(layout) or (), dtype=dtype, item_bytes=item_bytes)
 
 
 def _element(name: str) -> tuple[str, int | None]:
@@ -122,7 +121,7 @@ def _element(name: str) -> tuple[str, int | None]:
 def _sizes(value: object) -> tuple[int, ...] | None:
     if not isinstance(value, list) or len(value) > 32:
         return None
-    sizes = tuple(part for part in value if isinstance(part, int) and 0 <= part < 2**48)
+    sizes = tuple(part for part in value if type(part) is int and 0 <= part < 2**48)
     return sizes if len(sizes) == len(value) else None
 
 

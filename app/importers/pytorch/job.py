@@ -4,14 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.importers.pytorch.cpu_work import cpu_work
 from app.importers.pytorch.events import Columns, Trace, read_trace
 from app.importers.pytorch.gpu_work import gpu_work
 from app.importers.pytorch.header import cpu, device_properties, gpu, hostname, rank, whole
+from app.importers.pytorch.nesting import busy_times, innermost, nest, self_times
 from app.importers.pytorch.notes import Findings
 from app.importers.pytorch.profile import Parts, build_profile
 from app.importers.pytorch.rows import FileWork, RowNumbers
+from app.importers.pytorch.scan import N_COLUMNS, scan_events
 from app.importers.source import SourceFile
 from app.model.device import ReportedDevice
 from app.model.profile import Host, Profile
@@ -41,6 +44,18 @@ def read_job(
 
         job.add(_within_one_capture(read_trace(source, report)))
     return job.profile(format_id, format_label)
+
+
+def warm_up() -> None:
+    """Run every compiled function on nothing."""
+    none = np.zeros(0, np.int64)
+    scan_events(np.zeros(1, np.uint8), 0, 0, np.zeros((1, N_COLUMNS), np.int64))
+    parent, _, order = nest(
+        begin=none, duration=none, thread=none, point_ns=none, point_thread=none
+    )
+    innermost(order, parent, np.zeros(0, np.bool_))
+    self_times(none, parent)
+    busy_times(none, none, none, 0)
 
 
 class _Job:
@@ -152,19 +167,19 @@ class _Side:
 
 def _within_one_capture(trace: Trace) -> Trace:
     """Drop events whose time is damaged: weeks away from the others, or weeks long."""
-    for columns in (trace.work, trace.operators):
-        trace.n_damaged += _drop_far(columns)
+    trace.n_damaged += _drop_far(trace.operators.keep, trace.operators)
+    trace.n_damaged += _drop_far(trace.keep_work, trace.work)
     trace.steps = [step for step in trace.steps if step.end_ns - step.begin_ns < _LONGEST_NS]
     return trace
 
 
-def _drop_far(columns: Columns) -> int:
+def _drop_far(keep: Callable[[NDArray[np.bool_]], None], columns: Columns) -> int:
     begin, duration = columns["begin"], columns["duration"]
     if not len(begin) or int((begin + duration).max()) - int(begin.min()) < _LONGEST_NS:
         return 0
     near = np.abs(begin - np.median(begin)) < _LONGEST_NS / 2
     kept = np.asarray(near & (duration < _LONGEST_NS))
-    columns.keep(kept)
+    keep(kept)
     return int(len(kept) - kept.sum())
 
 

@@ -49,25 +49,50 @@ def _sweep(  # type: ignore[no-untyped-def]
         depth += 1
 
 
+@njit(cache=True, nogil=True)
+def _longest_first(order, begin, duration, thread):  # type: ignore[no-untyped-def]
+    """Among operators that begin at once on a thread, put the longest, the outermost, first."""
+    start = 0
+    while start < len(order):
+        stop, first = start + 1, order[start]
+        while (
+            stop < len(order)
+            and begin[order[stop]] == begin[first]
+            and thread[order[stop]] == thread[first]
+        ):
+            stop += 1
+        if stop - start > 1:
+            run = order[start:stop].copy()
+            order[start:stop] = run[np.argsort(-duration[run], kind="mergesort")]
+        start = stop
+
+
+def _as_scanned(begin: I64, duration: I64, thread: I64) -> tuple[I64, I64, I32]:
+    return (
+        np.ascontiguousarray(begin, np.int64),
+        np.ascontiguousarray(duration, np.int64),
+        np.ascontiguousarray(thread, np.int32),
+    )
+
+
 def nest(
     *, begin: I64, duration: I64, thread: I64, point_ns: I64, point_thread: I64
-) -> tuple[I32, I64, I64]:
+) -> tuple[I32, I32, I32]:
     """Parent of each operator, innermost operator around each point, and operators outside in.
 
     `NOBODY` where there is none. A point on an operator's edge is inside it.
     """
-    order = np.lexsort((-duration, begin, thread))
-    points = np.lexsort((point_ns, point_thread))
+    order = np.lexsort((begin, thread)).astype(np.int32)
+    _longest_first(order, *_as_scanned(begin, duration, thread))
+    points = np.lexsort((point_ns, point_thread)).astype(np.int32)
     parent = np.full(len(begin), NOBODY, np.int32)
-    around = np.full(len(point_ns), NOBODY, np.int64)
+    around = np.full(len(point_ns), NOBODY, np.int32)
     _sweep(
         order,
-        np.ascontiguousarray(begin, np.int64),
-        np.ascontiguousarray(duration, np.int64),
-        np.ascontiguousarray(thread, np.int64),
+        *_as_scanned(begin, duration, thread),
         points,
         np.ascontiguousarray(point_ns, np.int64),
-        np.ascontiguousarray(point_thread, np.int64),
+        np.ascontiguousarray(point_thread, np.int32),
         parent,
         around,
     )
@@ -86,7 +111,7 @@ def _clear_outer(order, parent, counted):  # type: ignore[no-untyped-def]
             inside[parent[op]] = True
 
 
-def innermost(order: I64, parent: I32, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def innermost(order: I32, parent: I32, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Those of the `counted` operators that enclose no other counted one: each work once."""
     kept = counted.copy()
     _clear_outer(order, parent, kept)

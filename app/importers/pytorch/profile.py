@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.importers._op_tables import OpTableBuilder, empty_sums
+from app.importers._op_tables import OpRows, OpTableBuilder, empty_sums
+from app.importers.pytorch.header import main_memory
 from app.importers.pytorch.notes import Findings, diagnostics, limits
-from app.importers.pytorch.rows import LEVEL, PS_PER_NS, FileWork, Row, RowNumbers, op_rows
+from app.importers.pytorch.rows import PS_PER_NS, FileWork, Row, RowNumbers, op_rows
 from app.importers.pytorch.words import unit_of
 from app.model.compute import ComputeUnit
 from app.model.device import DeviceKind, ReportedDevice
+from app.model.memory import MemoryLevel
 from app.model.profile import Host, Profile, Provenance, ScopeSums, StepTable
 
 I64 = NDArray[np.int64]
@@ -43,14 +45,15 @@ def build_profile(parts: Parts) -> Profile:
     """The profile."""
     rows, work = parts.numbers.rows, parts.work
     units = _units(rows, parts.device.kind)
-    builder = OpTableBuilder((LEVEL,))
+    level = main_memory(parts.device.name)
+    builder = OpTableBuilder((level,))
     labels = [row.labels() for row in rows]
     for one in work:
-        builder.add(labels, op_rows(one.sums, units))
+        builder.add(labels, op_rows(one.sums, units, level))
     ops = builder.build()
     busy = sum(int(one.busy_ns.sum()) for one in work) * PS_PER_NS
     span = sum(int(np.maximum(one.span_ns, one.busy_ns).sum()) for one in work) * PS_PER_NS
-    steps = _steps(parts, units)
+    steps = _steps(parts, units, level)
     notes = Counter[str]()
     for one in work:
         notes.update(one.notes)
@@ -89,7 +92,7 @@ def _units(rows: Sequence[Row], kind: DeviceKind) -> dict[int, ComputeUnit]:
 # -------------------------------------------------------------------------------------------- steps
 
 
-def _steps(parts: Parts, units: Mapping[int, ComputeUnit]) -> StepTable:
+def _steps(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> StepTable:
     """One row per step number; a step lasts as long as its longest marker on any rank."""
     numbers = _in_order_of_time(parts)
     place = {number: k for k, number in enumerate(numbers)}
@@ -97,7 +100,7 @@ def _steps(parts: Parts, units: Mapping[int, ComputeUnit]) -> StepTable:
     end, lasted = np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.int64)
     core = np.zeros(len(numbers), np.int64)
     sums = empty_sums(
-        len(numbers), (LEVEL,), sorted(set(units.values()), key=list(ComputeUnit).index)
+        len(numbers), (level,), sorted(set(units.values()), key=list(ComputeUnit).index)
     )
     for one, shift in zip(parts.work, parts.shift_ns, strict=True):
         at = np.array([place[step.number] for step in one.steps], np.int64)
@@ -106,7 +109,7 @@ def _steps(parts: Parts, units: Mapping[int, ComputeUnit]) -> StepTable:
             end[k] = max(end[k], step.end_ns + shift)
             lasted[k] = max(lasted[k], step.end_ns - step.begin_ns)
         np.add.at(core, at, one.step_core_ns)
-        _add_work(sums, one, at, units)
+        _add_work(sums, one, at, op_rows(one.sums, units, level))
     return StepTable(
         label=tuple(map(str, numbers)),
         begin_ps=_ps(begin),
@@ -126,9 +129,8 @@ def _in_order_of_time(parts: Parts) -> list[int]:
     return sorted(first, key=lambda number: (first[number], number))
 
 
-def _add_work(sums: ScopeSums, one: FileWork, place: I64, units: Mapping[int, ComputeUnit]) -> None:
+def _add_work(sums: ScopeSums, one: FileWork, place: I64, rows: OpRows) -> None:
     """Add a file's work to the steps' sums, in place. No op here is infeed or outfeed."""
-    rows = op_rows(one.sums, units)
     inside = one.sums.scope >= 0
     at = (place[one.sums.scope[inside]], np.zeros(int(inside.sum()), np.int64))
     pairs = [
@@ -136,7 +138,7 @@ def _add_work(sums: ScopeSums, one: FileWork, place: I64, units: Mapping[int, Co
         (sums.flop, rows.flop),
         (sums.model_flop, rows.model_flop),
         (sums.bytes_accessed, rows.bytes_accessed),
-        (sums.traffic_bytes[LEVEL], rows.traffic_bytes[LEVEL]),
+        *((sums.traffic_bytes[k], moved) for k, moved in rows.traffic_bytes.items()),
         *((sums.unit_flop[unit], flop) for unit, flop in rows.unit_flop.items()),
     ]
     for total, values in pairs:

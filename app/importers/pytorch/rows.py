@@ -18,7 +18,6 @@ I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
 
 PS_PER_NS = 1_000
-LEVEL = MemoryLevel.DRAM
 MAX_LABELS = 20_000
 _MAX_SUM = 2**63
 _KERNELS_SHOWN = 6
@@ -153,7 +152,7 @@ def _too_large(file_name: str) -> CorruptProfileError:
     )
 
 
-def op_rows(sums: Sums, units: Mapping[int, ComputeUnit]) -> OpRows:
+def op_rows(sums: Sums, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> OpRows:
     """The sums as rows of an op table. `units` are those of rows that have a known one."""
     time_ps = sums.time_ns.astype(np.uint64) * np.uint64(PS_PER_NS)
     self_ps = sums.self_ns.astype(np.uint64) * np.uint64(PS_PER_NS)
@@ -167,9 +166,11 @@ def op_rows(sums: Sums, units: Mapping[int, ComputeUnit]) -> OpRows:
         flop=sums.flop,
         model_flop=sums.flop,
         bytes_accessed=sums.moved_bytes,
-        traffic_bytes={LEVEL: sums.moved_bytes},
+        traffic_bytes={level: sums.moved_bytes},
         traffic_known=sums.bytes_known,
         cost_known=sums.flop_known | sums.bytes_known,
+        flop_known=sums.flop_known | ~sums.bytes_known,
+        bytes_known=sums.bytes_known | ~sums.flop_known,
         unit_flop={
             unit: np.where(
                 np.isin(sums.row, [row for row, its in units.items() if its is unit]),

@@ -1,0 +1,472 @@
+"""PyTorch traces: attribution, steps, copies, several ranks, old spellings, and what is missing."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.importers.registry import IMPORTERS, identify, import_profile
+from app.importers.source import SourceFile
+from app.model.compute import ComputeUnit
+from app.model.device import DeviceKind
+from app.model.memory import MemoryLevel
+from app.model.profile import Profile, Provenance
+from tests.tools.make_kineto_traces import (
+    BACKWARD_THREAD,
+    BF16,
+    FP32,
+    KinetoTrace,
+    h100_training,
+    mi300x_rank,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "sample_profiles" / "pytorch"
+SHARED = ROOT.parent / "shared" / "samples" / "pytorch"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the reference folder is not there")
+US = 10**6  # ps
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads a trace (text, bytes, events or a builder) as a profile."""
+
+    def _read(*traces: object) -> Profile:
+        sources = []
+        for k, trace in enumerate(traces):
+            path = tmp_path / f"rank{k}.json"
+            if isinstance(trace, KinetoTrace):
+                trace = trace.as_json()
+            if isinstance(trace, list | dict):
+                trace = json.dumps(trace)
+            path.write_bytes(trace if isinstance(trace, bytes) else str(trace).encode())
+            sources.append(SourceFile(path))
+        return import_profile(sources)
+
+    return _read
+
+
+def row(profile: Profile, name: str) -> int:
+    return next(k for k, op in enumerate(profile.ops.name) if op.startswith(name))
+
+
+def codes(profile: Profile) -> set[str]:
+    return {found.code for found in profile.diagnostics}
+
+
+def mm(trace: KinetoTrace, m: int = 64, **rest: object) -> None:
+    inputs = [((m, 32), BF16), ((32, 16), BF16)]
+    trace.call("aten::mm", inputs, ("sm90_xmma_gemm_bf16bf16_bf16f32", 5.0), **rest)
+
+
+# ----------------------------------------------------------------------------------------- samples
+
+
+def test_samples_are_what_the_generator_writes():
+    assert (SAMPLES / "h100-training.json").read_text() == h100_training()
+    for rank in (0, 1):
+        path = SAMPLES / "mi300x-two-ranks" / f"rank{rank}.json"
+        assert path.read_text() == mi300x_rank(rank)
+
+
+def test_training_sample():
+    profile = import_profile([SourceFile(SAMPLES / "h100-training.json")])
+    k = row(profile, "aten::mm [8192x4096, 4096x12288] bf16")
+    assert profile.ops.occurrences[k] == 2
+    assert profile.ops.flop[k] == 2 * 2 * 8192 * 4096 * 12288
+    assert profile.ops.unit_flop[ComputeUnit.MATRIX_BF16][k] == profile.ops.flop[k]
+    expected = 2 * (8192 * 4096 + 4096 * 12288 + 8192 * 12288)
+    assert profile.ops.traffic_bytes[MemoryLevel.HBM][k] == 2 * expected
+    assert "nvjet" in profile.ops.long_name[k]
+    assert profile.steps.label == ("10", "11")
+    assert profile.steps.sums.flop[:, 0].sum() == profile.ops.flop.sum()
+    assert profile.device.kind is DeviceKind.GPU
+    assert profile.device.name == "NVIDIA H100 80GB HBM3"
+    assert profile.device.traits.architecture == "sm_90"
+    assert profile.flop_provenance is profile.bytes_provenance is Provenance.ESTIMATED
+    assert any("lower bound" in sentence for sentence in profile.limits)
+    assert profile.captured_at_ns == 1_790_000_000_001_003_000 + 2_000
+
+
+def test_ranks_add_up():
+    paths = [SAMPLES / "mi300x-two-ranks" / f"rank{rank}.json" for rank in (0, 1)]
+    single = import_profile([SourceFile(paths[0])])
+    both = import_profile([SourceFile(path) for path in reversed(paths)])
+    assert both.device.core_count == 2
+    assert both.device.traits.architecture == ""  # AMD's compute capability says nothing
+    assert [host.hostname for host in both.hosts] == ["rank 0", "rank 1"]
+    assert both.ops.flop.sum() == 2 * single.ops.flop.sum()
+    assert both.ops.name == single.ops.name
+    assert both.steps.label == ("5",)
+    assert both.steps.time_ps[0] > 2 * single.steps.duration_ps[0]
+    assert both.time_ps >= both.op_time_ps
+
+
+# -------------------------------------------------------------------------------------- references
+
+
+def shared(name: str, tmp_path: Path) -> Profile:
+    path = tmp_path / name
+    path.write_bytes(gzip.decompress((SHARED / f"{name}.gz").read_bytes()))
+    return import_profile([SourceFile(path)])
+
+
+@needs_shared
+def test_mi250(tmp_path):
+    profile = shared("mi250_minitoy_train_ROCm6_2_kineto.json", tmp_path)
+    k = row(profile, "aten::addmm [128, 5x128, 128x128] fp32")
+    assert profile.ops.flop[k] == 163_840
+    assert profile.ops.time_ps[k] == 24_480_000
+    assert profile.ops.unit_flop[ComputeUnit.MATRIX_FP32][k] == 163_840
+    assert profile.ops.traffic_bytes[MemoryLevel.DRAM][row(profile, "aten::mm")] == 70_656
+    assert profile.ops.bytes_accessed[row(profile, "Memcpy")] == 2 * 2560
+    # Backward runs on another thread, after the device's marker ends: launches decide.
+    assert profile.steps.sums.time_ps[0, 0] == profile.ops.self_time_ps.sum()
+
+
+@needs_shared
+def test_sampled_rank(tmp_path):
+    profile = shared("sampled_rank-0.json", tmp_path)
+    k = row(profile, "aten::addmm [256, 2048x6948, 6948x256]")
+    assert profile.ops.flop[k] // profile.ops.occurrences[k] == 7_285_506_048
+    assert profile.steps.label == ("551", "552")
+    found = {d.code: d.count for d in profile.diagnostics}
+    assert found["kernels-without-operator"] <= 0.02 * 1154
+    communication = [k for k, c in enumerate(profile.ops.category) if c == "communication"]
+    assert profile.ops.self_time_ps[communication].sum() > 390_000 * US
+    assert not profile.ops.cost_known[communication].any()
+
+
+@needs_shared
+def test_a100_of_2023(tmp_path):
+    profile = shared("simple_add_a100_2023_trace.json", tmp_path)
+    kernels = [k for k, c in enumerate(profile.ops.category) if c != "copy"]
+    assert all("::" in profile.ops.name[k] for k in kernels)  # every one has an operator
+    assert codes(profile) >= {"no-shapes", "no-steps", "whole-microseconds"}
+    assert "kernels-without-operator" not in codes(profile)
+    assert profile.device.name == "NVIDIA A100-PG509-200"
+
+
+@needs_shared
+def test_cpu_steps(tmp_path):
+    profile = shared("cpu_steps_flops_torch213.json", tmp_path)
+    attention = row(profile, "aten::_scaled_dot_product_flash_attention_for_cpu")
+    counted = profile.ops.flop.sum() - profile.ops.flop[attention]
+    assert counted == 2 * 2_531_920  # FlopCounterMode of both steps, which skips that attention
+    assert profile.steps.label == ("2", "3")
+    assert profile.device.kind is DeviceKind.CPU
+    assert "cpu-only" in codes(profile)
+
+
+# ------------------------------------------------------------------------------------- attribution
+
+
+def test_kernels_of_one_call_count_its_work_once(read):
+    trace = KinetoTrace()
+    inputs = [((64, 32), FP32), ((32, 16), FP32)]
+    trace.call("aten::mm", inputs, ("ampere_sgemm_splitk", 4.0), ("splitKreduce_kernel", 1.0))
+    profile = read(trace)
+    assert profile.ops.name == ("aten::mm [64x32, 32x16] fp32",)
+    assert profile.ops.flop[0] == 2 * 64 * 32 * 16
+    assert profile.ops.occurrences[0] == 1
+    assert profile.ops.time_ps[0] == 5 * US
+    assert profile.ops.unit_flop[ComputeUnit.VECTOR_FP32][0] == profile.ops.flop[0]
+    assert "ampere_sgemm_splitk ×1; splitKreduce_kernel ×1" in profile.ops.long_name[0]
+
+
+def test_external_id_of_old_traces_is_no_operator(read):
+    """It repeats the correlation, and may by accident be another operator's id."""
+    trace = KinetoTrace()
+    mm(trace)
+    trace.call("aten::relu", [((8,), FP32)])
+    trace.events[-1]["args"]["External id"] = trace.events[2]["args"]["correlation"]
+    assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
+
+
+def test_external_id_helps_where_the_launch_is_missing(read):
+    trace = KinetoTrace()
+    mm(trace)
+    operator, launch, kernel = trace.events
+    kernel["args"]["External id"] = operator["args"]["External id"]
+    trace.events.remove(launch)
+    assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
+
+
+def test_kernels_without_launch_are_listed_by_name(read):
+    trace = KinetoTrace()
+    mm(trace)
+    trace.launch("graph_gemm_kernel", 7.0, traced=False)
+    profile = read(trace)
+    k = row(profile, "graph_gemm_kernel")
+    assert not profile.ops.cost_known[k]
+    assert profile.ops.category[k] == "matmul"
+    assert "kernels-without-operator" in codes(profile)
+
+
+def test_launches_on_another_thread_belong_to_its_operators(read):
+    trace = KinetoTrace()
+    begin = trace.host_us
+    mm(trace, thread=BACKWARD_THREAD)
+    end = trace.host_us
+    trace.event("cpu_op", "aten::waiting", begin, end - begin, args={"External id": 9})
+    assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
+
+
+def test_work_counts_in_the_step_that_launched_it(read):
+    trace = KinetoTrace()
+    for number in (3, 4):
+        begin = trace.host_us
+        mm(trace)
+        trace.launch("slow_kernel", 500.0, traced=True)
+        trace.step(number, begin)
+    mm(trace, 128)
+    profile = read(trace)
+    assert profile.steps.label == ("3", "4")
+    assert profile.steps.sums.flop[:, 0].tolist() == [2 * 64 * 32 * 16] * 2
+    assert profile.steps.sums.time_ps[:, 0].tolist() == [505 * US] * 2
+    assert {d.code: d.count for d in profile.diagnostics}["work-outside-steps"] == 1
+
+
+def test_markers_of_host_and_device_are_one_step(read):
+    trace = KinetoTrace()
+    begin = trace.host_us
+    mm(trace)
+    trace.step(1, begin)
+    trace.event("gpu_user_annotation", "ProfilerStep#1", begin + 50, 3, pid=0, tid=7)
+    profile = read(trace)
+    assert profile.steps.label == ("1",)
+    assert profile.steps.duration_ps[0] < 50 * US
+
+
+def test_overlapping_streams_count_time_once(read):
+    trace = KinetoTrace()
+    trace.launch("first", 100.0, stream=7)
+    trace.launch("second", 100.0, stream=20)
+    profile = read(trace)
+    assert profile.ops.self_time_ps.sum() == 200 * US
+    assert profile.op_time_ps == profile.time_ps == 102 * US
+    assert "overlapping-streams" in codes(profile)
+
+
+def test_copies_have_exact_bytes(read):
+    trace = KinetoTrace()
+    trace.launch("Memcpy DtoD (Device -> Device)", 2.0, cat="gpu_memcpy", bytes=1000)
+    trace.launch("Memset (Device)", 2.0, cat="gpu_memset", bytes=500)
+    profile = read(trace)
+    assert dict(zip(profile.ops.name, profile.ops.bytes_accessed.tolist(), strict=True)) == {
+        "Memcpy DtoD (Device -> Device)": 2000,
+        "Memset (Device)": 500,
+    }
+    assert profile.ops.cost_known.all()
+    assert "no-kernels" in codes(profile)
+
+
+def test_inductor_states_flop_and_bytes(read):
+    trace = KinetoTrace()
+    stated = {"kernel_flop": 123456, "kernel_num_gb": 0.002, "kernel_backend": "triton"}
+    trace.call("triton_poi_fused_0", [((64, 64), FP32)], ("triton_poi_fused_0", 3.0), **stated)
+    profile = read(trace)
+    assert profile.ops.flop[0] == 123_456
+    assert profile.ops.bytes_accessed[0] == 2_000_000
+
+
+def test_several_devices_in_one_file(read):
+    trace = KinetoTrace()
+    mm(trace)
+    trace.launch("other", 3.0, device=1)
+    trace.events[-1]["args"]["device"] = 1
+    assert read(trace).device.core_count == 2
+
+
+# --------------------------------------------------------------------------------- other spellings
+
+
+def as_2021(trace: KinetoTrace) -> list[dict]:
+    """Categories and keys as torch 1.8 to 1.12 spelled them, as a bare list."""
+    cats = {"cpu_op": "Operator", "kernel": "Kernel", "cuda_runtime": "Runtime"}
+    keys = {"External id": "external id", "Input Dims": "Input dims"}
+    events = []
+    for event in trace.events:
+        args = {keys.get(k, k): v for k, v in event["args"].items()}
+        events.append({**event, "cat": cats.get(event["cat"], "Operator"), "args": args})
+    return events
+
+
+def test_old_spellings(read):
+    trace = KinetoTrace()
+    begin = trace.host_us
+    mm(trace)
+    trace.step(0, begin)
+    old, new = read(as_2021(trace)), read(trace)
+    assert old.ops.name == new.ops.name
+    assert old.ops.flop.tolist() == new.ops.flop.tolist()
+    assert old.steps.label == ("0",)
+    assert old.device.name == ""
+    assert "gpu-unnamed" in codes(old)
+
+
+def test_texts_as_ids_and_exponents_as_times(read):
+    trace = KinetoTrace()
+    mm(trace)
+    for event in trace.events:
+        event["pid"], event["tid"] = f"host {event['pid']}", f"thread {event['tid']}"
+    text = trace.as_json().replace('"dur": 5.0', '"dur": 0.5e+1')
+    profile = read(text)
+    assert profile.ops.name == ("aten::mm [64x32, 32x16] bf16",)
+    assert profile.ops.time_ps[0] == 5 * US
+
+
+def test_header_behind_the_events(read):
+    trace = KinetoTrace()
+    mm(trace)
+    text = json.dumps({"traceEvents": trace.events, **trace.header}, indent=2)
+    assert read(text).device.name == "NVIDIA H100 80GB HBM3"
+
+
+def test_damaged_events_are_skipped(read):
+    trace = KinetoTrace()
+    mm(trace)
+    mm(trace, 128)
+    lines = trace.as_json().split("\n")
+    lines[2] = '{"ph": "X", "cat": "cpu_op", "name": "an "unescaped" quote", "ts": 5, "dur": 1},'
+    profile = read("\n".join(lines))
+    assert profile.ops.name[-1] == "aten::mm [128x32, 32x16] bf16"
+    assert "damaged-events" in codes(profile)
+
+
+# --------------------------------------------------------------------------------- what is missing
+
+
+def test_no_events(read):
+    profile = read('{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}')
+    assert len(profile.ops) == 0
+    assert "no-work" in codes(profile)
+
+
+def test_without_shapes(read):
+    trace = KinetoTrace(shapes=False)
+    mm(trace)
+    profile = read(trace)
+    assert profile.ops.name == ("aten::mm",)
+    assert not profile.ops.cost_known.any()
+    assert "no-shapes" in codes(profile)
+
+
+def test_another_accelerator(read):
+    trace = KinetoTrace(device=None)
+    trace.call("aten::mm", [((4, 4), FP32), ((4, 4), FP32)])
+    trace.event("mtia_ccp_events", "matmul_on_mtia", 1000.0, 5.0)
+    profile = read(trace)
+    assert profile.device.kind is DeviceKind.CPU
+    found = {d.code: d.message for d in profile.diagnostics}
+    assert "mtia_ccp_events" in found["unknown-events"]
+
+
+def test_convolution_without_its_arguments(read):
+    trace = KinetoTrace()
+    inputs = [((2, 3, 8, 8), FP32), ((4, 3, 3, 3), FP32)]
+    trace.call("aten::cudnn_convolution", inputs, ("implicit_convolve_sgemm", 3.0))
+    profile = read(trace)
+    assert profile.ops.flop[0] == 0
+    assert "flop-not-counted" in codes(profile)
+
+
+def test_cut_in_the_middle(read):
+    text = h100_training()
+    profile = read(text[: len(text) // 2])
+    assert len(profile.ops)
+    assert "truncated" in codes(profile)
+    assert profile.device.name == "NVIDIA H100 80GB HBM3"
+
+
+def test_counter_ranges_have_no_time(read):
+    trace = KinetoTrace()
+    mm(trace)
+    metric = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+    trace.event("cuda_profiler_range", "range", 1000.0, 121_431.0, args={metric: 50})
+    profile = read(trace)
+    assert "counters-without-time" in codes(profile)
+    assert any("100 FLOPs" in found.message for found in profile.diagnostics)
+    assert profile.time_ps == 5 * US
+
+
+def test_times_weeks_away_are_dropped(read):
+    trace = KinetoTrace()
+    for _ in range(5):
+        mm(trace)
+    trace.events[2]["ts"] = 8e15
+    profile = read(trace)
+    assert profile.time_ps < 10**12
+    assert "damaged-events" in codes(profile)
+
+
+def test_hostile_names(read):
+    trace = KinetoTrace()
+    trace.launch("<script>alert(1)</script>\x00\ud800", 3.0)
+    trace.launch('quote " backslash \\ tab \t', 3.0)
+    profile = read(trace)
+    names = sorted(profile.ops.name)
+    assert names[0].startswith("<script>")
+    assert names[1].startswith('quote " backslash \\ tab')
+    for name in profile.ops.name:
+        name.encode()
+        assert name.isprintable()
+
+
+@pytest.mark.parametrize("depth", [10_000, 2_000_000])
+def test_deep_nesting_costs_nothing(read, depth):
+    trace = KinetoTrace()
+    mm(trace)
+    events = trace.as_json().replace(
+        '"External id"', f'"deep": {"[" * depth}{"]" * depth}, "External id"', 1
+    )
+    assert read(events).ops.flop[0] == 2 * 64 * 32 * 16
+
+
+def test_huge_shapes_are_refused_or_unknown(read):
+    trace = KinetoTrace()
+    big = 2**47
+    trace.call("aten::mm", [((big, big), BF16), ((big, big), BF16)], ("gemm", 3.0))
+    assert read(trace).ops.flop[0] == 0
+
+
+def test_many_shapes_share_rows_and_lose_no_work(read, monkeypatch):
+    from app.importers.pytorch import rows
+
+    monkeypatch.setattr(rows, "MAX_LABELS", 3)
+    trace = KinetoTrace()
+    for m in range(1, 9):
+        mm(trace, m)
+    profile = read(trace)
+    assert len(profile.ops) == 4
+    assert profile.ops.flop.sum() == sum(2 * m * 32 * 16 for m in range(1, 9))
+    assert "many-shapes" in codes(profile)
+
+
+# ------------------------------------------------------------------------------------- recognition
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[{"ph":"M"}]}',
+        '[{"ph": "X", "name": "main", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]',
+        '{"traceEvents": []}',
+        '{"schemaVersion": 1}',
+        "[1, 2, 3]",
+    ],
+)
+def test_other_traces_are_not_ours(text, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    assert "pytorch" not in [one.FORMAT_ID for one in IMPORTERS if one.recognises(SourceFile(path))]
+
+
+def test_byte_order_mark(read, tmp_path):
+    trace = KinetoTrace()
+    mm(trace)
+    profile = read(b"\xef\xbb\xbf" + trace.as_json().encode())
+    assert identify(SourceFile(tmp_path / "rank0.json")).FORMAT_ID == "pytorch"
+    assert np.all(profile.ops.flop == 2 * 64 * 32 * 16)
