@@ -6,6 +6,8 @@ PORT     ?= 8000
 DATA_DIR ?= ./data
 BROWSER  ?= yes
 PYTEST_ARGS ?=
+# Test processes side by side; files stay whole, for they share servers.
+WORKERS  ?= auto
 CYCLES  ?= 500
 
 BIN     := .venv/bin
@@ -33,7 +35,7 @@ test-js: ## Run the JavaScript unit tests.
 	node --test tests/js/*.test.js
 
 test-py: .venv/.warm-test ## Run pytest, the browser tests included (BROWSER=no leaves them out).
-	$(BIN)/python -m pytest $(if $(filter no,$(BROWSER)),-m "not browser") $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(if $(filter no,$(BROWSER)),-m "not browser") $(PYTEST_ARGS)
 
 test-system: .venv/.ready-test
 	@.ci/setup node axe postgresql $(if $(filter no,$(BROWSER)),,chromium)
