@@ -52,6 +52,10 @@ def row(profile: Profile, name: str) -> int:
     return next(k for k, op in enumerate(profile.ops.name) if op.startswith(name))
 
 
+def row_of_first(ops: np.ndarray, op: int) -> int:
+    return int(np.flatnonzero(ops == op)[0])
+
+
 def codes(profile: Profile) -> set[str]:
     return {found.code for found in profile.diagnostics}
 
@@ -87,6 +91,10 @@ def test_training_sample():
     assert profile.device.traits.architecture == "sm_90"
     assert profile.flop_provenance is profile.bytes_provenance is Provenance.ESTIMATED
     assert any("lower bound" in sentence for sentence in profile.limits)
+    launches = profile.launches
+    assert launches is not None
+    assert launches.time_ps[launches.op == k].sum() == profile.ops.self_time_ps[k]
+    assert launches.detail[row_of_first(launches.op, k)].startswith("step 10, nvjet")
     assert profile.captured_at_ns == 1_790_000_000_001_003_000 + 2_000
 
 

@@ -9,9 +9,20 @@ from numpy.typing import NDArray
 from app.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
 from app.importers.pytorch.events import Step, Trace
 from app.importers.pytorch.nesting import busy_times
-from app.importers.pytorch.rows import Costs, FileWork, RowNumbers, Sums, added_up, multiplied
+from app.importers.pytorch.rows import (
+    MAX_LAUNCHES,
+    Costs,
+    FileWork,
+    Launches,
+    RowNumbers,
+    Sums,
+    added_up,
+    multiplied,
+)
 from app.importers.pytorch.scan import Kind
 from app.importers.pytorch.words import COPY, is_communication, kernel_category, operator_category
+
+_KERNEL_CHARACTERS = 120
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
@@ -72,6 +83,7 @@ class _GpuWork:
             begin_ns=int(work["begin"].min()),
             end_ns=int(end.max()),
             notes=self._notes(busy),
+            launches=self._launches(),
         )
 
     # ---------------------------------------------------------------------------------------- rows
@@ -191,6 +203,20 @@ class _GpuWork:
         lasted = np.array([step.end_ns - step.begin_ns for step in self._steps], np.int64)
         core: I64 = np.maximum(busy.reshape(n_steps, n_devices), lasted[:, None]).sum(axis=1)
         return core
+
+    def _launches(self) -> Launches | None:
+        work, names = self._trace.work, self._trace.names
+        if len(work) > MAX_LAUNCHES:
+            return None
+        steps = [f"step {step.number}, " for step in self._steps]
+        return Launches(
+            row=self._row.astype(np.int64),
+            detail=[
+                f"{steps[scope] if scope >= 0 else ''}{names[name][:_KERNEL_CHARACTERS]}"
+                for scope, name in zip(self._scope.tolist(), work["name"].tolist(), strict=True)
+            ],
+            time_ns=np.array(work["duration"]),
+        )
 
     # --------------------------------------------------------------------------------------- notes
 
