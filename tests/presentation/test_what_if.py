@@ -175,7 +175,7 @@ def assert_same_roofs(mine, theirs):
             assert is_close(*ridge)
 
 
-# A part with neither memory nor the CPU's units leaves a rest that six digits cannot tell from none.
+# A part with neither memory nor the CPU's units leaves a rest that six digits cannot tell from 0.
 CASES = [
     (name, choice)
     for name in PROFILES
