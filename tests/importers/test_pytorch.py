@@ -326,6 +326,14 @@ def test_texts_as_ids_and_exponents_as_times(read):
     assert profile.ops.time_ps[0] == 5 * US
 
 
+def test_digits_in_quotes_are_ids(read):
+    """Traces of 2021 quote thread ids, of some events only."""
+    trace = KinetoTrace()
+    mm(trace)
+    trace.events[0]["tid"] = str(trace.events[0]["tid"])
+    assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
+
+
 def test_header_behind_the_events(read):
     trace = KinetoTrace()
     mm(trace)

@@ -233,7 +233,9 @@ class _GpuWork:
                 "uncounted": int(uncounted[calls].sum()),
                 "outside-steps": int((self._scope < 0).sum()) if self._steps else 0,
                 "overlap-ns": int(work["duration"].sum()) - int(busy.sum()),
-                "whole-microseconds": int(not (work["duration"] % 1000).any()),
+                "whole-microseconds": int(
+                    not ((work["begin"] % 1000).any() or (work["duration"] % 1000).any())
+                ),
             }
         )
 

@@ -206,6 +206,11 @@ def limits(kind: DeviceKind, ops: OpTable, *, n_steps: int) -> tuple[str, ...]:
         sentences.append(
             "The trace states no clocks and no bandwidth: peaks come from the device's name."
         )
+    if any("HtoD" in name or "DtoH" in name for name in ops.name):
+        sentences.append(
+            "Copies between host and device are held against the device's memory; the link between "
+            "them, which is slower, is not known."
+        )
     if "communication" in ops.category:
         sentences.append("The time of communication kernels includes waiting for other ranks.")
     if not n_steps:
