@@ -202,6 +202,31 @@ def test_external_id_helps_where_the_launch_is_missing(read):
     assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
 
 
+HEADS = [((2, 4, 64, 32), BF16)] * 3
+
+
+def test_work_of_an_outer_operator_is_that_of_the_kernels_inside(read):
+    """The inner operator of some libraries has no formula; the outer one knows its shapes."""
+    trace = KinetoTrace()
+    name = "aten::_scaled_dot_product_flash_attention"
+    trace.call("vendor::attention", HEADS, ("fmha_kernel", 5.0), ("reduce_kernel", 1.0), outer=name)
+    profile = read(trace)
+    assert profile.ops.name == (f"{name} [2x4x64x32, 2x4x64x32, 2x4x64x32] bf16",)
+    assert profile.ops.flop[0] == 4_194_304
+    assert profile.ops.time_ps[0] == 6 * US
+
+
+def test_a_copy_alone_is_not_the_product_around_it(read):
+    """The product's own kernel may have been dropped from the trace."""
+    trace = KinetoTrace()
+    inputs = [((16,), FP32), ((64, 32), FP32), ((32, 16), FP32)]
+    trace.call("aten::copy_", inputs[:1] * 2, ("elementwise_copy", 1.0), outer="aten::expand")
+    trace.call("aten::copy_", inputs, ("elementwise_copy_kernel", 1.0), outer="aten::addmm")
+    profile = read(trace)
+    assert profile.ops.flop.sum() == 0
+    assert all(name.startswith("aten::copy_") for name in profile.ops.name)
+
+
 def test_kernels_without_launch_are_listed_by_name(read):
     trace = KinetoTrace()
     mm(trace)

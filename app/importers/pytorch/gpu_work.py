@@ -20,7 +20,13 @@ from app.importers.pytorch.rows import (
     multiplied,
 )
 from app.importers.pytorch.scan import Kind
-from app.importers.pytorch.words import COPY, is_communication, kernel_category, operator_category
+from app.importers.pytorch.words import (
+    COPY,
+    is_communication,
+    kernel_category,
+    may_compute,
+    operator_category,
+)
 
 _KERNEL_CHARACTERS = 120
 
@@ -63,6 +69,7 @@ class _GpuWork:
         self._is_loose = self._is_kernel & (found.operator < 0) & ~collectives[work["name"]]
         self._scope = step_of(found.launched_ns, steps)
         self._costs = Costs.of(trace.signatures)
+        self._operator = self._operators()
         self._row = self._rows()
 
     def result(self) -> FileWork:
@@ -86,6 +93,13 @@ class _GpuWork:
             launches=self._launches(),
         )
 
+    def _operators(self) -> I32:
+        """Operator per event. Copies and the like inside a matrix product are not the product."""
+        computes = np.array([may_compute(name) for name in self._trace.names], np.bool_)
+        counts = self._costs.flop[self._trace.operators["signature"]] > 0
+        events = self._by_operator & computes[self._trace.work["name"]]
+        return self._found.within_holders(events, counts) if len(counts) else self._found.operator
+
     # ---------------------------------------------------------------------------------------- rows
 
     def _rows(self) -> I32:
@@ -105,7 +119,7 @@ class _GpuWork:
         return row
 
     def _signature(self, events: Bools) -> I64:
-        return self._trace.operators["signature"][self._found.operator[events]].astype(np.int64)
+        return self._trace.operators["signature"][self._operator[events]].astype(np.int64)
 
     def _own_row(self, name: int) -> int:
         text = self._trace.names[name]
@@ -170,7 +184,7 @@ class _GpuWork:
 
     def _executions(self) -> _Executions:
         events = np.flatnonzero(self._by_operator)
-        operators, first = np.unique(self._found.operator[events], return_index=True)
+        operators, first = np.unique(self._operator[events], return_index=True)
         signature = self._trace.operators["signature"][operators].astype(np.int64)
         has_flop = np.zeros(len(self._trace.operators), np.bool_)
         has_flop[operators] = self._costs.flop[signature] > 0

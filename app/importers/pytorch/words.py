@@ -71,6 +71,14 @@ def kernel_category(kernel: str) -> str:
     return _first(_KERNEL_CATEGORIES, kernel.lower()) or OTHER
 
 
+_HELPERS = frozenset({"copy", "elementwise", "reduction", "indexing", "sort", "communication"})
+
+
+def may_compute(kernel: str) -> bool:
+    """True unless a kernel's name says that it only moves or combines elements."""
+    return kernel_category(kernel) not in _HELPERS
+
+
 def is_communication(kernel: str) -> bool:
     """True for kernels of collectives: their time includes waiting for other ranks."""
     return _first(_KERNEL_CATEGORIES[:1], kernel.lower()) is not None
