@@ -225,10 +225,12 @@ function createPage(model, lens, library, initial) {
     if (clear) element.append(html("button", { class: "btn", type: "button", on: { click: () => store.set(withoutFilters(store.get())) } }, "Clear all filters"));
   }
 
-  function drawCharts() {
+  function drawOps() {
     charts.strip.draw(visible.place);
-    return Promise.all([charts.op.draw(), charts.program.draw()]);
+    return charts.op.draw();
   }
+
+  const drawCharts = () => Promise.all([drawOps(), charts.program.draw()]);
 
   /** Other peaks, another device or a comparison: the same page from other data. */
   function look(state) {
@@ -250,10 +252,13 @@ function createPage(model, lens, library, initial) {
     card.hide();
     showWords(state);
     if (!charts) return;
-    charts.op.show(visible.set);
+    const draws = newView || charts.op.needsDrawing(state, previous);
+    charts.op.show(visible.set, draws);
     charts.strip.show(visible.set);
     charts.program.markSelection();
-    if (newLook || charts.op.needsDrawing(state, previous)) drawCharts();
+    if (draws) drawOps();
+    // The small chart may come a frame later: what was asked for is seen sooner.
+    if (newView) requestAnimationFrame(() => void charts.program.draw());
   }
 
   function showView() {
