@@ -202,6 +202,23 @@ def test_external_id_helps_where_the_launch_is_missing(read):
     assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
 
 
+def test_on_the_cpu_work_counts_once_and_time_is_own(read):
+    trace = KinetoTrace(device=None)
+    inputs = [((64, 32), FP32), ((32, 16), FP32)]
+    trace.call("aten::mm", inputs, outer="aten::matmul")
+    trace.call("aten::result_type", [((8, 8), FP32)], outer="aten::mean")
+    profile = read(trace)
+    product, outer = row(profile, "aten::mm"), row(profile, "aten::matmul")
+    assert profile.ops.flop.tolist().count(2 * 64 * 32 * 16) == 1
+    assert profile.ops.flop[product] == 2 * 64 * 32 * 16
+    assert profile.ops.unit_flop[ComputeUnit.VECTOR_FP32][product] == profile.ops.flop[product]
+    assert profile.ops.bytes_accessed[outer] == 0
+    assert profile.ops.time_ps[outer] == 5 * US
+    assert profile.ops.self_time_ps[outer] == 2 * US
+    assert profile.ops.bytes_accessed[row(profile, "aten::mean")] == 256
+    assert profile.op_time_ps == 10 * US
+
+
 HEADS = [((2, 4, 64, 32), BF16)] * 3
 
 
