@@ -267,7 +267,8 @@ function createPage(model, lens, library, initial) {
     const verdict = isWhatIf(state)
       ? whatIfVerdict({ model, ownModel, infeed: state.infeed, device, peaks: state.peaks })
       : view().verdict;
-    showVerdict(verdict, model.profile.provenance, follow);
+    const hasCounts = view().rows.some((row) => row.cost === "known" || row.cost === "no_flops");
+    showVerdict(verdict, hasCounts ? model.profile.provenance : undefined, follow);
     peaksMenu.render();
     programTable.setColumns();
   }
