@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.importers._kernel_names import COPY, is_communication, kernel_category
 from app.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
 from app.importers.pytorch.events import Step, Trace
 from app.importers.pytorch.nesting import busy_times
@@ -20,13 +21,7 @@ from app.importers.pytorch.rows import (
     multiplied,
 )
 from app.importers.pytorch.scan import Kind
-from app.importers.pytorch.words import (
-    COPY,
-    is_communication,
-    kernel_category,
-    may_compute,
-    operator_category,
-)
+from app.importers.pytorch.words import may_compute, operator_category
 
 _KERNEL_CHARACTERS = 120
 
