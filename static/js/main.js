@@ -18,7 +18,7 @@ import { wireChartKeys, wireKeyboard, wireTabs } from "./keyboard.js";
 import { watchFilterBar, watchSize } from "./layout.js";
 import { createLens, isSameChoice } from "./lens.js";
 import { wireMenus } from "./menu.js";
-import { createModel } from "./model.js";
+import { createModel, unpacked } from "./model.js";
 import { createOpChart, opPlaces } from "./op-chart.js";
 import { isWhatIf } from "./peaks.js";
 import { createPeaksMenu } from "./peaks-menu.js";
@@ -49,7 +49,7 @@ function plotlyReady() {
 async function loadPage(url) {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-  return response.json();
+  return unpacked(await response.json());
 }
 
 function notify(text) {
