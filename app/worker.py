@@ -89,8 +89,8 @@ def _store(
 def _headline(page: dict[str, Any]) -> dict[str, Any]:
     """What lists show, taken from the page data so that list and page never disagree."""
     device, view = page["device"], page["views"]["in"]
-    rows: list[dict[str, Any]] = view["program"]
-    total = rows[0] if rows else {}
+    points: dict[str, list[Any]] = view["program"]["columns"]
+    total = {name: column[0] for name, column in points.items()}
     at = total.get("bound_by")
     bound = page["bounds"][at] if at is not None else {}
     costs = page["ops"]["columns"]["cost"]

@@ -37,6 +37,7 @@ _TPU7X_CLOCK = (
     "The profile's peak belongs to a clock of 1.9 GHz, the published one to 2.2 GHz; the profile's "
     "is what the part ran at."
 )
+_XPROFS_AMD = "AMD GPU - "
 _NO_RATE = (
     "The profile has no compute peak: XProf knows no rate of some AMD architectures and computes "
     "zero. The catalogue's is used."
@@ -102,7 +103,7 @@ def _main_peak(
     published, profile = compute[0].gflops, reported.peak_gflops
     if not profile:
         if reported.kind is DeviceKind.GPU:
-            why = _NO_RATE if part.vendor == "AMD" else _NO_PEAK
+            why = _NO_RATE if reported.name.startswith(_XPROFS_AMD) else _NO_PEAK
             yield _comparison("peak", "Compute", "gflops", None, published, why)
         return
     if _differ(profile, published):

@@ -43,8 +43,16 @@ class Lookup:
 
 
 def identify(reported: ReportedDevice) -> Part | None:
-    """The catalogue's part behind a reported device: by its exact name, else by its family."""
-    return find(reported.name) or resolve_family(reported.name, reported.traits)
+    """The catalogue's part behind a reported device: by its exact name, else by its family.
+
+    AMD's tools name generations of their own ("MI200"); the architecture is the family, too.
+    """
+    traits = reported.traits
+    return (
+        find(reported.name)
+        or resolve_family(reported.name, traits)
+        or resolve_family(f"AMD GPU - {traits.architecture}", traits)
+    )
 
 
 def parts_of(reported: ReportedDevice, machine: Part | None) -> tuple[Part, ...]:

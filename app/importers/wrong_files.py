@@ -91,6 +91,14 @@ _JSON_KEYS: tuple[tuple[frozenset[str], WrongFile], ...] = (
     (frozenset({"log", "pages"}), WrongFile("a HAR file of a browser")),
     (frozenset({"rocprofiler-sdk-tool"}), WrongFile("a trace of rocprofv3", _COUNTERS)),
 )
+# Words at the start of texts by the tool that writes them.
+_WORDS_SEEN = 600
+_WORDS: tuple[tuple[str, WrongFile], ...] = (
+    ("LIKWID", WrongFile("an output of LIKWID", _TABLE)),
+    ("Group 1 Metric", WrongFile("an output of LIKWID", _TABLE)),
+    ("Intel(R) Advisor", WrongFile("a report of Intel Advisor", _TABLE)),
+    ("memroofs ", WrongFile("an input of NERSC's roofline scripts", _TABLE)),
+)
 # Columns of tables by the tool that writes them, as `header_words` spells them.
 _COLUMNS: tuple[tuple[frozenset[str], WrongFile], ...] = (
     (frozenset({"host/device", "operation"}), WrongFile("XProf's framework_op_stats", _XPROF_TOOL)),
@@ -208,6 +216,9 @@ def _by_text(source: SourceFile) -> WrongFile | None:
         return WrongFile(kind, _PICTURE if "SVG" in kind else "")
     if text.lstrip()[:1] in {"{", "["}:
         return _json_document(text.lstrip())
+    found = next((wrong for word, wrong in _WORDS if word in text[:_WORDS_SEEN]), None)
+    if found is not None:
+        return found
     words = {header_words(cell) for cell in first_row(head)}
     return next((wrong for columns, wrong in _COLUMNS if columns <= words), None)
 

@@ -297,7 +297,7 @@ def _unit_columns(units: Mapping[ComputeUnit, str], core_word: str) -> tuple[Col
         "Compute roof",
         "roof",
         "",
-        False,
+        len(units) > 1,
         "The compute unit whose peak is used most; FLOP rate / peak is against it.",
     )
     rates = (

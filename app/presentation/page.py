@@ -12,7 +12,7 @@ import numpy as np
 
 from app.analysis import roofline
 from app.analysis.json_text import to_json
-from app.analysis.records import ProgramPoints, RooflineAnalysis, Scope, View
+from app.analysis.records import Measures, ProgramPoints, RooflineAnalysis, Scope, View
 from app.analysis.roofline import Floats
 from app.model.compute import ComputeUnit
 from app.model.device import PeakComparison
@@ -129,7 +129,7 @@ def _details(analysis: RooflineAnalysis) -> Iterator[Json]:
             "source_file": table.source_file[op],
             "source_line": int(table.source_line[op]) if table.source_line[op] >= 0 else None,
             "source_stack": [line for line in table.source_stack[op].split("\n") if line],
-            "program_id": str(program_id),
+            "program_id": str(program_id) if _has_program(analysis, op) else None,
             "program": names.get(program_id, ""),
             **_launches(analysis.profile.launches, op),
         }
@@ -333,17 +333,20 @@ def _op_columns(
     number = {name: k for k, name in enumerate(categories)}
     rows = listed.tolist()
     is_op = [op < len(profile.ops) for op in rows]
+    has_program = [
+        real and _has_program(analysis, op) for op, real in zip(rows, is_op, strict=True)
+    ]
     measured = {name: column[listed] for name, column in ops.measures.by_id(levels).items()}
-    own_peaks = _shares_of_own_peaks(analysis)
+    own_peaks = _shares_of_own_peaks(analysis, ops.measures)
     return {
         "name": [ops.name[op] for op in rows],
         "category": [number[ops.category[op]] for op in rows],
         "bound_by": ops.measures.bound[listed].tolist(),
-        **_compute_roofs(analysis, rows),
+        **_compute_roofs(analysis, ops.measures.unit[rows].tolist()),
         "cost": [ops.cost[op].value for op in rows],
         "program_id": [
-            str(int(ops.program_id[op])) if real else None
-            for op, real in zip(rows, is_op, strict=True)
+            str(int(ops.program_id[op])) if known else None
+            for op, known in zip(rows, has_program, strict=True)
         ],
         "program": [
             profile.program_names.get(int(ops.program_id[op]), "") if real else ""
@@ -362,17 +365,16 @@ def _op_columns(
     }
 
 
-def _compute_roofs(analysis: RooflineAnalysis, rows: Sequence[int]) -> Json:
-    """The compute roof of each op, where work is split by unit; elsewhere it is the main one."""
+def _compute_roofs(analysis: RooflineAnalysis, units: Sequence[int]) -> Json:
+    """The compute roof of each row, where work is split by unit; elsewhere it is the main one."""
     if not analysis.units:
         return {}
-    units = analysis.ops.measures.unit[list(rows)].tolist()
     return {"compute_unit": [analysis.roof_of_unit(unit) for unit in units]}
 
 
-def _shares_of_own_peaks(analysis: RooflineAnalysis) -> dict[str, Floats]:
+def _shares_of_own_peaks(analysis: RooflineAnalysis, measures: Measures) -> dict[str, Floats]:
     """Utilisation where a profiler measured peaks per launch: not rate ÷ the device's peak."""
-    table, measures = analysis.profile.ops, analysis.ops.measures
+    table = analysis.profile.ops
     return {
         **{
             f"{level}_utilisation_ratio": measures.utilisation_ratio[level]
@@ -384,6 +386,12 @@ def _shares_of_own_peaks(analysis: RooflineAnalysis) -> dict[str, Floats]:
             if unit in measures.unit_utilisation_ratio
         },
     }
+
+
+def _has_program(analysis: RooflineAnalysis, op: int) -> bool:
+    """False where the profiler knows kernels but no programs: they all have number 0."""
+    profile = analysis.profile
+    return bool(profile.program_names or profile.ops.program_id[op])
 
 
 def _source(analysis: RooflineAnalysis, op: int) -> str:
@@ -416,7 +424,7 @@ def _view(
         },
         "total_time_per_core_us": _rounded(view.total_time_us / cores),
         "beyond": {"ops": view.beyond_ops, "share_ratio": _rounded(view.beyond_share_ratio)},
-        "program": list(_program(analysis, view.program, levels)),
+        "program": _program(analysis, view.program, levels),
         "verdict": {"headline": verdict.headline, "lead": verdict.lead},
         "categories": [_category(share, categories) for share in shares],
     }
@@ -434,33 +442,38 @@ def _category(share: CategoryShare, categories: Sequence[str]) -> Json:
 
 def _program(
     analysis: RooflineAnalysis, points: ProgramPoints, levels: Sequence[MemoryLevel]
-) -> Iterator[Json]:
-    columns = {
-        name: _numbers(column)
-        for name, column in points.measures.by_id(levels).items()
-        if name not in _OF_OPS_ONLY
+) -> Json:
+    """Program points as columns: a long run has thousands of steps."""
+    measured = points.measures.by_id(levels)
+    return {
+        "count": len(points),
+        "columns": {
+            "scope": [scope.value for scope in points.scope],
+            "label": list(points.label),
+            "order": _order_of_steps(points),
+            "is_outlier": points.outlier.tolist(),
+            "bound_by": points.measures.bound.tolist(),
+            **_compute_roofs(analysis, points.measures.unit.tolist()),
+            **{
+                name: _numbers(column)
+                for name, column in measured.items()
+                if name not in _OF_OPS_ONLY
+            },
+            **_named(_shares_of_own_peaks(analysis, points.measures)),
+        },
     }
-    steps = sum(scope is Scope.STEP for scope in points.scope)
-    seen = 0
-    for row, (scope, label) in enumerate(zip(points.scope, points.label, strict=True)):
-        is_step = scope is Scope.STEP
-        order = _rounded(seen / (steps - 1) if steps > 1 else 1.0) if is_step else None
-        seen += is_step
-        yield {
-            "scope": scope.value,
-            "label": label,
-            "order": order,
-            "is_outlier": bool(points.outlier[row]),
-            "bound_by": int(points.measures.bound[row]),
-            **_compute_roof(analysis, points, row),
-            **{name: column[row] for name, column in columns.items()},
-        }
 
 
-def _compute_roof(analysis: RooflineAnalysis, points: ProgramPoints, row: int) -> Json:
-    if not analysis.units:
-        return {}
-    return {"compute_unit": analysis.roof_of_unit(int(points.measures.unit[row]))}
+def _named(columns: Mapping[str, Floats]) -> Json:
+    return {name: _numbers(column) for name, column in columns.items()}
+
+
+def _order_of_steps(points: ProgramPoints) -> list[float | None]:
+    """0 for the first step to 1 for the last; `None` for what is no step."""
+    is_step = np.array([scope is Scope.STEP for scope in points.scope], np.bool_)
+    steps = int(is_step.sum())
+    place = (np.cumsum(is_step) - 1) / (steps - 1) if steps > 1 else np.ones(len(points))
+    return _numbers(np.where(is_step, place, np.nan))
 
 
 # ------------------------------------------------------------------------------------------ numbers

@@ -67,6 +67,14 @@ _FIXED = {
     "dot": 7,
     "reduce": 8,
     "convolution": 9,
+    "matmul": 1,
+    "attention": 2,
+    "normalisation": 3,
+    "softmax": 4,
+    "fused (Inductor)": 6,
+    "optimizer": 7,
+    "reduction": 8,
+    "pooling": 12,
     "sort": 10,
     "reduce-window": 11,
     # squares: data movement
@@ -81,6 +89,8 @@ _FIXED = {
     "copy-done": 10,
     "broadcast": 11,
     "copy-start": 12,
+    "indexing": 7,
+    "embedding": 8,
     # triangles: communication
     "reduce-scatter": 2,
     "all-reduce-scatter fusion": 3,
@@ -92,6 +102,7 @@ _FIXED = {
     "infeed": 9,
     "all-reduce": 11,
     "outfeed": 12,
+    "communication": 11,
     # diamonds: the rest
     "rng-bit-generator": 5,
     "custom-call": 6,
@@ -109,6 +120,7 @@ _COLLECTIVE = (
     "send",
     "recv",
     "permute",
+    "communication",
     "infeed",
     "outfeed",
 )
@@ -124,8 +136,25 @@ _MOVEMENT = (
     "scatter",
     "concatenate",
     "pad",
+    "indexing",
+    "embedding",
 )
-_COMPUTE = ("fusion", "convolution", "dot", "elementwise", "reduce", "sort", "rng")
+_COMPUTE = (
+    "fusion",
+    "fused",
+    "convolution",
+    "dot",
+    "matmul",
+    "attention",
+    "normalisation",
+    "softmax",
+    "optimizer",
+    "pooling",
+    "elementwise",
+    "reduc",
+    "sort",
+    "rng",
+)
 
 
 def category_style(category: str) -> MarkStyle:

@@ -12,6 +12,12 @@ const byId = (id) => /** @type {any} */ (document.getElementById(id));
 export const toggled = (list, entry) => (list.includes(entry) ? list.filter((item) => item !== entry) : [...list, entry]);
 
 /**
+ * Whether host transfers can be left out: other profilers than XProf's have none, and the switch would do nothing.
+ * @param {any} page
+ */
+export const canDropInfeed = (page) => page.device.kind === "tpu" || page.categories.some(({ name }) => /infeed|outfeed/.test(name));
+
+/**
  * @param {object} options
  * @param {import("./model.js").Model} options.model
  * @param {import("./store.js").Store} options.store
@@ -26,6 +32,7 @@ export function createFilters({ model, store }) {
   byId("filter-min").addEventListener("change", (event) => change({ min: Number(event.target.value) }));
   byId("filter-cover").addEventListener("input", (event) => change({ cover: Number(event.target.value) }));
   byId("filter-infeed").addEventListener("change", (event) => change({ infeed: event.target.checked ? "in" : "out" }));
+  byId("filter-infeed").closest(".switch").hidden = !canDropInfeed(model);
   byId("chart-axis").addEventListener("change", (event) => store.set({ x: event.target.value, zoom: null, box: null }));
   byId("chart-roofs").addEventListener("change", (event) => store.set({ roofs: event.target.value }));
   part("clear").addEventListener("click", () => store.set(withoutFilters(store.get())));

@@ -38,6 +38,7 @@ export function deviceNotes({ other, summary, model, list }) {
     device.devices_per_chip > 1 ? `One device is a part of a chip: ${device.scope}.` : "",
     memoryText(device, model, list),
     precisionText(other, model),
+    ...other.standIns.map(({ unit, label }) => `${unitLabel(model, unit)} work is held against ${label}.`),
     levelsText(other, model),
     leftText(summary, model, device.absent),
   ].filter(Boolean);

@@ -26,6 +26,7 @@ const STYLES = [["--vs-1", "9px,4px"], ["--vs-2", "3px,3px"], ["--vs-3", "12px,3
  * @property {number[]} bound index into `bounds` per op
  * @property {(string | null)[]} why the bound of an op is not known: "cost", "idle", "rate:<unit>" or "bandwidth"
  * @property {string[]} levels memory levels it has a roof for
+ * @property {{ unit: string, label: string }[]} standIns units it does not have, and which does their work
  * @property {{ label: string, gflops: number } | null} whole the roof that unsplit FLOPs count against
  */
 
@@ -40,8 +41,19 @@ export function otherDevices(page, list, ids) {
   return devices.map((device, i) => otherDevice(page, list, device, STYLES[i]));
 }
 
+/** Which unit does the work of one that a device does not have: the same precision, only slower. */
+const STAND_INS = { matrix_fp64: ["vector_fp64"], matrix_fp32: ["vector_fp32"], matrix_tf32: ["matrix_fp32", "vector_fp32"] };
+
+/** The roofs with the units that others stand in for. */
+function withStandIns({ compute, memory }) {
+  const has = (unit) => compute.some((roof) => roof.unit === unit || roof.covers.includes(unit));
+  const missing = Object.entries(STAND_INS).filter(([unit]) => !has(unit)).map(([unit, others]) => [unit, others.find(has)]);
+  const standsFor = (roof) => missing.filter(([, other]) => other === roof.unit).map(([unit]) => unit);
+  return { memory, compute: compute.map((roof) => ({ ...roof, covers: [...roof.covers, ...standsFor(roof)], standsFor: standsFor(roof) })) };
+}
+
 function otherDevice(page, list, device, [token, dash]) {
-  const roofs = roofsOfDevice(page, list, device);
+  const roofs = withStandIns(roofsOfDevice(page, list, device));
   const { columns } = withRoofs(page, roofs).ops;
   const isMain = (roof) => roof.id === "hbm" || roof.id === "dram";
   const memory = roofs.memory.find(isMain) ?? null;
@@ -52,8 +64,14 @@ function otherDevice(page, list, device, [token, dash]) {
   const main = roofs.compute.find((roof) => roof.unit === page.roofs.compute[0]?.unit) ?? roofs.compute[0] ?? null;
   return {
     id: device.id, name: device.name, device, token, dash, memory, compute: main, us, bound: columns.bound_by, why,
-    levels: roofs.memory.map(({ id }) => id), whole: unitIds(page).length === 0 ? roofs.compute[0] ?? null : null,
+    levels: roofs.memory.map(({ id }) => id), standIns: standInsOf(page, roofs.compute), whole: unitIds(page).length === 0 ? roofs.compute[0] ?? null : null,
   };
+}
+
+/** Units of this profile's work that another unit does there. */
+function standInsOf(page, compute) {
+  const isUsed = (unit) => page.ops.columns[`${unit}_flop_rate_gflops`]?.some((rate) => rate > 0);
+  return compute.flatMap((roof) => roof.standsFor.filter(isUsed).map((unit) => ({ unit, label: roof.label })));
 }
 
 /** Why an op's lower bound is not known on a device with these roofs; null where it is. */

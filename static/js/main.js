@@ -18,7 +18,7 @@ import { wireChartKeys, wireKeyboard, wireTabs } from "./keyboard.js";
 import { watchFilterBar, watchSize } from "./layout.js";
 import { createLens, isSameChoice } from "./lens.js";
 import { wireMenus } from "./menu.js";
-import { createModel } from "./model.js";
+import { createModel, unpacked } from "./model.js";
 import { createOpChart, opPlaces } from "./op-chart.js";
 import { isWhatIf } from "./peaks.js";
 import { createPeaksMenu } from "./peaks-menu.js";
@@ -49,7 +49,7 @@ function plotlyReady() {
 async function loadPage(url) {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-  return response.json();
+  return unpacked(await response.json());
 }
 
 function notify(text) {
@@ -225,10 +225,12 @@ function createPage(model, lens, library, initial) {
     if (clear) element.append(html("button", { class: "btn", type: "button", on: { click: () => store.set(withoutFilters(store.get())) } }, "Clear all filters"));
   }
 
-  function drawCharts() {
+  function drawOps() {
     charts.strip.draw(visible.place);
-    return Promise.all([charts.op.draw(), charts.program.draw()]);
+    return charts.op.draw();
   }
+
+  const drawCharts = () => Promise.all([drawOps(), charts.program.draw()]);
 
   /** Other peaks, another device or a comparison: the same page from other data. */
   function look(state) {
@@ -250,10 +252,13 @@ function createPage(model, lens, library, initial) {
     card.hide();
     showWords(state);
     if (!charts) return;
-    charts.op.show(visible.set);
+    const draws = newView || charts.op.needsDrawing(state, previous);
+    charts.op.show(visible.set, draws);
     charts.strip.show(visible.set);
     charts.program.markSelection();
-    if (newLook || charts.op.needsDrawing(state, previous)) drawCharts();
+    if (draws) drawOps();
+    // The small chart may come a frame later: what was asked for is seen sooner.
+    if (newView) requestAnimationFrame(() => void charts.program.draw());
   }
 
   function showView() {
@@ -262,7 +267,8 @@ function createPage(model, lens, library, initial) {
     const verdict = isWhatIf(state)
       ? whatIfVerdict({ model, ownModel, infeed: state.infeed, device, peaks: state.peaks })
       : view().verdict;
-    showVerdict(verdict, model.profile.provenance, follow);
+    const hasCounts = view().rows.some((row) => row.cost === "known" || row.cost === "no_flops");
+    showVerdict(verdict, hasCounts ? model.profile.provenance : undefined, follow);
     peaksMenu.render();
     programTable.setColumns();
   }

@@ -37,7 +37,22 @@ import { levelIds } from "./peaks.js";
 export const JOINED = "joined";
 
 /**
- * @param {any} first the JSON of `/page`
+ * The page data as sent, with program points as objects: there are few of them where the page reads them one by one.
+ * @param {any} page changed in place
+ */
+export function unpacked(page) {
+  for (const view of Object.values(page.views)) view.program = pointsOf(view.program);
+  return page;
+}
+
+/** @param {{ count: number, columns: Record<string, any[]> }} program */
+function pointsOf({ count, columns }) {
+  const entries = Object.entries(columns);
+  return Array.from({ length: count }, (_, row) => Object.fromEntries(entries.map(([id, column]) => [id, column[row]])));
+}
+
+/**
+ * @param {any} first the JSON of `/page`, unpacked
  */
 export function createModel(first) {
   let page = first;

@@ -207,10 +207,13 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
 
   return {
     draw,
-    /** @param {ReadonlySet<Row>} rows the ops that pass the filters */
-    show(rows) {
+    /**
+     * @param {ReadonlySet<Row>} rows the ops that pass the filters
+     * @param {boolean} [draws] a drawing follows, and shows them
+     */
+    show(rows, draws = false) {
       shown = rows;
-      if (!geometry) return;
+      if (!geometry || draws) return;
       if (geometry.joined) drawSoon();
       fade();
       markSelection();

@@ -25,12 +25,12 @@ export function segmentNodes(segments, onFollow) {
 
 /**
  * @param {{ headline: any[], lead: any[] }} verdict
- * @param {import("./provenance.js").Provenance | undefined} provenance of the numbers it speaks of
+ * @param {import("./provenance.js").Provenance | undefined} provenance of FLOPs and bytes; undefined where none are known
  * @param {(filter: Record<string, unknown>) => void} onFollow
  */
 export function showVerdict(verdict, provenance, onFollow) {
   part("headline").replaceChildren(...segmentNodes(verdict.headline, onFollow));
-  const counts = verdict.lead.length > 0 ? countsText(provenance) : null;
+  const counts = countsText(provenance);
   const tag = counts ? [" ", html("span", { class: "origin", title: counts.meaning }, counts.text)] : [];
   part("lead").replaceChildren(...segmentNodes(verdict.lead, onFollow), ...tag);
 }

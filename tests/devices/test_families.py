@@ -1,9 +1,13 @@
 """Family names: resolved by what else the profile says, or not at all."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.devices.families import resolve_family
-from app.model.device import DeviceTraits
+from app.devices.lookup import identify
+from app.model.device import DeviceKind, DeviceTraits
+from tests.builders import reported
 
 AMPERE, ADA = "Nvidia GPU (Ampere)", "Nvidia GPU (Ada Lovelace)"
 HOPPER, VOLTA = "Nvidia GPU (Hopper)", "Nvidia GPU (Volta)"
@@ -77,3 +81,10 @@ def test_too_little_or_another_part_is_no_part(family, described):
 def test_capture_that_names_no_family_needs_every_trait():
     assert resolve_family("GPU", traits(80, 1.53, 15.8, 898)).id == "v100-sxm2"
     assert resolve_family("GPU", traits(None, None, 15.8, 898)) is None
+
+
+def test_architecture_is_the_family_of_a_device_that_is_named_by_generation():
+    described = replace(traits(104, 1.7, 64, 1638), architecture="gfx90a")
+    device = reported(kind=DeviceKind.GPU, name="MI200", gflops=None, traits=described)
+    assert identify(device).id == "mi210"
+    assert identify(replace(device, traits=replace(described, architecture=""))) is None

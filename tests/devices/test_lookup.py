@@ -15,6 +15,8 @@ HBM, SHARED_L1 = MemoryLevel.HBM, MemoryLevel.SHARED_L1
 BF16, FP8 = ComputeUnit.MATRIX_BF16, ComputeUnit.MATRIX_FP8
 H100, A100 = "NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB"
 
+MI210 = DeviceTraits(processor_count=104, clock_ghz=1.7, memory_bytes=2**36, memory_gbs=1638.4)
+
 
 def reported(name, gflops=None, kind=GPU, *, gbs=None, **rest):
     return ReportedDevice(
@@ -174,7 +176,8 @@ def test_families_are_looked_up_by_their_traits():
         (reported("TPU7x", 1_028_750, TPU), "peak", 0.892, "1.9 GHz"),
         (reported("NVIDIA GeForce RTX 4090", 330_301), "peak", 2.0, "GeForce"),
         (reported(H100, 989_400), "matrix_fp8", 0.5, "one compute peak"),
-        (reported("AMD Instinct MI210"), "peak", None, "computes zero"),
+        (reported("AMD Instinct MI210"), "peak", None, "does not say enough"),
+        (reported("AMD GPU - gfx90a", traits=MI210), "peak", None, "computes zero"),
         (reported("Tesla T4"), "peak", None, "not say enough"),
         (reported("NVIDIA A10G", 140_083), "peak", 2.0, "Public tables disagree"),
         (reported("NVIDIA L4", 60_000), "peak", 0.496, "72 W board"),

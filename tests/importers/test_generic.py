@@ -82,6 +82,7 @@ def test_minimal_table(read):
         ("name,FLOP/s,dram_bw,flops", "g,2e13,320,2.5e9"),
         ("name,flops,bytes,gflop/s", "g,2500000000,40000000,20000"),
         ("name,time,flops,bytes", "g,125 us,2.5 GFLOP,40 MB"),
+        ("Arithmetic Intensity,Total Flops,Time (s),Cycles,Label", "62.5,2.5e9,0.000125,99,g"),
         ("name,Self GFLOP,Self AI,Self Elapsed Time", "g,2.5,62.5,125e-6s"),
     ],
 )
@@ -200,6 +201,27 @@ def test_impossible_rows_are_left_out_and_named(read):
     assert "line 3, column flops: “fast” is no number" in message
     with pytest.raises(CorruptProfileError, match="none of its 1 rows"):
         read("name,flops,bytes,time_s\na,-5,1,1\n")
+
+
+@pytest.mark.parametrize("calls", ["1e999", "1e300", "-3", "2.0e12"])
+def test_absurd_numbers_of_calls_are_left_out(calls, read):
+    rows = f"a,{calls},8,4,1\nb,2,8,4,1\n"
+    assert read(f"name,calls,flops,bytes,time_s\n{rows}").ops.name == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("output of a run", DeviceKind.UNKNOWN),
+        ("Google TPU v5p", DeviceKind.TPU),
+        ("AMD Instinct MI300X", DeviceKind.GPU),
+        ("H100 SXM", DeviceKind.GPU),
+        ("Intel Xeon 8480", DeviceKind.CPU),
+        ("charm++ farm", DeviceKind.UNKNOWN),
+    ],
+)
+def test_kinds_of_devices(name, kind, read):
+    assert read(f"# device: {name}\n{GEMM}").device.kind is kind
 
 
 def test_times_alone_are_not_enough(read):

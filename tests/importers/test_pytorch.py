@@ -52,6 +52,10 @@ def row(profile: Profile, name: str) -> int:
     return next(k for k, op in enumerate(profile.ops.name) if op.startswith(name))
 
 
+def row_of_first(ops: np.ndarray, op: int) -> int:
+    return int(np.flatnonzero(ops == op)[0])
+
+
 def codes(profile: Profile) -> set[str]:
     return {found.code for found in profile.diagnostics}
 
@@ -87,6 +91,10 @@ def test_training_sample():
     assert profile.device.traits.architecture == "sm_90"
     assert profile.flop_provenance is profile.bytes_provenance is Provenance.ESTIMATED
     assert any("lower bound" in sentence for sentence in profile.limits)
+    launches = profile.launches
+    assert launches is not None
+    assert launches.time_ps[launches.op == k].sum() == profile.ops.self_time_ps[k]
+    assert launches.detail[row_of_first(launches.op, k)].startswith("step 10, nvjet")
     assert profile.captured_at_ns == 1_790_000_000_001_003_000 + 2_000
 
 
@@ -192,6 +200,48 @@ def test_external_id_helps_where_the_launch_is_missing(read):
     kernel["args"]["External id"] = operator["args"]["External id"]
     trace.events.remove(launch)
     assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
+
+
+def test_on_the_cpu_work_counts_once_and_time_is_own(read):
+    trace = KinetoTrace(device=None)
+    inputs = [((64, 32), FP32), ((32, 16), FP32)]
+    trace.call("aten::mm", inputs, outer="aten::matmul")
+    trace.call("aten::result_type", [((8, 8), FP32)], outer="aten::mean")
+    profile = read(trace)
+    product, outer = row(profile, "aten::mm"), row(profile, "aten::matmul")
+    assert profile.ops.flop.tolist().count(2 * 64 * 32 * 16) == 1
+    assert profile.ops.flop[product] == 2 * 64 * 32 * 16
+    assert profile.ops.unit_flop[ComputeUnit.VECTOR_FP32][product] == profile.ops.flop[product]
+    assert profile.ops.bytes_accessed[outer] == 0
+    assert profile.ops.time_ps[outer] == 5 * US
+    assert profile.ops.self_time_ps[outer] == 2 * US
+    assert profile.ops.bytes_accessed[row(profile, "aten::mean")] == 256
+    assert profile.op_time_ps == 10 * US
+
+
+HEADS = [((2, 4, 64, 32), BF16)] * 3
+
+
+def test_work_of_an_outer_operator_is_that_of_the_kernels_inside(read):
+    """The inner operator of some libraries has no formula; the outer one knows its shapes."""
+    trace = KinetoTrace()
+    name = "aten::_scaled_dot_product_flash_attention"
+    trace.call("vendor::attention", HEADS, ("fmha_kernel", 5.0), ("reduce_kernel", 1.0), outer=name)
+    profile = read(trace)
+    assert profile.ops.name == (f"{name} [2x4x64x32, 2x4x64x32, 2x4x64x32] bf16",)
+    assert profile.ops.flop[0] == 4_194_304
+    assert profile.ops.time_ps[0] == 6 * US
+
+
+def test_a_copy_alone_is_not_the_product_around_it(read):
+    """The product's own kernel may have been dropped from the trace."""
+    trace = KinetoTrace()
+    inputs = [((16,), FP32), ((64, 32), FP32), ((32, 16), FP32)]
+    trace.call("aten::copy_", inputs[:1] * 2, ("elementwise_copy", 1.0), outer="aten::expand")
+    trace.call("aten::copy_", inputs, ("elementwise_copy_kernel", 1.0), outer="aten::addmm")
+    profile = read(trace)
+    assert profile.ops.flop.sum() == 0
+    assert all(name.startswith("aten::copy_") for name in profile.ops.name)
 
 
 def test_kernels_without_launch_are_listed_by_name(read):
@@ -316,6 +366,14 @@ def test_texts_as_ids_and_exponents_as_times(read):
     profile = read(text)
     assert profile.ops.name == ("aten::mm [64x32, 32x16] bf16",)
     assert profile.ops.time_ps[0] == 5 * US
+
+
+def test_digits_in_quotes_are_ids(read):
+    """Traces of 2021 quote thread ids, of some events only."""
+    trace = KinetoTrace()
+    mm(trace)
+    trace.events[0]["tid"] = str(trace.events[0]["tid"])
+    assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
 
 
 def test_header_behind_the_events(read):

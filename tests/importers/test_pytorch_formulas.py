@@ -128,6 +128,8 @@ def test_unknown_flop(operator, dims):
         ("aten::sum", [[64, 64]], [FP32], 64 * 64 * 4),
         ("aten::cat", [[[4], [6]], []], ["TensorList", "Scalar"], None),  # no types inside lists
         ("aten::index", [[100], [5]], [FP32, "long"], None),
+        ("aten::transpose", [[100, 5]], [FP32], None),
+        ("AddmmBackward0", [[100, 5]], [FP32], None),
         ("aten::relu", [[4]], ["c10::mystery"], None),
         ("aten::relu", [], [], None),
     ],

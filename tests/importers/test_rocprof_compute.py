@@ -264,6 +264,12 @@ def test_a_word_among_counters_is_located(tmp_path):
         read(edited(tmp_path / "w", TCC_EA_RDREQ_sum="many"))
 
 
+@pytest.mark.parametrize("count", ["1e999", "1e300", "-5"])
+def test_what_no_counter_can_hold_is_damage(count, tmp_path):
+    with pytest.raises(CorruptProfileError, match="is no number"):
+        read(edited(tmp_path / "w", SQ_INSTS_VALU_FMA_F32=count))
+
+
 @pytest.mark.parametrize("name", ["pmc_perf.csv", "roofline.csv", "sysinfo.csv"])
 def test_damaged_copies(name, tmp_path):
     folder = written(tmp_path / "w", workload())

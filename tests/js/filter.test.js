@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { categoryTotals, filterRows, nameMatcher, shareOf, sortRows } from "../../static/js/filter.js";
+import { canDropInfeed } from "../../static/js/filters.js";
 import { createModel } from "../../static/js/model.js";
 import { logPlace } from "../../static/js/points.js";
 import { DEFAULTS } from "../../static/js/query.js";
@@ -99,4 +100,11 @@ test("a thousand rows are filtered within a few milliseconds", () => {
   const start = performance.now();
   for (let i = 0; i < 20; i += 1) filterRows(rows, { ...DEFAULTS, q: `${i}`, cat: ["c1", "c2"], cover: 90 }, { ...context, categories: many.categories });
   assert.ok((performance.now() - start) / 20 < 10);
+});
+
+test("the infeed switch is offered to TPUs and where there are host transfers", () => {
+  const page = (kind, ...names) => ({ device: { kind }, categories: names.map((name) => ({ name })) });
+  assert.equal(canDropInfeed(page("tpu", "dot")), true);
+  assert.equal(canDropInfeed(page("gpu", "dot", "infeed")), true);
+  assert.equal(canDropInfeed(page("gpu", "matmul")), false);
 });

@@ -85,3 +85,15 @@ test("what one must know is said: memory, precision, part of a chip", () => {
   assert.match(notes, /may not fit/);
   assert.match(notes, /held against Tensor bf16/);
 });
+
+test("work of a unit that a device lacks is held against the one that does it there", () => {
+  const own = page();
+  own.columns.push({ id: "matrix_fp32_flop_rate_gflops", label: "Matrix fp32", unit: "gflops", sub: "", default: false, help: "" });
+  own.ops.columns.matrix_fp32_flop_rate_gflops = [90_000, 0, null];
+  const plain = { unit: "vector_fp32", label: "Vector fp32", gflops: 9_000, source: "s", note: "" };
+  const list = { ...LIST, devices: [...LIST.devices, device("simple", null, 1000, { compute: [plain] }), device("other", 100_000, 1000)] };
+  const [simple, other] = otherDevices(own, list, ["simple", "other"]);
+  near(simple.us[0], 5000);
+  assert.deepEqual(simple.standIns, [{ unit: "matrix_fp32", label: "Vector fp32" }]);
+  assert.equal(other.why[0], "rate:matrix_fp32");
+});

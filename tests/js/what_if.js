@@ -4,8 +4,10 @@
 import { readFileSync } from "node:fs";
 
 import { chosenRoofs } from "../../static/js/peaks.js";
+import { unpacked } from "../../static/js/model.js";
 import { withRoofs } from "../../static/js/whatif.js";
 
-const { page, devices, choice } = JSON.parse(readFileSync(0, "utf-8"));
+const { page: sent, devices, choice } = JSON.parse(readFileSync(0, "utf-8"));
+const page = unpacked(sent);
 const { roofs, unknown } = chosenRoofs(page, devices, choice);
 process.stdout.write(JSON.stringify({ page: withRoofs(page, roofs), unknown }));

@@ -25,6 +25,7 @@ from app.presentation.page import (
     shown_levels,
 )
 from tests.builders import ABSENT, analysed, counters, make_steps, reported
+from tests.page_rows import program_points
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "page-data.md").read_text("utf-8")
 UNITS = set(re.search(r"\*\*Units\*\*.*?:(.*?)\n\n", DOCUMENT, re.S)[1].split("`")[1::2])
@@ -145,7 +146,7 @@ def test_op_columns_are_those_of_the_document(full):
 def test_program_points_are_those_of_the_document(full):
     ids = [column["id"] for column in full["program_columns"]]
     assert len(ids) == len(set(ids))
-    point = full["views"]["in"]["program"][0]
+    point = program_points(full["views"]["in"])[0]
     extra = {"scope", "label", "order", "is_outlier"}
     assert set(ids) <= set(point)
     words = {"total", "total_hw", "average", "step"}
@@ -171,7 +172,7 @@ def test_all_indices_are_in_range(full):
     for view in full["views"].values():
         assert {*view["op"]} <= {*range(full["ops"]["count"])}
         assert {one["category"] for one in view["categories"]} <= {*range(len(full["categories"]))}
-        assert {point["bound_by"] for point in view["program"]} <= {*range(len(bounds))}
+        assert {point["bound_by"] for point in program_points(view)} <= {*range(len(bounds))}
 
 
 def test_every_op_is_sent_once_and_listed_by_self_time(full):
@@ -235,7 +236,7 @@ def test_axes_read_columns_that_are_sent(full):
 
 
 def test_steps_are_ordered_from_zero_to_one_and_outliers_marked(full):
-    points = full["views"]["in"]["program"]
+    points = program_points(full["views"]["in"])
     assert [(point["scope"], point["order"]) for point in points] == [
         ("total", None),
         ("total_hw", None),
@@ -250,11 +251,11 @@ def test_steps_are_ordered_from_zero_to_one_and_outliers_marked(full):
 
 def test_only_step_is_the_last_one():
     data = page(analysed(OPS, steps=make_steps({"us": 5, "flop": 1, "hbm": 1})))
-    assert data["views"]["in"]["program"][-1]["order"] == 1
+    assert program_points(data["views"]["in"])[-1]["order"] == 1
 
 
 def test_counters_have_their_own_point_with_what_they_know(full):
-    hardware = full["views"]["in"]["program"][1]
+    hardware = program_points(full["views"]["in"])[1]
     assert hardware["label"] == "Total (HW)"
     assert hardware["flop_rate_gflops"] == 229_500
     assert hardware["hbm_bandwidth_gibs"] is hardware["bottleneck_intensity"] is None
@@ -317,7 +318,7 @@ def test_page_without_ops_is_whole(kind, device):
     data = page(analysed("", device=reported(kind=kind, **device)))
     assert data["ops"]["count"] == 0
     assert {len(column) for column in data["ops"]["columns"].values()} == {0}
-    assert data["views"]["in"]["program"][0]["flop_rate_gflops"] is None
+    assert program_points(data["views"]["in"])[0]["flop_rate_gflops"] is None
     assert data["device"]["kind"] == kind.value
     assert data["device"]["name"] == (device.get("name", "TPU v0") or "Unknown device")
 

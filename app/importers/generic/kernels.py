@@ -13,6 +13,7 @@ from app.model.memory import MAIN_LEVELS, MemoryLevel
 
 TOLERANCE = 0.01
 _LONGEST_S = 1e7
+_MOST_CALLS = 10**12
 _GIB_PER_GB = 2**30 / 1e9
 
 
@@ -86,6 +87,8 @@ def checked(kernel: Kernel) -> str:
     known = [value for value in numbers if value is not None]
     if any(value < 0 for value in known):
         return "a number is negative"
+    if kernel.calls > _MOST_CALLS:
+        return "a number of calls is above 10^12"
     counts = (kernel.flop or 0.0, sum(kernel.precision_flop.values()), *kernel.moved.values())
     if any(value > MAX_COUNT for value in counts):
         return "a count is above 4.6e18"

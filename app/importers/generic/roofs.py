@@ -3,6 +3,7 @@
 Sparse rates are left out: everywhere in this program a rate is a dense one.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,11 +15,15 @@ from app.model.memory import MAIN_LEVELS, MemoryLevel
 _GIGA = 1e9
 _MEASURED_WORDS = frozenset({"measured", "empirical", "emp", "benchmark"})
 _KIND_WORDS = {
-    DeviceKind.TPU: ("tpu",),
-    DeviceKind.GPU: ("nvidia", "gpu", "geforce", "rtx", "tesla", "instinct", "radeon", "gfx",
-                     "quadro", "a100", "h100", "h200", "b200", "v100", "mi250", "mi300"),
-    DeviceKind.CPU: ("cpu", "xeon", "epyc", "ryzen", "core i", "graviton", "grace", "arm"),
-}  # fmt: skip
+    DeviceKind.TPU: re.compile(r"\b(?:tpu|trillium|ironwood)"),
+    DeviceKind.GPU: re.compile(
+        r"\b(?:nvidia|gpu|geforce|rtx|tesla|quadro|instinct|radeon|gfx\d|[abhv]100|[bh]200|gh200|"
+        r"mi[123]\d\d)"
+    ),
+    DeviceKind.CPU: re.compile(
+        r"\b(?:cpu|xeon|epyc|ryzen|core i|graviton|grace|neoverse|altra|power\d)"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +124,7 @@ def device_kind(name: str) -> DeviceKind:
     """The family that a device's name belongs to, as far as its words tell."""
     lower = name.lower()
     return next(
-        (kind for kind, words in _KIND_WORDS.items() if any(word in lower for word in words)),
+        (kind for kind, words in _KIND_WORDS.items() if words.search(lower)),
         DeviceKind.UNKNOWN,
     )
 

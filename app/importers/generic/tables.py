@@ -167,8 +167,6 @@ class _Points:
         return f"{where}: {problem}" if problem else kernel
 
     def _number(self, cell: str, meaning: Meaning) -> float | None:
-        if meaning.field is Field.CALLS:
-            return parse_number(cell, self._decimal)
         return parse_quantity(
             cell, DIMENSIONS[meaning.field], decimal=self._decimal, default=meaning.factor
         )
@@ -192,7 +190,8 @@ def kernel_of(
     for (kind, level), value in values.items():
         if kind in per_level:
             per_level[kind][level or MemoryLevel.DRAM] = value
-    calls = max(1, round(values.get((Field.CALLS, None), 1.0)))
+    stated = values.get((Field.CALLS, None), 1.0)
+    calls = round(stated) if stated < 0 else max(1, round(stated))
     time_s, each_s = values.get((Field.TIME, None)), values.get((Field.TIME_PER_CALL, None))
     if time_s is not None and per_call:
         time_s *= calls

@@ -11,38 +11,30 @@ command that makes a readable file.
 
 from collections.abc import Callable, Sequence
 
-from app.importers.nsight_compute.launches import Capture
-from app.importers.nsight_compute.profile import build_profile
-from app.importers.nsight_compute.report import read_report, starts_like_report
-from app.importers.nsight_compute.tables import read_tables, starts_like_text
 from app.importers.source import SourceFile
 from app.model.profile import Profile
 
 FORMAT_ID = "nsight_compute"
 LABEL = "Nsight Compute"
 
+# The reader is imported when a file is offered to it: most files are of another format, and the
+# command line should not wait for what it does not use.
+
 
 def recognises(source: SourceFile) -> bool:
     """True for a report, and for text that only Nsight Compute writes."""
-    return starts_like_report(source.head) or starts_like_text(source.head)
+    from app.importers.nsight_compute import reader
+
+    return reader.recognises(source)
 
 
 def read(
     sources: Sequence[SourceFile],
     *,
-    xprof_compat: bool,
+    xprof_compat: bool,  # XProf does not read this format
     progress: Callable[[str, float], None],
 ) -> Profile:
-    """One profile of all kernels in `sources`; XProf does not read this format."""
-    captures = []
-    for done, source in enumerate(sources, 1):
-        captures.append(_read(source))
-        progress("read", done / len(sources))
-    return build_profile(captures, format_id=FORMAT_ID, format_label=LABEL)
+    """One profile of all kernels in `sources`."""
+    from app.importers.nsight_compute import reader
 
-
-def _read(source: SourceFile) -> Capture:
-    return read_report(source) if starts_like_report(source.head) else read_tables(source)
-
-
-__all__ = ["FORMAT_ID", "LABEL", "read", "recognises"]
+    return reader.read(sources, format_id=FORMAT_ID, format_label=LABEL, progress=progress)

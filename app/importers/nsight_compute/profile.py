@@ -6,10 +6,11 @@ from typing import TypeVar
 import numpy as np
 
 from app.errors import IncompleteProfileError
+from app.importers._kernel_names import kernel_category
 from app.importers._launches import no_steps
 from app.importers._op_tables import OpLabels, OpRows, OpTableBuilder
 from app.importers.nsight_compute.device import read_device
-from app.importers.nsight_compute.launches import Capture, Launch
+from app.importers.nsight_compute.launches import Capture, Launch, ResultKind
 from app.importers.nsight_compute.notes import diagnostics, limits
 from app.importers.nsight_compute.work import LaunchWork, launch_work
 from app.model.compute import ComputeUnit
@@ -99,13 +100,20 @@ def _label(launch: Launch) -> OpLabels:
     return OpLabels(
         name=launch.name,
         program_id=_NO_PROGRAM,
-        category=launch.kind.value,
+        category=_category(launch),
         has_source=False,
         source_file="",
         source_line=-1,
         source_stack="",
         long_name="",
     )
+
+
+def _category(launch: Launch) -> str:
+    """What a kernel does by its name; results of ranges and graphs are what they are."""
+    if launch.kind is not ResultKind.KERNEL:
+        return launch.kind.value
+    return kernel_category(launch.name)
 
 
 def _levels(works: Sequence[LaunchWork]) -> tuple[MemoryLevel, ...]:

@@ -20,7 +20,8 @@ _SHORT_LABEL = "PyTorch profiler (Kineto)"
 
 _SPACE = b"\xef\xbb\xbf \t\r\n"
 _EVENTS = re.compile(rb'"traceEvents"\s*:|^\s*\[')
-_LIST_OF_EVENTS = re.compile(rb'\[\s*\{[^\[\]]{0,2000}?"ph"\s*:\s*"')
+_LIST_OF_OBJECTS = re.compile(rb"\[\s*\{")
+_EVENT = re.compile(rb'"ph"\s*:\s*"')
 _HEADER = re.compile(
     rb'"(?:schemaVersion|deviceProperties|distributedInfo|record_shapes|cupti_version'
     rb'|cuda_runtime_version|baseTimeNanoseconds|with_flops)"\s*:'
@@ -37,7 +38,8 @@ def recognises(source: SourceFile) -> bool:
     """True for Chrome traces with marks that only PyTorch's profiler leaves."""
     head = source.head.lstrip(_SPACE)
     if head.startswith(b"["):
-        return bool(_LIST_OF_EVENTS.match(head) and _MARKS.search(head))
+        is_list = _LIST_OF_OBJECTS.match(head) and _EVENT.search(head)
+        return bool(is_list and _MARKS.search(head))
     if not head.startswith(b"{"):
         return False
     if _EVENTS.search(head):

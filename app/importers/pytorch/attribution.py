@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.importers.pytorch.events import Step, Trace
-from app.importers.pytorch.nesting import NOBODY, innermost, nest
+from app.importers.pytorch.nesting import NOBODY, holders, innermost, nest
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
@@ -29,6 +29,16 @@ class Attribution:
     launched_ns: I64
     parent: I32
     order: I32
+
+    def within_holders(self, events: Bools, counts: Bools) -> I32:
+        """Operator per event; kernels inside an operator that alone `counts` go to that one.
+
+        `events` are those that may be the work of such an operator.
+        """
+        works = np.zeros(len(self.parent), np.bool_)
+        works[self.operator[events & (self.operator >= 0)]] = True
+        target = holders(self.order, self.parent, works, counts)
+        return np.where(self.operator >= 0, target[self.operator], NOBODY).astype(np.int32)
 
     def count_once(self, operators: Bools) -> Bools:
         """Of these operators, those that hold no other of them."""

@@ -25,8 +25,13 @@ def _words(text: str) -> frozenset[str]:
 # What is read depends on the data, or the operator only makes a view.
 _UNKNOWN = _words(
     "masked_select nonzero take put_ searchsorted bucketize narrow slice select split unbind view"
-    " expand as_strided detach empty empty_strided"
+    " expand as_strided detach empty empty_strided t transpose permute reshape flatten squeeze"
+    " unsqueeze chunk alias _unsafe_view _reshape_alias movedim swapaxes diagonal view_as"
+    " expand_as detach_ resolve_conj resolve_neg result_type to lift_fresh set_ resize_ item"
+    " _local_scalar_dense is_nonzero empty_like new_empty unfold requires_grad_ AccumulateGrad"
 )
+# Nodes of autograd only call the operators that compute.
+_AUTOGRAD = re.compile(r"^autograd::|Backward\d*$")
 _PARTIAL = re.compile(r"index|gather|scatter|embedding|lookup|sparse", re.IGNORECASE)
 _LOOKUPS = _words("embedding index_select")
 _SAME_AS_FIRST = _words(
@@ -52,7 +57,12 @@ def moved(inputs: Inputs) -> int | None:
     """Bytes of one execution, `None` where shapes or types do not tell."""
     tensors = inputs.all_tensors
     name = bare(inputs.operator)
-    if not tensors or name in _UNKNOWN or any(t.item_bytes is None for t in tensors):
+    if (
+        not tensors
+        or name in _UNKNOWN
+        or _AUTOGRAD.search(inputs.operator)
+        or any(t.item_bytes is None for t in tensors)
+    ):
         return None
     if name in _WRITES_ONLY:
         return _size(tensors[0])

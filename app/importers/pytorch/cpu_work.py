@@ -32,16 +32,13 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     signature = operators["signature"].astype(np.int64)
     costs = Costs.of(trace.signatures)
     counted = innermost(order, parent, costs.flop[signature] >= 0)
-    is_leaf = np.ones(len(parent), np.bool_)
-    is_leaf[parent[parent >= 0]] = False
+    moving = counted | innermost(order, parent, costs.moved_bytes[signature] >= 0)
     scope = step_of(begin, steps)
     row = np.array([_row(trace, k, numbers) for k in range(len(trace.signatures))], np.int64)
     one = np.zeros(len(begin), np.int64)
     lasted = np.array([step.end_ns - step.begin_ns for step in steps], np.int64)
     return FileWork(
-        sums=_sums(
-            trace, row[signature], scope, len(numbers.rows), parent, counted, counted | is_leaf
-        ),
+        sums=_sums(trace, row[signature], scope, len(numbers.rows), parent, counted, moving),
         steps=steps,
         step_core_ns=lasted,
         busy_ns=busy_times(one, begin, duration, 1),

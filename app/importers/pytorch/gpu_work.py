@@ -6,12 +6,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.importers._kernel_names import COPY, is_communication, kernel_category
 from app.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
 from app.importers.pytorch.events import Step, Trace
 from app.importers.pytorch.nesting import busy_times
-from app.importers.pytorch.rows import Costs, FileWork, RowNumbers, Sums, added_up, multiplied
+from app.importers.pytorch.rows import (
+    MAX_LAUNCHES,
+    Costs,
+    FileWork,
+    Launches,
+    RowNumbers,
+    Sums,
+    added_up,
+    multiplied,
+)
 from app.importers.pytorch.scan import Kind
-from app.importers.pytorch.words import COPY, is_communication, kernel_category, operator_category
+from app.importers.pytorch.words import may_compute, operator_category
+
+_KERNEL_CHARACTERS = 120
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
@@ -52,6 +64,7 @@ class _GpuWork:
         self._is_loose = self._is_kernel & (found.operator < 0) & ~collectives[work["name"]]
         self._scope = step_of(found.launched_ns, steps)
         self._costs = Costs.of(trace.signatures)
+        self._operator = self._operators()
         self._row = self._rows()
 
     def result(self) -> FileWork:
@@ -72,7 +85,15 @@ class _GpuWork:
             begin_ns=int(work["begin"].min()),
             end_ns=int(end.max()),
             notes=self._notes(busy),
+            launches=self._launches(),
         )
+
+    def _operators(self) -> I32:
+        """Operator per event. Copies and the like inside a matrix product are not the product."""
+        computes = np.array([may_compute(name) for name in self._trace.names], np.bool_)
+        counts = self._costs.flop[self._trace.operators["signature"]] > 0
+        events = self._by_operator & computes[self._trace.work["name"]]
+        return self._found.within_holders(events, counts) if len(counts) else self._found.operator
 
     # ---------------------------------------------------------------------------------------- rows
 
@@ -93,7 +114,7 @@ class _GpuWork:
         return row
 
     def _signature(self, events: Bools) -> I64:
-        return self._trace.operators["signature"][self._found.operator[events]].astype(np.int64)
+        return self._trace.operators["signature"][self._operator[events]].astype(np.int64)
 
     def _own_row(self, name: int) -> int:
         text = self._trace.names[name]
@@ -158,7 +179,7 @@ class _GpuWork:
 
     def _executions(self) -> _Executions:
         events = np.flatnonzero(self._by_operator)
-        operators, first = np.unique(self._found.operator[events], return_index=True)
+        operators, first = np.unique(self._operator[events], return_index=True)
         signature = self._trace.operators["signature"][operators].astype(np.int64)
         has_flop = np.zeros(len(self._trace.operators), np.bool_)
         has_flop[operators] = self._costs.flop[signature] > 0
@@ -192,6 +213,20 @@ class _GpuWork:
         core: I64 = np.maximum(busy.reshape(n_steps, n_devices), lasted[:, None]).sum(axis=1)
         return core
 
+    def _launches(self) -> Launches | None:
+        work, names = self._trace.work, self._trace.names
+        if len(work) > MAX_LAUNCHES:
+            return None
+        steps = [f"step {step.number}, " for step in self._steps]
+        return Launches(
+            row=self._row.astype(np.int64),
+            detail=[
+                f"{steps[scope] if scope >= 0 else ''}{names[name][:_KERNEL_CHARACTERS]}"
+                for scope, name in zip(self._scope.tolist(), work["name"].tolist(), strict=True)
+            ],
+            time_ns=np.array(work["duration"]),
+        )
+
     # --------------------------------------------------------------------------------------- notes
 
     def _notes(self, busy: I64) -> Counter[str]:
@@ -207,7 +242,9 @@ class _GpuWork:
                 "uncounted": int(uncounted[calls].sum()),
                 "outside-steps": int((self._scope < 0).sum()) if self._steps else 0,
                 "overlap-ns": int(work["duration"].sum()) - int(busy.sum()),
-                "whole-microseconds": int(not (work["duration"] % 1000).any()),
+                "whole-microseconds": int(
+                    not ((work["begin"] % 1000).any() or (work["duration"] % 1000).any())
+                ),
             }
         )
 

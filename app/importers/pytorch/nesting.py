@@ -119,6 +119,35 @@ def innermost(order: I32, parent: I32, counted: NDArray[np.bool_]) -> NDArray[np
 
 
 @njit(cache=True, nogil=True)
+def _lift(order, parent, works, counts, target):  # type: ignore[no-untyped-def]
+    busy, counted = works.copy(), works & counts
+    holds = np.zeros(len(parent), np.bool_)
+    for k in range(len(order) - 1, -1, -1):
+        op = order[k]
+        if counts[op] and busy[op] and not counted[op]:
+            holds[op] = counted[op] = True
+        outer = parent[op]
+        if outer >= 0:
+            busy[outer] |= busy[op]
+            counted[outer] |= counted[op]
+    for op in order:
+        outer = parent[op]
+        inherits = not holds[op] and outer >= 0 and holds[target[outer]]
+        target[op] = target[outer] if inherits else op
+
+
+def holders(order: I32, parent: I32, works: NDArray[np.bool_], counts: NDArray[np.bool_]) -> I32:
+    """The operator whose work each one does: itself, or the one around it that has a formula.
+
+    `works` are operators that ran kernels themselves, `counts` those with known FLOPs. One that
+    counts takes over all that runs inside it if nothing in it counts.
+    """
+    target = np.empty(len(parent), np.int32)
+    _lift(order, parent, works, counts, target)
+    return target
+
+
+@njit(cache=True, nogil=True)
 def _subtract_children(duration, parent, self_ns):  # type: ignore[no-untyped-def]
     for op in range(len(parent)):
         if parent[op] >= 0:

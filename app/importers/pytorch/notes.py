@@ -145,7 +145,7 @@ def _of_attribution(notes: Counter[str]) -> Iterator[Diagnostic]:
         yield Diagnostic(
             severity=Severity.WARNING,
             code="kernels-without-operator",
-            message=f"of {notes['kernels']:,} kernels cannot be traced to an operator (their"
+            message=f"{notes['unattributed']:,} of {notes['kernels']:,} kernels cannot be traced to an operator (their"
             " launch is not in the trace, as with CUDA graphs). They are listed by kernel name;"
             " nobody knows their FLOPs and bytes.",
             remedy="Capture with ProfilerActivity.CPU, and without CUDA graphs.",
@@ -205,6 +205,11 @@ def limits(kind: DeviceKind, ops: OpTable, *, n_steps: int) -> tuple[str, ...]:
     if kind is DeviceKind.GPU:
         sentences.append(
             "The trace states no clocks and no bandwidth: peaks come from the device's name."
+        )
+    if any("HtoD" in name or "DtoH" in name for name in ops.name):
+        sentences.append(
+            "Copies between host and device are held against the device's memory; the link between "
+            "them, which is slower, is not known."
         )
     if "communication" in ops.category:
         sentences.append("The time of communication kernels includes waiting for other ranks.")

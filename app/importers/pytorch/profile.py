@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from app.importers._op_tables import OpRows, OpTableBuilder, empty_sums
 from app.importers.pytorch.header import main_memory
 from app.importers.pytorch.notes import Findings, diagnostics, limits
-from app.importers.pytorch.rows import PS_PER_NS, FileWork, Row, RowNumbers, op_rows
+from app.importers.pytorch.rows import MAX_LAUNCHES, PS_PER_NS, FileWork, Row, RowNumbers, op_rows
 from app.importers.pytorch.words import unit_of
 from app.model.compute import ComputeUnit
 from app.model.device import DeviceKind, ReportedDevice
 from app.model.memory import MemoryLevel
-from app.model.profile import Host, Profile, Provenance, ScopeSums, StepTable
+from app.model.profile import Host, LaunchTable, Profile, Provenance, ScopeSums, StepTable
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -74,7 +74,23 @@ def build_profile(parts: Parts) -> Profile:
         diagnostics=diagnostics(parts.findings, notes, n_steps=len(steps)),
         flop_provenance=Provenance.ESTIMATED,
         bytes_provenance=Provenance.ESTIMATED,
+        launches=_launches(work),
         limits=limits(parts.device.kind, ops, n_steps=len(steps)) if work else (),
+    )
+
+
+def _launches(work: Sequence[FileWork]) -> LaunchTable | None:
+    """Launches of all files if they are few; rows are ops, because every row is one label."""
+    found = [one.launches for one in work if one.launches is not None]
+    count = sum(len(one.row) for one in found)
+    if not found or len(found) < len(work) or count > MAX_LAUNCHES:
+        return None
+    return LaunchTable(
+        op=np.concatenate([one.row for one in found]),
+        detail=tuple(detail for one in found for detail in one.detail),
+        time_ps=_ps(np.concatenate([one.time_ns for one in found])),
+        flop=np.full(count, np.nan),  # of the operator, whose kernels share it
+        traffic_bytes={},
     )
 
 

@@ -19,6 +19,7 @@ U64 = NDArray[np.uint64]
 
 PS_PER_NS = 1_000
 MAX_LABELS = 20_000
+MAX_LAUNCHES = 20_000
 _MAX_SUM = 2**63
 _KERNELS_SHOWN = 6
 _KERNEL_CHARACTERS = 300
@@ -183,8 +184,17 @@ def op_rows(sums: Sums, units: Mapping[int, ComputeUnit], level: MemoryLevel) ->
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Launches:
+    """Single kernels and copies in the file's order."""
+
+    row: I64
+    detail: list[str]
+    time_ns: I64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FileWork:
-    """What one file adds to the profile.
+    """What one file adds to the profile; `launches` is `None` if it has too many to keep.
 
     `busy_ns` and `span_ns` are per device; `step_core_ns` per step, summed over devices; `notes`
     counts what was noticed, by the code of its diagnostic.
@@ -198,3 +208,4 @@ class FileWork:
     begin_ns: int
     end_ns: int
     notes: Counter[str]
+    launches: Launches | None = None

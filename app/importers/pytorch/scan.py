@@ -12,6 +12,24 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from app.importers.pytorch.json_text import (
+    ABSENT,
+    BAD,
+    FNV_PRIME,
+    FNV_START,
+    INCOMPLETE,
+    MAX_NUMBER,
+    has_zero,
+    hash_of,
+    holds,
+    lower_hash,
+    next_object,
+    number,
+    skip_space,
+    string_end,
+    value_end,
+)
+
 I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
 
@@ -64,25 +82,17 @@ class Column(IntEnum):
 
 
 N_COLUMNS = len(Column)
-ABSENT = -1
-
 # How a scan of a window ended.
 NEED_MORE, END, FULL = 0, 1, 2
 
-_FNV_START = np.uint64(0xCBF29CE484222325)
-_FNV_PRIME = np.uint64(0x100000001B3)
 _MASK = 2**64 - 1
-
-# Times in ns beyond this are damage: the calendar of a 64-bit count ends in 2262.
-_MAX_NS = 8 * 10**18
-_INCOMPLETE, _BAD = -1, -2
 
 
 def _key(text: str) -> np.uint64:
     """FNV-1a, 64 bits, of the lower-cased text; http://www.isthe.com/chongo/tech/comp/fnv/."""
-    value = int(_FNV_START)
+    value = int(FNV_START)
     for byte in text.lower().encode():
-        value = ((value ^ byte) * int(_FNV_PRIME)) & _MASK
+        value = ((value ^ byte) * int(FNV_PRIME)) & _MASK
     return np.uint64(value)
 
 
@@ -125,130 +135,12 @@ _C_ARGS, _C_DIMS, _C_TYPES, _C_STRIDES, _C_VALUES, _C_SIGNATURE = 17, 19, 21, 23
 
 
 @njit(cache=True, nogil=True)
-def _skip_space(buf, i, end):  # type: ignore[no-untyped-def]
-    while i < end and (buf[i] == 32 or buf[i] == 10 or buf[i] == 13 or buf[i] == 9):
-        i += 1
-    return i
-
-
-@njit(cache=True, nogil=True)
-def _string_end(buf, i, end):  # type: ignore[no-untyped-def]
-    """Place of the closing quote of the string that opens at `i`."""
-    i += 1
-    while i < end:
-        if buf[i] == 92:  # a backslash hides the next character
-            i += 1
-        elif buf[i] == 34:
-            return i
-        i += 1
-    return _INCOMPLETE
-
-
-@njit(cache=True, nogil=True)
-def _value_end(buf, i, end):  # type: ignore[no-untyped-def]
-    """Place behind the value that starts at `i`."""
-    if i >= end:
-        return _INCOMPLETE
-    if buf[i] == 34:
-        close = _string_end(buf, i, end)
-        return close + 1 if close >= 0 else _INCOMPLETE
-    if buf[i] != 123 and buf[i] != 91:
-        start = i
-        while i < end and buf[i] != 44 and buf[i] != 125 and buf[i] != 93 and buf[i] > 32:
-            i += 1
-        if i >= end:
-            return _INCOMPLETE
-        return i if i > start else _BAD
-    depth = 0
-    while i < end:
-        c = buf[i]
-        if c == 34:
-            i = _string_end(buf, i, end)
-            if i < 0:
-                return _INCOMPLETE
-        elif c == 123 or c == 91:
-            depth += 1
-        elif c == 125 or c == 93:
-            depth -= 1
-            if depth == 0:
-                return i + 1
-        i += 1
-    return _INCOMPLETE
-
-
-@njit(cache=True, nogil=True)
-def _hash(buf, start, stop):  # type: ignore[no-untyped-def]
-    value = _FNV_START
-    for i in range(start, stop):
-        value = (value ^ np.uint64(buf[i])) * _FNV_PRIME
-    return value
-
-
-@njit(cache=True, nogil=True)
-def _lower_hash(buf, start, stop):  # type: ignore[no-untyped-def]
-    value = _FNV_START
-    for i in range(start, stop):
-        c = buf[i]
-        if 65 <= c <= 90:
-            c += 32
-        value = (value ^ np.uint64(c)) * _FNV_PRIME
-    return value
-
-
-@njit(cache=True, nogil=True)
-def _number(buf, start, stop, shift):  # type: ignore[no-untyped-def]
-    """The decimal number in a range (quoted or not) times 10**shift, rounded; -1: not one, < 0."""
-    if stop - start >= 2 and buf[start] == 34:
-        start, stop = start + 1, stop - 1
-    if start >= stop or buf[start] == 45:
-        return ABSENT
-    value, digits, after, seen_point, i = 0, 0, 0, False, start
-    while i < stop:
-        c = buf[i]
-        if 48 <= c <= 57:
-            if digits < 18:
-                value = value * 10 + c - 48
-                digits += value > 0
-                after += seen_point
-            elif not seen_point:
-                return ABSENT
-        elif c == 46 and not seen_point:
-            seen_point = True
-        else:
-            break
-        i += 1
-    exponent = 0
-    if i < stop and (buf[i] == 101 or buf[i] == 69) and i > start:
-        i += 1
-        sign = 1
-        if i < stop and (buf[i] == 45 or buf[i] == 43):
-            sign = -1 if buf[i] == 45 else 1
-            i += 1
-        while i < stop and 48 <= buf[i] <= 57 and exponent < 100:
-            exponent = exponent * 10 + buf[i] - 48
-            i += 1
-        exponent *= sign
-    if i != stop:
-        return ABSENT
-    power = shift + exponent - after
-    while power < -1 and value:
-        value, power = value // 10, power + 1
-    if power == -1:
-        value = (value + 5) // 10
-    while power > 0 and value:
-        if value > _MAX_NS // 10:
-            return ABSENT
-        value, power = value * 10, power - 1
-    return value
-
-
-@njit(cache=True, nogil=True)
 def _identity(buf, start, stop):  # type: ignore[no-untyped-def]
-    """A number for a pid or tid, which may be a text."""
-    number = _number(buf, start, stop, 0)
-    if number >= 0 and buf[start] != 34:
-        return number
-    return np.int64(_hash(buf, start, stop) | np.uint64(1 << 63))
+    """A number for a pid or tid, which may be a text; digits in quotes are the number."""
+    value = number(buf, start, stop, 0)
+    if value >= 0:
+        return value
+    return np.int64(hash_of(buf, start, stop) | np.uint64(1 << 63))
 
 
 @njit(cache=True, nogil=True)
@@ -260,17 +152,17 @@ def _place(row, column, start, stop):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _argument(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
     if key == _CORRELATION:
-        row[_C_CORRELATION] = _number(buf, start, stop, 0)
+        row[_C_CORRELATION] = number(buf, start, stop, 0)
     elif key == _EXTERNAL:
-        row[_C_EXTERNAL] = _number(buf, start, stop, 0)
+        row[_C_EXTERNAL] = number(buf, start, stop, 0)
     elif key == _DEVICE:
-        row[_C_DEVICE] = _number(buf, start, stop, 0)
+        row[_C_DEVICE] = number(buf, start, stop, 0)
     elif key in (_BYTES, _SIZE):
-        row[_C_BYTES] = _number(buf, start, stop, 0)
+        row[_C_BYTES] = number(buf, start, stop, 0)
     elif key in (_FLOP, _FLOPS, _KERNEL_FLOP):
-        row[_C_FLOP] = _number(buf, start, stop, 0)
+        row[_C_FLOP] = number(buf, start, stop, 0)
     elif key == _KERNEL_GB:
-        row[_C_KERNEL_BYTES] = _number(buf, start, stop, 9)
+        row[_C_KERNEL_BYTES] = number(buf, start, stop, 9)
     elif key == _DIMS:
         _place(row, _C_DIMS, start, stop)
     elif key in (_TYPES, _TYPES_TOO):
@@ -292,9 +184,9 @@ def _field(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
     elif key == _CAT and is_text:
         _place(row, _C_CATEGORY, start + 1, stop - 1)
     elif key == _TS:
-        row[_C_BEGIN] = _number(buf, start, stop, 3)
+        row[_C_BEGIN] = number(buf, start, stop, 3)
     elif key == _DUR:
-        row[_C_DURATION] = _number(buf, start, stop, 3)
+        row[_C_DURATION] = number(buf, start, stop, 3)
     elif key == _PID:
         row[_C_PID] = _identity(buf, start, stop)
     elif key == _TID:
@@ -309,9 +201,9 @@ def _event(buf, i, end, row):  # type: ignore[no-untyped-def]
     """
     i, in_args, args_at = i + 1, False, 0
     while True:
-        i = _skip_space(buf, i, end)
+        i = skip_space(buf, i, end)
         if i >= end:
-            return _INCOMPLETE
+            return INCOMPLETE
         if buf[i] == 44:
             i += 1
             continue
@@ -322,55 +214,31 @@ def _event(buf, i, end, row):  # type: ignore[no-untyped-def]
             _place(row, _C_ARGS, args_at, i)
             in_args = False
         else:
-            key_at, close = i + 1, _string_end(buf, i, end) if buf[i] == 34 else _BAD
+            key_at, close = i + 1, string_end(buf, i, end) if buf[i] == 34 else BAD
             if close < 0:
                 return close
-            i = _skip_space(buf, close + 1, end)
+            i = skip_space(buf, close + 1, end)
             if i < end and buf[i] != 58:
-                return _BAD
-            i = _skip_space(buf, i + 1, end)
+                return BAD
+            i = skip_space(buf, i + 1, end)
             if i >= end:
-                return _INCOMPLETE
-            key, start = _lower_hash(buf, key_at, close), i
+                return INCOMPLETE
+            key, start = lower_hash(buf, key_at, close), i
             if key == _ARGS and buf[i] == 123 and not in_args:
                 in_args, args_at, i = True, i, i + 1
                 continue
-            i = _value_end(buf, i, end)
+            i = value_end(buf, i, end)
             if i < 0:
                 return i
             if in_args:
                 _argument(buf, key, start, i, row)
             else:
                 _field(buf, key, start, i, row)
-        i = _skip_space(buf, i, end)
+        i = skip_space(buf, i, end)
         if i >= end:
-            return _INCOMPLETE
+            return INCOMPLETE
         if buf[i] != 44 and buf[i] != 125:  # an unescaped quote ended a text too early
-            return _BAD
-
-
-@njit(cache=True, nogil=True)
-def _holds(buf, start, stop, text):  # type: ignore[no-untyped-def]
-    for i in range(start, stop - len(text) + 1):
-        k = 0
-        while k < len(text) and buf[i + k] == text[k]:
-            k += 1
-        if k == len(text):
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def _has_zero(buf, start, stop):  # type: ignore[no-untyped-def]
-    """True if a list of numbers holds a plain 0."""
-    for i in range(start + 1, stop - 1):
-        if (
-            buf[i] == 48
-            and (buf[i - 1] < 48 or buf[i - 1] > 57)
-            and (buf[i + 1] < 48 or buf[i + 1] > 57)
-        ):
-            return True
-    return False
+            return BAD
 
 
 @njit(cache=True, nogil=True)
@@ -378,11 +246,11 @@ def _kind(buf, row):  # type: ignore[no-untyped-def]
     """What the event is. Legacy traces have no categories: then it is an operator."""
     name = row[_C_NAME]
     length = row[_C_NAME + 1]
-    is_step = length > len(_STEP_NAME) and _holds(buf, name, name + len(_STEP_NAME), _STEP_NAME)
+    is_step = length > len(_STEP_NAME) and holds(buf, name, name + len(_STEP_NAME), _STEP_NAME)
     start, count = row[_C_CATEGORY], row[_C_CATEGORY + 1]
     if count <= 0:
         return _K_STEP if is_step else _K_OPERATOR
-    hashed = _lower_hash(buf, start, start + count)
+    hashed = lower_hash(buf, start, start + count)
     row[_C_CATEGORY_HASH] = np.int64(hashed)
     for k in range(len(_CATEGORY_HASHES)):
         if _CATEGORY_HASHES[k] == hashed:
@@ -395,7 +263,7 @@ def _kind(buf, row):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _mixed(value, other):  # type: ignore[no-untyped-def]
-    return (value ^ other) * _FNV_PRIME + (value >> np.uint64(29))
+    return (value ^ other) * FNV_PRIME + (value >> np.uint64(29))
 
 
 @njit(cache=True, nogil=True)
@@ -409,15 +277,17 @@ def _signature(buf, row):  # type: ignore[no-untyped-def]
     value = np.uint64(row[_C_NAME_HASH])
     for column in (_C_DIMS, _C_TYPES):
         start, count = row[column], row[column + 1]
-        value = _mixed(value, _hash(buf, start, start + count) if count > 0 else np.uint64(column))
+        value = _mixed(
+            value, hash_of(buf, start, start + count) if count > 0 else np.uint64(column)
+        )
     start, count = row[_C_STRIDES], row[_C_STRIDES + 1]
-    if count > 0 and _has_zero(buf, start, start + count):
-        value = _mixed(value, _hash(buf, start, start + count))
+    if count > 0 and has_zero(buf, start, start + count):
+        value = _mixed(value, hash_of(buf, start, start + count))
     else:
         row[_C_STRIDES + 1] = 0
     start, count = row[_C_VALUES], row[_C_VALUES + 1]
-    if count > 0 and _holds(buf, name, name + length, _CONVOLUTION):
-        value = _mixed(value, _hash(buf, start, start + count))
+    if count > 0 and holds(buf, name, name + length, _CONVOLUTION):
+        value = _mixed(value, hash_of(buf, start, start + count))
     else:
         row[_C_VALUES + 1] = 0
     for column in (_C_FLOP, _C_KERNEL_BYTES):
@@ -427,21 +297,13 @@ def _signature(buf, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _next_event(buf, i, end):  # type: ignore[no-untyped-def]
-    """Place of the next `{` that follows `},`: where reading resumes after damage."""
-    while i < end:
-        if buf[i] == 125:
-            comma = _skip_space(buf, i + 1, end)
-            if comma < end and buf[comma] == 44:
-                brace = _skip_space(buf, comma + 1, end)
-                if brace < end and buf[brace] == 123:
-                    return brace
-                if brace >= end:
-                    return i
-            elif comma >= end:
-                return i
-        i += 1
-    return end
+def _complete(buf, row):  # type: ignore[no-untyped-def]
+    """Fill in what follows from the fields of an event that is kept."""
+    row[_C_DURATION] = max(row[_C_DURATION], 0)
+    name = row[_C_NAME]
+    row[_C_NAME_HASH] = np.int64(hash_of(buf, name, name + row[_C_NAME + 1]))
+    if row[_C_KIND] == _K_OPERATOR:
+        row[_C_SIGNATURE] = np.int64(_signature(buf, row))
 
 
 @njit(cache=True, nogil=True)
@@ -453,7 +315,7 @@ def scan_events(buf: U8, pos: int, end: int, out: I64) -> tuple[int, int, int, i
     """
     n_rows, n_events, n_damaged = 0, 0, 0
     while True:
-        pos = _skip_space(buf, pos, end)
+        pos = skip_space(buf, pos, end)
         if pos >= end:
             return n_rows, n_events, n_damaged, pos, NEED_MORE
         if buf[pos] == 93:
@@ -466,12 +328,12 @@ def scan_events(buf: U8, pos: int, end: int, out: I64) -> tuple[int, int, int, i
         row = out[n_rows]
         row[:] = ABSENT
         row[_C_KIND] = 0
-        behind = _event(buf, pos, end, row) if buf[pos] == 123 else _BAD
-        if behind == _INCOMPLETE:
+        behind = _event(buf, pos, end, row) if buf[pos] == 123 else BAD
+        if behind == INCOMPLETE:
             return n_rows, n_events, n_damaged, pos, NEED_MORE
-        if behind == _BAD:
+        if behind == BAD:
             n_damaged += 1
-            resumed = _next_event(buf, pos + 1, end)
+            resumed = next_object(buf, pos + 1, end)
             if resumed <= pos:
                 return n_rows, n_events, n_damaged, pos, NEED_MORE
             pos = resumed
@@ -485,12 +347,8 @@ def scan_events(buf: U8, pos: int, end: int, out: I64) -> tuple[int, int, int, i
         row[_C_KIND] = _kind(buf, row)
         if row[_C_KIND] == _K_IGNORED:
             continue
-        if row[_C_BEGIN] < 0 or row[_C_DURATION] >= _MAX_NS // 10:
+        if row[_C_BEGIN] < 0 or row[_C_DURATION] >= MAX_NUMBER // 10:
             n_damaged += 1
             continue
-        row[_C_DURATION] = max(row[_C_DURATION], 0)
-        name = row[_C_NAME]
-        row[_C_NAME_HASH] = np.int64(_hash(buf, name, name + row[_C_NAME + 1]))
-        if row[_C_KIND] == _K_OPERATOR:
-            row[_C_SIGNATURE] = np.int64(_signature(buf, row))
+        _complete(buf, row)
         n_rows += 1

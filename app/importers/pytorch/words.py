@@ -7,10 +7,9 @@ whether on the matrix or on the vector unit. Names: cuBLAS, cuDNN and CUTLASS (`
 
 import re
 
+from app.importers._kernel_names import first_match, kernel_category
 from app.importers.pytorch.formulas import ATTENTIONS, BACKWARDS, CONVOLUTIONS, bare
 from app.model.compute import ComputeUnit
-
-COMMUNICATION, COPY = "communication", "copy"
 
 _OPERATOR_CATEGORIES = (
     ("communication", r"nccl|rccl|c10d|record_param_comms|all_?reduce|all_?gather|reduce_scatter"),
@@ -36,24 +35,6 @@ _OPERATOR_CATEGORIES = (
         r"|where|threshold|native_dropout|bernoulli|masked_fill|lerp|addc)",
     ),
 )
-_KERNEL_CATEGORIES = (
-    ("communication", r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|nvshmem"),
-    ("attention", r"attention|attn|fmha|flash_fwd|flash_bwd"),
-    ("fused (Inductor)", r"^triton_"),
-    ("convolution", r"conv|fprop|dgrad|wgrad|winograd|implicit_gemm|cudnn.*offsets"),
-    ("matmul", r"(?<!fb)gemm|gemv|^cijk_|nvjet|wgmma|splitk|cutlass|dot_kernel"),
-    ("normalisation", r"norm|bn_fw|bn_bw"),
-    ("softmax", r"softmax|nll_loss"),
-    ("optimizer", r"adam|multi_tensor|foreach"),
-    ("embedding", r"embedding"),
-    ("pooling", r"pool"),
-    ("sort", r"sort|topk"),
-    ("indexing", r"index|gather|scatter"),
-    ("reduction", r"reduce|scan"),
-    ("copy", r"copy|fill|memcpy|memset|transpose"),
-    ("elementwise", r"elementwise|vectorized|pointwise"),
-)
-OTHER = "other"
 
 
 def operator_category(operator: str, kernel: str) -> str:
@@ -63,21 +44,15 @@ def operator_category(operator: str, kernel: str) -> str:
         return "convolution"
     if name in ATTENTIONS:
         return "attention"
-    return _first(_OPERATOR_CATEGORIES, name) or kernel_category(kernel)
+    return first_match(_OPERATOR_CATEGORIES, name) or kernel_category(kernel)
 
 
-def kernel_category(kernel: str) -> str:
-    """Category of a kernel by its name."""
-    return _first(_KERNEL_CATEGORIES, kernel.lower()) or OTHER
+_HELPERS = frozenset({"copy", "elementwise", "reduction", "indexing", "sort", "communication"})
 
 
-def is_communication(kernel: str) -> bool:
-    """True for kernels of collectives: their time includes waiting for other ranks."""
-    return _first(_KERNEL_CATEGORIES[:1], kernel.lower()) is not None
-
-
-def _first(table: tuple[tuple[str, str], ...], name: str) -> str | None:
-    return next((category for category, pattern in table if re.search(pattern, name)), None)
+def may_compute(kernel: str) -> bool:
+    """True unless a kernel's name says that it only moves or combines elements."""
+    return kernel_category(kernel) not in _HELPERS
 
 
 _TENSILE = re.compile(r"Cijk_[A-Za-z]+_[A-Za-z]+_([A-Z0-9]+)_")

@@ -4,6 +4,7 @@ Spelling varies by version: `KernelName` and `BeginNs` in Omniperf 1, `Kernel_Na
 `Start_Timestamp` since; `HBMBwLow` beside `hbmBwHigh`. Names are compared in lower case.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from app.importers._tables_text import decode, parse_number, read_table
 from app.importers.source import SourceFile
 
 MAX_ROWS = 200_000
+# Counters have at most 64 bits.
+_LARGEST_COUNT = 2**64
 
 _COUNTER = re.compile(r"(?:SQ|SQC|TA|TD|TCP|TCC|SPI|CPC|CPF|GRBM)_\w+(?:\[\d+\])?")
 _READ_COUNTER = re.compile(
@@ -108,13 +111,15 @@ def number(table: Table, row: int, column: str) -> float | None:
     """A cell as a number, `None` where it is missing or the column is."""
     cell = table.rows[row].get(column, "")
     try:
-        return parse_number(cell)
+        value = parse_number(cell)
     except ValueError:
-        raise CorruptProfileError(
-            f"{table.name}, line {table.lines[row]:,}: “{cell[:60]}” in column {column} is no "
-            "number.",
-            remedy="Copy the workload folder again; spreadsheets change numbers when they save.",
-        ) from None
+        value = math.inf
+    if value is None or 0 <= value <= _LARGEST_COUNT:
+        return value
+    raise CorruptProfileError(
+        f"{table.name}, line {table.lines[row]:,}: “{cell[:60]}” in column {column} is no number.",
+        remedy="Copy the workload folder again; spreadsheets change numbers when they save.",
+    )
 
 
 def counters(table: Table, row: int) -> dict[str, float]:

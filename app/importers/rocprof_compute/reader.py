@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from app.errors import CorruptProfileError, IncompleteProfileError
+from app.importers._kernel_names import kernel_category
 from app.importers._launches import Launch, launch_tables, no_steps
 from app.importers._tables_text import first_row
 from app.importers.rocprof_compute import FORMAT_ID
@@ -22,7 +23,6 @@ from app.importers.source import SourceFile
 from app.model.device import ReportedDevice
 from app.model.profile import Diagnostic, Host, Profile, Provenance, Severity
 
-CATEGORY = "kernel"
 _CLONE = re.compile(r"\s*(?:\[clone [^\]]*\]|\(\.kd\)|\.kd)\s*$")
 _PS_PER_NS = 1_000
 _LONGEST_NS = 10**15  # eleven days: no kernel runs longer, damaged clocks say so
@@ -139,7 +139,7 @@ class _Work:
             self.launches.append(
                 Launch(
                     name=_CLONE.sub("", name).strip() or "unnamed kernel",
-                    category=CATEGORY,
+                    category=kernel_category(name),
                     detail=_detail(row),
                     long_name=name,
                     time_ps=(times[1] - times[0]) * _PS_PER_NS if times else None,
