@@ -50,11 +50,6 @@ class Client:
 
         return self._portal.start_task_soon(send)
 
-    def send(self, request: httpx.Request) -> httpx.Response:
-        """Sends a request as it is."""
-        task = self._portal.start_task_soon(self._http.send, request)
-        return task.result(timeout=120)
-
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         return self.start(method, path, **options).result(timeout=120)
 
