@@ -102,7 +102,7 @@ class Instance:
         self.staging.open()
         try:
             self.store.database.migrate()
-            self.desk.children.warm_up()
+            self.desk.start()
             work(self.desk, url, concurrency)
         finally:
             self.staging.close()

@@ -51,7 +51,7 @@ class Desk:
         limits: ImportLimits,
         on_end: Callable[[str, ImportReport], None],
     ) -> None:
-        self.children = children
+        self._children = children
         self._store = store
         self._staging = staging
         self._limits = limits
@@ -60,6 +60,11 @@ class Desk:
         self._tasks: dict[str, ImportTask] = {}
         self._ended = threading.Condition()
         self._stopping = False
+
+    def start(self) -> None:
+        """Makes ready to run jobs, for the first time or after `stop`."""
+        self._stopping = False
+        self._children.warm_up()
 
     def task(self, profile_id: str) -> ImportTask | None:
         """The import of a profile that this process runs now."""
@@ -130,7 +135,7 @@ class Desk:
         try:
             beat = _Beat(self, run)
             order = self._order(found, area, run.task, beat)
-            outcome = self.children.run(order, run.task, beat)
+            outcome = self._children.run(order, run.task, beat)
             self._keep(run, area, outcome)
         finally:
             area.discard()

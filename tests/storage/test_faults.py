@@ -292,12 +292,12 @@ def test_lease_is_longer_than_two_beats():
     assert desk.BEAT_EVERY_S * 2 <= LEASE_S
 
 
-def test_importing_profile_is_shown_after_the_server_was_killed(folder: Place, tmp_path: Path):
+def test_library_that_was_closed_is_opened_again_and_goes_on(folder: Place, tmp_path: Path):
     library = folder.library()
     profile_id = add(library, b"wait %s" % bytes(tmp_path / "gate"), title="survivor")
     running(library, profile_id)
     library.close()
-    library = folder.library()
+    library.open()
     state = library.state(profile_id)
     assert isinstance(state, Importing)
     assert state.title == "survivor"
