@@ -150,10 +150,20 @@ class Desk:
     def _order(
         self, found: Manifest | Pending, area: StagingArea, task: ImportTask, beat: "_Beat"
     ) -> WorkOrder:
+        total = sum(file.size_bytes for file in found.files)
+        done = 0
+
+        def tick(size_bytes: int) -> None:
+            nonlocal done
+            done += size_bytes
+            task.check()
+            task.advance("unpack", done / total)
+            beat(task.progress)
+
         files = []
         for number, file in enumerate(found.files):
             path = area.root / f"raw-{number:04d}"
-            self._store.raw.fetch(file, path, tick=lambda: beat(task.progress))
+            self._store.raw.fetch(file, path, tick=tick)
             files.append((file.name, path, file.size_bytes))
         return WorkOrder(
             profile_id=found.id,
