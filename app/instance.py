@@ -166,7 +166,8 @@ class Instance:
             _log.info("sweep: %d expired, %d over quota, %d orphans", expired, over, orphans)
 
     def _redeliver(self, *, lost_after_s: float) -> None:
-        for job_id in self.store.jobs.due(older_than_s=lost_after_s):
+        version = self.store.results.version
+        for job_id in self.store.jobs.due(version, older_than_s=lost_after_s):
             self.deliver(job_id)
 
     def _give_back(self) -> None:

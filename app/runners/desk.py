@@ -88,7 +88,8 @@ class Desk:
     def run(self, job_id: str) -> None:
         """Runs a job, if it is due; returns when it has ended."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        if self._stopping or (job := self._store.jobs.claim(job_id, owner)) is None:
+        version = self._store.results.version
+        if self._stopping or (job := self._store.jobs.claim(job_id, owner, version)) is None:
             return
         run = _Run(job, owner)
         self._tasks[job.profile_id] = run.task

@@ -128,6 +128,22 @@ def test_two_deliveries_of_a_job_are_one_import(folder: Place, tmp_path: Path):
     assert (job.state, job.attempts) == ("done", 1)
 
 
+def test_job_queued_by_an_older_version_is_done_by_the_next(folder: Place, tmp_path: Path):
+    library = folder.library()
+    profile_id = add(library, b"wait %s" % bytes(tmp_path / "gate"))
+    running(library, profile_id)
+    library.close()
+    store = store_of(library)
+    with store.database.write() as connection:
+        connection.exec_driver_sql("UPDATE job SET version = 'v0-older'")
+    job = store.jobs.newest(profile_id)
+    assert job is not None
+    assert store.jobs.claim(job.id, "a worker of this version", store.results.version) is None
+    store.database.close()
+    (tmp_path / "gate").touch()
+    assert isinstance(settled(folder.library(), profile_id), Ready)
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 4 MiB."""
