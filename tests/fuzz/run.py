@@ -24,8 +24,8 @@ from pathlib import Path
 
 from tests.fuzz.importing import CORPUS, DRAWN_EVERY, SECONDS, Hang, limit_memory, mutator, read
 
-# Compiled code does not notice an alarm: then the process is ended from outside.
-STUCK_S = 4 * SECONDS
+# Compiled code does not notice a signal: then the process is ended from outside.
+STUCK_S = 12 * SECONDS
 REPORT_S = 10.0
 
 
