@@ -6,9 +6,11 @@ it ready. Deletion goes the other way: rows, results, raw bytes. What a crash le
 belongs to no row, and is swept.
 """
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TypeVar
 
 from sqlalchemy import Connection
@@ -43,6 +45,7 @@ __all__ = ["Manifest", "ProfileId", "ProfileStore", "StoredFile", "Summary", "ne
 
 FAILURES_KEPT = timedelta(days=7)
 RESULT_FOLDER = "results"
+_MARK = "blobs/instance"
 T = TypeVar("T")
 
 
@@ -150,6 +153,25 @@ class ProfileStore:
             for digest in unneeded:
                 self.raw.remove(digest)
         return len(unneeded)
+
+    def owns_blobs(self) -> bool:
+        """True if the raw files are this database's; false: another's, which needs them all.
+
+        So a server that was started with the wrong database removes nothing. Files without a mark
+        are ours if we know one of them, or if there are none.
+        """
+        mine = self._read(statements.instance_id).encode()
+        if self.blobs.head(_MARK) is not None:
+            return b"".join(self.blobs.open(_MARK)) == mine
+        found = [digest for digest, _ in self.raw.list()]
+        if found and not self._read(statements.referenced).intersection(found):
+            return False
+        with NamedTemporaryFile(dir=self.root, prefix=".") as file:
+            file.write(mine)
+            file.flush()
+            os.fsync(file.fileno())
+            self.blobs.put(_MARK, Path(file.name))
+        return True
 
     def obtain_results(self, profile_id: str, new_area: Callable[[], StagingArea]) -> bool:
         """Sees to it that results are in the data folder; false when they must be computed."""

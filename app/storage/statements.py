@@ -36,7 +36,7 @@ from app.storage.records import (
     StoredFile,
     Summary,
 )
-from app.storage.tables import file, profile, result, sweep_log, tag
+from app.storage.tables import file, instance, profile, result, sweep_log, tag
 
 FACET_LIMIT = 50
 _HOLDS_FILES = profile.c.state.in_([IMPORTING, READY])
@@ -389,6 +389,11 @@ def result_keys(connection: Connection) -> frozenset[str]:
     """Every key of packed results."""
     statement = select(result.c.blob_key).where(result.c.blob_key.is_not(None))
     return frozenset(connection.execute(statement).scalars())
+
+
+def instance_id(connection: Connection) -> str:
+    """What the raw files of this database are marked with."""
+    return str(connection.execute(select(instance.c.id)).scalar_one())
 
 
 def log_sweep(

@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 
+from app.errors import SettingsError
 from app.storage import statements
 from app.storage.profiles import RESULT_FOLDER, ProfileStore
 from app.storage.raw import FOLDER
@@ -64,7 +65,16 @@ def find_orphans(store: ProfileStore, *, grace_s: float) -> tuple[frozenset[str]
 
 
 def sweep_orphans(store: ProfileStore, *, grace_s: float) -> int:
-    """Removes what belongs to no profile; how many raw files and sets of results."""
+    """Removes what belongs to no profile; how many raw files and sets of results.
+
+    Raises `SettingsError` when all of it belongs to another database.
+    """
+    if not store.owns_blobs():
+        raise SettingsError(
+            "The raw files belong to another database than the one in use; nothing is removed.",
+            remedy="Check ROOFLINE_DATABASE_URL and ROOFLINE_BLOBS; to begin with an empty"
+            " database, use an empty place for raw files, too.",
+        )
     store.blobs.drop_unfinished(FOLDER, time.time() - grace_s)
     digests, results = find_orphans(store, grace_s=grace_s)
     for profile_id in results:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.storage.database import Database
-from app.storage.tables import metadata
+from app.storage.tables import instance, metadata
 from tests.storage.children import by_content
 from tests.storage.places import LEASE_S, ROOT, Place, Workers
 from tests.tools.generate_xspace import Config, write_profile
@@ -60,7 +60,7 @@ def servers(tmp_path: Path, workers: tuple[Workers, dict[str, str]]) -> Iterator
     database = Database(tmp_path, options["database_url"])
     database.migrate()
     with database.write() as connection:
-        for table in reversed(metadata.sorted_tables):
+        for table in reversed([table for table in metadata.sorted_tables if table is not instance]):
             connection.execute(table.delete())
     database.close()
     place = Place(root=tmp_path, options=options, workers=started)

@@ -14,7 +14,7 @@ from app.storage.raw import key_of
 from app.storage.records import Manifest
 from app.storage.results import PAGE
 from app.storage.upkeep import sweep_expired, sweep_orphans, sweep_over_quota
-from tests.storage.places import Place, add, raw_bytes, settled, stored
+from tests.storage.places import Place, add, eventually, raw_bytes, settled, stored
 from tests.tools.generate_xspace import Config, write_profile
 
 
@@ -74,7 +74,7 @@ def test_failed_import_says_why_and_keeps_no_bytes(place: Place):
     assert isinstance(state, Failed)
     assert (state.error.code, state.error.message) == ("corrupt-profile", "It is broken.")
     assert (state.title, state.files, state.uploader) == ("bad", (("host_0.pb", 9),), "ada")
-    assert digests(library) == before
+    eventually(lambda: digests(library) == before)
     with pytest.raises(CorruptProfileError):
         library.manifest(profile_id)
     assert library.search().total == 0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.admin import run_doctor
+from app.admin import run_doctor, run_gc
 from app.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
 from app.library import Failed, Importing, ProfileLibrary, Ready
 from app.storage import statements
@@ -298,6 +298,30 @@ def test_what_was_removed_is_written_down(folder: Place):
     with store_of(library).database.read() as connection:
         (entry,) = statements.sweeps(connection, 5)
     assert (entry["action"], entry["subject"]) == ("orphans", "1 without a profile")
+
+
+def test_server_started_with_the_wrong_database_removes_nothing(place: Place, capsys):
+    library = place.library()
+    profile_id = stored(library, b"stub precious")
+    if place.is_shared:
+        wrong = Place(root=place.root, stack=place.stack, options={"blobs": place.options["blobs"]})
+        wrong.library("other").close()
+        settings = wrong.settings("other")
+    else:
+        library.close()
+        database = place.root / "server" / FILE_NAME
+        database.rename(place.root / "put aside")
+        wrong = Place(root=place.root, stack=place.stack)
+        wrong.library().close()
+        settings = wrong.settings()
+    with pytest.raises(SettingsError, match="another database"):
+        run_gc(settings, dry_run=False)
+    assert run_doctor(settings, quick=True, check_only=False) == 1
+    assert "the raw files: belong to another database" in capsys.readouterr().out
+    if not place.is_shared:
+        (place.root / "put aside").rename(database)
+        library = place.library()
+    assert raw_bytes(library, profile_id) == [b"stub precious"]
 
 
 def test_lease_is_longer_than_two_beats():
