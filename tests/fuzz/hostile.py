@@ -8,7 +8,7 @@ import io
 import struct
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 Hostile = Callable[[bytes], bytes]
 
@@ -176,9 +176,3 @@ ARCHIVES: dict[str, Hostile] = {
     "one long line": lambda _: b"x" * (32 << 20),
     "only NUL": lambda _: bytes(1 << 20),
 }
-
-
-def archives(profile: bytes) -> Iterator[tuple[str, bytes]]:
-    """Every hostile archive, with `profile` inside where one is needed."""
-    for name, make in ARCHIVES.items():
-        yield name, make(profile)
