@@ -58,6 +58,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.note = numbers.note_request
     library.on_import_end = numbers.note_import
     tokens = Tokens(settings) if settings.auth == "token" else None
+    app.state.wants_token = tokens is not None
     if tokens is not None:
         app.state.door = login.door_to(tokens)
         app.include_router(login.router)
