@@ -252,9 +252,14 @@ class ProfileStore:
         with self.database.read() as connection:
             return statement(connection, *arguments)
 
+    @property
+    def shares_results(self) -> bool:
+        """True if raw files are not in our folder: who has them may not have our results."""
+        return self.blobs.folder != self.root
+
     def _share_results(self, profile_id: str, area: StagingArea) -> str | None:
-        """Puts results where other machines find them; the key, `None` when there are none."""
-        if self.blobs.folder is not None:
+        """Puts results where other processes find them; the key, `None` when there are none."""
+        if not self.shares_results:
             return None
         key = f"{RESULT_FOLDER}/{profile_id}/{self.results.version}.tar"
         packed = area.root / "results.tar"
@@ -264,6 +269,6 @@ class ProfileStore:
 
     def _remove_results(self, profile_id: str) -> None:
         self.results.remove(profile_id)
-        if self.blobs.folder is None:
+        if self.shares_results:
             for found in list(self.blobs.list(f"{RESULT_FOLDER}/{profile_id}/")):
                 self.blobs.delete(found.key)

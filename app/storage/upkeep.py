@@ -56,7 +56,7 @@ def find_orphans(store: ProfileStore, *, grace_s: float) -> tuple[frozenset[str]
     before = time.time() - grace_s
     digests = {digest for digest, info in store.raw.list() if info.modified_at <= before}
     results = set(store.results.profile_ids())
-    if store.blobs.folder is None:
+    if store.shares_results:
         shared = (i for i in store.blobs.list(f"{RESULT_FOLDER}/") if i.modified_at <= before)
         results |= {info.key.split("/")[1] for info in shared}
     with store.database.read() as connection:

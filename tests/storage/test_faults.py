@@ -324,6 +324,18 @@ def test_server_started_with_the_wrong_database_removes_nothing(place: Place, ca
     assert raw_bytes(library, profile_id) == [b"stub precious"]
 
 
+def test_raw_files_may_lie_in_another_folder(folder: Place, tmp_path: Path):
+    options = {"blobs": f"file://{tmp_path / 'elsewhere'}"}
+    library = folder.library(**options)
+    profile_id = stored(library, b"stub far")
+    assert not (tmp_path / "server" / "blobs").exists()
+    store = store_of(library)
+    store.results.remove(profile_id)
+    assert isinstance(library.state(profile_id), Ready)  # fetched, not computed again
+    library.remove(profile_id)
+    assert not list((tmp_path / "elsewhere").rglob("*.*"))
+
+
 def test_lease_is_longer_than_two_beats():
     from app.runners import desk
     from app.storage import jobs
