@@ -13,15 +13,27 @@ from app.storage.tables import instance, metadata
 from tests.storage.children import by_content
 from tests.storage.places import LEASE_S, ROOT, Place, Workers
 from tests.tools.generate_xspace import Config, write_profile
-from tests.tools.services import object_store, postgres, postgres_folder
+from tests.tools.services import Postgres, object_store, postgres, postgres_folder
+
+
+def skip_without_postgres() -> None:
+    if postgres_folder() is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql (as root) adds it")
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[Postgres]:
+    """A server of this test alone, which may be stopped."""
+    skip_without_postgres()
+    with postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    if postgres_folder() is None:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql (as root) adds it")
-    with postgres() as url:
-        yield url
+    skip_without_postgres()
+    with postgres() as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")

@@ -16,8 +16,18 @@ from app.errors import RooflineError, SettingsError, StorageFullError, StoreUnav
 from app.library import Failed, Importing, ProfileLibrary, Ready
 from app.storage import statements
 from app.storage.database import FILE_NAME
-from tests.storage.places import LEASE_S, ROOT, Place, add, raw_bytes, settled, stored
+from tests.storage.places import (
+    LEASE_S,
+    ROOT,
+    Place,
+    Workers,
+    add,
+    raw_bytes,
+    settled,
+    stored,
+)
 from tests.storage.test_both_places import store_of
+from tests.tools.services import Postgres
 
 CYCLES = 20
 
@@ -69,6 +79,30 @@ def test_job_of_a_killed_worker_is_done_by_the_other(servers: Place, tmp_path: P
         assert raw_bytes(library, ids[0]) == [b"wait %s 0" % bytes(gate)]
     finally:
         servers.workers.start()
+
+
+def test_restart_of_the_database_in_mid_job_loses_nothing(
+    folder: Place, own_postgres: Postgres, tmp_path: Path
+):
+    gate = tmp_path / "gate"
+    options = {
+        "database_url": own_postgres.url,
+        "blobs": f"file://{tmp_path / 'blobs'}",
+        "runner": "procrastinate",
+    }
+    workers = Workers(tmp_path, options)
+    workers.start()
+    library = Place(root=tmp_path, stack=folder.stack, options=options).library()
+    profile_id = add(library, b"wait %s" % bytes(gate))
+    running(library, profile_id)
+    own_postgres.stop()
+    with pytest.raises(StoreUnavailableError, match="cannot be reached"):
+        library.state(profile_id)
+    own_postgres.start()
+    gate.touch()
+    assert isinstance(settled(library, profile_id), Ready)
+    stored(library, b"stub afterwards")
+    assert workers.stop() == [0]
 
 
 def test_results_do_not_depend_on_who_computed_them_and_how_often(
