@@ -52,7 +52,7 @@ fuzz: .venv/.warm-test ## Mutated profiles through the importer for SECONDS (60)
 	$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) --inputs $(INPUTS) --first $(FIRST)
 
 bench-server: .venv/.warm-test ## Time the server: 200 viewers, an import of 60 MB, an upload of 1.5 GB.
-	$(BIN)/python -m bench.server
+	$(BIN)/python -m bench.server --keep
 
 screenshot: .venv/.warm-test ## Take docs/screenshot.png from the running page.
 	$(BIN)/python -m docs.take_screenshot

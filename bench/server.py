@@ -4,8 +4,8 @@
 
 Viewers open a profile of 1,000 operations: half of them its page, half its roofline as JSON, each
 again after a pause, while profiles of 60 MB are imported one after the other. Then 1.5 GB are
-uploaded and imported, and the most memory that the server's own process ever held is read. Needs
-`wrk` (Debian: apt-get install wrk).
+uploaded and imported, and the most memory that the server's own process ever held is read. Viewers
+are connections of `wrk` where it is installed (Debian: apt-get install wrk), of Python elsewhere.
 
 `--pause 0` lets every viewer ask again at once: that is no team, but shows how much one process
 can answer.
@@ -26,7 +26,7 @@ from pathlib import Path
 
 from app.client import Receiver, Upload, send
 from app.errors import RooflineError
-from bench.readme import describe_machine
+from bench.readme import describe_machine, write_section
 from tests.browser.serving import Server, serving
 from tests.tools.generate_xspace import Config, write_profile
 
@@ -35,6 +35,7 @@ IMPORTED = Config(device="v5e", n_events=3_400_000, n_steps=20, n_distinct_ops=4
 LARGE_BYTES = 1_500_000_000
 PAGE_P99_MS, JSON_P99_MS = 500, 150
 SERVER_BYTES = 300_000_000
+MISSED = "missed"
 
 # Every connection is a viewer: it waits for an answer, looks at it for a while, and asks again.
 SCRIPT = """
@@ -52,7 +53,7 @@ end
 
 @dataclass(frozen=True)
 class Load:
-    """What `wrk` measured: answers, times in milliseconds, errors of any kind."""
+    """What viewers measured: answers, times in milliseconds, errors of any kind."""
 
     answers: int
     median_ms: float
@@ -64,56 +65,53 @@ class Load:
 def main() -> int:
     """Measures, says what it found, and returns 1 if a figure is missed."""
     given = _parser().parse_args()
-    wrk = shutil.which("wrk")
-    if wrk is None:
-        sys.exit("wrk is needed: apt-get install wrk")
-    print(describe_machine())
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         settings = {"ROOFLINE_MAX_UPLOAD_BYTES": str(8 << 30)}
         with serving(Path(folder) / "server", settings) as server:
-            met = _viewers(server, Path(folder), given, wrk)
+            lines = _viewers(server, Path(folder), given)
             if not given.no_memory:
-                met &= _memory(server, Path(folder))
-    return 0 if met else 1
+                lines += _memory(server, Path(folder))
+    text = "\n".join([f"{describe_machine()}.", "", *lines])
+    print(text)
+    if given.keep:
+        write_section("server", text)
+    return 1 if MISSED in text else 0
 
 
-def _viewers(server: Server, folder: Path, given: argparse.Namespace, wrk: str) -> bool:
+def _viewers(server: Server, folder: Path, given: argparse.Namespace) -> list[str]:
     viewed = _write(VIEWED, folder / "viewed")
     imported = _write(IMPORTED, folder / "imported")
     answer = send(Upload(files=(viewed,)), Receiver(server.url), wait_s=60)
-    script = folder / "viewer.lua"
-    script.write_text(SCRIPT.replace("PAUSE_MS", str(round(given.pause * 1000))))
     addresses = {
         "page": f"{server.url}/p/{answer['id']}",
         "roofline JSON": f"{server.url}/api/v1/profiles/{answer['id']}/roofline",
     }
-    size = imported.stat().st_size / 1e6
-    print(
-        f"\n{given.viewers} viewers for {given.seconds} s, each asking about every"
-        f" {given.pause:g} s, beside imports of {size:.0f} MB"
-    )
     with _importing(server, imported) as ended:
-        loads = _run(wrk, script, addresses, given.viewers // len(addresses), given.seconds)
-    print(f"imports meanwhile: {len(ended)}, in {', '.join(f'{s:.1f}' for s in ended)} s\n")
-    print(f"{'':14} {'answers':>8} {'p50 ms':>8} {'p99 ms':>8} {'most ms':>8} {'errors':>7}")
-    met = True
-    for (name, load), limit in zip(loads.items(), (PAGE_P99_MS, JSON_P99_MS), strict=True):
-        good = load.errors == 0 and load.p99_ms < limit
-        met &= good
-        print(
-            f"{name:14} {load.answers:8,} {load.median_ms:8.1f} {load.p99_ms:8.1f}"
-            f" {load.longest_ms:8.1f} {load.errors:7} {_verdict(good, f'p99 under {limit} ms')}"
-        )
-    return met
+        loads = _run(addresses, folder, given)
+    size_mb = imported.stat().st_size / 1e6
+    return [
+        f"{given.viewers} viewers for {given.seconds} s, a pause of {given.pause:g} s on average;"
+        f" {len(ended)} imports of {size_mb:.0f} MB meanwhile, {max(ended):.1f} s at most.",
+        "",
+        "| what | answers | p50 | p99 | longest | errors | aim |",
+        "|---|---|---|---|---|---|---|",
+        _row("page", loads["page"], PAGE_P99_MS),
+        _row("roofline JSON", loads["roofline JSON"], JSON_P99_MS),
+    ]
 
 
-def _run(
-    wrk: str, script: Path, addresses: dict[str, str], connections: int, seconds: int
-) -> dict[str, Load]:
-    flags = ["--timeout", "10s", "-H", "Accept-Encoding: gzip", "-s", str(script)]
+def _row(name: str, load: Load, limit_ms: int) -> str:
+    is_met = load.errors == 0 and load.p99_ms < limit_ms
+    return (
+        f"| {name} | {load.answers:,} | {load.median_ms:.0f} ms | {load.p99_ms:.0f} ms"
+        f" | {load.longest_ms:.0f} ms | {load.errors} | p99 < {limit_ms} ms{_verdict(is_met)} |"
+    )
+
+
+def _run(addresses: dict[str, str], folder: Path, given: argparse.Namespace) -> dict[str, Load]:
     processes = {
         name: subprocess.Popen(
-            [wrk, "-t1", f"-c{connections}", f"-d{seconds}s", *flags, address],
+            _command(address, given.viewers // len(addresses), folder, given),
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -122,10 +120,21 @@ def _run(
     return {name: _load(process.communicate()[0]) for name, process in processes.items()}
 
 
+def _command(address: str, viewers: int, folder: Path, given: argparse.Namespace) -> list[str]:
+    wrk = shutil.which("wrk")
+    if wrk is None:
+        numbers = [str(viewers), str(given.seconds), str(given.pause)]
+        return [sys.executable, "-m", "bench.viewers", address, *numbers]
+    script = folder / "viewer.lua"
+    script.write_text(SCRIPT.replace("PAUSE_MS", str(round(given.pause * 1000))))
+    flags = ["--timeout", "10s", "-H", "Accept-Encoding: gzip", "-s", str(script)]
+    return [wrk, "-t1", f"-c{viewers}", f"-d{given.seconds}s", *flags, address]
+
+
 def _load(output: str) -> Load:
     found = re.search(r"RESULT (\d+) (\S+) (\S+) (\S+) (\d+)", output)
     if found is None:
-        sys.exit(f"wrk said nothing that can be read:\n{output}")
+        sys.exit(f"the viewers said nothing that can be read:\n{output}")
     answers, median, p99, longest, errors = found.groups()
     return Load(int(answers), float(median), float(p99), float(longest), int(errors))
 
@@ -154,7 +163,7 @@ def _importing(server: Server, path: Path) -> Iterator[list[float]]:
         thread.join()
 
 
-def _memory(server: Server, folder: Path) -> bool:
+def _memory(server: Server, folder: Path) -> list[str]:
     """1.5 GB in: one message is made by writing several after each other."""
     piece = (folder / "imported" / "host_0.xplane.pb").read_bytes()
     large = folder / "large.xplane.pb"
@@ -165,13 +174,13 @@ def _memory(server: Server, folder: Path) -> bool:
     answer = send(Upload(files=(large,)), Receiver(server.url), wait_s=300)
     seconds = time.monotonic() - started
     held = _most_memory(server.process.pid)
-    good = held < SERVER_BYTES and answer["state"] == "ready"
-    print(
-        f"\nupload and import of {large.stat().st_size / 1e9:.2f} GB: {seconds:.1f} s,"
-        f" {answer['state']}\nmost memory of the server's process: {held / 1e6:.0f} MB"
-        f" {_verdict(good, f'under {SERVER_BYTES / 1e6:.0f} MB')}"
-    )
-    return good
+    is_met = held < SERVER_BYTES and answer["state"] == "ready"
+    return [
+        "",
+        f"Upload and import of {large.stat().st_size / 1e9:.2f} GB: {answer['state']} after"
+        f" {seconds:.0f} s; most memory of the server's process {held / 1e6:.0f} MB"
+        f" (aim: < {SERVER_BYTES / 1e6:.0f} MB{_verdict(is_met)}).",
+    ]
 
 
 def _most_memory(pid: int) -> int:
@@ -186,8 +195,8 @@ def _write(config: Config, folder: Path) -> Path:
     return path
 
 
-def _verdict(good: bool, figure: str) -> str:
-    return f"({figure})" if good else f"MISSED: {figure}"
+def _verdict(is_met: bool) -> str:
+    return "" if is_met else f" {MISSED}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -196,6 +205,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--viewers", type=int, default=200)
     parser.add_argument("--pause", type=float, default=1.0, help="seconds, on average")
     parser.add_argument("--folder", type=Path, help="where to work; 8 GB are needed")
+    parser.add_argument("--keep", action="store_true", help="write it into bench/README.md")
     parser.add_argument("--no-memory", action="store_true", help="leave the large upload out")
     return parser
 
