@@ -5,6 +5,9 @@ HOST     ?= 127.0.0.1
 PORT     ?= 8000
 DATA_DIR ?= ./data
 BROWSER  ?= yes
+SECONDS  ?= 60
+INPUTS   ?= 200000
+FIRST    ?= 0
 PYTEST_ARGS ?=
 # Test processes side by side; files stay whole, for they share servers.
 WORKERS  ?= auto
@@ -17,7 +20,7 @@ KERNELS := $(wildcard app/importers/*.py app/importers/xspace/*.py)
 .PHONY: help run test lint test-js test-py test-system bench crash screenshot samples clean
 
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "  Settings: HOST=$(HOST) PORT=$(PORT) DATA_DIR=$(DATA_DIR), as in 'make run PORT=9000'."
 
 run: .venv/.warm ## Start the dashboard on http://127.0.0.1:8000.
@@ -46,6 +49,12 @@ bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its o
 
 crash: .venv/.ready-test ## Kill a server with -9 CYCLES times (500) and check that nothing is lost.
 	$(BIN)/python -m tests.storage.crash --cycles $(CYCLES) --folder build/crash
+
+fuzz: .venv/.warm-test ## Mutated profiles through the importer for SECONDS (60); findings go to tests/fuzz/corpus.
+	$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) --inputs $(INPUTS) --first $(FIRST)
+
+bench-server: .venv/.warm-test ## Time the server: 200 viewers, an import of 60 MB, an upload of 1.5 GB.
+	$(BIN)/python -m bench.server --keep
 
 screenshot: .venv/.warm-test ## Take docs/screenshot.png from the running page.
 	$(BIN)/python -m docs.take_screenshot

@@ -16,7 +16,13 @@ from app.settings import Settings
 from app.storage.backup import Copied, back_up, restore, verify
 from app.storage.database import FILE_NAME, SCHEMA, schema_of
 from app.storage.doctor import Finding, examine, note
-from app.storage.upkeep import GRACE_S, find_expired, find_orphans, sweep_orphans
+from app.storage.upkeep import (
+    GRACE_S,
+    find_expired,
+    find_orphans,
+    find_over_quota,
+    sweep_orphans,
+)
 
 PROBLEMS_LEFT = 1
 _BESIDE = "A server uses this data folder: nothing is repaired. Stop it, then run this again."
@@ -146,6 +152,10 @@ def _say_what_would_go(instance: Instance) -> None:
         _say(f"results without a profile: {profile_id}")
     for profile_id, title in find_expired(instance.store):
         _say(f"expired: {profile_id} {title}")
+    quota_bytes = instance.options.quota_bytes
+    if quota_bytes is not None:
+        for profile_id, title in find_over_quota(instance.store, quota_bytes):
+            _say(f"over quota: {profile_id} {title}")
 
 
 def _report_missing(copied: Copied) -> int:

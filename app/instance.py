@@ -102,7 +102,7 @@ class Instance:
         self.staging.open()
         try:
             self.store.database.migrate()
-            self.desk.children.warm_up()
+            self.desk.start()
             work(self.desk, url, concurrency)
         finally:
             self.staging.close()
@@ -141,9 +141,7 @@ class Instance:
         if self.is_shared:
             return
         self.store.jobs.take_back()
-        # What a manifest that cannot be read needs would look like nobody's.
-        if not self.damaged:
-            sweep_orphans(self.store, grace_s=0.0)
+        self._sweep_orphans(grace_s=0.0)
 
     def _keep_up(self) -> None:
         turn = 0
@@ -161,12 +159,23 @@ class Instance:
         expired = sweep_expired(self.store)
         quota_bytes = self.options.quota_bytes
         over = 0 if quota_bytes is None else sweep_over_quota(self.store, quota_bytes)
-        orphans = sweep_orphans(self.store, grace_s=GRACE_S) if self.is_shared else 0
+        orphans = self._sweep_orphans(grace_s=GRACE_S) if self.is_shared else 0
         if expired or over or orphans:
             _log.info("sweep: %d expired, %d over quota, %d orphans", expired, over, orphans)
 
+    def _sweep_orphans(self, *, grace_s: float) -> int:
+        # What a manifest that cannot be read needs would look like nobody's.
+        if self.damaged:
+            return 0
+        try:
+            return sweep_orphans(self.store, grace_s=grace_s)
+        except SettingsError as error:
+            _log.error("%s %s", error.message, error.remedy)
+            return 0
+
     def _redeliver(self, *, lost_after_s: float) -> None:
-        for job_id in self.store.jobs.due(older_than_s=lost_after_s):
+        version = self.store.results.version
+        for job_id in self.store.jobs.due(version, older_than_s=lost_after_s):
             self.deliver(job_id)
 
     def _give_back(self) -> None:

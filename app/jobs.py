@@ -82,6 +82,11 @@ class ImportTask:
             if self._process is not None:
                 self._process.kill()
 
+    def check(self) -> None:
+        """Raises why the import was stopped, if it was."""
+        if self._stopped is not None:
+            raise copy(self._stopped)
+
     def advance(self, phase: str, fraction: float) -> None:
         """Notes how far the import is. Unknown phases are ignored: they come from the child."""
         if phase in PHASES:
@@ -90,8 +95,7 @@ class ImportTask:
     def start(self, process: ForkServerProcess) -> None:
         """Starts `process` unless the import was stopped before."""
         with self._lock:
-            if self._stopped is not None:
-                raise copy(self._stopped)
+            self.check()
             process.start()
             self._process = process
 

@@ -51,7 +51,7 @@ class Desk:
         limits: ImportLimits,
         on_end: Callable[[str, ImportReport], None],
     ) -> None:
-        self.children = children
+        self._children = children
         self._store = store
         self._staging = staging
         self._limits = limits
@@ -60,6 +60,11 @@ class Desk:
         self._tasks: dict[str, ImportTask] = {}
         self._ended = threading.Condition()
         self._stopping = False
+
+    def start(self) -> None:
+        """Makes ready to run jobs, for the first time or after `stop`."""
+        self._stopping = False
+        self._children.warm_up()
 
     def task(self, profile_id: str) -> ImportTask | None:
         """The import of a profile that this process runs now."""
@@ -83,7 +88,8 @@ class Desk:
     def run(self, job_id: str) -> None:
         """Runs a job, if it is due; returns when it has ended."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        if self._stopping or (job := self._store.jobs.claim(job_id, owner)) is None:
+        version = self._store.results.version
+        if self._stopping or (job := self._store.jobs.claim(job_id, owner, version)) is None:
             return
         run = _Run(job, owner)
         self._tasks[job.profile_id] = run.task
@@ -130,7 +136,7 @@ class Desk:
         try:
             beat = _Beat(self, run)
             order = self._order(found, area, run.task, beat)
-            outcome = self.children.run(order, run.task, beat)
+            outcome = self._children.run(order, run.task, beat)
             self._keep(run, area, outcome)
         finally:
             area.discard()
@@ -145,10 +151,20 @@ class Desk:
     def _order(
         self, found: Manifest | Pending, area: StagingArea, task: ImportTask, beat: "_Beat"
     ) -> WorkOrder:
+        total = sum(file.size_bytes for file in found.files)
+        done = 0
+
+        def tick(size_bytes: int) -> None:
+            nonlocal done
+            done += size_bytes
+            task.check()
+            task.advance("unpack", done / total)
+            beat(task.progress)
+
         files = []
         for number, file in enumerate(found.files):
             path = area.root / f"raw-{number:04d}"
-            self._store.raw.fetch(file, path, tick=lambda: beat(task.progress))
+            self._store.raw.fetch(file, path, tick=tick)
             files.append((file.name, path, file.size_bytes))
         return WorkOrder(
             profile_id=found.id,

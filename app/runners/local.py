@@ -13,16 +13,18 @@ class LocalRunner:
 
     def __init__(self, desk: Desk, workers: int) -> None:
         self._desk = desk
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="import")
+        self._workers = workers
+        self._threads: ThreadPoolExecutor | None = None
         self._delivered: set[str] = set()
 
     def start(self) -> None:
         """See `Runner`."""
-        self._desk.children.warm_up()
+        self._desk.start()
+        self._threads = ThreadPoolExecutor(self._workers, thread_name_prefix="import")
 
     def submit(self, job_id: str) -> None:
-        """See `Runner`. Does nothing while the job waits or runs here."""
-        if job_id in self._delivered:
+        """See `Runner`. Does nothing while the job waits or runs here, or when closed."""
+        if self._threads is None or job_id in self._delivered:
             return
         self._delivered.add(job_id)
         future = self._threads.submit(self._desk.run, job_id)
@@ -32,7 +34,9 @@ class LocalRunner:
     def close(self) -> None:
         """See `Runner`. What was queued stays so in the job table."""
         self._desk.stop()
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads = None
 
 
 def _log_fault(future: "Future[None]") -> None:

@@ -21,7 +21,7 @@ from app.storage.durable import explained_writes, make_directory, sync_directory
 from app.storage.profiles import ProfileStore
 from app.storage.raw import found_key
 from app.storage.records import StoredFile
-from app.storage.tables import metadata
+from app.storage.tables import instance, metadata
 
 BATCH_ROWS = 1000
 Tick = Callable[[int, int], None]
@@ -100,7 +100,8 @@ def _copy_rows(source: Database, target: Database) -> None:
         if reader.dialect.name == "postgresql":
             reader = reader.execution_options(isolation_level="REPEATABLE READ")
         for table in metadata.sorted_tables:
-            _copy_table(reader, writer, table.name)
+            if table is not instance:  # a copy is an instance of its own
+                _copy_table(reader, writer, table.name)
 
 
 def _copy_table(reader: Connection, writer: Connection, name: str) -> None:

@@ -91,6 +91,13 @@ def _is_intact(file: ResultFile) -> bool:
 
 
 def _orphans(store: ProfileStore, *, repair: bool, grace_s: float) -> Iterator[Finding]:
+    if not store.owns_blobs():
+        yield Finding(
+            what="belong to another database",
+            subject="the raw files",
+            remedy="Check ROOFLINE_DATABASE_URL and ROOFLINE_BLOBS.",
+        )
+        return
     digests, results = find_orphans(store, grace_s=grace_s)
     if not digests and not results:
         return

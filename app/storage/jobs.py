@@ -50,13 +50,14 @@ class JobStore:
         except IntegrityError:
             return None
 
-    def claim(self, job_id: str, owner: str) -> Job | None:
-        """The job, now run by `owner`; `None` when it is not due."""
+    def claim(self, job_id: str, owner: str, version: str) -> Job | None:
+        """The job, now run by `owner`; `None` when not due, or for code of another version."""
         now = time.time()
         expired = and_(job.c.state == RUNNING, job.c.lease_until < now)
         statement = (
             update(job)
-            .where(job.c.id == job_id, or_(job.c.state == QUEUED, expired))
+            .where(job.c.id == job_id, job.c.version == version)
+            .where(or_(job.c.state == QUEUED, expired))
             .values(
                 state=RUNNING,
                 owner=owner,
@@ -89,17 +90,22 @@ class JobStore:
                 .values(attempts=job.c.attempts - 1, fraction=0.0, **values)
             )
 
-    def due(self, *, older_than_s: float = 0.0) -> list[str]:
-        """Jobs to be delivered (again), the oldest first.
+    def due(self, version: str, *, older_than_s: float = 0.0) -> list[str]:
+        """Jobs to be delivered (again), the oldest first, from now on for code of `version`.
 
-        Those queued for `older_than_s`, and those whose lease ran out.
+        Those queued for `older_than_s`, and those whose lease ran out. Their version may be that
+        of workers which have been replaced since.
         """
         now = time.time()
         queued = and_(job.c.state == QUEUED, job.c.created_at <= now - older_than_s)
         lost = and_(job.c.state == RUNNING, job.c.lease_until < now)
         with self._database.read() as connection:
             statement = select(job.c.id).where(or_(queued, lost)).order_by(job.c.created_at)
-            return list(connection.execute(statement).scalars())
+            found = list(connection.execute(statement).scalars())
+        if found:
+            with self._database.write() as connection:
+                connection.execute(update(job).where(job.c.id.in_(found)).values(version=version))
+        return found
 
     def take_back(self) -> None:
         """Makes every running job due at once: their process is known to have ended."""

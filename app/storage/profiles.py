@@ -6,9 +6,11 @@ it ready. Deletion goes the other way: rows, results, raw bytes. What a crash le
 belongs to no row, and is swept.
 """
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TypeVar
 
 from sqlalchemy import Connection
@@ -43,6 +45,7 @@ __all__ = ["Manifest", "ProfileId", "ProfileStore", "StoredFile", "Summary", "ne
 
 FAILURES_KEPT = timedelta(days=7)
 RESULT_FOLDER = "results"
+_MARK = "blobs/instance"
 T = TypeVar("T")
 
 
@@ -151,6 +154,25 @@ class ProfileStore:
                 self.raw.remove(digest)
         return len(unneeded)
 
+    def owns_blobs(self) -> bool:
+        """True if the raw files are this database's; false: another's, which needs them all.
+
+        So a server that was started with the wrong database removes nothing. Files without a mark
+        are ours if we know one of them, or if there are none.
+        """
+        mine = self._read(statements.instance_id).encode()
+        if self.blobs.head(_MARK) is not None:
+            return b"".join(self.blobs.open(_MARK)) == mine
+        found = [digest for digest, _ in self.raw.list()]
+        if found and not self._read(statements.referenced).intersection(found):
+            return False
+        with NamedTemporaryFile(dir=self.root, prefix=".") as file:
+            file.write(mine)
+            file.flush()
+            os.fsync(file.fileno())
+            self.blobs.put(_MARK, Path(file.name))
+        return True
+
     def obtain_results(self, profile_id: str, new_area: Callable[[], StagingArea]) -> bool:
         """Sees to it that results are in the data folder; false when they must be computed."""
         if self.results.has(profile_id):
@@ -230,9 +252,14 @@ class ProfileStore:
         with self.database.read() as connection:
             return statement(connection, *arguments)
 
+    @property
+    def shares_results(self) -> bool:
+        """True if raw files are not in our folder: who has them may not have our results."""
+        return self.blobs.folder != self.root
+
     def _share_results(self, profile_id: str, area: StagingArea) -> str | None:
-        """Puts results where other machines find them; the key, `None` when there are none."""
-        if self.blobs.folder is not None:
+        """Puts results where other processes find them; the key, `None` when there are none."""
+        if not self.shares_results:
             return None
         key = f"{RESULT_FOLDER}/{profile_id}/{self.results.version}.tar"
         packed = area.root / "results.tar"
@@ -242,6 +269,6 @@ class ProfileStore:
 
     def _remove_results(self, profile_id: str) -> None:
         self.results.remove(profile_id)
-        if self.blobs.folder is None:
+        if self.shares_results:
             for found in list(self.blobs.list(f"{RESULT_FOLDER}/{profile_id}/")):
                 self.blobs.delete(found.key)

@@ -64,15 +64,15 @@ class RawStore:
         if seen != file.size_bytes:
             raise damaged(file)
 
-    def fetch(self, file: StoredFile, target: Path, *, tick: Callable[[], None]) -> None:
-        """Writes `file` to `target`, which must not exist; `tick` is called for every piece."""
+    def fetch(self, file: StoredFile, target: Path, *, tick: Callable[[int], None]) -> None:
+        """Writes `file` to `target`, which must not exist; `tick` hears the bytes of each piece."""
         if (plain := self._plain_path(file)) is not None:
             target.symlink_to(plain)
             return
         with explained_writes(), target.open("xb") as writer:
             for chunk in self.chunks(file):
                 writer.write(chunk)
-                tick()
+                tick(len(chunk))
 
     def is_intact(self, file: StoredFile) -> bool:
         """Reads all of it; false if there is no copy or it is not what was uploaded."""

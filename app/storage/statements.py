@@ -36,7 +36,7 @@ from app.storage.records import (
     StoredFile,
     Summary,
 )
-from app.storage.tables import file, profile, result, sweep_log, tag
+from app.storage.tables import file, instance, profile, result, sweep_log, tag
 
 FACET_LIMIT = 50
 _HOLDS_FILES = profile.c.state.in_([IMPORTING, READY])
@@ -345,16 +345,14 @@ def due(connection: Connection, now: str) -> list[tuple[str, str]]:
     return [(row.id, row.title) for row in connection.execute(statement)]
 
 
-def oldest_unpinned(connection: Connection) -> tuple[str, str] | None:
-    """The ready profile to go first when there is no room: id and title."""
+def unpinned_by_age(connection: Connection) -> list[tuple[str, str]]:
+    """Ready profiles that nobody pinned, the oldest first: id and title."""
     statement = (
         select(profile.c.id, profile.c.title)
         .where(profile.c.state == READY, profile.c.pinned.is_(False))
         .order_by(profile.c.created_at, profile.c.number)
-        .limit(1)
     )
-    row = connection.execute(statement).first()
-    return None if row is None else (row.id, row.title)
+    return [(row.id, row.title) for row in connection.execute(statement)]
 
 
 def sizes(connection: Connection) -> tuple[int, int, int]:
@@ -391,6 +389,11 @@ def result_keys(connection: Connection) -> frozenset[str]:
     """Every key of packed results."""
     statement = select(result.c.blob_key).where(result.c.blob_key.is_not(None))
     return frozenset(connection.execute(statement).scalars())
+
+
+def instance_id(connection: Connection) -> str:
+    """What the raw files of this database are marked with."""
+    return str(connection.execute(select(instance.c.id)).scalar_one())
 
 
 def log_sweep(

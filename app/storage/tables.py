@@ -2,6 +2,7 @@
 
 `file` rows of a failed profile keep names and sizes; its bytes are gone. `job` keeps at most one
 queued or running job per profile. `sweep_log` says what was removed without a person asking.
+`instance` has one row; the same id lies beside the raw files, which so know their database.
 """
 
 from sqlalchemy import (
@@ -121,3 +122,5 @@ sweep_log = Table(
     Column("title", Text),
     Column("size_bytes", BigInteger),
 )
+
+instance = Table("instance", metadata, Column("id", Text, primary_key=True))

@@ -1,7 +1,9 @@
 """What is removed without a person asking, and noted: what expired, is too much, or is nobody's."""
 
 import time
+from collections import Counter
 
+from app.errors import SettingsError
 from app.storage import statements
 from app.storage.profiles import RESULT_FOLDER, ProfileStore
 from app.storage.raw import FOLDER
@@ -25,14 +27,28 @@ def find_expired(store: ProfileStore) -> list[tuple[str, str]]:
 
 def sweep_over_quota(store: ProfileStore, quota_bytes: int) -> int:
     """Deletes the oldest profiles, except pinned ones, until the raw files fit; how many."""
-    removed = 0
-    while store.stats().stored_bytes > quota_bytes:
-        with store.database.read() as connection:
-            oldest = statements.oldest_unpinned(connection)
-        if oldest is None:
-            break  # the rest is pinned, or being imported
-        removed += _remove(store, *oldest, "over quota")
-    return removed
+    too_many = find_over_quota(store, quota_bytes)
+    return sum(_remove(store, profile_id, title, "over quota") for profile_id, title in too_many)
+
+
+def find_over_quota(store: ProfileStore, quota_bytes: int) -> list[tuple[str, str]]:
+    """The profiles to go so that the raw files fit, shared ones counted once: id and title."""
+    with store.database.read() as connection:
+        candidates = statements.unpinned_by_age(connection)
+        files = statements.needed_files(connection)
+    sizes = {file.sha256: file.stored_bytes or file.size_bytes for _, file in files}
+    digests: dict[str, set[str]] = {}
+    for profile_id, file in files:
+        digests.setdefault(profile_id, set()).add(file.sha256)
+    needed_by = Counter(digest for own in digests.values() for digest in own)
+    held_bytes, chosen = sum(sizes.values()), []
+    for profile_id, title in candidates:
+        if held_bytes <= quota_bytes:
+            break
+        needed_by.subtract(digests[profile_id])
+        held_bytes -= sum(sizes[digest] for digest in digests[profile_id] if not needed_by[digest])
+        chosen.append((profile_id, title))
+    return chosen
 
 
 def find_orphans(store: ProfileStore, *, grace_s: float) -> tuple[frozenset[str], frozenset[str]]:
@@ -40,7 +56,7 @@ def find_orphans(store: ProfileStore, *, grace_s: float) -> tuple[frozenset[str]
     before = time.time() - grace_s
     digests = {digest for digest, info in store.raw.list() if info.modified_at <= before}
     results = set(store.results.profile_ids())
-    if store.blobs.folder is None:
+    if store.shares_results:
         shared = (i for i in store.blobs.list(f"{RESULT_FOLDER}/") if i.modified_at <= before)
         results |= {info.key.split("/")[1] for info in shared}
     with store.database.read() as connection:
@@ -49,7 +65,16 @@ def find_orphans(store: ProfileStore, *, grace_s: float) -> tuple[frozenset[str]
 
 
 def sweep_orphans(store: ProfileStore, *, grace_s: float) -> int:
-    """Removes what belongs to no profile; how many raw files and sets of results."""
+    """Removes what belongs to no profile; how many raw files and sets of results.
+
+    Raises `SettingsError` when all of it belongs to another database.
+    """
+    if not store.owns_blobs():
+        raise SettingsError(
+            "The raw files belong to another database than the one in use; nothing is removed.",
+            remedy="Check ROOFLINE_DATABASE_URL and ROOFLINE_BLOBS; to begin with an empty"
+            " database, use an empty place for raw files, too.",
+        )
     store.blobs.drop_unfinished(FOLDER, time.time() - grace_s)
     digests, results = find_orphans(store, grace_s=grace_s)
     for profile_id in results:

@@ -126,7 +126,7 @@ class ProxyUsers:
 
     def identify(self, headers: Mapping[str, str], peer: Peer) -> Actor | None:
         """The user whom the proxy names; `None` for a request that did not come through it."""
-        name = headers.get(self._header, "").strip()
+        name = _utf8(headers.get(self._header, "")).strip()
         if not peer.is_proxy or not name:
             return None
         return Actor(
@@ -157,6 +157,14 @@ def _cookie(headers: Mapping[str, str]) -> str:
     except CookieError:
         return ""
     return found.value if found is not None else ""
+
+
+def _utf8(text: str) -> str:
+    """A header as the proxy meant it: HTTP libraries read bytes as Latin-1, proxies write UTF-8."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
 
 
 def _shown(name: str) -> str:

@@ -69,6 +69,14 @@ Wait = Annotated[
 Infeed = Annotated[
     Literal["in", "out"], Query(description="With (`in`) or without (`out`) infeed and outfeed.")
 ]
+
+
+def _sent_as(*media_types: str) -> dict[str, Any]:
+    """What OpenAPI says of an answer that is a file."""
+    file = {"schema": {"type": "string", "format": "binary"}}
+    return {"content": dict.fromkeys(media_types, file)}
+
+
 _ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "There is no such profile."},
     409: {"model": ErrorBody, "description": "The profile is still being imported."},
@@ -212,7 +220,11 @@ async def roofline(
     return await _result(request, library, profile_id, results.ROOFLINE[infeed])
 
 
-@router.get("/profiles/{profile_id}/roofline.csv", responses=_ERRORS)
+@router.get(
+    "/profiles/{profile_id}/roofline.csv",
+    response_class=Response,
+    responses={200: _sent_as("text/csv"), **_ERRORS},
+)
 async def roofline_csv(
     request: Request, profile_id: str, library: Library, infeed: Infeed = "in"
 ) -> Response:
@@ -231,7 +243,11 @@ async def op_details(profile_id: str, index: int, library: Library) -> Response:
     return Response(content, media_type="application/json")
 
 
-@router.get("/profiles/{profile_id}/source", responses=_ERRORS)
+@router.get(
+    "/profiles/{profile_id}/source",
+    response_class=Response,
+    responses={200: _sent_as("application/octet-stream", "application/zip"), **_ERRORS},
+)
 def source(request: Request, profile_id: str, library: Library) -> Response:
     """The uploaded file as it was; several files as a zip."""
     files = library.sources(profile_id)

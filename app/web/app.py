@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import structlog
 from fastapi import FastAPI
@@ -17,6 +18,7 @@ from app.web.access import Identify, ProxyUsers, Tokens, everyone, metrics_token
 from app.web.assets import assets_dir, load_static
 from app.web.guard import Answer, Guard, Note, Policy
 from app.web.metrics import Metrics
+from app.web.openapi import corrected
 from app.web.rate_limit import UploadRate
 from app.web.uploads import UploadLimits
 
@@ -57,6 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.note = numbers.note_request
     library.on_import_end = numbers.note_import
     tokens = Tokens(settings) if settings.auth == "token" else None
+    app.state.wants_token = tokens is not None
     if tokens is not None:
         app.state.door = login.door_to(tokens)
         app.include_router(login.router)
@@ -70,6 +73,12 @@ class _Application(FastAPI):
     policy: Policy
     answer: Answer
     note: Note
+
+    def openapi(self) -> dict[str, Any]:
+        """The document of the API, made once."""
+        if self.openapi_schema is None:
+            self.openapi_schema = corrected(super().openapi())
+        return self.openapi_schema
 
     def build_middleware_stack(self) -> ASGIApp:
         inner = super().build_middleware_stack()

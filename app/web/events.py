@@ -68,7 +68,7 @@ class Streams:
     responses={
         200: {
             "description": "Events named `importing`, `ready` and `failed`; data as of the state.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {}},
         },
         404: {"model": ErrorBody, "description": "There is no such profile."},
         429: {"model": ErrorBody, "description": "Too many streams."},

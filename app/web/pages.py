@@ -78,6 +78,7 @@ def home(
         origin=_origin(request),
         max_upload_bytes=limits.max_bytes,
         max_files=limits.max_files,
+        wants_token=request.app.state.wants_token,
     )
     return pages.page("home.html", view, request)
 
@@ -85,9 +86,10 @@ def home(
 @router.api_route("/p/{profile_id}", methods=_READ)
 def profile(request: Request, profile_id: str, library: Library, pages: Pages) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
-    view = _profile(library.state(profile_id))
-    may_change = actor_of(request).may_change(library.ownership(profile_id).uploader or "")
-    return pages.page("profile.html", replace(view, may_change=may_change), request)
+    state = library.state(profile_id)
+    uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
+    may_change = actor_of(request).may_change(uploader or "")
+    return pages.page("profile.html", replace(_profile(state), may_change=may_change), request)
 
 
 @router.api_route("/api", methods=_READ)

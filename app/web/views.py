@@ -101,7 +101,10 @@ class SampleView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomeView:
-    """The home page. `upload_url` takes the multipart POST; `origin` is this server's address."""
+    """The home page. `upload_url` takes the multipart POST; `origin` is this server's address.
+
+    `wants_token` is true where tools must send the shared token.
+    """
 
     list: ListView
     samples: tuple[SampleView, ...]
@@ -109,6 +112,7 @@ class HomeView:
     origin: str
     max_upload_bytes: int
     max_files: int
+    wants_token: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

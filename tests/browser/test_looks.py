@@ -111,8 +111,14 @@ def of_missing(page: Page, capture: Path) -> None:
     page.goto("/p/AAAAAAAAAAAAAAAAAAAAAA")
 
 
+def of_about(page: Page, capture: Path) -> None:
+    of_profile(page, capture)
+    page.get_by_role("button", name="About this profile").click()
+
+
 STATES = [
-    of_home, of_api, of_profile, of_details, of_menu, of_what_if, of_error, of_progress, of_missing,
+    of_home, of_api, of_profile, of_details, of_menu, of_what_if, of_about, of_error, of_progress,
+    of_missing,
 ]  # fmt: skip
 
 

@@ -9,19 +9,31 @@ from pathlib import Path
 import pytest
 
 from app.storage.database import Database
-from app.storage.tables import metadata
+from app.storage.tables import instance, metadata
 from tests.storage.children import by_content
 from tests.storage.places import LEASE_S, ROOT, Place, Workers
 from tests.tools.generate_xspace import Config, write_profile
-from tests.tools.services import object_store, postgres, postgres_folder
+from tests.tools.services import Postgres, object_store, postgres, postgres_folder
+
+
+def skip_without_postgres() -> None:
+    if postgres_folder() is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql (as root) adds it")
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[Postgres]:
+    """A server of this test alone, which may be stopped."""
+    skip_without_postgres()
+    with postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    if postgres_folder() is None:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql (as root) adds it")
-    with postgres() as url:
-        yield url
+    skip_without_postgres()
+    with postgres() as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +72,7 @@ def servers(tmp_path: Path, workers: tuple[Workers, dict[str, str]]) -> Iterator
     database = Database(tmp_path, options["database_url"])
     database.migrate()
     with database.write() as connection:
-        for table in reversed(metadata.sorted_tables):
+        for table in reversed([table for table in metadata.sorted_tables if table is not instance]):
             connection.execute(table.delete())
     database.close()
     place = Place(root=tmp_path, options=options, workers=started)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -132,3 +133,11 @@ def stored(library: ProfileLibrary, *contents: bytes, **options: object) -> Prof
 def raw_bytes(library: ProfileLibrary, profile_id: str) -> list[bytes]:
     """The raw files as they are downloaded."""
     return [b"".join(file.chunks()) for file in library.sources(profile_id)]
+
+
+def eventually(claim: Callable[[], bool]) -> None:
+    """Waits for what another process does right after it ended a job."""
+    deadline = time.monotonic() + 30
+    while not claim():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

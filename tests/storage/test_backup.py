@@ -147,10 +147,11 @@ def test_gc_removes_what_its_dry_run_names(folder: Place, capsys):
     with pytest.raises(SettingsError, match="Another server"):
         run_gc(folder.settings(), dry_run=False)
     library.close()
-    assert run_gc(folder.settings(), dry_run=True) == 0
-    assert orphan.sha256 in capsys.readouterr().out
-    library = folder.library("other")  # nothing of it is touched
-    library.close()
+    small = folder.settings().model_copy(update={"quota_bytes": 1})
+    assert run_gc(small, dry_run=True) == 0
+    said = capsys.readouterr().out
+    assert orphan.sha256 in said
+    assert f"over quota: {kept}" in said
     run_gc(folder.settings(), dry_run=False)
     assert "1 without a profile" in capsys.readouterr().out
     library = folder.library()

@@ -11,13 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from app.admin import run_doctor
+from app.admin import run_doctor, run_gc
 from app.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
 from app.library import Failed, Importing, ProfileLibrary, Ready
 from app.storage import statements
 from app.storage.database import FILE_NAME
-from tests.storage.places import LEASE_S, ROOT, Place, add, raw_bytes, settled, stored
+from tests.storage.places import (
+    LEASE_S,
+    ROOT,
+    Place,
+    Workers,
+    add,
+    raw_bytes,
+    settled,
+    stored,
+)
 from tests.storage.test_both_places import store_of
+from tests.tools.services import Postgres
 
 CYCLES = 20
 
@@ -69,6 +79,30 @@ def test_job_of_a_killed_worker_is_done_by_the_other(servers: Place, tmp_path: P
         assert raw_bytes(library, ids[0]) == [b"wait %s 0" % bytes(gate)]
     finally:
         servers.workers.start()
+
+
+def test_restart_of_the_database_in_mid_job_loses_nothing(
+    folder: Place, own_postgres: Postgres, tmp_path: Path
+):
+    gate = tmp_path / "gate"
+    options = {
+        "database_url": own_postgres.url,
+        "blobs": f"file://{tmp_path / 'blobs'}",
+        "runner": "procrastinate",
+    }
+    workers = Workers(tmp_path, options)
+    workers.start()
+    library = Place(root=tmp_path, stack=folder.stack, options=options).library()
+    profile_id = add(library, b"wait %s" % bytes(gate))
+    running(library, profile_id)
+    own_postgres.stop()
+    with pytest.raises(StoreUnavailableError, match="cannot be reached"):
+        library.state(profile_id)
+    own_postgres.start()
+    gate.touch()
+    assert isinstance(settled(library, profile_id), Ready)
+    stored(library, b"stub afterwards")
+    assert workers.stop() == [0]
 
 
 def test_results_do_not_depend_on_who_computed_them_and_how_often(
@@ -126,6 +160,22 @@ def test_two_deliveries_of_a_job_are_one_import(folder: Place, tmp_path: Path):
     job = store_of(library).jobs.newest(profile_id)
     assert job is not None
     assert (job.state, job.attempts) == ("done", 1)
+
+
+def test_job_queued_by_an_older_version_is_done_by_the_next(folder: Place, tmp_path: Path):
+    library = folder.library()
+    profile_id = add(library, b"wait %s" % bytes(tmp_path / "gate"))
+    running(library, profile_id)
+    library.close()
+    store = store_of(library)
+    with store.database.write() as connection:
+        connection.exec_driver_sql("UPDATE job SET version = 'v0-older'")
+    job = store.jobs.newest(profile_id)
+    assert job is not None
+    assert store.jobs.claim(job.id, "a worker of this version", store.results.version) is None
+    store.database.close()
+    (tmp_path / "gate").touch()
+    assert isinstance(settled(folder.library(), profile_id), Ready)
 
 
 @pytest.fixture
@@ -284,6 +334,42 @@ def test_what_was_removed_is_written_down(folder: Place):
     assert (entry["action"], entry["subject"]) == ("orphans", "1 without a profile")
 
 
+def test_server_started_with_the_wrong_database_removes_nothing(place: Place, capsys):
+    library = place.library()
+    profile_id = stored(library, b"stub precious")
+    if place.is_shared:
+        wrong = Place(root=place.root, stack=place.stack, options={"blobs": place.options["blobs"]})
+        wrong.library("other").close()
+        settings = wrong.settings("other")
+    else:
+        library.close()
+        database = place.root / "server" / FILE_NAME
+        database.rename(place.root / "put aside")
+        wrong = Place(root=place.root, stack=place.stack)
+        wrong.library().close()
+        settings = wrong.settings()
+    with pytest.raises(SettingsError, match="another database"):
+        run_gc(settings, dry_run=False)
+    assert run_doctor(settings, quick=True, check_only=False) == 1
+    assert "the raw files: belong to another database" in capsys.readouterr().out
+    if not place.is_shared:
+        (place.root / "put aside").rename(database)
+        library = place.library()
+    assert raw_bytes(library, profile_id) == [b"stub precious"]
+
+
+def test_raw_files_may_lie_in_another_folder(folder: Place, tmp_path: Path):
+    options = {"blobs": f"file://{tmp_path / 'elsewhere'}"}
+    library = folder.library(**options)
+    profile_id = stored(library, b"stub far")
+    assert not (tmp_path / "server" / "blobs").exists()
+    store = store_of(library)
+    store.results.remove(profile_id)
+    assert isinstance(library.state(profile_id), Ready)  # fetched, not computed again
+    library.remove(profile_id)
+    assert not list((tmp_path / "elsewhere").rglob("*.*"))
+
+
 def test_lease_is_longer_than_two_beats():
     from app.runners import desk
     from app.storage import jobs
@@ -292,12 +378,12 @@ def test_lease_is_longer_than_two_beats():
     assert desk.BEAT_EVERY_S * 2 <= LEASE_S
 
 
-def test_importing_profile_is_shown_after_the_server_was_killed(folder: Place, tmp_path: Path):
+def test_library_that_was_closed_is_opened_again_and_goes_on(folder: Place, tmp_path: Path):
     library = folder.library()
     profile_id = add(library, b"wait %s" % bytes(tmp_path / "gate"), title="survivor")
     running(library, profile_id)
     library.close()
-    library = folder.library()
+    library.open()
     state = library.state(profile_id)
     assert isinstance(state, Importing)
     assert state.title == "survivor"

@@ -53,10 +53,10 @@ def test_staged_file_is_compressed_and_comes_back(staging: Staging, tmp_path: Pa
     raw.put(file)
     assert b"".join(raw.chunks(stored(file))) == content
     assert max(len(chunk) for chunk in raw.chunks(stored(file))) <= 1 << 20
-    ticks = []
-    raw.fetch(stored(file), tmp_path / "plain", tick=lambda: ticks.append(1))
+    ticks: list[int] = []
+    raw.fetch(stored(file), tmp_path / "plain", tick=ticks.append)
     assert (tmp_path / "plain").read_bytes() == content
-    assert ticks
+    assert sum(ticks) == len(content)
 
 
 def test_empty_file_is_kept(staging: Staging, tmp_path: Path):
@@ -117,6 +117,11 @@ def test_folder_on_another_disk_gets_a_copy(tmp_path: Path, monkeypatch: pytest.
     assert b"".join(blobs.open("blobs/ab/abc")) == b"content"
     assert [info.key for info in blobs.list("blobs")] == ["blobs/ab/abc"]
     assert tree(tmp_path / "store") == {"blobs", "blobs/ab", "blobs/ab/abc"}
+
+
+def test_folder_elsewhere_is_named_as_a_file_address(tmp_path: Path):
+    assert open_blobs(f"file://{tmp_path / 'x'}", tmp_path).folder == tmp_path / "x"
+    assert open_blobs(None, tmp_path).folder == tmp_path
 
 
 def test_write_that_was_cut_off_is_not_listed_and_swept(tmp_path: Path):

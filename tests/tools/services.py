@@ -34,47 +34,61 @@ def postgres_folder() -> Path | None:
     return next((path for path in candidates if (path / "postgres").is_file()), None)
 
 
-@contextmanager
-def postgres() -> Iterator[str]:
-    """A PostgreSQL server with its data in a temporary folder; the address of its only database.
+class Postgres:
+    """A PostgreSQL server with its data in `folder`; `url` is the address of its only database.
 
-    It refuses to run as root, so root starts it as the user that Debian's package made. That user
-    cannot enter pytest's folders.
+    It refuses to run as root, so root starts it as the user that Debian's package made.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="roofline-postgres-") as folder,
-        _postgres(Path(folder)) as url,
-    ):
-        yield url
 
-
-@contextmanager
-def _postgres(folder: Path) -> Iterator[str]:
-    programs = postgres_folder()
-    assert programs is not None
-    as_user = _other_user(folder)
-    data, port = folder / "pg", free_port()
-    quick = ["-c", "fsync=off", "-c", "full_page_writes=off"]
-    subprocess.run(
-        [*as_user, programs / "initdb", "-D", data, "-U", "roofline", "-A", "trust", "-N"],
-        check=True,
-        capture_output=True,
-        cwd=folder,
-    )
-    with (folder / "pg.log").open("wb") as log:
-        server = subprocess.Popen(
-            [*as_user, programs / "postgres", "-D", data, "-p", str(port), "-k", folder, *quick],
-            stdout=log,
-            stderr=log,
+    def __init__(self, folder: Path) -> None:
+        programs = postgres_folder()
+        assert programs is not None
+        self._folder = folder
+        self._as_user = _other_user(folder)
+        port, data = free_port(), folder / "pg"
+        self.url = f"postgresql://roofline@127.0.0.1:{port}/postgres"
+        subprocess.run(
+            [
+                *self._as_user,
+                programs / "initdb",
+                "-D",
+                data,
+                "-U",
+                "roofline",
+                "-A",
+                "trust",
+                "-N",
+            ],
+            check=True,
+            capture_output=True,
             cwd=folder,
         )
-    try:
-        url = f"postgresql://roofline@127.0.0.1:{port}/postgres"
-        _wait_until(lambda: _answers(url), server)
-        yield url
-    finally:
-        server.send_signal(signal.SIGINT)  # to the wrapper or the server: ends open sessions
-        server.wait(timeout=DEADLINE_S)
+        place = ["-D", data, "-p", str(port), "-k", folder]
+        quick = ["-c", "fsync=off", "-c", "full_page_writes=off"]
+        self._command = [*self._as_user, programs / "postgres", *place, *quick]
+        self.start()
+
+    def start(self) -> None:
+        """Starts it and waits until it answers."""
+        with (self._folder / "pg.log").open("ab") as log:
+            self._server = subprocess.Popen(self._command, stdout=log, stderr=log, cwd=self._folder)
+        _wait_until(lambda: _answers(self.url), self._server)
+
+    def stop(self) -> None:
+        """Ends it with every session, as a restart of the machine does."""
+        self._server.send_signal(signal.SIGINT)
+        self._server.wait(timeout=DEADLINE_S)
+
+
+@contextmanager
+def postgres() -> Iterator[Postgres]:
+    """A running server, in a folder that its user may enter, which pytest's are not."""
+    with tempfile.TemporaryDirectory(prefix="roofline-postgres-") as folder:
+        server = Postgres(Path(folder))
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 def _other_user(folder: Path) -> list[str]:

@@ -241,6 +241,16 @@ def test_user_header_can_be_named(launch: Launch):
     assert client.get("/api/v1/profiles", headers={"x-auth-email": "ada"}).status_code == 200
 
 
+def test_user_names_are_utf8(launch: Launch, capture: bytes):
+    client = launch(**PROXY, admins="Zoë").at("10.1.2.3")
+    headers = {b"x-forwarded-user": "Zoë".encode()}
+    body = client.upload(capture, headers=headers).json()
+    assert body["uploader"] == "Zoë"
+    other = {b"x-forwarded-user": b"ada"}
+    theirs = client.upload(capture, headers=other).json()["id"]
+    assert client.delete(f"/api/v1/profiles/{theirs}", headers=headers).status_code == 204
+
+
 def test_browser_behind_the_proxy_needs_the_pages_token_and_a_tool_does_not(launch: Launch):
     client = launch(**PROXY).at("10.1.2.3")
     path = "/api/v1/profiles/unknown"

@@ -120,6 +120,32 @@ def test_real_server_takes_an_upload_and_stops_when_told(
     assert not [pid for pid in children if alive(pid)]
 
 
+def test_stopping_closes_event_streams_and_the_next_start_goes_on(
+    servers: list[Server], tmp_path: Path
+):
+    limits = {"max_expansion_ratio": 2000, "max_unpacked_bytes": 2 << 30}
+    server = Server(tmp_path / "data", **limits)
+    servers.append(server)
+    bomb = gzip.compress(bytes(1 << 20)) * 1500
+    slow = server.http.post("/api/v1/profiles?wait=0", files={"file": ("b.gz", bomb)}).json()["id"]
+    with server.http.stream("GET", f"/api/v1/profiles/{slow}/events") as events:
+        lines = events.iter_lines()
+        assert next(lines) == "event: importing"
+        server.process.send_signal(signal.SIGTERM)
+        assert [line for line in lines if line.startswith("event: ")][-1:] != ["event: ready"]
+    assert server.stop() in (0, -signal.SIGTERM)
+    again = Server(tmp_path / "data", **limits)
+    servers.append(again)
+    assert again.http.get(f"/api/v1/profiles/{slow}").json()["state"] == "importing"
+
+
+def test_server_on_another_address_wants_a_mode(tmp_path: Path):
+    refused = run("serve", "--host", "0.0.0.0", "--port", "0", "--data-dir", str(tmp_path / "d"))
+    assert refused.returncode == 2
+    assert "ROOFLINE_AUTH=token" in refused.stderr
+    assert not (tmp_path / "d").exists()
+
+
 def test_port_in_use_is_one_clear_sentence(servers: list[Server], tmp_path: Path):
     server = Server(tmp_path / "data")
     servers.append(server)

