@@ -153,11 +153,15 @@ def test_sample_opens_with_one_click(page: Page) -> None:
 
 def test_formats_are_listed_with_how_to_export_them(page: Page) -> None:
     page.goto("/")
-    page.get_by_role("link", name="Formats").click()
+    page.get_by_role("link", name="Formats", exact=True).click()
     formats = page.locator("#formats")
     expect(formats).to_be_in_viewport()
-    for word in (".xplane.pb", "JAX", "TensorFlow", "PyTorch/XLA", "gzip, zip or tar"):
+    for word in (".xplane.pb", "JAX", "TensorFlow", "PyTorch/XLA", "gzip, zip, tar"):
         expect(formats).to_contain_text(word)
+    command = formats.get_by_text("ncu --set full")
+    expect(command).to_be_hidden()
+    formats.get_by_text("Nsight Compute", exact=True).last.click()
+    expect(command).to_be_visible()
 
 
 def test_api_page_lists_every_endpoint(page: Page, server: Server) -> None:
