@@ -229,8 +229,8 @@ async def roofline_csv(
     request: Request, profile_id: str, library: Library, infeed: Infeed = "in"
 ) -> Response:
     """Every op as one row of CSV."""
-    name = f"{library.manifest(profile_id).title}-roofline.csv"
-    headers = {"content-disposition": _attachment(name)}
+    manifest = await run_in_threadpool(library.manifest, profile_id)
+    headers = {"content-disposition": _attachment(f"{manifest.title}-roofline.csv")}
     return await _result(
         request, library, profile_id, results.CSV[infeed], headers=headers, media_type=_CSV
     )
@@ -330,8 +330,8 @@ def _note(request: Request, action: str, profile_id: str) -> None:
 
 async def settle(library: ProfileLibrary, profile_id: str, seconds: float) -> None:
     """Waits until no import of the profile is under way, at most `seconds`."""
-    future = library.pending(profile_id)
-    if future is not None and seconds > 0:
+    future = await run_in_threadpool(library.pending, profile_id) if seconds > 0 else None
+    if future is not None:
         # `wait` leaves the import alone when the time is up or the client hangs up.
         await asyncio.wait({asyncio.wrap_future(future)}, timeout=seconds)
 
@@ -341,7 +341,7 @@ async def _computed(library: ProfileLibrary, profile_id: str, read: Callable[[],
     try:
         return await run_in_threadpool(read)
     except NotReadyError:
-        if not library.is_stored(profile_id):
+        if not await run_in_threadpool(library.is_stored, profile_id):
             raise
     await settle(library, profile_id, COMPUTE_WAIT_S)
     return await run_in_threadpool(read)

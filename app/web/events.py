@@ -25,6 +25,7 @@ from app.web.bodies import ErrorBody, ProfileBody, body_of
 from app.web.guard import peer_of_request
 
 INTERVAL_S = 0.2
+SHORTEST_S = 0.02
 QUIET_S = 15.0  # proxies close connections on which nothing is said
 STREAMS = 500
 STREAMS_PER_ADDRESS = 10
@@ -120,11 +121,11 @@ async def _messages(
 
 
 async def _pause(library: ProfileLibrary, profile_id: str) -> None:
-    """Until the import ends, at most `INTERVAL_S`."""
-    if library.pending(profile_id) is None:
-        await asyncio.sleep(INTERVAL_S)
-    else:
-        await settle(library, profile_id, INTERVAL_S)
+    """Until the import ends, at most `INTERVAL_S`; a little where it has ended just now."""
+    before = time.monotonic()
+    await settle(library, profile_id, INTERVAL_S)
+    if time.monotonic() - before < SHORTEST_S:
+        await asyncio.sleep(SHORTEST_S)
 
 
 def _message(body: ProfileBody) -> bytes:
