@@ -303,7 +303,9 @@ class _Ops:
         time = end - begin
         if scale is not None:
             # Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds.
-            time = _whole(time.astype(np.float64) * scale.doubles(1.0))
+            with np.errstate(over="ignore"):  # a damaged scale: infinite, and cut to the range
+                scaled = time.astype(np.float64) * scale.doubles(1.0)
+            time = _whole(scaled)
         return cls(
             begin,
             end,
