@@ -83,7 +83,8 @@ def _no_profile(skipped: Sequence[Unpacked]) -> UnknownFormatError:
             remedy=document.instead or f"Formats read: {formats}.",
         )
     if len(skipped) == 1:
-        return refused(skipped[0].source, formats)
+        found = refused(skipped[0].source, formats)
+        return UnknownFormatError(f"In {skipped[0].archive}: {found.message}", remedy=found.remedy)
     return UnknownFormatError(
         f"{skipped[0].archive} holds no profile this server can read, only {_names(skipped)}.",
         remedy=f"Formats read: {formats}. Pack the files as the profiler wrote them.",

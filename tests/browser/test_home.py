@@ -160,7 +160,7 @@ def test_formats_are_listed_with_how_to_export_them(page: Page) -> None:
         expect(formats).to_contain_text(word)
     command = formats.get_by_text("ncu --set full")
     expect(command).to_be_hidden()
-    formats.get_by_text("Nsight Compute", exact=True).last.click()
+    formats.get_by_role("heading", name="Nsight Compute").click()
     expect(command).to_be_visible()
 
 

@@ -28,6 +28,12 @@ def log_in(page: Page, token: str = TOKEN, name: str = "") -> None:
     page.get_by_role("button", name="Log in").click()
 
 
+def is_home(page: Page) -> None:
+    """The home page is there, and its scripts listen."""
+    expect(page.locator("#drop-zone")).to_be_visible()
+    page.wait_for_load_state("load")
+
+
 def test_link_leads_through_the_log_in_to_its_view(
     new_page: NewPage, guarded: Server, capture: Path
 ) -> None:
@@ -35,7 +41,7 @@ def test_link_leads_through_the_log_in_to_its_view(
     page.goto("/")
     expect(page.get_by_label("Token")).to_be_focused()
     log_in(page, name="Ada")
-    expect(page.locator("#drop-zone")).to_be_visible()
+    is_home(page)
     drop(page, capture)
     is_ready(page)
     page.locator("#filter-name").fill("fusion")
@@ -57,7 +63,7 @@ def test_who_did_not_upload_reads_and_does_not_edit(
     for each, name in ((page, "Ada"), (other, "Grace")):
         each.goto("/")
         log_in(each, name=name)
-        expect(each.locator("#drop-zone")).to_be_visible()
+        is_home(each)
     drop(page, capture)
     is_ready(page)
     other.goto(page.url)
@@ -88,7 +94,7 @@ def test_logging_out_ends_the_session(new_page: NewPage, guarded: Server) -> Non
     page = new_page(guarded.url)
     page.goto("/")
     log_in(page)
-    expect(page.locator("#drop-zone")).to_be_visible()
+    is_home(page)
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     page.goto("/")

@@ -293,7 +293,7 @@ def test_server_that_does_not_answer_is_asked_again(
     with frozen_imports(server):
         drop(page, capture)
         page.wait_for_url(PROFILE_ADDRESS)
-        expect(page.get_by_text("waiting to start")).to_be_visible()
+        expect(page.get_by_role("progressbar", name="Import")).to_be_visible()
         with frozen(server):
             trouble = page.get_by_text("The server does not answer.")
             expect(trouble).to_be_visible(timeout=10_000)
