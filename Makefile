@@ -14,7 +14,7 @@ WORKERS  ?= auto
 CYCLES  ?= 500
 
 BIN     := .venv/bin
-KERNELS := $(wildcard app/importers/*.py app/importers/xspace/*.py)
+KERNELS := $(wildcard app/importers/*.py app/importers/xspace/*.py app/importers/pytorch/*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint test-js test-py test-system bench crash screenshot samples clean

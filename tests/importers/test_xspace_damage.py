@@ -25,7 +25,7 @@ from tests.tools.xprof_json import our_tables
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = sorted((ROOT / "sample_profiles" / "xspace").rglob("*.pb"))
 CUTS_PER_SAMPLE = 40
-FLIPS = 400
+FLIPS = 150
 
 
 def outcome(path: Path) -> RooflineError | None:

@@ -29,7 +29,7 @@ from tests.storage.places import (
 from tests.storage.test_both_places import store_of
 from tests.tools.services import Postgres
 
-CYCLES = 20
+CYCLES = 8
 
 
 def running(library: ProfileLibrary, *profile_ids: str) -> list[str]:

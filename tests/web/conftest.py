@@ -9,12 +9,20 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+import structlog
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
 from app.settings import Settings
 from app.web.app import create_app
 from tests.tools.generate_xspace import Config, write_profile
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_logs() -> None:
+    """Unconfigured, structlog draws every traceback with all variables, which takes seconds."""
+    structlog.configure(processors=[structlog.processors.KeyValueRenderer()])
+
 
 MULTIPART = "multipart/form-data; boundary=XX"
 

@@ -145,9 +145,9 @@ def _of_attribution(notes: Counter[str]) -> Iterator[Diagnostic]:
         yield Diagnostic(
             severity=Severity.WARNING,
             code="kernels-without-operator",
-            message=f"{notes['unattributed']:,} of {notes['kernels']:,} kernels cannot be traced to an operator (their"
-            " launch is not in the trace, as with CUDA graphs). They are listed by kernel name;"
-            " nobody knows their FLOPs and bytes.",
+            message=f"{notes['unattributed']:,} of {notes['kernels']:,} kernels cannot be traced to"
+            " an operator (their launch is not in the trace, as with CUDA graphs). They are listed"
+            " by kernel name; nobody knows their FLOPs and bytes.",
             remedy="Capture with ProfilerActivity.CPU, and without CUDA graphs.",
             count=notes["unattributed"],
         )
