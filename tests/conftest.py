@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "roofline",
     derandomize=True,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
