@@ -256,9 +256,15 @@ function createPage(model, lens, library, initial) {
     charts.op.show(visible.set, draws);
     charts.strip.show(visible.set);
     charts.program.markSelection();
-    if (draws) drawOps();
-    // The small chart may come a frame later: what was asked for is seen sooner.
-    if (newView) requestAnimationFrame(() => void charts.program.draw());
+    if (draws && !newView) drawOps();
+    if (newView) {
+      charts.op.draw();
+      // The small charts may come a frame later: what was asked for is seen sooner.
+      requestAnimationFrame(() => {
+        charts.strip.draw(visible.place);
+        charts.program.draw();
+      });
+    }
   }
 
   function showView() {
