@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,10 +120,10 @@ def _measure(
 ) -> Rate:
     """Bytes per second of all threads; passes are repeated until they take long enough."""
     times = 1
-    while fastest(lambda: _together(kernel, arrays, times, pool)) < effort.seconds:  # noqa: B023
+    while fastest(partial(_together, kernel, arrays, times, pool)) < effort.seconds:
         times *= 2
     moved = streams * times * sum(one[0].nbytes for one in arrays)
-    return rate_of(float(moved), lambda: _together(kernel, arrays, times, pool), effort)
+    return rate_of(float(moved), partial(_together, kernel, arrays, times, pool), effort)
 
 
 def _together(

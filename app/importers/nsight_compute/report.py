@@ -10,7 +10,7 @@ import math
 import mmap
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.errors import CorruptProfileError
 from app.importers.nsight_compute import wire
@@ -194,22 +194,26 @@ class _Reader:
         for item in metrics:
             self._read_metric(data, *wire.inside(item), values)
         number = len(self.launches)
-        common = {"number": number, "numbers": values.numbers, "texts": values.texts}
-        if kind is not ResultKind.KERNEL:
-            name = f"{kind.value.capitalize()} {number}"
-            return Launch(kind=kind, name=name, opcodes=values.opcodes, **common)  # type: ignore[arg-type]
-        index = values.numbers.get("device__attribute_device_index")
-        return Launch(
+        measured = Launch(
             kind=kind,
-            name=_kernel_name(data, found) or f"Kernel {number}",
+            name=f"{kind.value.capitalize()} {number}",
+            number=number,
+            numbers=values.numbers,
+            texts=values.texts,
+            opcodes=values.opcodes,
+        )
+        if kind is not ResultKind.KERNEL:
+            return measured
+        index = values.numbers.get("device__attribute_device_index")
+        return replace(
+            measured,
+            name=_kernel_name(data, found) or measured.name,
             grid=_extent_of(data, found.get(10)),
             block=_extent_of(data, found.get(11)),
             process_id=_whole_of(found.get(1)),
             context=_number_text(found.get(22)),
             stream=_number_text(found.get(23)),
             device_index=None if index is None else int(index),
-            opcodes=values.opcodes,
-            **common,  # type: ignore[arg-type]
         )
 
     def _read_metric(self, data: bytes, begin: int, end: int, values: "_Values") -> None:
