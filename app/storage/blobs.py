@@ -50,7 +50,10 @@ class BlobStore(Protocol):
         """Removes the blob; nothing happens when there is none."""
 
     def drop_unfinished(self, prefix: str, before: float) -> int:
-        """Removes what writes that were cut off before `before` (Unix seconds) left; how many."""
+        """Removes what writes that were cut off before `before` (Unix seconds) left; how many.
+
+        Folders that have been empty since then go, too.
+        """
 
 
 class FolderBlobs:
@@ -67,7 +70,10 @@ class FolderBlobs:
     def put(self, key: str, staged: Path) -> None:
         """See `BlobStore`. What is there already is replaced: it may be damaged."""
         with explained_writes():
-            link_into(staged, self._path(key))
+            try:
+                link_into(staged, self._path(key))
+            except FileNotFoundError:  # `drop_unfinished` just took the empty folder away
+                link_into(staged, self._path(key))
 
     def open(self, key: str) -> Iterator[bytes]:
         """See `BlobStore`."""
@@ -94,12 +100,13 @@ class FolderBlobs:
                 yield BlobInfo(key=key, size_bytes=found.st_size, modified_at=found.st_mtime)
 
     def delete(self, key: str) -> None:
-        """See `BlobStore`. The blob's folder goes with its last blob."""
+        """See `BlobStore`. An emptied folder stays: a `put` may be about to write there."""
         target = self._path(key)
-        target.unlink(missing_ok=True)
-        if target.parent.is_dir():
-            sync_directory(target.parent)
-            _remove_if_empty(target.parent)
+        try:
+            target.unlink()
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        sync_directory(target.parent)
 
     def drop_unfinished(self, prefix: str, before: float) -> int:
         """See `BlobStore`."""
@@ -110,6 +117,9 @@ class FolderBlobs:
         ]
         for path in found:
             path.unlink(missing_ok=True)
+        for folder in (self._root / prefix).glob("*/"):
+            if (known := _stat(folder)) is not None and known.st_mtime <= before:
+                _remove_if_empty(folder)
         return len(found)
 
     def _path(self, key: str) -> Path:
@@ -150,4 +160,4 @@ def _remove_if_empty(directory: Path) -> None:
     try:
         directory.rmdir()
     except OSError:
-        return  # it holds another blob
+        return  # it holds blobs

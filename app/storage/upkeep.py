@@ -75,7 +75,8 @@ def sweep_orphans(store: ProfileStore, *, grace_s: float) -> int:
             remedy="Check ROOFLINE_DATABASE_URL and ROOFLINE_BLOBS; to begin with an empty"
             " database, use an empty place for raw files, too.",
         )
-    store.blobs.drop_unfinished(FOLDER, time.time() - grace_s)
+    for folder in (FOLDER, RESULT_FOLDER):
+        store.blobs.drop_unfinished(folder, time.time() - grace_s)
     digests, results = find_orphans(store, grace_s=grace_s)
     for profile_id in results:
         store.drop(profile_id, ())

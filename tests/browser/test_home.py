@@ -48,7 +48,10 @@ def test_command_can_be_copied(new_page: NewPage, server: Server) -> None:
     assert copied == page.locator("#curl-line").text_content()
 
 
-def test_recent_profile_is_listed_with_bound_and_age(page: Page, profile_url: str) -> None:
+def test_recent_profile_is_listed_with_bound_and_age(page: Page, capture: Path) -> None:
+    page.goto("/")
+    page.set_input_files("#file", capture)
+    is_ready(page)
     page.goto("/")
     row = page.locator("[data-recent] tbody tr").first
     expect(row).to_contain_text("host_0")

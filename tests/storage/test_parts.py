@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -131,7 +132,33 @@ def test_write_that_was_cut_off_is_not_listed_and_swept(tmp_path: Path):
     assert list(blobs.list("blobs")) == []
     assert blobs.drop_unfinished("blobs", before=0) == 0
     assert blobs.drop_unfinished("blobs", before=1e12) == 1
-    assert not list((tmp_path / "blobs" / "ab").iterdir())
+    assert not list((tmp_path / "blobs").rglob("*"))
+
+
+def test_bytes_can_be_put_while_the_same_are_deleted(tmp_path: Path):
+    (tmp_path / "staged").write_bytes(b"bytes")
+    blobs = FolderBlobs(tmp_path)
+    with ThreadPoolExecutor(8) as threads:
+        calls = [
+            threads.submit(change, *arguments)
+            for _ in range(400)
+            for change, *arguments in (
+                (blobs.put, "blobs/ab/abc.zst", tmp_path / "staged"),
+                (blobs.delete, "blobs/ab/abc.zst"),
+            )
+        ]
+    assert not [call.exception() for call in calls if call.exception()]
+
+
+def test_folder_of_a_deleted_blob_stays_for_writes_under_way_until_swept(tmp_path: Path):
+    (tmp_path / "staged").write_bytes(b"bytes")
+    blobs = FolderBlobs(tmp_path)
+    blobs.put("blobs/ab/abc.zst", tmp_path / "staged")
+    blobs.delete("blobs/ab/abc.zst")
+    assert blobs.drop_unfinished("blobs", before=0) == 0
+    assert (tmp_path / "blobs" / "ab").is_dir()
+    blobs.drop_unfinished("blobs", before=1e12)
+    assert not (tmp_path / "blobs" / "ab").exists()
 
 
 @pytest.mark.parametrize(
