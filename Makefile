@@ -17,7 +17,7 @@ BIN     := .venv/bin
 KERNELS := $(wildcard app/importers/*.py app/importers/xspace/*.py app/importers/pytorch/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint test-js test-py test-system bench crash screenshot samples clean
+.PHONY: help run test lint test-js test-py bench crash screenshot samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +26,10 @@ help: ## Show this list.
 run: .venv/.warm ## Start the dashboard on http://127.0.0.1:8000.
 	ROOFLINE_HOST=$(HOST) ROOFLINE_PORT=$(PORT) ROOFLINE_DATA_DIR=$(DATA_DIR) exec $(BIN)/roofline serve
 
-test: test-system lint test-js test-py ## Run lint, types, JavaScript tests and all Python tests.
+test: ## Run lint, types, JavaScript tests and all Python tests.
+	@.ci/setup python-test node axe postgresql $(if $(filter no,$(BROWSER)),,chromium)
+	@$(MAKE) --no-print-directory --jobs=2 lint .venv/.warm-test
+	@$(MAKE) --no-print-directory test-js test-py
 
 lint: .venv/.ready-test ## Check format, lint and types.
 	$(BIN)/ruff format --check .
@@ -39,9 +42,6 @@ test-js: ## Run the JavaScript unit tests.
 
 test-py: .venv/.warm-test ## Run pytest, the browser tests included (BROWSER=no leaves them out).
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(if $(filter no,$(BROWSER)),-m "not browser") $(PYTEST_ARGS)
-
-test-system: .venv/.ready-test
-	@.ci/setup node axe postgresql $(if $(filter no,$(BROWSER)),,chromium)
 
 bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its own environment.
 	$(BIN)/python -m bench.run

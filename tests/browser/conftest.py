@@ -1,4 +1,8 @@
-"""Chromium and one server for all journeys; each test has a browser context of its own."""
+"""Chromium and one server for all journeys.
+
+The first page of a test is a returning visitor's: the browser still holds the scripts compiled,
+which is half the cost of a page, and has forgotten all else. Every other page is a stranger's.
+"""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -6,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, ViewportSize, sync_playwright
 
 from tests.browser.serving import Server, serving
 from tests.browser.watching import Watch, is_ready
@@ -27,6 +31,8 @@ ARGUMENTS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 
+VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
+
 NewPage = Callable[..., Page]
 
 
@@ -38,21 +44,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if path is None:
-        pytest.fail("Chromium is needed: apt-get install chromium, or pytest -m 'not browser'.")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server of every test that does not need one of its own."""
     with serving(tmp_path_factory.mktemp("server")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def visitor(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """The browser's own context. Only it keeps compiled scripts; its first page stays blank."""
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if path is None:
+        pytest.fail("Chromium is needed: apt-get install chromium, or pytest -m 'not browser'.")
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("visitor"),
+            executable_path=path,
+            args=ARGUMENTS,
+            base_url=server.url,
+            viewport=VIEWPORT,
+        )
+        yield context
+        context.close()
 
 
 @pytest.fixture
@@ -62,28 +75,59 @@ def watches() -> list[Watch]:
 
 
 @pytest.fixture
-def new_page(browser: Browser, server: Server, watches: list[Watch]) -> Iterator[NewPage]:
-    """Opens pages, each in a fresh context and watched; faults fail the test."""
-    contexts: list[BrowserContext] = []
+def new_page(visitor: BrowserContext, server: Server, watches: list[Watch]) -> Iterator[NewPage]:
+    """Opens pages, each in another context and watched; faults fail the test.
+
+    The first is the visitor's, unless it is of another server or wants options.
+    """
+    opened: list[BrowserContext] = []
 
     def open_page(url: str = server.url, **options: Any) -> Page:
-        options.setdefault("viewport", {"width": 1280, "height": 900})
-        context = browser.new_context(base_url=url, **options)
-        contexts.append(context)
+        if visitor not in opened and url == server.url and not options:
+            context = visitor
+        else:
+            assert visitor.browser is not None
+            options.setdefault("viewport", VIEWPORT)
+            context = visitor.browser.new_context(base_url=url, **options)
+        opened.append(context)
         watches.append(Watch(context, url))
         return context.new_page()
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for context in opened:
+        if context is visitor:
+            forget_visit(visitor, server.url)
+        else:
+            context.close()
     server.check()
     for watch in watches:
         watch.check()
 
 
+def forget_visit(visitor: BrowserContext, url: str) -> None:
+    """Leaves nothing of a test's visit but what the browser keeps of files it has fetched."""
+    blank, *visited = visitor.pages
+    for page in visited:
+        page.close()
+    visitor.clear_cookies()
+    visitor.clear_permissions()
+    visitor.set_offline(False)
+    visitor.unroute_all()
+    session = visitor.new_cdp_session(blank)
+    session.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
+    session.detach()
+    assert "native" in blank.evaluate("String(Date)"), "a clock stays installed: use fresh_page"
+
+
 @pytest.fixture
 def page(new_page: NewPage) -> Page:
     return new_page()
+
+
+@pytest.fixture
+def fresh_page(new_page: NewPage, server: Server) -> Page:
+    """A stranger's page, which may have another clock."""
+    return new_page(viewport=VIEWPORT)
 
 
 @pytest.fixture(scope="session")
@@ -122,11 +166,16 @@ def real_capture() -> Path:
 
 
 @pytest.fixture(scope="session")
-def profile_url(browser: Browser, server: Server, capture: Path) -> str:
+def profile_url(visitor: BrowserContext, capture: Path) -> str:
     """The address of a ready profile, for tests that begin there."""
-    page = browser.new_page(base_url=server.url)
+    return uploaded(visitor, capture)
+
+
+def uploaded(visitor: BrowserContext, *paths: Path) -> str:
+    """Uploads `paths` as one profile and waits for its page; the address."""
+    page = visitor.new_page()
     page.goto("/")
-    page.set_input_files("#file", capture)
+    page.set_input_files("#file", paths)
     is_ready(page)
     url = page.url
     page.close()

@@ -128,7 +128,8 @@ def test_refused_edit_says_why_and_keeps_what_was_written(
     expect(dialog.get_by_label("Tags")).to_have_value("x" * 80)
 
 
-def test_profile_is_deleted_after_a_second_click(page: Page, capture: Path) -> None:
+def test_profile_is_deleted_after_a_second_click(fresh_page: Page, capture: Path) -> None:
+    page = fresh_page
     page.clock.install()
     page.goto("/")
     page.set_input_files("#file", capture)

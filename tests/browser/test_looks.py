@@ -124,14 +124,14 @@ STATES = [
 
 @pytest.mark.parametrize("show", STATES)
 def test_page_has_no_serious_accessibility_violation(
-    new_page: NewPage,
+    page: Page,
     watches: list[Watch],
     capture: Path,
     show: Callable[[Page, Path], None],
 ) -> None:
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: npm install")
-    page = new_page(color_scheme="light")
+    page.emulate_media(color_scheme="light")
     watches[0].expect("404")
     show(page, capture)
     page.evaluate(AXE.read_text())
@@ -158,8 +158,8 @@ def assert_accessible(page: Page, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("width", [1024, 1280, 1920, 2560])
-def test_profile_fits_the_window(new_page: NewPage, profile_url: str, width: int) -> None:
-    page = new_page(viewport={"width": width, "height": 900})
+def test_profile_fits_the_window(page: Page, profile_url: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
     page.goto(profile_url)
     is_ready(page)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -318,8 +318,9 @@ def hold_import(page: Page) -> None:
     )
 
 
-def test_short_import_never_flashes_the_card(page: Page, capture: Path) -> None:
+def test_short_import_never_flashes_the_card(fresh_page: Page, capture: Path) -> None:
     """The page's clock stands still, so whatever the machine needs is no time at all."""
+    page = fresh_page
     page.clock.install()
     page.goto("/")
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
@@ -329,7 +330,8 @@ def test_short_import_never_flashes_the_card(page: Page, capture: Path) -> None:
     assert page.evaluate("sessionStorage.getItem('shown')") is None
 
 
-def test_card_of_a_longer_import_is_there_after_a_moment(page: Page, capture: Path) -> None:
+def test_card_of_a_longer_import_is_there_after_a_moment(fresh_page: Page, capture: Path) -> None:
+    page = fresh_page
     page.clock.install()
     page.goto("/")
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)

@@ -4,26 +4,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser import view
-from tests.browser.conftest import ROOT, NewPage
-from tests.browser.serving import Server
+from tests.browser.conftest import ROOT, NewPage, uploaded
 from tests.browser.watching import is_ready
 
 KERNELS = ROOT / "sample_profiles" / "nsight_compute" / "a100-kernels.ncu-rep"
 
 
 @pytest.fixture(scope="module")
-def kernels_url(browser: Browser, server: Server) -> str:
+def kernels_url(visitor: BrowserContext) -> str:
     """The address of a report of single kernels: hardware counters, several memory levels."""
-    page = browser.new_page(base_url=server.url)
-    page.goto("/")
-    page.set_input_files("#file", KERNELS)
-    is_ready(page)
-    url = page.url
-    page.close()
-    return url
+    return uploaded(visitor, KERNELS)
 
 
 def open_at(new_page: NewPage, url: str, query: str = "") -> Page:

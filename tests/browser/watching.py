@@ -1,9 +1,18 @@
 """What a page must never do, noted while a test runs: foreign requests, errors, messages."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request
+from playwright.sync_api import (
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Request,
+    WebError,
+)
 
 _LOCAL_SCHEMES = {"blob", "data", "about"}
 
@@ -16,17 +25,24 @@ class Watch:
         self._host = urlsplit(url).netloc
         self._faults: list[str] = []
         self._expected: list[re.Pattern[str]] = []
-        context.on("request", self._note_request)
-        context.on("console", self._note_console)
-        context.on("dialog", self._note_dialog)
-        context.on("weberror", lambda error: self._faults.append(f"uncaught: {error.error}"))
+        self._context = context
+        self._listeners: list[tuple[Any, Callable[..., None]]] = [
+            ("request", self._note_request),
+            ("console", self._note_console),
+            ("dialog", self._note_dialog),
+            ("weberror", self._note_error),
+        ]
+        for event, listener in self._listeners:
+            context.on(event, listener)
 
     def expect(self, pattern: str) -> None:
         """Allows faults that match: those the test is about, such as a lost connection."""
         self._expected.append(re.compile(pattern))
 
     def check(self) -> None:
-        """Fails if there was any fault that was not expected."""
+        """Ends watching; fails if there was any fault that was not expected."""
+        for event, listener in self._listeners:
+            self._context.remove_listener(event, listener)
         faults = [f for f in self._faults if not any(e.search(f) for e in self._expected)]
         assert not faults, "\n".join(faults)
 
@@ -35,6 +51,9 @@ class Watch:
         parts = urlsplit(request.url)
         if parts.scheme not in _LOCAL_SCHEMES and parts.netloc != self._host:
             self._faults.append(f"request to another host: {request.url}")
+
+    def _note_error(self, error: WebError) -> None:
+        self._faults.append(f"uncaught: {error.error}")
 
     def _note_dialog(self, dialog: Dialog) -> None:
         self._faults.append(f"dialog: {dialog.message}")  # what injected scripts like to open
