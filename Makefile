@@ -9,7 +9,7 @@ SECONDS  ?= 60
 INPUTS   ?= 200000
 FIRST    ?= 0
 PYTEST_ARGS ?=
-# Test processes side by side; files stay whole, for they share servers.
+# Test processes side by side; files stay whole, for they share servers, in the order of conftest.py.
 WORKERS  ?= auto
 CYCLES  ?= 500
 
@@ -41,7 +41,8 @@ test-js: ## Run the JavaScript unit tests.
 	node --test tests/js/*.test.js
 
 test-py: .venv/.warm-test ## Run pytest, the browser tests included (BROWSER=no leaves them out).
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(if $(filter no,$(BROWSER)),-m "not browser") $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
+		$(if $(filter no,$(BROWSER)),-m "not browser") $(PYTEST_ARGS)
 
 bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its own environment.
 	$(BIN)/python -m bench.run

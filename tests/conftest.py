@@ -17,7 +17,19 @@ settings.register_profile(
 )
 settings.load_profile("roofline")
 
+# Folders whose files take longest go first, so that no process ends long before another.
+LONGEST_FIRST = ("browser", "storage", "web")
+TESTS = Path(__file__).resolve().parent
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_profiles"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=_rank)
+
+
+def _rank(item: pytest.Item) -> int:
+    folder = item.path.relative_to(TESTS).parts[0]
+    return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
 
 
 @pytest.fixture(scope="session", autouse=True)

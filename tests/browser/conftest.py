@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from tests.browser.serving import Server, serving
 from tests.browser.watching import Watch, is_ready
@@ -32,6 +32,9 @@ ARGUMENTS = [
 ]
 
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
+
+# A claim that holds is answered at once; a busy machine needs longer than the usual 5 s.
+expect.set_options(timeout=20_000)
 
 NewPage = Callable[..., Page]
 

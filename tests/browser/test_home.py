@@ -113,12 +113,10 @@ def test_title_note_and_tags_are_edited_beside_the_title(
 
 
 def test_refused_edit_says_why_and_keeps_what_was_written(
-    page: Page, watches: list[Watch], capture: Path
+    profile: Page, watches: list[Watch]
 ) -> None:
+    page = profile
     watches[0].expect("status of 400")
-    page.goto("/")
-    page.set_input_files("#file", capture)
-    is_ready(page)
     page.get_by_role("button", name="About this profile").click()
     dialog = page.get_by_role("dialog", name="About this profile")
     dialog.get_by_label("Tags").fill("x" * 80)

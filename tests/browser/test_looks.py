@@ -57,41 +57,39 @@ def test_chosen_theme_is_there_before_the_first_paint(new_page: NewPage) -> None
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-def of_home(page: Page, capture: Path) -> None:
+def of_home(page: Page, profile_url: str, capture: Path) -> None:
     page.goto("/")
 
 
-def of_api(page: Page, capture: Path) -> None:
+def of_api(page: Page, profile_url: str, capture: Path) -> None:
     page.goto("/api")
 
 
-def of_profile(page: Page, capture: Path) -> None:
-    page.goto("/")
-    drop(page, capture)
+def of_profile(page: Page, profile_url: str, capture: Path) -> None:
+    page.goto(profile_url)
     is_ready(page)
 
 
-def of_details(page: Page, capture: Path) -> None:
-    of_profile(page, capture)
+def of_details(page: Page, profile_url: str, capture: Path) -> None:
+    of_profile(page, profile_url, capture)
     view.rows(page).first.click()
     expect(page.locator("#drawer")).not_to_contain_text("Loading…")
     page.locator("[data-device-toggle]").click()
 
 
-def of_menu(page: Page, capture: Path) -> None:
-    of_profile(page, capture)
+def of_menu(page: Page, profile_url: str, capture: Path) -> None:
+    of_profile(page, profile_url, capture)
     page.locator("[data-columns-button]").click()
 
 
-def of_what_if(page: Page, capture: Path) -> None:
-    of_profile(page, capture)
-    page.goto(f"{page.url}?v=1&dev=l4&peak.hbm=1200&vs=h100-sxm,tpu-v5p&tab=hardware")
+def of_what_if(page: Page, profile_url: str, capture: Path) -> None:
+    page.goto(f"{profile_url}?v=1&dev=l4&peak.hbm=1200&vs=h100-sxm,tpu-v5p&tab=hardware")
     is_ready(page)
     page.locator("[data-peaks-button]").click()
     expect(page.locator("[data-device-list] li").first).to_be_visible()
 
 
-def of_error(page: Page, capture: Path) -> None:
+def of_error(page: Page, profile_url: str, capture: Path) -> None:
     failed = {"state": "failed", "message": "It failed.", "remedy": "Run `this`.", "code": "x"}
     page.route(re.compile(r"/api/v1/profiles/[^/?]+$"), lambda route: route.fulfill(json=failed))
     page.goto("/")
@@ -100,19 +98,19 @@ def of_error(page: Page, capture: Path) -> None:
     page.get_by_text("Details").click()
 
 
-def of_progress(page: Page, capture: Path) -> None:
+def of_progress(page: Page, profile_url: str, capture: Path) -> None:
     page.route("**/api/v1/profiles?*", lambda route: None)  # an upload that never ends
     page.goto("/")
     drop(page, capture)
     expect(page.get_by_label("Import in progress")).to_be_visible()
 
 
-def of_missing(page: Page, capture: Path) -> None:
+def of_missing(page: Page, profile_url: str, capture: Path) -> None:
     page.goto("/p/AAAAAAAAAAAAAAAAAAAAAA")
 
 
-def of_about(page: Page, capture: Path) -> None:
-    of_profile(page, capture)
+def of_about(page: Page, profile_url: str, capture: Path) -> None:
+    of_profile(page, profile_url, capture)
     page.get_by_role("button", name="About this profile").click()
 
 
@@ -126,14 +124,15 @@ STATES = [
 def test_page_has_no_serious_accessibility_violation(
     page: Page,
     watches: list[Watch],
+    profile_url: str,
     capture: Path,
-    show: Callable[[Page, Path], None],
+    show: Callable[[Page, str, Path], None],
 ) -> None:
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: npm install")
     page.emulate_media(color_scheme="light")
     watches[0].expect("404")
-    show(page, capture)
+    show(page, profile_url, capture)
     page.evaluate(AXE.read_text())
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)

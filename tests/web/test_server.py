@@ -85,6 +85,14 @@ def servers() -> Iterator[list[Server]]:
             server.stop(signal.SIGKILL)
 
 
+@pytest.fixture(scope="module")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One that is neither stopped nor asked about its profiles."""
+    server = Server(tmp_path_factory.mktemp("shared") / "data")
+    yield server
+    server.stop()
+
+
 def alive(pid: int) -> bool:
     """True if the process exists and is no zombie."""
     try:
@@ -146,19 +154,17 @@ def test_server_on_another_address_wants_a_mode(tmp_path: Path):
     assert not (tmp_path / "d").exists()
 
 
-def test_port_in_use_is_one_clear_sentence(servers: list[Server], tmp_path: Path):
-    server = Server(tmp_path / "data")
-    servers.append(server)
-    second = run("serve", "--port", str(server.port), "--data-dir", str(tmp_path / "other"))
+def test_port_in_use_is_one_clear_sentence(shared_server: Server, tmp_path: Path):
+    port = shared_server.port
+    second = run("serve", "--port", str(port), "--data-dir", str(tmp_path / "other"))
     assert second.returncode == 2
-    assert f"already listens on 127.0.0.1:{server.port}" in second.stderr
+    assert f"already listens on 127.0.0.1:{port}" in second.stderr
     assert "Traceback" not in second.stderr
     assert not (tmp_path / "other").exists()
 
 
-def test_data_folder_in_use_is_one_clear_sentence(servers: list[Server], tmp_path: Path):
-    servers.append(Server(tmp_path / "data"))
-    second = run("serve", "--port", "0", "--data-dir", str(tmp_path / "data"))
+def test_data_folder_in_use_is_one_clear_sentence(shared_server: Server):
+    second = run("serve", "--port", "0", "--data-dir", str(shared_server.data_dir))
     assert second.returncode == 2
     assert "Another server uses the data folder" in second.stderr
     assert "Traceback" not in second.stderr
@@ -201,9 +207,8 @@ def test_killed_server_leaves_no_child_and_goes_on_with_its_imports(
     assert again.http.delete(f"/api/v1/profiles/{slow}").status_code == 204
 
 
-def test_large_upload_stays_out_of_the_server_memory(servers: list[Server], tmp_path: Path):
-    server = Server(tmp_path / "data")
-    servers.append(server)
+def test_large_upload_stays_out_of_the_server_memory(shared_server: Server):
+    server = shared_server
     idle = server.peak_memory_bytes()
     size = 200 << 20
 
