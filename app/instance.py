@@ -1,6 +1,7 @@
 """Instance: the parts of one server put together: store, staging, desk and runner, and upkeep."""
 
 import fcntl
+import hmac
 import logging
 import os
 import re
@@ -66,6 +67,7 @@ class Instance:
         self._claim: BinaryIO | None = None
         self._upkeep: threading.Thread | None = None
         self._closing = threading.Event()
+        self._secret = b""
 
     @property
     def is_shared(self) -> bool:
@@ -79,6 +81,7 @@ class Instance:
         self._claim = claim(self.root)
         try:
             self._prepare()
+            self._secret = self.store.instance_id().encode()
             self._runner.start()
             self._redeliver(lost_after_s=0.0)
         except BaseException:
@@ -116,6 +119,14 @@ class Instance:
             self._upkeep.join()
             self._upkeep = None
         self._give_back()
+
+    def key_for(self, purpose: str) -> bytes:
+        """A secret for one purpose, 32 bytes: the same in each server of this instance, for ever.
+
+        Only once it is open.
+        """
+        assert self._secret
+        return hmac.digest(self._secret, purpose.encode(), "sha256")
 
     def deliver(self, job_id: str) -> None:
         """Has a job run. A queue that cannot be reached gets it later."""

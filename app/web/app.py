@@ -1,7 +1,8 @@
 """create_app: the ASGI application of one server, from its settings."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import structlog
@@ -63,7 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
     if tokens is not None:
         app.state.door = login.door_to(tokens)
         app.include_router(login.router)
-    app.policy = _policy(settings, tokens)
+    app.policy = _policy(settings, tokens, partial(library.key_for, "csrf"))
     return app
 
 
@@ -85,12 +86,12 @@ class _Application(FastAPI):
         return Guard(inner, self.policy, answer=self.answer, note=self.note)
 
 
-def _policy(settings: Settings, tokens: Tokens | None) -> Policy:
+def _policy(settings: Settings, tokens: Tokens | None, csrf_key: Callable[[], bytes]) -> Policy:
     identify: Identify = everyone
     if tokens is not None:
         identify = tokens.identify
     elif settings.auth == "proxy":
-        identify = ProxyUsers(settings).identify
+        identify = ProxyUsers(settings, csrf_key).identify
     return Policy(
         answered_hosts=settings.answered_hosts,
         identify=identify,
