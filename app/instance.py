@@ -137,8 +137,7 @@ class Instance:
 
     def check(self) -> None:
         """Raises a `RooflineError` when profiles cannot be stored now."""
-        with self.store.database.write():
-            pass
+        self.store.database.check()
         self.store.blobs.head("blobs/00/none")
         if not os.access(self.root, os.W_OK):
             raise StorageFullError(
