@@ -45,4 +45,5 @@ def _options(settings: Settings) -> InstanceOptions:
         blobs=settings.blobs,
         retention_days=settings.retention_days,
         quota_bytes=settings.quota_bytes,
+        disk_reserve_bytes=settings.disk_reserve_bytes,
     )

@@ -136,6 +136,10 @@ class ProfileLibrary:
         """A secret for one purpose: the same in every server of this instance, for ever."""
         return self._instance.key_for(purpose)
 
+    def check_room(self, size_bytes: int) -> None:
+        """Raises `StorageFullError` when an upload of that size would fill the disk."""
+        self._instance.check_room(size_bytes)
+
     def stage(self) -> StagingArea:
         """An empty folder for the files of one upload; pass it to `add` or discard it."""
         return self._instance.staging.new()
