@@ -14,7 +14,7 @@ from app import __version__
 from app.assembly import build_library
 from app.library import ProfileLibrary
 from app.settings import Settings
-from app.web import api, devices, errors, events, login, metrics, pages
+from app.web import api, devices, errors, events, limits, login, metrics, pages
 from app.web.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
 from app.web.assets import assets_dir, load_static
 from app.web.guard import Answer, Guard, Note, Policy
@@ -47,12 +47,15 @@ def create_app(settings: Settings) -> FastAPI:
         max_files=settings.max_files,
         idle_seconds=settings.upload_idle_seconds,
     )
+    app.state.limits = limits.limits_of(settings)
+    app.state.kept_days = settings.retention_days
     app.state.upload_rate = UploadRate(settings.upload_rate)
     app.answer = errors.install(app, pages.error_page)
     app.state.streams = events.Streams()
     app.include_router(api.router)
     app.include_router(devices.router)
     app.include_router(events.router)
+    app.include_router(limits.router)
     app.include_router(pages.router)
     app.include_router(metrics.router)
     numbers = Metrics(library)

@@ -78,6 +78,7 @@ def home(
         origin=_origin(request),
         max_upload_bytes=limits.max_bytes,
         max_files=limits.max_files,
+        kept_days=request.app.state.kept_days,
         wants_token=request.app.state.wants_token,
     )
     return pages.page("home.html", view, request)
