@@ -3,7 +3,7 @@
 | variable                         | default                   | what it limits                    |
 | -------------------------------- | ------------------------- | --------------------------------- |
 | `ROOFLINE_DATA_DIR`              | `~/.local/share/roofline` | where profiles are kept           |
-| `ROOFLINE_DATABASE_URL`          | SQLite in the data folder | `postgresql://…`                  |
+| `ROOFLINE_DATABASE_URL`, `…_FILE` | SQLite in the data folder | `postgresql://…`                 |
 | `ROOFLINE_BLOBS`                 | the data folder           | `s3://bucket/prefix`, `gs`, `az`  |
 | `ROOFLINE_RUNNER`                | `local`                   | `local:N` or `procrastinate`      |
 | `ROOFLINE_RETENTION_DAYS`        | for ever                  | age at which profiles are deleted |
@@ -91,6 +91,7 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(default_factory=_default_data_dir)
     database_url: SecretStr | None = None
+    database_url_file: Path | None = None
     blobs: str | None = None
     runner: str = ""
     retention_days: float | None = Field(default=None, gt=0)
@@ -132,7 +133,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _read_secret_files(self) -> Self:
-        for name in ("token", "admin_token", "metrics_token"):
+        for name in ("database_url", "token", "admin_token", "metrics_token"):
             path: Path | None = getattr(self, f"{name}_file")
             if path is not None:
                 object.__setattr__(self, name, SecretStr(_read_secret(name, path)))
