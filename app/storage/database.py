@@ -99,7 +99,7 @@ class Database:
                 found = connection.execute(text("PRAGMA integrity_check(1)")).scalar_one()
         except DBAPIError as error:
             return str(error.orig)
-        return None if found == "ok" else str(found)
+        return None if found == "ok" else " ".join(str(found).split())
 
     def close(self) -> None:
         """Gives every connection back."""
