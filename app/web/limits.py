@@ -14,6 +14,7 @@ from app.storage.jobs import MAX_ATTEMPTS
 from app.storage.profiles import FAILURES_KEPT
 from app.web import api, events, guard, login, sessions, views
 from app.web.pages import Pages
+from app.web.uploads import MIN_BYTES_PER_S
 
 Unit = Literal["bytes", "s", "days", "count", "ratio", "characters"]
 
@@ -73,6 +74,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told("max_upload_bytes", "Files together, as sent", "bytes", "Refused with 413."),
         _Told("max_files", "Files", "count", "Refused with 400. Pack them as one archive."),
         _Told("upload_idle_seconds", "Pause in between", "s", "The upload is given up."),
+        _Told("rate", "Slowest pace, in bytes/s", "count", "It is given up.", MIN_BYTES_PER_S),
         _Told("uploads_per_hour", "Uploads of one person in an hour", "count", _NEXT_TIME),
         _Told("title", "Title", "characters", "It is cut.", labels.TITLE_LENGTH),
         _Told("note", "Note", "characters", _WITH_400, labels.NOTE_LENGTH),

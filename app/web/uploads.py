@@ -6,6 +6,7 @@ holds about 1 MiB of the body in memory.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ BATCH_BYTES = 1 << 20
 FIELD_BYTES = 64 << 10
 MAX_FIELDS = 40
 NAME_LENGTH = 255
+# A client that sends less for longer than it may pause holds a place for nothing.
+MIN_BYTES_PER_S = 16 << 10
 # Read before a refusal is sent, so that a client that writes first and reads later gets to see it.
 DRAIN_BYTES = 64 << 20
 DRAIN_S = 5.0
@@ -100,6 +103,8 @@ class _Body:
         self._request = request
         self._idle_seconds = idle_seconds
         self._ended = False
+        self._received_bytes = 0
+        self._waited_s = 0.0
         # Such a client sends nothing before we first read, so it gets to see a refusal as it is.
         self._client_waits = request.headers.get("expect", "").lower() == "100-continue"
 
@@ -128,6 +133,7 @@ class _Body:
 
     async def _next(self) -> bytes:
         self._client_waits = False
+        began = time.monotonic()
         try:
             async with asyncio.timeout(self._idle_seconds):
                 message = await self._request.receive()
@@ -139,7 +145,19 @@ class _Body:
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         self._ended = not message.get("more_body", False)
-        return bytes(message.get("body", b""))
+        body = bytes(message.get("body", b""))
+        self._check_rate(len(body), time.monotonic() - began)
+        return body
+
+    def _check_rate(self, size_bytes: int, waited_s: float) -> None:
+        """Only what we waited for the client counts, not what our own disk took."""
+        self._received_bytes += size_bytes
+        self._waited_s += waited_s
+        if self._waited_s > self._idle_seconds + self._received_bytes / MIN_BYTES_PER_S:
+            raise UploadRejectedError(
+                f"The upload is slower than {MIN_BYTES_PER_S >> 10} KiB/s.",
+                remedy="Pack the files (.gz, .zst), or upload from a faster connection.",
+            )
 
 
 def _boundary(request: Request) -> bytes:

@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import itertools
 import random
 import zipfile
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -257,6 +259,18 @@ def test_client_that_goes_away_leaves_no_trace(client: Client):
     ]
     statuses = client.call("POST", "/api/v1/profiles", arriving)
     assert statuses == [400]
+    assert client.listing() == before
+
+
+def test_client_that_trickles_is_given_up(client: Client, monkeypatch: pytest.MonkeyPatch):
+    """A byte now and then is no silence, and no upload either."""
+    seconds = itertools.count()
+    monkeypatch.setattr("app.web.uploads.time", SimpleNamespace(monotonic=seconds.__next__))
+    before = client.listing()
+    pieces = [PART, *[b"x"] * 100]
+    arriving = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
+    assert client.call("POST", "/api/v1/profiles", arriving) == [400]
+    assert 60 < next(seconds) / 2 < 70, "given up after the pause that is allowed"
     assert client.listing() == before
 
 
