@@ -227,6 +227,9 @@ def _devices(given: argparse.Namespace) -> None:
 
 
 def _calibrate(given: argparse.Namespace) -> None:
+    from app import kernel_cache
+
+    kernel_cache.make_usable()
     from app.calibrate import calibrate
 
     calibrate(quick=given.quick, keep=not given.dry_run, write=lambda text: _print(text.encode()))
