@@ -132,6 +132,14 @@ class ProfileLibrary:
         """Manifests of an older release that could not be read at `open`."""
         return self._instance.damaged
 
+    def key_for(self, purpose: str) -> bytes:
+        """A secret for one purpose: the same in every server of this instance, for ever."""
+        return self._instance.key_for(purpose)
+
+    def check_room(self, size_bytes: int) -> None:
+        """Raises `StorageFullError` when an upload of that size would fill the disk."""
+        self._instance.check_room(size_bytes)
+
     def stage(self) -> StagingArea:
         """An empty folder for the files of one upload; pass it to `add` or discard it."""
         return self._instance.staging.new()

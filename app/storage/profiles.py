@@ -71,6 +71,10 @@ class ProfileStore:
         """Gives the database's connections back."""
         self.database.close()
 
+    def instance_id(self) -> str:
+        """128 random bits, known only to who may read the database or the raw files."""
+        return self._read(statements.instance_id)
+
     def add(self, new: NewProfile, files: Sequence[StagedFile]) -> str:
         """Stores a profile to be imported; the id of its job. Returns once it survives a crash."""
         for file in files:

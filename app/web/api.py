@@ -142,7 +142,8 @@ async def add_profile(
     with ExitStack() as cleanup:
         area = await run_in_threadpool(library.stage)
         cleanup.callback(area.discard)
-        fields = await receive(request, area, upload_limits_of(request))
+        limits = upload_limits_of(request)
+        fields = await receive(request, area, limits, library.check_room)
         add = partial(library.add, area, delete_token_hash=token_hash, **_described(fields))
         profile_id = await run_in_threadpool(add, uploader=actor_of(request).owner or None)
         cleanup.pop_all()

@@ -24,7 +24,6 @@ def test_page_data_names_the_profile(client: Client, profile_id: str):
     assert answer.headers["content-type"] == "application/json"
     assert page["schema"] == 1
     assert page["profile"]["id"] == profile_id
-    assert page["profile"]["title"] == "The run"
     assert page["profile"]["files"][0]["name"] == "host_0.xplane.pb"
 
 
