@@ -12,6 +12,8 @@ depends on, as HTTP's `Vary` does. Three things make a kept answer as good as a 
 * An answer that was being drawn when any profile changed is not kept: it may be of before.
 """
 
+import asyncio
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
@@ -27,6 +29,8 @@ Trait = Literal["actor", "query", "encoding"]
 Variant = tuple[Hashable, ...]
 """The values of the traits that an answer depends on."""
 
+# The pages and results of one profile: what can be asked for by many, and so is worth a look.
+_PATHS = re.compile(r"/p/[^/]+|/api/v1/profiles/[^/]+/(page|roofline|roofline\.csv)")
 # One answer may take this share of the memory for all.
 LARGEST_SHARE = 1 / 8
 # What an answer takes beside its body: headers, and Python's own objects.
@@ -127,24 +131,46 @@ class Answers:
 
 
 class FromMemory:
-    """ASGI layer inside the guard: answers from `answers`, or lets `app` answer and keeps that."""
+    """ASGI layer inside the guard: answers from `answers`, or lets `app` answer and keeps that.
+
+    Who asks for what is just being drawn waits for that: a link that a whole team opens at the
+    same moment is drawn once.
+    """
 
     def __init__(self, app: ASGIApp, answers: Answers) -> None:
         self._app = app
         self._answers = answers
+        self._drawing: dict[Variant, asyncio.Event] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers GET requests, if it can; passes all else on."""
-        if scope["type"] != "http" or scope["method"] != "GET":
+        """Answers what may be kept, if it can; passes all else on."""
+        if not _may_be_kept(scope):
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        kept = self._answers.find(request)
+        kept = self._answers.find(request) or await self._drawn_for_another(request)
         if kept is None:
-            await self._draw(request, receive, send)
+            await self._draw_alone(request, receive, send)
         else:
             scope.update(kept.routed)
             await kept.send(request, send)
+
+    async def _drawn_for_another(self, request: Request) -> Kept | None:
+        drawing = self._drawing.get(_likeness(request))
+        if drawing is None:
+            return None
+        await drawing.wait()
+        return self._answers.find(request)
+
+    async def _draw_alone(self, request: Request, receive: Receive, send: Send) -> None:
+        likeness, drawing = _likeness(request), asyncio.Event()
+        self._drawing[likeness] = drawing
+        try:
+            await self._draw(request, receive, send)
+        finally:
+            drawing.set()
+            if self._drawing.get(likeness) is drawing:  # what could not be kept is drawn by all
+                del self._drawing[likeness]
 
     async def _draw(self, request: Request, receive: Receive, send: Send) -> None:
         changes = self._answers.changes
@@ -199,6 +225,17 @@ def _query(request: Request) -> Hashable:
 
 
 _READ = {"actor": _actor, "query": _query, "encoding": accepts_gzip}
+
+
+def _may_be_kept(scope: Scope) -> bool:
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return False
+    return _PATHS.fullmatch(scope["path"]) is not None
+
+
+def _likeness(request: Request) -> Variant:
+    """Requests of equal likeness get equal answers, whatever these depend on."""
+    return (request.scope["path"], *(read(request) for read in _READ.values()))
 
 
 def _routed(scope: Scope) -> dict[str, Any]:

@@ -6,6 +6,7 @@ whether the second answer came from memory.
 
 import re
 import shutil
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -419,3 +420,39 @@ def test_answers_are_found_by_what_they_depend_on():
     answers.put(asked("/a", actor="ada", query=b"x"), terms("a", "actor"), mine, changes=0)
     assert answers.find(asked("/a", actor="ada", query=b"y")) is mine
     assert answers.find(asked("/a", actor="grace")) is None
+
+
+def test_page_that_many_open_at_once_is_drawn_once(
+    client: Client, profile_id: str, drawn: Drawn, monkeypatch: pytest.MonkeyPatch
+):
+    everyone_asked = threading.Event()
+    state = ProfileLibrary.state
+
+    def slow(self: ProfileLibrary, asked: str) -> Any:
+        everyone_asked.wait(timeout=60)
+        return state(self, asked)
+
+    monkeypatch.setattr(ProfileLibrary, "state", slow)
+    drawn.new()
+    asking = [client.start("GET", f"/p/{profile_id}") for _ in range(20)]
+    client.get("/healthz")  # by now they all wait: requests begin in their order
+    everyone_asked.set()
+    answers = [request.result(timeout=60) for request in asking]
+    assert {(answer.status_code, answer.content) for answer in answers} == {
+        (200, answers[0].content)
+    }
+    assert drawn.new() == ["state"]
+
+
+def test_what_many_ask_for_and_cannot_be_kept_is_answered_to_all(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    asking = [client.start("GET", f"{API}/unknown/roofline") for _ in range(20)]
+    assert {request.result(timeout=60).status_code for request in asking} == {404}
+
+    def broken(_self: ProfileLibrary, _asked: str) -> Any:
+        raise RuntimeError("a fault of the server")
+
+    monkeypatch.setattr(ProfileLibrary, "state", broken)
+    asking = [client.start("GET", "/p/any") for _ in range(20)]
+    assert {request.result(timeout=60).status_code for request in asking} == {500}
