@@ -16,7 +16,7 @@ import asyncio
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -35,6 +35,8 @@ _PATHS = re.compile(r"/p/[^/]+|/api/v1/profiles/[^/]+/(page|roofline|roofline\.c
 LARGEST_SHARE = 1 / 8
 # What an answer takes beside its body: headers, and Python's own objects.
 OVERHEAD_BYTES = 4096
+# What routing leaves in the scope for the guard's log and metrics.
+_ROUTED = ("route", "path_params")
 # Headers of an answer that a client who holds it already does not need.
 _OF_THE_BODY = frozenset({b"content-length", b"content-type", b"content-encoding"})
 
@@ -165,41 +167,51 @@ class FromMemory:
     async def _draw_alone(self, request: Request, receive: Receive, send: Send) -> None:
         likeness, drawing = _likeness(request), asyncio.Event()
         self._drawing[likeness] = drawing
-        try:
-            await self._draw(request, receive, send)
-        finally:
+        changes = self._answers.changes
+
+        def drawn(answer: Kept | None) -> None:
+            terms: Terms | None = getattr(request.state, "terms", None)
+            if answer is not None and terms is not None:
+                self._answers.put(request, terms, answer, changes=changes)
             drawing.set()
-            if self._drawing.get(likeness) is drawing:  # what could not be kept is drawn by all
+            if self._drawing.get(likeness) is drawing:  # what cannot be kept is drawn by all
                 del self._drawing[likeness]
 
-    async def _draw(self, request: Request, receive: Receive, send: Send) -> None:
-        changes = self._answers.changes
-        recorder = _Recorder(send)
-        await self._app(request.scope, receive, recorder)
-        terms: Terms | None = getattr(request.state, "terms", None)
-        if terms is not None and recorder.is_whole:
-            answer = Kept(
-                headers=recorder.headers, body=recorder.body, routed=_routed(request.scope)
-            )
-            self._answers.put(request, terms, answer, changes=changes)
+        try:
+            await self._app(request.scope, receive, _Recorder(send, request.scope, drawn))
+        finally:
+            if not drawing.is_set():
+                drawn(None)
 
 
 class _Recorder:
-    """`send` that remembers an answer which comes in one piece."""
+    """`send` that calls `drawn` with an answer of one piece, or with `None`.
 
-    def __init__(self, send: Send) -> None:
+    That is before anything is sent: nobody waits for the client that asked first, which may be
+    slow.
+    """
+
+    def __init__(self, send: Send, scope: Scope, drawn: Callable[[Kept | None], None]) -> None:
         self._send = send
-        self.headers: tuple[tuple[bytes, bytes], ...] = ()
-        self.body = b""
-        self.is_whole = False
+        self._scope = scope
+        self._drawn = drawn
+        self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] == 200:
-            self.headers = tuple(message["headers"])  # a copy: the guard adds its own
-        elif message["type"] == "http.response.body" and self.headers:
-            self.body = message.get("body", b"")
-            self.is_whole = not message.get("more_body", False)
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        if self._start is not None:
+            start, self._start = self._start, None
+            self._drawn(self._whole(start, message))
+            await self._send(start)
         await self._send(message)
+
+    def _whole(self, start: Message, body: Message) -> Kept | None:
+        if start["status"] != 200 or body.get("more_body", False):
+            return None
+        routed = {name: self._scope[name] for name in _ROUTED if name in self._scope}
+        return Kept(headers=tuple(start["headers"]), body=body.get("body", b""), routed=routed)
 
 
 def keep(request: Request, profile_id: str, *varies: Trait) -> None:
@@ -236,7 +248,3 @@ def _may_be_kept(scope: Scope) -> bool:
 def _likeness(request: Request) -> Variant:
     """Requests of equal likeness get equal answers, whatever these depend on."""
     return (request.scope["path"], *(read(request) for read in _READ.values()))
-
-
-def _routed(scope: Scope) -> dict[str, Any]:
-    return {name: scope[name] for name in ("route", "path_params") if name in scope}

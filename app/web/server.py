@@ -41,7 +41,7 @@ def run(settings: Settings) -> None:
         proxy_headers=False,  # `app.web.forwarded` reads them, and keeps the peer's own address
         timeout_graceful_shutdown=GRACE_S,
     )
-    # What is there now stays: without it, looking through it for garbage stops all answers for 70 ms.
+    # What is there now stays. Looking for garbage in it would stop all answers for 70 ms at a time.
     gc.collect()
     gc.freeze()
     _announce(settings, listener)

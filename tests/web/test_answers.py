@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 import structlog
@@ -456,3 +457,32 @@ def test_what_many_ask_for_and_cannot_be_kept_is_answered_to_all(
     monkeypatch.setattr(ProfileLibrary, "state", broken)
     asking = [client.start("GET", "/p/any") for _ in range(20)]
     assert {request.result(timeout=60).status_code for request in asking} == {500}
+
+
+def test_nobody_waits_for_a_slow_client(client: Client, profile_id: str):
+    """A client that asked first, and reads nothing, keeps nobody from the page it asked for."""
+    path = f"/p/{profile_id}"
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"accept-encoding", b"gzip")],
+        "scheme": "http",
+        "http_version": "1.1",
+    }
+    stuck = threading.Event()
+
+    async def receive() -> dict[str, Any]:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def send(_message: Any) -> None:
+        stuck.set()
+        await anyio.sleep_forever()
+
+    slow = client._portal.start_task_soon(client.app, scope, receive, send)
+    assert stuck.wait(timeout=60)
+    answers = [client.start("GET", path, headers={"accept-encoding": "gzip"}) for _ in range(5)]
+    assert {answer.result(timeout=60).status_code for answer in answers} == {200}
+    slow.cancel()
