@@ -28,6 +28,7 @@
 | `ROOFLINE_IMPORT_CPU_SECONDS`    | 600                       | processor time of one import      |
 | `ROOFLINE_IMPORT_WALL_SECONDS`   | 900                       | duration of one import            |
 | `ROOFLINE_IMPORT_WORKERS`        | processors - 1, 1 to 4    | imports at the same time          |
+| `ROOFLINE_KEPT_ANSWERS_BYTES`    | 32 MiB, 0: none           | memory for answers to repeat      |
 | `ROOFLINE_LOG_FORMAT`            | `text`                    | `text` or `json`                  |
 
 Lists are separated by commas, or written as JSON. A secret is at best in a file that only the
@@ -121,6 +122,7 @@ class Settings(BaseSettings):
     import_wall_seconds: float = Field(default=900, gt=0)
     import_workers: int = Field(default_factory=_default_workers, gt=0)
     upload_idle_seconds: float = Field(default=60, gt=0)
+    kept_answers_bytes: int = Field(default=32 * 2**20, ge=0)
     log_format: Literal["text", "json"] = "text"
 
     @classmethod

@@ -19,6 +19,7 @@ from app.errors import NotReadyError
 from app.library import Failed, ProfileLibrary
 from app.storage import results
 from app.storage.records import ProfileId
+from app.web.answers import keep
 from app.web.assets import accepts_gzip, matches
 from app.web.bodies import (
     REV_LENGTH,
@@ -373,6 +374,7 @@ async def _result(
     if packed:
         answer["content-encoding"] = "gzip"
     content = await run_in_threadpool(file.packed if packed else file.plain)
+    keep(request, profile_id, "query", "encoding")
     return Response(content, headers=answer, media_type=media_type)
 
 

@@ -16,6 +16,7 @@ from app.library import ProfileLibrary
 from app.settings import Settings
 from app.web import api, devices, errors, events, limits, login, metrics, pages
 from app.web.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
+from app.web.answers import Answers, FromMemory
 from app.web.assets import assets_dir, load_static
 from app.web.guard import Answer, Guard, Note, Policy
 from app.web.metrics import Metrics
@@ -68,6 +69,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.door = login.door_to(tokens)
         app.include_router(login.router)
     app.policy = _policy(settings, tokens, partial(library.key_for, "csrf"))
+    app.answers = _answers(settings, library)
     return app
 
 
@@ -77,6 +79,7 @@ class _Application(FastAPI):
     policy: Policy
     answer: Answer
     note: Note
+    answers: Answers | None
 
     def openapi(self) -> dict[str, Any]:
         """The document of the API, made once."""
@@ -86,7 +89,17 @@ class _Application(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         inner = super().build_middleware_stack()
+        if self.answers is not None:
+            inner = FromMemory(inner, self.answers)
         return Guard(inner, self.policy, answer=self.answer, note=self.note)
+
+
+def _answers(settings: Settings, library: ProfileLibrary) -> Answers | None:
+    if library.is_shared or not settings.kept_answers_bytes:
+        return None
+    answers = Answers(settings.kept_answers_bytes)
+    library.on_change(answers.forget)
+    return answers
 
 
 def _policy(settings: Settings, tokens: Tokens | None, csrf_key: Callable[[], bytes]) -> Policy:

@@ -16,6 +16,7 @@ from app.samples import Sample
 from app.storage.records import Manifest
 from app.web import views
 from app.web.access import shown_owner
+from app.web.answers import keep
 from app.web.api import Library
 from app.web.assets import StaticFiles, assets_dir
 from app.web.bodies import REV_LENGTH
@@ -90,6 +91,8 @@ def profile(request: Request, profile_id: str, library: Library, pages: Pages) -
     state = library.state(profile_id)
     uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
     may_change = actor_of(request).may_change(uploader or "")
+    if isinstance(state, Ready):
+        keep(request, profile_id, "actor")
     return pages.page("profile.html", replace(_profile(state), may_change=may_change), request)
 
 
