@@ -92,7 +92,7 @@ def _import(path: Path, scratch: Path, *, is_drawn: bool) -> None:
     analysis = analyse_sources(sources, notes=notes, progress=_quietly)
     if is_drawn:
         identity = PageIdentity(
-            id="x", title="x", created_at="2026-01-01T00:00:00Z", file_sizes={"input.pb": 1}
+            id="x", created_at="2026-01-01T00:00:00Z", file_sizes={"input.pb": 1}
         )
         build_page(analysis, identity)
         analysis_to_json(analysis, include_infeed_outfeed=True)
