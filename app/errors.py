@@ -28,13 +28,20 @@ class RooflineError(Exception):
     code = "error"
 
     def __init__(self, message: str, *, remedy: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
+        # Both repeat names and cells of strangers' files, which could steer a terminal.
+        self.message = _printable(message)
+        self.remedy = _printable(remedy)
+        super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling, and errors cross processes.
         return (_rebuild, (type(self), self.message, self.remedy))
+
+
+def _printable(text: str) -> str:
+    return "".join(
+        ch if ch.isprintable() or ch == "\n" else "\N{REPLACEMENT CHARACTER}" for ch in text
+    )
 
 
 def _rebuild(kind: type[RooflineError], message: str, remedy: str) -> RooflineError:

@@ -7,6 +7,7 @@ are on real bytes while they are written, so that a bomb stops early whatever it
 Formats: RFC 1952 (gzip), RFC 8878 (Zstandard), PKWARE APPNOTE 6.3 (zip, zip64), POSIX.1-2001 (tar).
 """
 
+import errno
 import gzip
 import lzma
 import struct
@@ -158,10 +159,11 @@ class _Work:
         except NotImplementedError as error:  # zipfile: an unknown compression method or version
             raise _unsupported(source.name) from error
         except _DAMAGED as error:
-            raise UploadRejectedError(
-                f"{source.name} is a damaged archive: {str(error)[:200] or 'it ends early'}.",
-                remedy="Pack it again, or check that it was copied completely.",
-            ) from error
+            raise _damaged(source.name, error) from error
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # a place before the file's beginning
+                raise
+            raise _damaged(source.name, error) from error
         if not found:
             raise UploadRejectedError(
                 f"{source.name} holds no files.",
@@ -313,6 +315,13 @@ class _Metered:
     def ends_in_zeros(self) -> bool:
         """True if the last tar block was empty, as at the end of every whole tar file."""
         return self._tail == bytes(tarfile.BLOCKSIZE)
+
+
+def _damaged(name: str, error: Exception) -> UploadRejectedError:
+    return UploadRejectedError(
+        f"{name} is a damaged archive: {str(error)[:200] or 'it ends early'}.",
+        remedy="Pack it again, or check that it was copied completely.",
+    )
 
 
 def _unsupported(name: str) -> UploadRejectedError:

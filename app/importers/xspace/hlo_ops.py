@@ -19,7 +19,7 @@ from app.model.compute import ComputeUnit
 UnitOf = Callable[[Instruction], ComputeUnit | None]
 """Which compute unit runs an instruction on this kind of device; `None` where unknown."""
 
-_PROGRAM_ID = re.compile(r"\((\d+)\)\Z")
+_PROGRAM_ID = re.compile(r"\((\d{1,20})\)\Z")
 _PROTO_STATS = ("Hlo Proto", "HLO Proto")
 
 

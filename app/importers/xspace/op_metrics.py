@@ -227,7 +227,7 @@ def _traffic(raw: bytes) -> Mapping[MemoryLevel, int] | None:
     return traffic
 
 
-_LINE_NUMBER = re.compile(r"\s*[+-]?\d+\s*\Z")
+_LINE_NUMBER = re.compile(r"\s*[+-]?\d{1,100}\s*\Z")
 
 
 def _source(text: str) -> tuple[str, int]:

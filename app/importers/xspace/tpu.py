@@ -30,7 +30,7 @@ _BANDWIDTH_STATS = {
     MemoryLevel.VMEM_WRITE: "peak_vmem_wr_bw_gigabytes_per_second",
 }
 _TERA = 1000.0
-_MODULE_NAME = re.compile(r"([^\s%][^\s]*)\((\d+)\)\Z")
+_MODULE_NAME = re.compile(r"([^\s%][^\s]*)\((\d{1,20})\)\Z")
 
 
 def read_tpu_host(
