@@ -28,6 +28,7 @@ _ZSTANDARD_HEADER_BYTES = 18
 # The format asks decoders for 8 MiB; its command line stops at 128.
 _ZSTANDARD_WINDOW_BYTES = 128 << 20
 NAME_LENGTH = 255
+_MOST_EMPTY_READS = 100
 # Honest repetitive profiles compress 300:1 in small pieces: below this, the ratio says nothing.
 RATIO_FLOOR_BYTES = 256 * 2**20
 
@@ -299,12 +300,20 @@ class _Metered:
         self._stream = stream
         self._account = account
         self._tail = b""
+        self._empty_reads = 0
 
     def read(self, size: int = -1, /) -> bytes:
         chunk = self._stream.read(size)
+        self._check_end(chunk)
         self._account(len(chunk))
         self._tail = (self._tail + chunk[-tarfile.BLOCKSIZE :])[-tarfile.BLOCKSIZE :]
         return chunk
+
+    def _check_end(self, chunk: bytes) -> None:
+        # tarfile skips what a header claims in pieces, past the end too: 2**62 bytes take for ever.
+        self._empty_reads = 0 if chunk else self._empty_reads + 1
+        if self._empty_reads > _MOST_EMPTY_READS:
+            raise EOFError("it ends early")
 
     def read_to_end(self) -> None:
         """Reads what is left, so that checksums at the end are checked."""

@@ -1,6 +1,7 @@
 """Families of inputs, one per reader: sound files made by this repository's own tools, and how to
 break them. Input N of a family is the same on every machine."""
 
+import csv
 import json
 import random
 import struct
@@ -12,8 +13,9 @@ from pathlib import Path
 from app.importers.generic.template import CSV as GENERIC_CSV
 from app.importers.generic.template import JSON as GENERIC_JSON
 from tests.fuzz.mutation import Mutator, bend, bytes_of, fields_of
-from tests.fuzz.packing import PACKERS
+from tests.fuzz.packing import PACKERS, bent_zip
 from tests.fuzz.report_mutation import bent_report
+from tests.fuzz.seed_files import kept_seeds
 from tests.fuzz.text_mutation import JsonMutator, TableMutator, bytes_damaged, hostile_text
 from tests.tools import make_generic_samples as generic
 from tests.tools import make_kineto_traces as kineto
@@ -29,6 +31,7 @@ from tests.tools.xprof_json import our_tables
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_profiles"
 CORNERS = 12
+SEEDS_OF_FAMILY = 100
 
 Upload = list[tuple[str, bytes]]
 """The files of one upload: name and content."""
@@ -164,15 +167,37 @@ FAMILIES: dict[str, Callable[[int], Upload]] = {
 
 
 def seeds_of(family: str) -> list[bytes]:
-    """Sound files of one family, which a guided run starts from."""
-    match family:
-        case "ncu-report":
-            return list(_reports())
-        case "xspace":
-            return list(xspace_mutator().seeds)
-        case _:
-            make = FAMILIES[family]
-            return [content for number in range(200) for _, content in make(number)]
+    """Single files that a guided run of `family` starts from: sound, broken, and kept ones."""
+    sound = {"ncu-report": list(_reports()), "xspace": list(xspace_mutator().seeds)}
+    make = FAMILIES[family]
+    broken = [max((content for _, content in make(n)), key=len) for n in range(SEEDS_OF_FAMILY)]
+    return [*sound.get(family, []), *broken, *kept_seeds(family)]
+
+
+def upload_of(family: str, data: bytes) -> Upload:
+    """`data` as the one hostile file of an upload; a workload of rocprof-compute needs others."""
+    if family != "rocprof":
+        return [("input", data)]
+    workload = {name: content.encode() for name, content in rocprof.workload().items()}
+    return list({**workload, "pmc_perf.csv": data}.items())
+
+
+def changed(family: str, rng: random.Random, data: bytes) -> bytes:
+    """`data` with a few changes that keep the form of its family, where it has that form."""
+    try:
+        match family:
+            case "ncu-report":
+                return bent_report(rng, data)
+            case "xspace":
+                return Mutator([data]).small(rng)
+            case "archive":
+                return rng.choice(PACKERS)(rng, data) if rng.random() < 0.2 else bent_zip(rng, data)
+            case _:
+                text = data.decode()
+                is_json = text.lstrip()[:1] in ("{", "[")
+                return JsonMutator([text])(rng) if is_json else TableMutator([text])(rng)
+    except (ValueError, LookupError, RecursionError, StopIteration, struct.error, csv.Error):
+        return bytes_damaged(rng, data or b"x")
 
 
 # ------------------------------------------------------------------------------------------- seeds

@@ -68,8 +68,14 @@ def _zipped(rng: random.Random, content: bytes) -> bytes:
     return bytes(data)
 
 
+def bent_zip(rng: random.Random, data: bytes) -> bytes:
+    """`data` with another number in one of the headers, if it is a zip."""
+    bent = bytearray(data)
+    _bend_zip(rng, bent)
+    return bytes(bent)
+
+
 def _bend_zip(rng: random.Random, data: bytearray) -> None:
-    """Changes a number in one of the headers."""
     mark = rng.choice((b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06"))
     at = data.rfind(mark)
     if at >= 0:

@@ -84,6 +84,13 @@ def work(plan: Plan, numbers: range, at: "Synchronized[int]", ends: "Queue[objec
     at.value = numbers.stop
 
 
+def kind_of(error: BaseException) -> str:
+    """What is raised and where in the product: findings of one kind are kept once."""
+    frames = traceback.extract_tb((error.__context__ or error).__traceback__)
+    where = next((frame for frame in reversed(frames) if "/app/" in frame.filename), frames[-1])
+    return f"{type(error).__name__} in {Path(where.filename).name}:{where.name}"
+
+
 def _tried(plan: Plan, number: int, folder: Path, ends: "Queue[object] | None") -> str:
     """How input `number` ended, behind the name of its family."""
     family = plan.families[number % len(plan.families)]
@@ -92,10 +99,7 @@ def _tried(plan: Plan, number: int, folder: Path, ends: "Queue[object] | None") 
         end = read(plan.upload(number), folder, is_drawn=turn % DRAWN_EVERY == 0)
     except (Exception, Hang) as error:  # noqa: BLE001 - to find them is what this is for
         if ends is not None:
-            frames = traceback.extract_tb((error.__context__ or error).__traceback__)
-            where = next((f for f in reversed(frames) if "/app/" in f.filename), frames[-1])
-            kind = f"{type(error).__name__} in {Path(where.filename).name}:{where.name}"
-            ends.put((number, kind, traceback.format_exc(limit=-6)))
+            ends.put((number, kind_of(error), traceback.format_exc(limit=-6)))
         return f"{family} FINDING"
     return f"{family} {end}"
 

@@ -8,9 +8,10 @@ import pytest
 
 from app.settings import Settings
 from tests.fuzz.corpus_files import corpus, kept
-from tests.fuzz.families import FAMILIES
+from tests.fuzz.families import FAMILIES, upload_of
 from tests.fuzz.hostile import ARCHIVES, LONG_TEXTS, NAMES
 from tests.fuzz.importing import DRAWN_EVERY, read
+from tests.fuzz.seed_files import kept_seeds
 from tests.tools.generate_xspace import Config, write_profile
 from tests.web.conftest import Client, running
 
@@ -97,6 +98,12 @@ def test_inputs_have_numbers(family: str):
 @pytest.mark.parametrize("path", corpus(), ids=lambda path: path.name)
 def test_what_was_found_once_is_imported_or_refused(tmp_path: Path, path: Path):
     read(kept(path), tmp_path, is_drawn=True)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_guided_runs_reached_is_imported_or_refused(tmp_path: Path, family: str):
+    for at, content in enumerate(kept_seeds(family)):
+        read(upload_of(family, content), tmp_path, is_drawn=at % DRAWN_EVERY == 0)
 
 
 @pytest.mark.parametrize("name", LONG_TEXTS)
