@@ -12,7 +12,7 @@ PYTEST_ARGS ?=
 # Test processes side by side; files stay whole, for they share servers.
 WORKERS  ?= auto
 CYCLES  ?= 500
-GUIDED  := xspace ncu-report ncu-table pytorch xprof-export rocprof generic wrong-file archive
+GUIDED  := xspace hlo ncu-report ncu-table pytorch xprof-export rocprof generic wrong-file archive
 comma   := ,
 
 BIN     := .venv/bin
@@ -55,7 +55,7 @@ crash: .venv/.ready-test ## Kill a server with -9 CYCLES times (500) and check t
 fuzz: .venv/.warm-test ## Mutated files of every format through the importers for SECONDS (60); see tests/fuzz.
 	$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) --inputs $(INPUTS) --first $(FIRST) $(if $(FAMILIES),--families $(FAMILIES))
 
-fuzz-guided: .venv/.warm-test ## The same by the branches reached, SECONDS for each of FAMILIES (all); Python 3.11 to 3.13.
+fuzz-guided: .venv/.warm-test ## The same by the branches reached, SECONDS for each of FAMILIES (all).
 	@.ci/setup python-fuzz
 	@set -e; for family in $(or $(subst $(comma), ,$(FAMILIES)),$(GUIDED)); do \
 		$(BIN)/python -m tests.fuzz.guided --family $$family --seconds $(SECONDS); done

@@ -21,6 +21,8 @@
 Core code knows no status codes: `web/errors.py` maps classes to statuses.
 """
 
+_LINE_BREAKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
+
 
 class RooflineError(Exception):
     """What is wrong and where (`message`), and the next action (`remedy`), in the user's words."""
@@ -39,9 +41,9 @@ class RooflineError(Exception):
 
 
 def _printable(text: str) -> str:
-    return "".join(
-        ch if ch.isprintable() or ch == "\n" else "\N{REPLACEMENT CHARACTER}" for ch in text
-    )
+    """`text` on one line, without control characters."""
+    line = text.translate(_LINE_BREAKS)
+    return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
 
 
 def _rebuild(kind: type[RooflineError], message: str, remedy: str) -> RooflineError:

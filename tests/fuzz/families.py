@@ -2,6 +2,7 @@
 break them. Input N of a family is the same on every machine."""
 
 import csv
+import gzip
 import json
 import random
 import struct
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from app.importers.generic.template import CSV as GENERIC_CSV
 from app.importers.generic.template import JSON as GENERIC_JSON
+from app.importers.xspace.hlo_module import parse_module
 from tests.fuzz.mutation import Mutator, bend, bytes_of, fields_of
 from tests.fuzz.packing import PACKERS, bent_zip
 from tests.fuzz.report_mutation import bent_report
@@ -23,13 +25,14 @@ from tests.tools import make_ncu_samples as ncu
 from tests.tools import make_rocprof_folder as rocprof
 from tests.tools import make_xprof_exports as xprof
 from tests.tools.generate_xspace import Config, write_profile
-from tests.tools.gpu_captures import gpu_plane, host_plane
+from tests.tools.gpu_captures import gpu_plane, host_plane, one_kernel_per_instruction
 from tests.tools.random_profiles import write_random_corner
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xprof_json import our_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_profiles"
+HLO = ROOT / "tests" / "golden" / "hlo"
 CORNERS = 12
 SEEDS_OF_FAMILY = 100
 
@@ -50,6 +53,14 @@ def xspace_mutator() -> Mutator:
     seeds.append(_gpu_capture())
     large = [path.read_bytes() for path in sorted(SAMPLES.rglob("*.pb"))]
     return Mutator(seeds, large)
+
+
+def hlo(number: int) -> Upload:
+    """Sound captures of a GPU around bent HLO programs, whose shapes the costs come from."""
+    rng = random.Random(number)
+    program, names = rng.choice(_programs())
+    bent = program if rng.random() < 0.05 else Mutator([program]).small(rng)
+    return [("input.pb", one_kernel_per_instruction(bent, names))]
 
 
 def ncu_report(number: int) -> Upload:
@@ -154,6 +165,7 @@ def mixture(number: int) -> Upload:
 
 FAMILIES: dict[str, Callable[[int], Upload]] = {
     "xspace": xspace,
+    "hlo": hlo,
     "ncu-report": ncu_report,
     "ncu-table": ncu_table,
     "pytorch": pytorch,
@@ -188,7 +200,7 @@ def changed(family: str, rng: random.Random, data: bytes) -> bytes:
         match family:
             case "ncu-report":
                 return bent_report(rng, data)
-            case "xspace":
+            case "xspace" | "hlo":
                 return Mutator([data]).small(rng)
             case "archive":
                 return rng.choice(PACKERS)(rng, data) if rng.random() < 0.2 else bent_zip(rng, data)
@@ -221,6 +233,14 @@ def _gpu_capture() -> bytes:
         ("gemm", at * 10 * us, 5 * us, [*stats, ("correlation_id", at)]) for at in range(1, 6)
     ]
     return space_bytes([gpu_plane([kernels, kernels[:2]]), host_plane(launch)])
+
+
+@cache
+def _programs() -> tuple[tuple[bytes, tuple[str, ...]], ...]:
+    """HLO programs, and the names of their instructions."""
+    contents = [gzip.decompress(path.read_bytes()) for path in sorted(HLO.glob("*.pb.gz"))]
+    modules = [(content, parse_module(content)) for content in contents]
+    return tuple((content, tuple(module.by_name)) for content, module in modules if module)
 
 
 @cache
