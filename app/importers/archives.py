@@ -228,7 +228,9 @@ class _Work:
                     continue
                 content = archive.extractfile(member)
                 if content is not None:
-                    yield self._member(content, member.name, name)
+                    # The holes of a sparse file are in no stream, but on the disk.
+                    counted = self._metered(content) if member.issparse() else content
+                    yield self._member(counted, member.name, name)
         stream.read_to_end()
         if not stream.ends_in_zeros:
             raise EOFError("it ends early")
