@@ -12,6 +12,7 @@ Compiled kernels are not followed: what they are given is.
 import argparse
 import hashlib
 import random
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -43,7 +44,7 @@ with atheris.instrument_imports(include=["app"], exclude=list(_COMPILED)):
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_BYTES = 60_000
 MEMORY_MB = 4_096
-PACKED_BYTES = 30_000  # of each family, so that the repository stays small
+PACKED_BYTES = 20_000  # of each family, so that the repository stays small
 
 
 class Target:
@@ -84,13 +85,22 @@ class Target:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs for the seconds given, or packs what former runs have left."""
-    given = _parser().parse_args(arguments)
+    given, rest = _parser().parse_known_args(arguments)
     inputs = ROOT / "build" / "fuzz" / given.family
-    if given.pack:
+    if given.again:
+        _fuzz(given.family, rest)
+    elif given.pack:
         _pack(given.family, inputs)
-        return
-    _write_seeds(given.family, inputs)
-    options = [
+    else:
+        _write_seeds(given.family, inputs)
+        _fuzz(given.family, _options(given, inputs))
+
+
+def _options(given: argparse.Namespace, inputs: Path) -> list[str]:
+    """What libFuzzer is told: folders of inputs, and limits."""
+    folders = [given.merge_into, inputs] if given.merge_into else [inputs]
+    return [
+        *map(str, folders),
         f"-max_total_time={given.seconds:.0f}",
         f"-max_len={LONGEST_BYTES}",
         f"-rss_limit_mb={MEMORY_MB}",
@@ -98,12 +108,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "-timeout=60",
         *(["-merge=1"] if given.merge_into else []),
     ]
-    folders = [given.merge_into, inputs] if given.merge_into else [inputs]
+
+
+def _fuzz(family: str, options: Sequence[str]) -> None:
+    """Never returns: libFuzzer ends the process. To merge, it starts its own command line again."""
+    again = [sys.executable, "-m", "tests.fuzz.guided", "--family", family, "--again"]
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        target = Target(given.family, Path(folder))
+        target = Target(family, Path(folder))
         warnings.simplefilter("error")
         atheris.Setup(
-            [sys.argv[0], *map(str, folders), *options],
+            [" ".join(map(shlex.quote, again)), *options],
             target.test,
             custom_mutator=target.change,
         )
@@ -133,13 +147,14 @@ def _pack(family: str, inputs: Path) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--family", choices=sorted(set(FAMILIES) - {"mixture"}), required=True)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument(
         "--pack", action="store_true", help="keep the best inputs in the repository"
     )
     parser.add_argument("--merge-into", type=Path, help="where to put the fewest that reach it all")
+    parser.add_argument("--again", action="store_true", help="started by libFuzzer, with its words")
     return parser
 
 
