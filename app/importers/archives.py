@@ -191,7 +191,7 @@ class _Work:
     def _zip_members(self, source: SourceFile) -> Iterator[Unpacked]:
         _check_directory(source, self._limits.max_files)
         with zipfile.ZipFile(source.path) as archive:
-            members = [m for m in archive.infolist() if not m.is_dir() and not _is_link(m)]
+            members = [m for m in archive.infolist() if not (_is_folder(m) or _is_link(m))]
             self._check_claims(source.name, members)
             for member in members:
                 if _is_clutter(member.filename):
@@ -389,6 +389,10 @@ def _is_clutter(name: str) -> bool:
     """Files that operating systems add: resource forks and folder settings."""
     parts = PurePosixPath(name.replace("\\", "/")).parts
     return "__MACOSX" in parts or (bool(parts) and parts[-1] in {".DS_Store", "Thumbs.db"})
+
+
+def _is_folder(member: zipfile.ZipInfo) -> bool:
+    return member.filename.endswith("/")  # `is_dir` of Python 3.11 wants a name
 
 
 def _is_link(member: zipfile.ZipInfo) -> bool:
