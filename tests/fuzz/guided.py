@@ -38,7 +38,7 @@ with atheris.instrument_imports(include=["app"], exclude=list(_COMPILED)):
     from tests.fuzz import importing
     from tests.fuzz.corpus_files import keep
     from tests.fuzz.families import FAMILIES, changed, seeds_of, upload_of
-    from tests.fuzz.run import kind_of
+    from tests.fuzz.run import kind_of, memory_folder
     from tests.fuzz.seed_files import seeds_file
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,7 +113,7 @@ def _options(given: argparse.Namespace, inputs: Path) -> list[str]:
 def _fuzz(family: str, options: Sequence[str]) -> None:
     """Never returns: libFuzzer ends the process. To merge, it starts its own command line again."""
     again = [sys.executable, "-m", "tests.fuzz.guided", "--family", family, "--again"]
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
         target = Target(family, Path(folder))
         warnings.simplefilter("error")
         atheris.Setup(

@@ -70,10 +70,10 @@ def work(plan: Plan, numbers: range, at: "Synchronized[int]", ends: "Queue[objec
     # A cast of NaN or an overflow makes a number nobody meant: the tests take none either.
     warnings.simplefilter("error")
     counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory(dir=_memory()) as folder:
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
         for number in range(len(plan.families)):  # kernels compile outside the limits
             _tried(plan, number, Path(folder), None)
-        limit_memory()
+        limitmemory_folder()
         for number in numbers:
             at.value = number
             counts[_tried(plan, number, Path(folder), ends)] += 1
@@ -195,7 +195,8 @@ def _say(counts: Counter[str], seconds: float) -> None:
     sys.stdout.flush()
 
 
-def _memory() -> str | None:
+def memory_folder() -> str | None:
+    """A folder in memory, where there is one: nothing is worn out."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
