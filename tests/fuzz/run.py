@@ -73,7 +73,7 @@ def work(plan: Plan, numbers: range, at: "Synchronized[int]", ends: "Queue[objec
     with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
         for number in range(len(plan.families)):  # kernels compile outside the limits
             _tried(plan, number, Path(folder), None)
-        limitmemory_folder()
+        limit_memory()
         for number in numbers:
             at.value = number
             counts[_tried(plan, number, Path(folder), ends)] += 1
