@@ -12,7 +12,7 @@ from pathlib import Path
 from app.assembly import build_instance
 from app.errors import SettingsError
 from app.instance import Instance, claim
-from app.settings import Settings
+from app.settings import Settings, forget_secrets
 from app.storage.backup import Copied, back_up, restore, verify
 from app.storage.database import FILE_NAME, SCHEMA, schema_of
 from app.storage.doctor import Finding, examine, note
@@ -83,9 +83,15 @@ def run_doctor(settings: Settings, *, quick: bool, check_only: bool) -> int:
     return PROBLEMS_LEFT if left else 0
 
 
-def run_worker(settings: Settings, concurrency: int) -> int:
-    """Runs imports of the shared queue until SIGINT or SIGTERM."""
-    instance = build_instance(settings)
+def run_worker(settings: Settings, concurrency: int, metrics_port: int | None = None) -> int:
+    """Runs imports of the shared queue until SIGINT or SIGTERM, and counts them on a port."""
+    forget_secrets()
+    if metrics_port is None:
+        instance = build_instance(settings)
+    else:
+        from app.metrics import serve_imports  # loads prometheus_client
+
+        instance = build_instance(settings, serve_imports(metrics_port).note)
     _say(f"Roofline worker: {concurrency} imports at a time")
     instance.work(concurrency)
     return 0

@@ -1,10 +1,12 @@
 """From settings to the library, its limits and its options: the one place that knows both."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from app.instance import Instance, InstanceOptions
 from app.library import ProfileLibrary, results_version
 from app.orders import ImportLimits
+from app.runners.desk import ImportReport
 from app.settings import Settings
 
 
@@ -18,10 +20,16 @@ def build_library(settings: Settings, *, samples_dir: Path) -> ProfileLibrary:
     )
 
 
-def build_instance(settings: Settings) -> Instance:
-    """The parts of a worker or of a command that looks after the store."""
+def build_instance(
+    settings: Settings, note: Callable[[ImportReport], None] = lambda _report: None
+) -> Instance:
+    """The parts of a worker or of a command that looks after the store; `note` hears of imports."""
     return Instance(
-        settings.data_dir, results_version(), limits=_limits(settings), options=_options(settings)
+        settings.data_dir,
+        results_version(),
+        limits=_limits(settings),
+        options=_options(settings),
+        on_end=lambda _profile_id, report: note(report),
     )
 
 
@@ -45,4 +53,5 @@ def _options(settings: Settings) -> InstanceOptions:
         blobs=settings.blobs,
         retention_days=settings.retention_days,
         quota_bytes=settings.quota_bytes,
+        disk_reserve_bytes=settings.disk_reserve_bytes,
     )

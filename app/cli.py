@@ -10,10 +10,13 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from app import __version__
 from app.errors import RooflineError
+
+if TYPE_CHECKING:
+    from app.settings import Settings
 
 BAD_INPUT = 2
 FORMATS = ("text", "json", "csv", "generic", "xprof")
@@ -135,6 +138,7 @@ def _add_upkeep(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     doctor.add_argument("--check", action="store_true", help="repair nothing")
     worker = commands.add_parser("worker", help="run imports for servers that share PostgreSQL")
     worker.add_argument("--concurrency", type=int, default=1, help="imports at the same time")
+    worker.add_argument("--metrics-port", type=int, help="numbers for Prometheus, on 127.0.0.1")
     for name in ("backup", "restore", "gc", "doctor", "worker"):
         commands.choices[name].add_argument("--data-dir", type=Path, help="where profiles are kept")
         commands.choices[name].set_defaults(run=_look_after, command=name)
@@ -151,9 +155,17 @@ def _look_after(given: argparse.Namespace) -> None:
         "restore": lambda: admin.run_restore(settings, given.folder),
         "gc": lambda: admin.run_gc(settings, dry_run=given.dry_run),
         "doctor": lambda: admin.run_doctor(settings, quick=given.quick, check_only=given.check),
-        "worker": lambda: admin.run_worker(settings, max(1, given.concurrency)),
+        "worker": lambda: _work(settings, given),
     }[given.command]()
     sys.exit(status)
+
+
+def _work(settings: "Settings", given: argparse.Namespace) -> int:
+    from app.admin import run_worker
+    from app.web.logs import configure
+
+    configure(settings.log_format)
+    return run_worker(settings, max(1, given.concurrency), given.metrics_port)
 
 
 def _add_upload(parser: argparse.ArgumentParser) -> None:
@@ -215,6 +227,9 @@ def _devices(given: argparse.Namespace) -> None:
 
 
 def _calibrate(given: argparse.Namespace) -> None:
+    from app import kernel_cache
+
+    kernel_cache.make_usable()
     from app.calibrate import calibrate
 
     calibrate(quick=given.quick, keep=not given.dry_run, write=lambda text: _print(text.encode()))

@@ -1,9 +1,11 @@
 """Instance: the parts of one server put together: store, staging, desk and runner, and upkeep."""
 
 import fcntl
+import hmac
 import logging
 import os
 import re
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,6 +42,7 @@ class InstanceOptions:
     blobs: str | None = None
     retention_days: float | None = None
     quota_bytes: int | None = None
+    disk_reserve_bytes: int | None = None
 
 
 class Instance:
@@ -66,6 +69,7 @@ class Instance:
         self._claim: BinaryIO | None = None
         self._upkeep: threading.Thread | None = None
         self._closing = threading.Event()
+        self._secret = b""
 
     @property
     def is_shared(self) -> bool:
@@ -79,6 +83,7 @@ class Instance:
         self._claim = claim(self.root)
         try:
             self._prepare()
+            self._secret = self.store.instance_id().encode()
             self._runner.start()
             self._redeliver(lost_after_s=0.0)
         except BaseException:
@@ -117,6 +122,14 @@ class Instance:
             self._upkeep = None
         self._give_back()
 
+    def key_for(self, purpose: str) -> bytes:
+        """A secret for one purpose, 32 bytes: the same in each server of this instance, for ever.
+
+        Only once it is open.
+        """
+        assert self._secret
+        return hmac.digest(self._secret, purpose.encode(), "sha256")
+
     def deliver(self, job_id: str) -> None:
         """Has a job run. A queue that cannot be reached gets it later."""
         try:
@@ -126,12 +139,28 @@ class Instance:
 
     def check(self) -> None:
         """Raises a `RooflineError` when profiles cannot be stored now."""
-        with self.store.database.write():
-            pass
+        self.store.database.check()
         self.store.blobs.head("blobs/00/none")
         if not os.access(self.root, os.W_OK):
             raise StorageFullError(
                 "The data folder is read-only.", remedy="Make it writable for the server's user."
+            )
+        self.check_room()
+
+    def check_room(self, size_bytes: int = 0) -> None:
+        """Raises `StorageFullError` when the disk cannot take that much and keep its reserve.
+
+        Files are unpacked for their import: until then they need as much as they say.
+        """
+        disk = shutil.disk_usage(self.root)
+        reserve_bytes = disk_reserve_bytes(self.options.disk_reserve_bytes, disk.total)
+        if disk.free - reserve_bytes < size_bytes:
+            raise StorageFullError(
+                f"The server's disk has {disk.free / 2**30:,.3g} GiB left, of which"
+                f" {reserve_bytes / 2**30:,.3g} GiB are kept free: too little to store"
+                f" {f'{size_bytes / 2**30:,.3g} GiB' if size_bytes else 'more'}.",
+                remedy="Delete profiles that are no longer needed, or free space on the server's"
+                " disk. Profiles can be read as ever.",
             )
 
     def _prepare(self) -> None:
@@ -184,6 +213,14 @@ class Instance:
         if self._claim is not None:
             self._claim.close()
             self._claim = None
+
+
+def disk_reserve_bytes(chosen: int | None, disk_bytes: int) -> int:
+    """What is kept free of a disk: as chosen, else 5 % of it, at most 2 GiB.
+
+    A database on a full disk cannot even delete; the last bytes are for that.
+    """
+    return min(disk_bytes // 20, 2 << 30) if chosen is None else chosen
 
 
 def claim(root: Path) -> BinaryIO:

@@ -132,6 +132,26 @@ class ProfileLibrary:
         """Manifests of an older release that could not be read at `open`."""
         return self._instance.damaged
 
+    def key_for(self, purpose: str) -> bytes:
+        """A secret for one purpose: the same in every server of this instance, for ever."""
+        return self._instance.key_for(purpose)
+
+    def check_room(self, size_bytes: int) -> None:
+        """Raises `StorageFullError` when an upload of that size would fill the disk."""
+        self._instance.check_room(size_bytes)
+
+    @property
+    def is_shared(self) -> bool:
+        """True when other processes may change profiles, too."""
+        return self._instance.is_shared
+
+    def on_change(self, hear: Callable[[str], None]) -> None:
+        """Calls `hear` with the id of each ready profile that this process changed or removed.
+
+        From any thread, after the change counts for readers and before whoever made it knows.
+        """
+        self._store.on_change = hear
+
     def stage(self) -> StagingArea:
         """An empty folder for the files of one upload; pass it to `add` or discard it."""
         return self._instance.staging.new()

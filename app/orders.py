@@ -23,7 +23,6 @@ class WorkOrder:
     """One import for a child: `files` are (name, path, bytes); results go to `results`."""
 
     profile_id: str
-    title: str
     created_at: str
     files: tuple[tuple[str, Path, int], ...]
     folder: Path

@@ -6,8 +6,14 @@ import os
 # and threads do not survive a fork. Must be set before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from app import worker  # noqa: F401
-from app.importers import pytorch, xspace
+from app import confinement
+
+# First of all, while there is one thread; children inherit both.
+confinement.give_up_network()
+confinement.forget_environment()
+
+from app import worker  # noqa: F401, E402
+from app.importers import pytorch, xspace  # noqa: E402
 
 xspace.warm_up()
 pytorch.warm_up()

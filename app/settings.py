@@ -3,11 +3,12 @@
 | variable                         | default                   | what it limits                    |
 | -------------------------------- | ------------------------- | --------------------------------- |
 | `ROOFLINE_DATA_DIR`              | `~/.local/share/roofline` | where profiles are kept           |
-| `ROOFLINE_DATABASE_URL`          | SQLite in the data folder | `postgresql://…`                  |
+| `ROOFLINE_DATABASE_URL`, `…_FILE` | SQLite in the data folder | `postgresql://…`                 |
 | `ROOFLINE_BLOBS`                 | the data folder           | `s3://bucket/prefix`, `gs`, `az`  |
 | `ROOFLINE_RUNNER`                | `local`                   | `local:N` or `procrastinate`      |
 | `ROOFLINE_RETENTION_DAYS`        | for ever                  | age at which profiles are deleted |
 | `ROOFLINE_QUOTA_BYTES`           | none                      | past it, the oldest are deleted   |
+| `ROOFLINE_DISK_RESERVE_BYTES`    | 5 %, at most 2 GiB        | with less left, uploads wait      |
 | `ROOFLINE_HOST`, `_PORT`         | 127.0.0.1, 8000           | the address to listen on          |
 | `ROOFLINE_ALLOWED_HOSTS`         | none                      | `Host` names answered             |
 | `ROOFLINE_AUTH`                  | `open`                    | `open`, `token` or `proxy`        |
@@ -27,6 +28,7 @@
 | `ROOFLINE_IMPORT_CPU_SECONDS`    | 600                       | processor time of one import      |
 | `ROOFLINE_IMPORT_WALL_SECONDS`   | 900                       | duration of one import            |
 | `ROOFLINE_IMPORT_WORKERS`        | processors - 1, 1 to 4    | imports at the same time          |
+| `ROOFLINE_KEPT_ANSWERS_BYTES`    | 32 MiB, 0: none           | memory for answers to repeat      |
 | `ROOFLINE_LOG_FORMAT`            | `text`                    | `text` or `json`                  |
 
 Lists are separated by commas, or written as JSON. A secret is at best in a file that only the
@@ -90,10 +92,12 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(default_factory=_default_data_dir)
     database_url: SecretStr | None = None
+    database_url_file: Path | None = None
     blobs: str | None = None
     runner: str = ""
     retention_days: float | None = Field(default=None, gt=0)
     quota_bytes: int | None = Field(default=None, gt=0)
+    disk_reserve_bytes: int | None = Field(default=None, ge=0)
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65_535)
     allowed_hosts: Words = ()
@@ -118,6 +122,7 @@ class Settings(BaseSettings):
     import_wall_seconds: float = Field(default=900, gt=0)
     import_workers: int = Field(default_factory=_default_workers, gt=0)
     upload_idle_seconds: float = Field(default=60, gt=0)
+    kept_answers_bytes: int = Field(default=32 * 2**20, ge=0)
     log_format: Literal["text", "json"] = "text"
 
     @classmethod
@@ -130,7 +135,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _read_secret_files(self) -> Self:
-        for name in ("token", "admin_token", "metrics_token"):
+        for name in ("database_url", "token", "admin_token", "metrics_token"):
             path: Path | None = getattr(self, f"{name}_file")
             if path is not None:
                 object.__setattr__(self, name, SecretStr(_read_secret(name, path)))

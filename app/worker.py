@@ -72,7 +72,6 @@ def _store(
     """Writes every result file; what the server keeps in the profile's manifest."""
     identity = PageIdentity(
         id=order.profile_id,
-        title=order.title,
         created_at=order.created_at,
         file_sizes=file_sizes,
     )

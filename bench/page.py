@@ -1,4 +1,4 @@
-"""Times the page in Chromium against a real server: ready, keystroke, DOM nodes, bytes.
+"""Times the page in Chromium against a real server: ready, keystroke, what-if, DOM nodes, bytes.
 
 python -m bench.page [--rounds 5] [--profile FILE ...]
 """
@@ -39,6 +39,33 @@ WATCH_KEYS = """() => {
   }, {capture: true});
 }"""
 
+DEVICES = ["H100 SXM", "TPU v5p", "MI300X", "A100 SXM4 80", "TPU v5e", "B200"]
+# A click on the first device listed, until words, roofs, table and address have changed, and
+# until that is painted.
+CHOOSE = """async () => {
+  const words = where => [...document.querySelectorAll(where)].map(e => e.textContent).join();
+  const shown = () => [
+    words('[data-headline]'),
+    words('#op-chart .annotation-text'),
+    words('#op-table tbody'),
+    location.search,
+  ];
+  const turn = () => new Promise(resolve => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = resolve;
+    channel.port2.postMessage(null);
+  });
+  const item = [...document.querySelectorAll('[data-device-list] li')].find(li => li.offsetParent);
+  const before = shown();
+  const start = performance.now();
+  item.querySelector('button').click();
+  while (shown().some((now, i) => now === before[i])) await turn();
+  const changed = performance.now() - start;
+  await new Promise(requestAnimationFrame);
+  await turn();
+  return [changed, performance.now() - start];
+}"""
+
 
 def main() -> None:
     arguments = _parse()
@@ -67,7 +94,7 @@ def main() -> None:
 
 
 def _measure(browser: Browser, url: str, rounds: int) -> list[str]:
-    cold, warm, cold_bytes, warm_bytes, keys = [], [], [], [], []
+    cold, warm, cold_bytes, warm_bytes, keys, choices = [], [], [], [], [], []
     nodes = 0
     browser.new_context().new_page().goto(url)  # the server's own first time is not the page's
     for _ in range(rounds):
@@ -79,11 +106,18 @@ def _measure(browser: Browser, url: str, rounds: int) -> list[str]:
             sizes.append(received)
         nodes = page.evaluate("document.querySelectorAll('*').length")
         keys += _type(page)
+        page.goto(url)
+        page.evaluate(READY)
+        choices += _choose_devices(page)
         context.close()
     return [
         _row("ready, cold cache", cold, "ms"),
         _row("ready, reload", warm, "ms"),
         _row("keystroke → shown", keys, "ms"),
+        _row(
+            "another device → words, table, roofs, link", [changed for changed, _ in choices], "ms"
+        ),
+        _row("another device → painted", [painted for _, painted in choices], "ms"),
         _row("received, cold cache", [size / 1000 for size in cold_bytes], "kB"),
         _row("received, reload", [size / 1000 for size in warm_bytes], "kB"),
         f"| DOM nodes | {nodes:,} | |",
@@ -115,6 +149,19 @@ def _type(page: Page) -> list[float]:
         page.keyboard.press(character)
         page.wait_for_function("(count) => window.keystrokes.length >= count", arg=count)
     times: list[float] = page.evaluate("window.keystrokes")
+    return times
+
+
+def _choose_devices(page: Page) -> list[tuple[float, float]]:
+    """Milliseconds per device until the document has changed, and until that is painted."""
+    page.locator("[data-peaks-button]").click()
+    times = []
+    for name in DEVICES:
+        page.locator("[data-device-search]").fill(name)
+        page.wait_for_timeout(400)  # the drawing before it is over
+        changed, painted = page.evaluate(CHOOSE)
+        times.append((changed, painted))
+        page.wait_for_timeout(400)
     return times
 
 

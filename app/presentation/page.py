@@ -49,10 +49,12 @@ _FILTERS: dict[str, Json] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIdentity:
-    """Whose page it is; sizes of the uploaded files by name, where known."""
+    """Whose page it is; sizes of the uploaded files by name, where known.
+
+    Not its title: that can be edited, and page data are never made again for it.
+    """
 
     id: str
-    title: str
     created_at: str
     file_sizes: Mapping[str, int] = field(default_factory=dict)
 
@@ -181,7 +183,6 @@ def _profile(analysis: RooflineAnalysis, identity: PageIdentity) -> Json:
     profile = analysis.profile
     return {
         "id": identity.id,
-        "title": identity.title,
         "created_at": identity.created_at,
         "captured_at": _iso(profile.captured_at_ns),
         "format": profile.format_label,

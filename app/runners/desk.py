@@ -168,7 +168,6 @@ class Desk:
             files.append((file.name, path, file.size_bytes))
         return WorkOrder(
             profile_id=found.id,
-            title=found.title,
             created_at=found.created_at,
             files=tuple(files),
             folder=area.root,

@@ -17,13 +17,12 @@ from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.jobs import Status
 
 from app.errors import StoreUnavailableError
+from app.runners import queue_tables
 from app.runners.desk import Desk
 
 TASK = "roofline.run_job"
 QUEUE = "roofline"
 DEFER_CONNECTIONS = 4
-# Any number will do, as long as every server of one database uses the same.
-_SCHEMA_LOCK = 0x526F6F67
 _log = logging.getLogger("roofline.jobs")
 
 
@@ -40,7 +39,7 @@ class QueueRunner:
     def start(self) -> None:
         """See `Runner`."""
         with _explained():
-            make_tables(self._url)
+            queue_tables.prepare(self._url)
             self._app.open()
 
     def submit(self, job_id: str) -> None:
@@ -54,18 +53,10 @@ class QueueRunner:
         self._app.close()
 
 
-def make_tables(url: str) -> None:
-    """Creates Procrastinate's own tables, if they are missing."""
-    with _explained(), psycopg.connect(_plain(url)) as connection:
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_SCHEMA_LOCK])
-        found = connection.execute("SELECT to_regclass('procrastinate_jobs')").fetchone()
-        if found is None or found[0] is None:
-            connection.execute(procrastinate.schema.SchemaManager.get_schema())
-
-
 def work(desk: Desk, url: str, concurrency: int) -> None:
     """Runs jobs from the queue until SIGINT or SIGTERM; interrupted jobs are queued again."""
-    make_tables(url)
+    with _explained():
+        queue_tables.prepare(_plain(url))
     asyncio.run(_work(desk, _plain(url), concurrency))
 
 

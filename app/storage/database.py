@@ -83,6 +83,13 @@ class Database:
                 _refuse_newer(found)
                 _upgrade(connection)
 
+    def check(self) -> None:
+        """Raises a `RooflineError` when it cannot be written now; writes nothing."""
+        with self.write() as connection:
+            # PostgreSQL begins a transaction on a standby, too; this row needs the right to write.
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT id FROM instance FOR UPDATE SKIP LOCKED"))
+
     def is_intact(self) -> str | None:
         """What SQLite's own check finds wrong, or `None`."""
         if self.path is None:
@@ -92,7 +99,7 @@ class Database:
                 found = connection.execute(text("PRAGMA integrity_check(1)")).scalar_one()
         except DBAPIError as error:
             return str(error.orig)
-        return None if found == "ok" else str(found)
+        return None if found == "ok" else " ".join(str(found).split())
 
     def close(self) -> None:
         """Gives every connection back."""
@@ -223,9 +230,7 @@ def explained() -> Iterator[None]:
 def _explain(error: DBAPIError) -> RooflineError | None:
     code = getattr(error.orig, "sqlite_errorcode", None)
     if code is None:
-        lost = isinstance(error, OperationalError | InterfaceError)
-        remedy = "Try again; if it lasts, check that PostgreSQL runs and ROOFLINE_DATABASE_URL."
-        return _unavailable("cannot be reached", remedy) if lost else None
+        return _explain_postgres(error)
     basic = code & 0xFF  # extended codes add the kind of fault above the basic one
     if basic in _FULL:
         return StorageFullError(
@@ -239,6 +244,28 @@ def _explain(error: DBAPIError) -> RooflineError | None:
     if basic in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
         return _unavailable("cannot be read or written", "Check the disk of the data folder.")
     return None
+
+
+def _explain_postgres(error: DBAPIError) -> RooflineError | None:
+    match getattr(error.orig, "sqlstate", None):
+        case "53100":
+            return StorageFullError(
+                "The server cannot store more: the disk of its database is full.",
+                remedy="Free space on PostgreSQL's machine.",
+            )
+        case "25006":
+            remedy = "Point ROOFLINE_DATABASE_URL at the primary; this may be a standby."
+            return _unavailable("is read-only", remedy)
+        case "42501":
+            return SettingsError(
+                "The database's user may not create or write Roofline's tables.",
+                remedy="Grant it CREATE on the schema, or name their owner in"
+                " ROOFLINE_DATABASE_URL.",
+            )
+    if not isinstance(error, OperationalError | InterfaceError):
+        return None
+    remedy = "Try again; if it lasts, check that PostgreSQL runs and ROOFLINE_DATABASE_URL."
+    return _unavailable("cannot be reached", remedy)
 
 
 def _unavailable(what: str, remedy: str) -> StoreUnavailableError:

@@ -66,10 +66,16 @@ class ProfileStore:
         self.results = ResultStore(root / "derived", version)
         # What is ready stays so until `remove`, which is ours alone to call unless we share.
         self._ready: set[str] = set()
+        # Hears the id of a ready profile that changed or went, after the commit, from any thread.
+        self.on_change: Callable[[str], None] = lambda _id: None
 
     def close(self) -> None:
         """Gives the database's connections back."""
         self.database.close()
+
+    def instance_id(self) -> str:
+        """128 random bits, known only to who may read the database or the raw files."""
+        return self._read(statements.instance_id)
 
     def add(self, new: NewProfile, files: Sequence[StagedFile]) -> str:
         """Stores a profile to be imported; the id of its job. Returns once it survives a crash."""
@@ -99,6 +105,7 @@ class ProfileStore:
             gone = statements.state(connection, job.profile_id) is None
         if gone:
             self._remove_results(job.profile_id)
+        self.on_change(job.profile_id)
         return counts
 
     def fail(self, job: Job, owner: str, error: RooflineError) -> bool:
@@ -135,11 +142,13 @@ class ProfileStore:
             digests = statements.digests_of(connection, profile_id)
             removed = statements.remove(connection, profile_id)
             self._ready.discard(profile_id)
+        self.on_change(profile_id)
         return digests if removed else None
 
     def drop(self, profile_id: str, digests: Iterable[str]) -> None:
         """Deletes the results of a removed profile, and its bytes that no other profile needs."""
         self._remove_results(profile_id)
+        self.on_change(profile_id)  # again: until now who had looked before could read results
         self.drop_unreferenced(digests)
 
     def drop_unreferenced(self, digests: Iterable[str]) -> int:
@@ -229,7 +238,8 @@ class ProfileStore:
             found = statements.edit(connection, profile_id, values)
             if found and tags is not None:
                 statements.set_tags(connection, profile_id, tags)
-            return found
+        self.on_change(profile_id)
+        return found
 
     def sample(self, key: str) -> ProfileId | None:
         """The profile made from the bundled sample `key`, if it was opened before."""

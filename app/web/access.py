@@ -12,7 +12,6 @@ Every secret is compared in constant time, as digests of equal length.
 import hashlib
 import hmac
 import re
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -117,12 +116,16 @@ class Tokens:
 
 
 class ProxyUsers:
-    """Mode `proxy`: the header is believed from the addresses that were named, nowhere else."""
+    """Mode `proxy`: the header is believed from the addresses that were named, nowhere else.
 
-    def __init__(self, settings: Settings) -> None:
+    `csrf_key` gives the secret that pages' tokens are made with. Servers of one instance share it:
+    a form is opened from one of them, and sent to another or after a restart.
+    """
+
+    def __init__(self, settings: Settings, csrf_key: Callable[[], bytes]) -> None:
         self._header = settings.proxy_header.lower()
         self._admins = frozenset(settings.admins)
-        self._key = secrets.token_bytes(32)
+        self._csrf_key = csrf_key
 
     def identify(self, headers: Mapping[str, str], peer: Peer) -> Actor | None:
         """The user whom the proxy names; `None` for a request that did not come through it."""
@@ -133,7 +136,7 @@ class ProxyUsers:
             owner=name,
             name=_shown(name),
             is_admin=name in self._admins,
-            csrf=hmac.new(self._key, name.encode(), hashlib.sha256).hexdigest(),
+            csrf=hmac.new(self._csrf_key(), name.encode(), hashlib.sha256).hexdigest(),
         )
 
 

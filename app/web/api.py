@@ -19,6 +19,7 @@ from app.errors import NotReadyError
 from app.library import Failed, ProfileLibrary
 from app.storage import results
 from app.storage.records import ProfileId
+from app.web.answers import keep
 from app.web.assets import accepts_gzip, matches
 from app.web.bodies import (
     REV_LENGTH,
@@ -142,7 +143,8 @@ async def add_profile(
     with ExitStack() as cleanup:
         area = await run_in_threadpool(library.stage)
         cleanup.callback(area.discard)
-        fields = await receive(request, area, upload_limits_of(request))
+        limits = upload_limits_of(request)
+        fields = await receive(request, area, limits, library.check_room)
         add = partial(library.add, area, delete_token_hash=token_hash, **_described(fields))
         profile_id = await run_in_threadpool(add, uploader=actor_of(request).owner or None)
         cleanup.pop_all()
@@ -372,6 +374,7 @@ async def _result(
     if packed:
         answer["content-encoding"] = "gzip"
     content = await run_in_threadpool(file.packed if packed else file.plain)
+    keep(request, profile_id, "query", "encoding")
     return Response(content, headers=answer, media_type=media_type)
 
 

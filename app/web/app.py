@@ -1,7 +1,8 @@
 """create_app: the ASGI application of one server, from its settings."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import structlog
@@ -13,8 +14,9 @@ from app import __version__
 from app.assembly import build_library
 from app.library import ProfileLibrary
 from app.settings import Settings
-from app.web import api, devices, errors, events, login, metrics, pages
+from app.web import api, devices, errors, events, limits, login, metrics, pages
 from app.web.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
+from app.web.answers import Answers, FromMemory
 from app.web.assets import assets_dir, load_static
 from app.web.guard import Answer, Guard, Note, Policy
 from app.web.metrics import Metrics
@@ -46,12 +48,15 @@ def create_app(settings: Settings) -> FastAPI:
         max_files=settings.max_files,
         idle_seconds=settings.upload_idle_seconds,
     )
+    app.state.limits = limits.limits_of(settings)
+    app.state.kept_days = settings.retention_days
     app.state.upload_rate = UploadRate(settings.upload_rate)
     app.answer = errors.install(app, pages.error_page)
     app.state.streams = events.Streams()
     app.include_router(api.router)
     app.include_router(devices.router)
     app.include_router(events.router)
+    app.include_router(limits.router)
     app.include_router(pages.router)
     app.include_router(metrics.router)
     numbers = Metrics(library)
@@ -63,7 +68,8 @@ def create_app(settings: Settings) -> FastAPI:
     if tokens is not None:
         app.state.door = login.door_to(tokens)
         app.include_router(login.router)
-    app.policy = _policy(settings, tokens)
+    app.policy = _policy(settings, tokens, partial(library.key_for, "csrf"))
+    app.answers = _answers(settings, library)
     return app
 
 
@@ -73,6 +79,7 @@ class _Application(FastAPI):
     policy: Policy
     answer: Answer
     note: Note
+    answers: Answers | None
 
     def openapi(self) -> dict[str, Any]:
         """The document of the API, made once."""
@@ -82,15 +89,25 @@ class _Application(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         inner = super().build_middleware_stack()
+        if self.answers is not None:
+            inner = FromMemory(inner, self.answers)
         return Guard(inner, self.policy, answer=self.answer, note=self.note)
 
 
-def _policy(settings: Settings, tokens: Tokens | None) -> Policy:
+def _answers(settings: Settings, library: ProfileLibrary) -> Answers | None:
+    if library.is_shared or not settings.kept_answers_bytes:
+        return None
+    answers = Answers(settings.kept_answers_bytes)
+    library.on_change(answers.forget)
+    return answers
+
+
+def _policy(settings: Settings, tokens: Tokens | None, csrf_key: Callable[[], bytes]) -> Policy:
     identify: Identify = everyone
     if tokens is not None:
         identify = tokens.identify
     elif settings.auth == "proxy":
-        identify = ProxyUsers(settings).identify
+        identify = ProxyUsers(settings, csrf_key).identify
     return Policy(
         answered_hosts=settings.answered_hosts,
         identify=identify,

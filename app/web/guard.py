@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import structlog
 from fastapi import Request, Response
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -43,6 +43,9 @@ SECURITY_HEADERS = {
     "cache-control": "private, no-cache",
 }
 STRICT_TRANSPORT = "max-age=31536000"
+# As ASGI sends them: encoding them for each answer would take longer than finding what to send.
+_PLAIN_HEADERS = tuple((name.encode(), text.encode()) for name, text in SECURITY_HEADERS.items())
+_ENCRYPTED_HEADERS = (*_PLAIN_HEADERS, (b"strict-transport-security", STRICT_TRANSPORT.encode()))
 LOGIN_PATH = "/login"
 LOGOUT_PATH = "/logout"
 UPLOAD_PATH = "/api/v1/profiles"
@@ -120,7 +123,7 @@ class Guard:
 
     def _refusal_to(self, request: Request, actor: Actor | None) -> RooflineError | None:
         """Why this person may not ask this, or `None`."""
-        path = request.url.path
+        path = request.scope["path"]  # as routing reads it; `request.url` is made anew each time
         if path in _PUBLIC_PATHS or path.startswith(_PUBLIC_FOLDER):
             return None
         if actor is None:
@@ -201,12 +204,12 @@ class _Sender:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in SECURITY_HEADERS.items():
-                headers.setdefault(name, value)
-            if self._is_encrypted:
-                headers.setdefault("strict-transport-security", STRICT_TRANSPORT)
-            headers["x-request-id"] = self._request_id
+            own = list(message.get("headers", ()))
+            own.append((b"x-request-id", self._request_id.encode()))
+            named = {name for name, _ in own}
+            usual = _ENCRYPTED_HEADERS if self._is_encrypted else _PLAIN_HEADERS
+            own.extend(pair for pair in usual if pair[0] not in named)
+            message = {**message, "headers": own}
         await self._send(message)
 
 

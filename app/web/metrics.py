@@ -6,21 +6,17 @@ Labels are few and bounded: route patterns, never addresses; formats and error c
 from collections.abc import Iterable
 
 from fastapi import APIRouter, Request, Response
-from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from app.errors import RooflineError
 from app.library import ProfileLibrary
-from app.runners.desk import ImportReport
+from app.metrics import ImportMetrics
 from app.storage.records import StoreStats
 
 REQUEST_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
-IMPORT_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
-READY = "ready"
-# One more series for each, which nobody reads.
-disable_created_metrics()  # type: ignore[no-untyped-call]
 
 router = APIRouter(include_in_schema=False)
 
@@ -43,42 +39,13 @@ class Metrics:
             buckets=REQUEST_BUCKETS_S,
             registry=self.registry,
         )
-        self._import_seconds = Histogram(
-            "roofline_import_seconds",
-            "Time of imports in each of their phases.",
-            ("format", "phase"),
-            buckets=IMPORT_BUCKETS_S,
-            registry=self.registry,
-        )
-        self._imports = Counter(
-            "roofline_imports", "Imports that ended well.", ("format",), registry=self.registry
-        )
-        self._failures = Counter(
-            "roofline_import_failures",
-            "Imports that failed, by the error's code.",
-            ("code",),
-            registry=self.registry,
-        )
-        self._import_bytes = Counter(
-            "roofline_import_bytes", "Bytes of uploads that were imported.", registry=self.registry
-        )
+        self.note_import = ImportMetrics(self.registry).note
         self.registry.register(_Store(library))
 
     def note_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Counts an answer; `route` is the pattern, `-` for addresses that lead nowhere."""
         self._requests.labels(method, route, str(status)).inc()
         self._request_seconds.labels(route).observe(seconds)
-
-    def note_import(self, report: ImportReport) -> None:
-        """Counts an import that has ended."""
-        format_id = report.format or "unknown"
-        for phase, seconds in report.seconds_by_phase.items():
-            self._import_seconds.labels(format_id, phase).observe(seconds)
-        if report.code == READY:
-            self._imports.labels(format_id).inc()
-            self._import_bytes.inc(report.size_bytes)
-        else:
-            self._failures.labels(report.code).inc()
 
 
 class _Store(Collector):

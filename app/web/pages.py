@@ -10,12 +10,13 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from app import __version__
-from app.errors import StoreUnavailableError
+from app.errors import StorageFullError, StoreUnavailableError
 from app.library import Failed, Importing, ProfileLibrary, Ready, State
 from app.samples import Sample
 from app.storage.records import Manifest
 from app.web import views
 from app.web.access import shown_owner
+from app.web.answers import keep
 from app.web.api import Library
 from app.web.assets import StaticFiles, assets_dir
 from app.web.bodies import REV_LENGTH
@@ -78,6 +79,7 @@ def home(
         origin=_origin(request),
         max_upload_bytes=limits.max_bytes,
         max_files=limits.max_files,
+        kept_days=request.app.state.kept_days,
         wants_token=request.app.state.wants_token,
     )
     return pages.page("home.html", view, request)
@@ -89,6 +91,8 @@ def profile(request: Request, profile_id: str, library: Library, pages: Pages) -
     state = library.state(profile_id)
     uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
     may_change = actor_of(request).may_change(uploader or "")
+    if isinstance(state, Ready):
+        keep(request, profile_id, "actor")
     return pages.page("profile.html", replace(_profile(state), may_change=may_change), request)
 
 
@@ -118,7 +122,10 @@ def ready(request: Request, library: Library) -> dict[str, str]:
     """Answers 200 while profiles can be read and stored, 503 with the reason otherwise."""
     if request.app.state.streams.is_closing:
         raise StoreUnavailableError("The server is stopping.", remedy="Ask another one.")
-    library.check()
+    try:
+        library.check()
+    except StorageFullError as error:  # this question has one answer for "no"
+        raise StoreUnavailableError(error.message, remedy=error.remedy) from error
     return {"status": "ready"}
 
 

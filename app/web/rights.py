@@ -22,8 +22,11 @@ def new_delete_token() -> tuple[str, str]:
     return token, _digest(token)
 
 
-def check_may_change(actor: Actor, ownership: Ownership, delete_token: str = "") -> None:
-    """Raises `NotAllowedError` unless `actor`, or who holds this token, may change the profile."""
+def check_may_change(actor: Actor, ownership: Ownership, delete_token: str | None = None) -> None:
+    """Raises `NotAllowedError` unless `actor`, or who holds this token, may change the profile.
+
+    `delete_token` is `None` for changes that it does not allow: all but deleting.
+    """
     if actor.may_change(ownership.uploader or ""):
         return
     stored = ownership.delete_token_hash
@@ -31,7 +34,10 @@ def check_may_change(actor: Actor, ownership: Ownership, delete_token: str = "")
         return
     raise NotAllowedError(
         "Only who uploaded this profile, or an administrator, can change it.",
-        remedy="Ask them, or send the token that the upload answered with as `X-Delete-Token`.",
+        remedy="Ask one of them."
+        if delete_token is None
+        else "Ask one of them, or send the token that the upload answered with as"
+        " `X-Delete-Token`.",
     )
 
 

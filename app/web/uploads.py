@@ -6,7 +6,8 @@ holds about 1 MiB of the body in memory.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,16 +17,19 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from app.errors import UploadRejectedError, UploadTooLargeError
+from app.errors import StorageFullError, UploadRejectedError, UploadTooLargeError
 from app.storage.staging import IncomingFile, StagingArea
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 BATCH_BYTES = 1 << 20
-FIELD_BYTES = 4096
-MAX_FIELDS = 20
+# Enough for the longest note in any script, and for every tag in a field of its own.
+FIELD_BYTES = 64 << 10
+MAX_FIELDS = 40
 NAME_LENGTH = 255
+# A client that sends less for longer than it may pause holds a place for nothing.
+MIN_BYTES_PER_S = 16 << 10
 # Read before a refusal is sent, so that a client that writes first and reads later gets to see it.
 DRAIN_BYTES = 64 << 20
 DRAIN_S = 5.0
@@ -44,17 +48,22 @@ Fields = dict[str, list[str]]
 """The text fields of a form; a field may be repeated."""
 
 
-async def receive(request: Request, area: StagingArea, limits: UploadLimits) -> Fields:
+async def receive(
+    request: Request, area: StagingArea, limits: UploadLimits, check_room: Callable[[int], None]
+) -> Fields:
     """Writes the parts named `file` to `area`; returns the text fields.
 
-    Raises `UploadTooLargeError` or `UploadRejectedError`; `area` is the caller's to discard.
+    `check_room` refuses so many bytes before the first is read. Raises `UploadTooLargeError`,
+    `UploadRejectedError` or `StorageFullError`; `area` is the caller's to discard.
     """
     body = _Body(request, limits.idle_seconds)
     try:
+        declared_bytes = _declared_bytes(request, limits)
+        await run_in_threadpool(check_room, declared_bytes)
         return await _receive(request, body, area, limits)
-    except (UploadRejectedError, FormParserError) as error:
+    except (UploadRejectedError, StorageFullError, FormParserError) as error:
         await body.drain()
-        if isinstance(error, UploadRejectedError):
+        if not isinstance(error, FormParserError):
             raise
         raise UploadRejectedError(
             "The request's multipart body is malformed or ends early.",
@@ -67,9 +76,6 @@ async def _receive(
 ) -> Fields:
     form = _Form(area, limits)
     parser = MultipartParser(_boundary(request), form.callbacks())
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limits.max_bytes + FIELD_BYTES * MAX_FIELDS:
-        raise too_large(limits.max_bytes)
     try:
         async for batch in body.batches():
             # On a thread: writing and hashing 1 MiB takes about 2 ms, which others need not wait.
@@ -81,6 +87,15 @@ async def _receive(
     return form.fields
 
 
+def _declared_bytes(request: Request, limits: UploadLimits) -> int:
+    """How long the body says it is, 0 if it does not; `UploadTooLargeError` past the limit."""
+    declared = request.headers.get("content-length", "")
+    size_bytes = int(declared) if declared.isdecimal() else 0
+    if size_bytes > limits.max_bytes + FIELD_BYTES * MAX_FIELDS:
+        raise too_large(limits.max_bytes)
+    return size_bytes
+
+
 class _Body:
     """The request's body as it arrives. Knows whether it has ended, unlike `Request.stream`."""
 
@@ -88,6 +103,8 @@ class _Body:
         self._request = request
         self._idle_seconds = idle_seconds
         self._ended = False
+        self._received_bytes = 0
+        self._waited_s = 0.0
         # Such a client sends nothing before we first read, so it gets to see a refusal as it is.
         self._client_waits = request.headers.get("expect", "").lower() == "100-continue"
 
@@ -116,6 +133,7 @@ class _Body:
 
     async def _next(self) -> bytes:
         self._client_waits = False
+        began = time.monotonic()
         try:
             async with asyncio.timeout(self._idle_seconds):
                 message = await self._request.receive()
@@ -127,7 +145,19 @@ class _Body:
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         self._ended = not message.get("more_body", False)
-        return bytes(message.get("body", b""))
+        body = bytes(message.get("body", b""))
+        self._check_rate(len(body), time.monotonic() - began)
+        return body
+
+    def _check_rate(self, size_bytes: int, waited_s: float) -> None:
+        """Only what we waited for the client counts, not what our own disk took."""
+        self._received_bytes += size_bytes
+        self._waited_s += waited_s
+        if self._waited_s > self._idle_seconds + self._received_bytes / MIN_BYTES_PER_S:
+            raise UploadRejectedError(
+                f"The upload is slower than {MIN_BYTES_PER_S >> 10} KiB/s.",
+                remedy="Pack the files (.gz, .zst), or upload from a faster connection.",
+            )
 
 
 def _boundary(request: Request) -> bytes:
@@ -246,8 +276,13 @@ class _Form:
         if self._file is not None:
             self._file.finish()
             self._file = None
-        elif self._field_count < MAX_FIELDS:
+        else:
             self._field_count += 1
+            if self._field_count > MAX_FIELDS:
+                raise UploadRejectedError(
+                    f"The form has more than {MAX_FIELDS} text fields.",
+                    remedy="Send title and note once, and tags between commas in one field.",
+                )
             text = self._text.decode("utf-8", "replace")
             self.fields.setdefault(self._field[:80], []).append(text)
 

@@ -112,7 +112,33 @@ class HomeView:
     origin: str
     max_upload_bytes: int
     max_files: int
+    kept_days: float | None  # age at which profiles are deleted; None: kept for ever
     wants_token: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitRow:
+    """One limit in words; `setting` is empty where the operator cannot change it."""
+
+    label: str
+    value: str
+    past: str
+    setting: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitGroupView:
+    """Limits that concern one thing."""
+
+    title: str
+    rows: tuple[LimitRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitsView:
+    """The page of everything this server does not take."""
+
+    groups: tuple[LimitGroupView, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

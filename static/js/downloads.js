@@ -38,15 +38,19 @@ export function saveShownCsv(model, name, columns, rows, reader) {
   save(toCsv(columns.map((column) => column.id), rows.map((row) => readers.map((read) => read(row)))), "text/csv;charset=utf-8", name);
 }
 
-/** Every op with every column, with and without infeed and outfeed, as XProf's export has both. */
-export function saveAllCsv(model) {
+/**
+ * Every op with every column, with and without infeed and outfeed, as XProf's export has both.
+ * @param {Model} model
+ * @param {string} title of the profile, for the file's name
+ */
+export function saveAllCsv(model, title) {
   const lines = ["in", "out"].flatMap((infeed) => {
     const view = model.view(infeed);
     const readers = model.columns.map((column) => valueReader(model, view.reader(column.id), column.unit));
     return view.rows.map((row) => [infeed === "in", ...readers.map((read) => read(row))]);
   });
   const header = ["include_infeed_outfeed", ...model.columns.map((column) => column.id)];
-  save(toCsv(header, lines), "text/csv;charset=utf-8", fileName(model.profile.title, "operations-all.csv"));
+  save(toCsv(header, lines), "text/csv;charset=utf-8", fileName(title, "operations-all.csv"));
 }
 
 const PICTURE = { width: 1280, height: 820, margin: { l: 96, r: 210, t: 92, b: 64 } };
@@ -57,20 +61,21 @@ const MOST_LEGEND = 24; // that many lines fit beside the chart
  * @param {object} options
  * @param {any} options.Plotly
  * @param {Model} options.model
+ * @param {string} options.title of the profile
  * @param {import("./query.js").ViewState} options.state
  * @param {import("./figures.js").Paint} options.paint
  * @param {ReadonlySet<import("./model.js").Row>} options.shown
  * @param {"png" | "svg"} options.format
  */
-export async function saveChart({ Plotly, model, state, paint, shown, format }) {
+export async function saveChart({ Plotly, model, title, state, paint, shown, format }) {
   const geometry = opGeometry(model, state, PICTURE, shown);
   const figure = opFigure({ ...geometry, dragmode: false, isShown: (row) => shown.has(row) }, paint);
   Object.assign(figure.layout, { paper_bgcolor: paint.colour("--surface"), plot_bgcolor: paint.colour("--surface") });
-  figure.layout.annotations.push(...captions(model, state, shown, paint));
+  figure.layout.annotations.push(...captions(model, title, state, shown, paint));
   figure.data = [...figure.data.map((trace) => ({ ...trace, showlegend: false })), ...legendTraces(geometry, shown, paint)];
   Object.assign(figure.layout, { showlegend: true, legend: { x: 1.01, y: 1, font: { family: paint.family, size: 12, color: paint.colour("--ink-2") } } });
   const address = await Plotly.toImage({ ...figure, config: CONFIG }, { format, width: PICTURE.width, height: PICTURE.height, scale: format === "png" ? 2 : 1 });
-  const name = fileName(model.profile.title, `roofline.${format}`);
+  const name = fileName(title, `roofline.${format}`);
   save(format === "svg" ? new Blob([svgText(address)], { type: "image/svg+xml" }) : pngBlob(address), "", name);
 }
 
@@ -100,7 +105,7 @@ function legendTraces({ points, look, joined, others }, shown, paint) {
   return [...lines, ...marks];
 }
 
-function captions(model, state, shown, paint) {
+function captions(model, title, state, shown, paint) {
   const { device, profile } = model;
   const view = model.view(state.infeed);
   const place = opPlaces(model, view, state.x);
@@ -111,7 +116,7 @@ function captions(model, state, shown, paint) {
   });
   const infeed = state.infeed === "in" ? "with infeed and outfeed" : "without infeed and outfeed";
   return [
-    line(inert(`${profile.title} · ${device.name}`), 58, 18, "--ink"),
+    line(inert(`${title} · ${device.name}`), 58, 18, "--ink"),
     line(inert(`${device.cores} × ${device.core_word}, ${device.hosts} host${device.hosts === 1 ? "" : "s"} · ${profile.files.map((file) => file.name).join(", ")}`), 38, 12, "--ink-2"),
     line(`${count(drawn.length)} of ${count(view.rows.length)} ops drawn, ${percent(shareOf(drawn))} of the time · ${infeed} · per ${inert(device.core_word)}`, 20, 12, "--ink-2"),
   ];

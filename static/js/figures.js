@@ -192,8 +192,6 @@ function joinedTraces(joined, paint) {
   ];
 }
 
-/** Traces the page looks up again: their points carry op indices. */
-export const POINTS = "ops";
 const EDGE_SYMBOLS = { left: "triangle-left-open", right: "triangle-right-open", above: "triangle-up-open", below: "triangle-down-open" };
 
 function pointTraces(points, look, paint, isShown) {
@@ -201,18 +199,17 @@ function pointTraces(points, look, paint, isShown) {
   const pinned = points.filter((point) => point.pinned);
   const base = (list) => ({ x: power(list.map((p) => p.x)), y: power(list.map((p) => p.y)), mode: "markers", hoverinfo: "skip" });
   const colours = (list) => list.map((p) => paint.colour(look(p.row).token));
-  // A picture has no classes to fade points by, so there the opacity is part of the figure.
-  const opacity = (list, normal) => (isShown ? list.map((p) => (isShown(p.row) ? normal : 0.1)) : normal);
+  const opacity = (list, normal) => list.map((p) => (isShown(p.row) ? normal : 0.1));
   return [
     {
-      ...base(free), name: "ops", meta: POINTS, customdata: free.map((p) => p.row.op),
+      ...base(free), name: "ops",
       marker: {
         symbol: free.map((p) => look(p.row).symbol), size: free.map((p) => 2 * p.radius), color: colours(free),
         opacity: opacity(free, 0.76), line: { color: paint.colour("--halo"), width: 1 },
       },
     },
     {
-      ...base(pinned), name: "ops beyond the edge", meta: POINTS, customdata: pinned.map((p) => p.row.op),
+      ...base(pinned), name: "ops beyond the edge",
       marker: {
         symbol: pinned.map((p) => EDGE_SYMBOLS[p.edge]), size: 8, color: colours(pinned),
         opacity: opacity(pinned, 1), line: { width: 1.4 },
@@ -231,7 +228,7 @@ function pointTraces(points, look, paint, isShown) {
  * @param {import("./hardware.js").Other[]} chart.others
  * @param {ReturnType<typeof import("./joined.js").joinLevels> | null} chart.joined in place of one point per op
  * @param {"zoom" | "pan" | false} chart.dragmode
- * @param {((row: import("./model.js").Row) => boolean) | null} chart.isShown only for pictures
+ * @param {((row: import("./model.js").Row) => boolean) | null} chart.isShown only for pictures: the page draws the points itself
  * @param {Paint} paint
  */
 export function opFigure(chart, paint) {
@@ -247,10 +244,11 @@ export function opFigure(chart, paint) {
     }),
     yaxis: logAxis(paint, scale.yRange, rateTicks(scale.yRange, scale.plotHeight), {}),
   };
+  const marks = chart.isShown && !joined ? pointTraces(points, chart.look, paint, chart.isShown) : [];
   return {
     data: [
-      ...otherTraces(chart.others, scale, paint), ...roofs.traces,
-      ...(joined ? joinedTraces(joined, paint) : pointTraces(points, chart.look, paint, chart.isShown)), star,
+      ...otherTraces(chart.others, scale, paint), ...roofs.traces, ...(joined ? joinedTraces(joined, paint) : marks),
+      ...(chart.isShown ? [star] : []),
     ],
     layout: layout({ margin: scale.margin, scale, axes, dragmode: chart.dragmode, roofs }, paint),
   };

@@ -33,6 +33,8 @@ import { showVerdict } from "./verdict.js";
 import { whatIfVerdict } from "./whatif-words.js";
 
 const page = part("profile");
+// Not from the page data, which stay as they are when a title is edited.
+const title = page.dataset.title;
 
 /** The chart library is read while the words and the table are already there. */
 function plotlyReady() {
@@ -302,15 +304,15 @@ function createPage(model, lens, library, initial) {
 
   function saveShown() {
     const state = store.get();
-    const name = (kind) => fileName(model.profile.title, `${kind}.csv`);
+    const name = (kind) => fileName(title, `${kind}.csv`);
     if (state.tab === "program") saveShownCsv(model, name("program"), model.program_columns, view().program, (id) => (point) => point[id] ?? null);
     else saveShownCsv(model, name("operations"), shownColumns(model.columns, state.cols), opTable.grid.rows, view().reader);
   }
 
   function download(what) {
     if (what === "csv-shown") saveShown();
-    else if (what === "csv-all") saveAllCsv(model);
-    else if (charts) saveChart({ Plotly: charts.Plotly, model, state: store.get(), paint, shown: visible.set, format: what });
+    else if (what === "csv-all") saveAllCsv(model, title);
+    else if (charts) saveChart({ Plotly: charts.Plotly, model, title, state: store.get(), paint, shown: visible.set, format: what });
   }
 
   function redraw() {

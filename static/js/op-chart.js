@@ -2,9 +2,10 @@
 
 import { automaticRange, createScale, withHeadroom } from "./axes.js";
 import { html, part } from "./dom.js";
-import { CONFIG, OP_MARGIN, opFigure, POINTS } from "./figures.js";
+import { CONFIG, OP_MARGIN, opFigure } from "./figures.js";
 import { joinLevels, levelDots } from "./joined.js";
 import { JOINED } from "./model.js";
+import { createOpPoints } from "./op-points.js";
 import { createOverlay, trackPointer, trackRectangle } from "./overlay.js";
 import { edgeNotes, logPlace, placePoints } from "./points.js";
 import { attainable, computeRoof, mainMemory, ridge, topCompute, usedRoofs, visibleRoofs } from "./roofs.js";
@@ -121,6 +122,7 @@ const DRAWN_BY = ["x", "roofs", "size", "fit", "zoom", "infeed"];
  */
 export function createOpChart({ Plotly, model, store, paint, onHover, onClick }) {
   const chart = /** @type {any} */ (document.getElementById("op-chart"));
+  const drawnPoints = createOpPoints(chart);
   const overlay = createOverlay(chart.parentElement);
   const notes = [...document.querySelectorAll("[data-edge]")];
   let tool = "zoom";
@@ -130,8 +132,6 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
   let marks = [];
   /** @type {Map<number, import("./points.js").Point>} */
   let pointOf = new Map();
-  /** @type {Map<number, Element>} */
-  let nodeOf = new Map();
   /** @type {ReadonlySet<Row>} */
   let shown = new Set();
   let wired = false;
@@ -144,7 +144,7 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
     showLegend(model, geometry);
     const figure = opFigure({ ...geometry, dragmode: tool === "select" ? false : tool, isShown: null }, paint);
     await Plotly.react(chart, figure.data, figure.layout, CONFIG);
-    nodeOf = findNodes(chart);
+    drawnPoints.draw({ ...geometry, points: geometry.joined ? [] : geometry.points, star: marks.find((mark) => mark.isProgram) ?? null }, paint);
     if (!wired) wire();
     fade();
     markSelection();
@@ -157,14 +157,8 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
     frame = requestAnimationFrame(() => void draw());
   }
 
-  /** The fast path of filtering: a class per point, no new drawing. */
   function fade() {
-    for (const [op, node] of nodeOf) {
-      const point = pointOf.get(op);
-      const visible = point !== undefined && shown.has(point.row);
-      node.classList.toggle("ghost", !visible && !point?.pinned);
-      node.classList.toggle("gone", !visible && point?.pinned === true);
-    }
+    drawnPoints.fade(shown);
     const words = edgeNotes(visiblePoints());
     for (const note of notes) note.textContent = words[note.dataset.edge];
   }
@@ -188,6 +182,7 @@ export function createOpChart({ Plotly, model, store, paint, onHover, onClick })
       const zoom = zoomFrom(change, geometry.scale);
       if (zoom) store.set({ zoom });
     });
+    chart.on("plotly_relayouting", drawnPoints.keepShape);
     chart.on("plotly_doubleclick", () => store.set({ zoom: null }));
   }
 
@@ -261,16 +256,6 @@ function showLegend(model, { joined }) {
 
 function boxOf(chart) {
   return { width: chart.clientWidth, height: chart.clientHeight, margin: OP_MARGIN };
-}
-
-function findNodes(chart) {
-  const nodes = new Map();
-  for (const group of chart.querySelectorAll(".scatterlayer > .trace")) {
-    const trace = group.__data__?.[0]?.trace;
-    if (trace?.meta !== POINTS) continue;
-    for (const node of group.querySelectorAll(".point")) nodes.set(trace.customdata[node.__data__.i], node);
-  }
-  return nodes;
 }
 
 function isInside({ px, py }, { margin, width, height }) {

@@ -29,11 +29,23 @@ export function createStore(initial) {
 /** @typedef {ReturnType<typeof createStore>} Store */
 
 let pending = 0;
+let lastWritten = -Infinity;
 
-/** Browsers refuse more than about 200 history changes in half a minute: dragging a slider must not reach that. */
+/**
+ * Browsers refuse more than about 100 history changes in half a minute, which dragging a slider would reach:
+ * the first change is written at once, those right after it together.
+ */
+const PAUSE_MS = 400;
+
 function writeAddress(state) {
   clearTimeout(pending);
-  pending = setTimeout(() => history.replaceState(null, "", addressOf(state)), 120);
+  const write = () => {
+    lastWritten = performance.now();
+    history.replaceState(null, "", addressOf(state));
+  };
+  const wait = lastWritten + PAUSE_MS - performance.now();
+  if (wait <= 0) write();
+  else pending = setTimeout(write, wait);
 }
 
 /** This page's address with the view state in it. */

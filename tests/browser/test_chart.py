@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import view
@@ -16,8 +17,8 @@ def plot(page: Page) -> dict[str, float]:
     return {**box}
 
 
-def drag(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
-    """Drags inside the chart; places are shares of its width and height."""
+def pull(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
+    """Drags inside the chart, not yet letting go; places are shares of its width and height."""
     box = plot(page)
     page.mouse.move(box["x"] + x0 * box["width"], box["y"] + y0 * box["height"])
     page.mouse.down()
@@ -25,6 +26,11 @@ def drag(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
         box["x"] + (x0 + x1) / 2 * box["width"], box["y"] + (y0 + y1) / 2 * box["height"]
     )
     page.mouse.move(box["x"] + x1 * box["width"], box["y"] + y1 * box["height"])
+
+
+def drag(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
+    """The same, and lets go."""
+    pull(page, x0, y0, x1, y1)
     page.mouse.up()
 
 
@@ -76,6 +82,37 @@ def test_pan_moves_the_range(profile: Page) -> None:
     view.has_key(profile, "zoom")
     x0, x1, y0, y1 = map(float, view.query(profile)["zoom"][0].split(","))
     assert x1 > x0 and y1 > y0
+
+
+def first_mark(page: Page) -> dict[str, float]:
+    """Place and size of the mark of the longest operation."""
+    mark = page.locator("#op-chart .op-points .point").first.bounding_box()
+    assert mark
+    return {**mark}
+
+
+def test_points_go_with_the_plot_while_it_is_moved(profile: Page) -> None:
+    profile.get_by_role("button", name="Drag to move").click()
+    x = first_mark(profile)["x"]
+    pull(profile, 0.6, 0.5, 0.55, 0.5)
+    carried = first_mark(profile)["x"]
+    assert carried == pytest.approx(x - 0.05 * plot(profile)["width"], abs=1.5)
+    profile.mouse.up()
+    view.has_key(profile, "zoom")
+    assert first_mark(profile)["x"] == pytest.approx(carried, abs=1.5)
+
+
+def test_points_keep_their_shape_while_an_axis_is_stretched(profile: Page) -> None:
+    width = first_mark(profile)["width"]
+    end = profile.locator("#op-chart .drag.edrag").bounding_box()
+    assert end
+    profile.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2)
+    profile.mouse.down()
+    profile.mouse.move(end["x"] - 90, end["y"] + end["height"] / 2, steps=3)
+    stretch = profile.locator("#op-chart .overplot > .xy").evaluate("(plot) => plot.getCTM().a")
+    assert stretch < 0.95
+    assert first_mark(profile)["width"] == pytest.approx(width, abs=0.5)
+    profile.mouse.up()
 
 
 def test_rectangle_filters_the_table(profile: Page) -> None:

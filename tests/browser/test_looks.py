@@ -65,6 +65,12 @@ def of_api(page: Page, capture: Path) -> None:
     page.goto("/api")
 
 
+def of_limits(page: Page, capture: Path) -> None:
+    page.goto("/")
+    page.get_by_role("link", name="limits").click()
+    expect(page.get_by_role("heading", name="Limits of this server")).to_be_visible()
+
+
 def of_profile(page: Page, capture: Path) -> None:
     page.goto("/")
     drop(page, capture)
@@ -117,8 +123,8 @@ def of_about(page: Page, capture: Path) -> None:
 
 
 STATES = [
-    of_home, of_api, of_profile, of_details, of_menu, of_what_if, of_about, of_error, of_progress,
-    of_missing,
+    of_home, of_api, of_limits, of_profile, of_details, of_menu, of_what_if, of_about, of_error,
+    of_progress, of_missing,
 ]  # fmt: skip
 
 

@@ -6,11 +6,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-# The marks of operations that are drawn and not filtered out. The program's star, ridges and roofs
-# are points to the chart library too: only the trace of the operations says which op each is.
-_MARKS = """() => [...document.querySelectorAll("#op-chart .scatterlayer > .trace")]
-  .filter((trace) => trace.__data__[0].trace.customdata)
-  .flatMap((trace) => [...trace.querySelectorAll(".point:not(.ghost):not(.gone)")])"""
+# The marks of operations that are drawn and not filtered out.
+_MARKS = (
+    """() => [...document.querySelectorAll("#op-chart .op-points .point:not(.ghost):not(.gone)")]"""
+)
 
 
 def result(page: Page) -> tuple[int, int]:

@@ -82,9 +82,7 @@ def _import(given: Sequence[SourceFile], scratch: Path, *, is_drawn: bool) -> No
 
 def _draw(analysis: RooflineAnalysis) -> None:
     """Page, drawer, downloads and the terminal's text, each of which a strict reader must read."""
-    identity = PageIdentity(
-        id="x", title="x", created_at="2026-01-01T00:00:00Z", file_sizes={"input.pb": 1}
-    )
+    identity = PageIdentity(id="x", created_at="2026-01-01T00:00:00Z", file_sizes={"input.pb": 1})
     for document in (build_page(analysis, identity), *op_details(analysis)):
         json.loads(document, parse_constant=_refuse)
     for form in ("json", "generic"):

@@ -50,7 +50,7 @@ EMPTY_DEVICE = {"gflops": None, "gibs": {}, "cores": 0, "name": ""}
 
 
 def identity(**rest):
-    return PageIdentity(id="abc", title="A run", created_at="2026-11-21T11:00:00Z", **rest)
+    return PageIdentity(id="abc", created_at="2026-11-21T11:00:00Z", **rest)
 
 
 def page(analysis, **rest):
@@ -87,7 +87,7 @@ def numbers(value):
 KEYS = {
     "": "schema profile device roofs bounds x_axes columns program_columns categories ops views "
     "diagnostics",
-    "profile": "id title created_at captured_at format limits provenance files",
+    "profile": "id created_at captured_at format limits provenance files",
     "profile.files.0": "name size_bytes host cores",
     "device": "name kind core_word cores hosts wall_time_us steps part comparisons fields",
     "device.fields.0": "id label value unit origin help",

@@ -126,7 +126,7 @@ def in_browser(data, choice):
 def of_analysis(profile, choice):
     device = resolve(profile.device, choice=choice)
     analysis = analyse(profile, device, AnalysisOptions())
-    return page_data(analysis, PageIdentity(id="p", title="p", created_at=""))
+    return page_data(analysis, PageIdentity(id="p", created_at=""))
 
 
 def is_close(mine, theirs, scale=0.0):

@@ -1,8 +1,10 @@
 """Children that misbehave, to be run in place of `app.jobs.run_in_child`."""
 
+import errno
 import json
 import os
 import signal
+import socket
 import sys
 import time
 from multiprocessing.connection import Connection
@@ -56,3 +58,15 @@ def spin(order: WorkOrder, _pipe: Connection) -> None:
 def promise(_order: WorkOrder, pipe: Connection) -> None:
     """Says it is done but leaves no results."""
     _say(pipe, done={"format": "X", "summary": {}})
+
+
+def reach(order: WorkOrder, pipe: Connection) -> None:
+    """Tries the address that the uploaded file names, and says how that went."""
+    (_, path, _) = order.files[0]
+    host, _, port = path.read_text().partition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+        found = "reached"
+    except OSError as error:
+        found = errno.errorcode[error.errno or 0]
+    _say(pipe, error={"code": "corrupt-profile", "message": found, "remedy": "None."})

@@ -1,5 +1,9 @@
 """Imports run in children: followed, cancelled, limited, and never the end of the server."""
 
+import os
+import socket
+import subprocess
+import sys
 import time
 
 import pytest
@@ -133,3 +137,35 @@ def test_stopping_the_server_ends_its_imports(launch: Launch, monkeypatch: pytes
     client.app.state.library.close()
     assert time.monotonic() - started < 5
     assert not [path for path in client.listing() if path.startswith("incoming/")]
+
+
+def in_a_fork_server(code: str, **environment: str) -> str:
+    """What `code` prints in a process that has loaded what the fork server loads."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import os, app.preload; {code}"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return done.stdout.strip()
+
+
+def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch):
+    asked = "from app.confinement import give_up_network; print(give_up_network())"
+    may_leave = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    if may_leave.stdout.strip() != "True":
+        pytest.skip("this system lets no process of this user leave the network")
+    misbehave(monkeypatch, children.reach)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        body = client.upload(address.encode()).json()
+    assert body["message"] == "ENETUNREACH"
+
+
+def test_import_knows_no_secret():
+    secrets = {"AWS_SECRET_ACCESS_KEY": "x", "PGPASSWORD": "x", "ROOFLINE_DATABASE_URL": "x"}
+    known = in_a_fork_server("print(*sorted(os.environ))", **secrets, LC_ALL="C").split()
+    assert not set(known) & set(secrets)
+    assert {"LC_ALL", "PATH"} <= set(known)

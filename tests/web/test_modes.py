@@ -10,7 +10,7 @@ import pytest
 from app.errors import SettingsError
 from app.settings import Settings
 from app.web.sessions import COOKIE, LIFETIME_S, Sessions
-from tests.web.conftest import Client, Launch
+from tests.web.conftest import Client, Launch, running
 
 TOKEN = "correct horse battery staple"
 ADMIN = "the administrators' own words"
@@ -261,6 +261,23 @@ def test_browser_behind_the_proxy_needs_the_pages_token_and_a_tool_does_not(laun
     found = re.search(r'name="csrf-token" content="([0-9a-f]+)"', page)
     assert found
     assert client.delete(path, headers={**browser, "x-csrf-token": found[1]}).status_code == 404
+
+
+def csrf_of(client: Client, name: str) -> str:
+    page = client.get("/", headers={"x-forwarded-user": name, **HTML}).text
+    found = re.search(r'name="csrf-token" content="([0-9a-f]+)"', page)
+    assert found
+    return found[1]
+
+
+def test_open_form_outlives_a_restart_and_belongs_to_one_user_of_one_instance(tmp_path: Path):
+    tokens = []
+    for folder in ("one", "one", "other"):
+        settings = Settings.from_env(**PROXY, data_dir=tmp_path / folder)
+        with running(settings) as server:
+            tokens += [csrf_of(server.at("10.1.2.3"), name) for name in ("ada", "grace")]
+    assert tokens[0:2] == tokens[2:4]
+    assert len(set(tokens)) == 4
 
 
 def test_stranger_to_the_proxy_sees_a_page_that_says_so(launch: Launch):

@@ -2,12 +2,15 @@
 
 import gzip
 import io
+import itertools
 import random
 import zipfile
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
+from app.instance import disk_reserve_bytes
 from tests.web.conftest import Client, Launch
 
 
@@ -39,6 +42,12 @@ def test_upload_answers_with_the_link_of_a_ready_profile(client: Client, capture
     assert body["summary"]["op_count"] > 0
     assert len(body.pop("delete_token")) >= 32
     assert client.get(f"/api/v1/profiles/{body['id']}").json() == body
+
+
+def test_longest_note_and_every_tag_come_with_the_upload(client: Client, capture: bytes):
+    note, tags = "é" * 10_000, [f"tag {number:02}" for number in range(20)]
+    body = client.upload(capture, tag=tags, title="Run", note=note).json()
+    assert (body["title"], body["note"], body["tags"]) == ("Run", note, tags)
 
 
 def test_title_is_taken_from_the_file_names(client: Client, hosts: tuple[bytes, ...]):
@@ -154,9 +163,14 @@ PART = b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a.pb"\r\
             id="only a title",
         ),
         pytest.param(
-            b'--XX\r\nContent-Disposition: form-data; name="title"\r\n\r\n' + b"T" * 5000,
+            b'--XX\r\nContent-Disposition: form-data; name="title"\r\n\r\n' + b"T" * 70_000,
             "too long",
             id="long title",
+        ),
+        pytest.param(
+            b'--XX\r\nContent-Disposition: form-data; name="tag"\r\n\r\nT\r\n' * 42,
+            "more than 40 text fields",
+            id="too many tags",
         ),
         pytest.param(
             PART.replace(b'"file"', b'"upload"') + b"abc\r\n--XX--\r\n",
@@ -216,6 +230,27 @@ def test_concurrent_uploads_all_succeed(client: Client, capture: bytes):
     assert not [path for path in client.listing() if path.startswith("incoming/")]
 
 
+def test_upload_that_would_fill_the_disk_is_refused_before_it_is_read(
+    launch: Launch, capture: bytes
+):
+    client = launch(disk_reserve_bytes=1 << 60)
+    before = client.listing()
+    body = refused(client.upload(capture), 507)
+    assert "kept free" in body["message"]
+    assert client.listing() == before
+    ready = client.get("/readyz")
+    assert (ready.status_code, ready.json()["message"][:18]) == (503, body["message"][:18])
+    assert client.get("/api/v1/profiles").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("chosen", "disk_bytes", "kept_bytes"),
+    [(None, 20 << 20, 1 << 20), (None, 1 << 50, 2 << 30), (0, 1 << 50, 0), (7, 1 << 50, 7)],
+)
+def test_reserve_of_the_disk(chosen: int | None, disk_bytes: int, kept_bytes: int):
+    assert disk_reserve_bytes(chosen, disk_bytes) == kept_bytes
+
+
 def test_client_that_goes_away_leaves_no_trace(client: Client):
     before = client.listing()
     arriving = [
@@ -224,6 +259,18 @@ def test_client_that_goes_away_leaves_no_trace(client: Client):
     ]
     statuses = client.call("POST", "/api/v1/profiles", arriving)
     assert statuses == [400]
+    assert client.listing() == before
+
+
+def test_client_that_trickles_is_given_up(client: Client, monkeypatch: pytest.MonkeyPatch):
+    """A byte now and then is no silence, and no upload either."""
+    seconds = itertools.count()
+    monkeypatch.setattr("app.web.uploads.time", SimpleNamespace(monotonic=seconds.__next__))
+    before = client.listing()
+    pieces = [PART, *[b"x"] * 100]
+    arriving = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
+    assert client.call("POST", "/api/v1/profiles", arriving) == [400]
+    assert 60 < next(seconds) / 2 < 70, "given up after the pause that is allowed"
     assert client.listing() == before
 
 
