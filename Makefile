@@ -12,6 +12,8 @@ PYTEST_ARGS ?=
 # Test processes side by side; files stay whole, for they share servers, in the order of conftest.py.
 WORKERS  ?= auto
 CYCLES  ?= 500
+GUIDED  := xspace hlo ncu-report ncu-table pytorch xprof-export rocprof generic wrong-file archive
+comma   := ,
 
 BIN     := .venv/bin
 KERNELS := $(wildcard app/importers/*.py app/importers/xspace/*.py app/importers/pytorch/*.py)
@@ -51,8 +53,13 @@ bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its o
 crash: .venv/.ready-test ## Kill a server with -9 CYCLES times (500) and check that nothing is lost.
 	$(BIN)/python -m tests.storage.crash --cycles $(CYCLES) --folder build/crash
 
-fuzz: .venv/.warm-test ## Mutated profiles through the importer for SECONDS (60); findings go to tests/fuzz/corpus.
-	$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) --inputs $(INPUTS) --first $(FIRST)
+fuzz: .venv/.warm-test ## Mutated files of every format through the importers for SECONDS (60); see tests/fuzz.
+	$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) --inputs $(INPUTS) --first $(FIRST) $(if $(FAMILIES),--families $(FAMILIES))
+
+fuzz-guided: .venv/.warm-test ## The same by the branches reached, SECONDS for each of FAMILIES (all).
+	@.ci/setup python-fuzz
+	@set -e; for family in $(or $(subst $(comma), ,$(FAMILIES)),$(GUIDED)); do \
+		$(BIN)/python -m tests.fuzz.guided --family $$family --seconds $(SECONDS); done
 
 bench-server: .venv/.warm-test ## Time the server: 200 viewers, an import of 60 MB, an upload of 1.5 GB.
 	$(BIN)/python -m bench.server --keep

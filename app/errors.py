@@ -21,6 +21,8 @@
 Core code knows no status codes: `web/errors.py` maps classes to statuses.
 """
 
+_LINE_BREAKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
+
 
 class RooflineError(Exception):
     """What is wrong and where (`message`), and the next action (`remedy`), in the user's words."""
@@ -28,13 +30,20 @@ class RooflineError(Exception):
     code = "error"
 
     def __init__(self, message: str, *, remedy: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
+        # Both repeat names and cells of strangers' files, which could steer a terminal.
+        self.message = _printable(message)
+        self.remedy = _printable(remedy)
+        super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling, and errors cross processes.
         return (_rebuild, (type(self), self.message, self.remedy))
+
+
+def _printable(text: str) -> str:
+    """`text` on one line, without control characters."""
+    line = text.translate(_LINE_BREAKS)
+    return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
 
 
 def _rebuild(kind: type[RooflineError], message: str, remedy: str) -> RooflineError:

@@ -161,7 +161,9 @@ def _bounds(
         if not level.is_main:
             used = np.where(np.nan_to_num(traffic[level]) > 0, used, 0.0)
         memory.append((used, intensity[level]))
-    if context.oddities.shared_memory_moves_hbm_bytes(context.device):
+    if MemoryLevel.HBM in bandwidth and context.oddities.shared_memory_moves_hbm_bytes(
+        context.device
+    ):
         peak = context.peaks.binding_gibs.get(MemoryLevel.SHARED_L1, 0.0)
         moved, at = bandwidth[MemoryLevel.HBM], intensity[MemoryLevel.HBM]
         memory.append((roofline.ratio(moved, peak, missing=0.0), at))

@@ -8,7 +8,7 @@ _KERNEL_CATEGORIES = (
     ("communication", r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|nvshmem"),
     ("attention", r"attention|attn|fmha|flash_fwd|flash_bwd"),
     ("fused (Inductor)", r"^triton_"),
-    ("convolution", r"conv|fprop|dgrad|wgrad|winograd|implicit_gemm|cudnn.*offsets"),
+    ("convolution", r"conv|fprop|dgrad|wgrad|winograd|implicit_gemm|\A(?>.*?cudnn).*offsets"),
     ("matmul", r"(?<!fb)gemm|gemv|^cijk_|nvjet|wgmma|splitk|cutlass|dot_kernel"),
     ("normalisation", r"norm|bn_fw|bn_bw"),
     ("softmax", r"softmax|nll_loss"),

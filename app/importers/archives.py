@@ -7,6 +7,7 @@ are on real bytes while they are written, so that a bomb stops early whatever it
 Formats: RFC 1952 (gzip), RFC 8878 (Zstandard), PKWARE APPNOTE 6.3 (zip, zip64), POSIX.1-2001 (tar).
 """
 
+import errno
 import gzip
 import lzma
 import struct
@@ -27,6 +28,7 @@ _ZSTANDARD_HEADER_BYTES = 18
 # The format asks decoders for 8 MiB; its command line stops at 128.
 _ZSTANDARD_WINDOW_BYTES = 128 << 20
 NAME_LENGTH = 255
+_MOST_EMPTY_READS = 100
 # Honest repetitive profiles compress 300:1 in small pieces: below this, the ratio says nothing.
 RATIO_FLOOR_BYTES = 256 * 2**20
 
@@ -158,10 +160,11 @@ class _Work:
         except NotImplementedError as error:  # zipfile: an unknown compression method or version
             raise _unsupported(source.name) from error
         except _DAMAGED as error:
-            raise UploadRejectedError(
-                f"{source.name} is a damaged archive: {str(error)[:200] or 'it ends early'}.",
-                remedy="Pack it again, or check that it was copied completely.",
-            ) from error
+            raise _damaged(source.name, error) from error
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # a place before the file's beginning
+                raise
+            raise _damaged(source.name, error) from error
         if not found:
             raise UploadRejectedError(
                 f"{source.name} holds no files.",
@@ -188,7 +191,7 @@ class _Work:
     def _zip_members(self, source: SourceFile) -> Iterator[Unpacked]:
         _check_directory(source, self._limits.max_files)
         with zipfile.ZipFile(source.path) as archive:
-            members = [m for m in archive.infolist() if not m.is_dir() and not _is_link(m)]
+            members = [m for m in archive.infolist() if not (_is_folder(m) or _is_link(m))]
             self._check_claims(source.name, members)
             for member in members:
                 if _is_clutter(member.filename):
@@ -225,7 +228,9 @@ class _Work:
                     continue
                 content = archive.extractfile(member)
                 if content is not None:
-                    yield self._member(content, member.name, name)
+                    # The holes of a sparse file are in no stream, but on the disk.
+                    counted = self._metered(content) if member.issparse() else content
+                    yield self._member(counted, member.name, name)
         stream.read_to_end()
         if not stream.ends_in_zeros:
             raise EOFError("it ends early")
@@ -297,12 +302,20 @@ class _Metered:
         self._stream = stream
         self._account = account
         self._tail = b""
+        self._empty_reads = 0
 
     def read(self, size: int = -1, /) -> bytes:
         chunk = self._stream.read(size)
+        self._check_end(chunk)
         self._account(len(chunk))
         self._tail = (self._tail + chunk[-tarfile.BLOCKSIZE :])[-tarfile.BLOCKSIZE :]
         return chunk
+
+    def _check_end(self, chunk: bytes) -> None:
+        # tarfile skips what a header claims in pieces, past the end too: 2**62 bytes take for ever.
+        self._empty_reads = 0 if chunk else self._empty_reads + 1
+        if self._empty_reads > _MOST_EMPTY_READS:
+            raise EOFError("it ends early")
 
     def read_to_end(self) -> None:
         """Reads what is left, so that checksums at the end are checked."""
@@ -313,6 +326,13 @@ class _Metered:
     def ends_in_zeros(self) -> bool:
         """True if the last tar block was empty, as at the end of every whole tar file."""
         return self._tail == bytes(tarfile.BLOCKSIZE)
+
+
+def _damaged(name: str, error: Exception) -> UploadRejectedError:
+    return UploadRejectedError(
+        f"{name} is a damaged archive: {str(error)[:200] or 'it ends early'}.",
+        remedy="Pack it again, or check that it was copied completely.",
+    )
 
 
 def _unsupported(name: str) -> UploadRejectedError:
@@ -369,6 +389,10 @@ def _is_clutter(name: str) -> bool:
     """Files that operating systems add: resource forks and folder settings."""
     parts = PurePosixPath(name.replace("\\", "/")).parts
     return "__MACOSX" in parts or (bool(parts) and parts[-1] in {".DS_Store", "Thumbs.db"})
+
+
+def _is_folder(member: zipfile.ZipInfo) -> bool:
+    return member.filename.endswith("/")  # `is_dir` of Python 3.11 wants a name
 
 
 def _is_link(member: zipfile.ZipInfo) -> bool:

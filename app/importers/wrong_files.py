@@ -67,8 +67,10 @@ _SIGNATURES: tuple[tuple[bytes, WrongFile], ...] = (
 )
 _ELF_CORE = 4
 _HTML = re.compile(
-    r"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.S
+    r"\s*+(?>(?><!--.*?-->)\s*+)*+<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.S
 )
+# A string that the head cuts off is one token too: nothing behind its beginning is looked at twice.
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*:)?)?|[{}\[\]]', re.S)
 _EVENT_VERSION = b"brain.Event:"
 _TORCH_LEGACY = b"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
 
@@ -254,7 +256,7 @@ def _trace(text: str) -> WrongFile:
 def _top_keys(text: str) -> set[str]:
     """Keys of the outermost object, as far as the head shows them; strings are skipped whole."""
     keys, depth = set(), 0
-    for token in re.finditer(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]', text):
+    for token in _TOKEN.finditer(text):
         if token[0] in "{[":
             depth += 1
         elif token[0] in "}]":

@@ -10,6 +10,8 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 
+from tests.tools.make_kineto_traces import FP32, KinetoTrace
+
 Hostile = Callable[[bytes], bytes]
 
 MEMBERS = 6_000  # past ROOFLINE_MAX_UNPACKED_FILES
@@ -175,4 +177,34 @@ ARCHIVES: dict[str, Hostile] = {
     "wide CSV": lambda _: b"a," * 65_000 + b"\n" + b"1," * 65_000,
     "one long line": lambda _: b"x" * (32 << 20),
     "only NUL": lambda _: bytes(1 << 20),
+}
+
+# What a pattern that begins anew at every character takes hours for.
+_LONG = 120_000
+_TABLE = "name,time_us,flops,dram_bytes\n"
+_ROW = "gemm,1,2,3\n"
+_DISPATCH = "Dispatch_ID,Kernel_Name,SQ_WAVES,Start_Timestamp,End_Timestamp\n0,{},1,1,2\n"
+_STATS = '"HLO op name","HLO op category","Total self time (us)","#Occurrences","Bound by"{}\n'
+
+
+def _trace_of(kernel: str) -> str:
+    trace = KinetoTrace()
+    trace.call("aten::mm", [((64, 64), FP32), ((64, 64), FP32)], (kernel, 5.0))
+    return trace.as_json()
+
+
+LONG_TEXTS = {
+    "quotes that never end": "{" + '\\"' * _LONG,
+    "comments of HTML": "<!---->" * _LONG + "x",
+    "comment of spaces": _TABLE + _ROW + "# a" + " " * _LONG + "b\n",
+    "brackets in a header": _TABLE.strip() + "," + "[" * _LONG + "\n" + _ROW,
+    "spaces in a header": _TABLE.strip() + ",a" + " " * _LONG + "(b\n" + _ROW,
+    "spaces before a unit": _TABLE + "gemm,<" + " " * _LONG + "x,2,3\n" + _ROW,
+    "numbers and a line break": _TABLE + 'gemm,"' + "1," * _LONG + 'x\ny",2,3\n' + _ROW,
+    "spaces in a kernel's name": _DISPATCH.format("a" + " " * _LONG + "b"),
+    "clones of clones": _DISPATCH.format("[clone " * _LONG),
+    "parts of kernels' names": _DISPATCH.format("cudnn" * _LONG),
+    "parentheses in a column": _STATS.format(',"' + "(" * _LONG + '"'),
+    "parts of a product's kernel": _trace_of("s1688" * _LONG + "f16"),
+    "summaries of Nsight Compute": '"' + '"Invocations"' * _LONG,
 }

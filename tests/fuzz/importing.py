@@ -1,32 +1,28 @@
 """One input through everything that a stranger's file goes through."""
 
+import json
 import resource
+import shutil
 import signal
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
-from app.analysis.export import analysis_to_json, ops_to_csv
+from app.analysis.records import RooflineAnalysis
 from app.errors import RooflineError
 from app.importers.archives import UnpackLimits
 from app.importers.source import SourceFile
 from app.pipeline import analyse_sources, open_sources
-from app.presentation.page import PageIdentity, build_page
-from tests.fuzz.mutation import Mutator
-from tests.tools.generate_xspace import Config, write_profile
-from tests.tools.gpu_captures import gpu_plane, host_plane
-from tests.tools.random_profiles import write_random_corner
-from tests.tools.small_profiles import space_bytes
+from app.presentation.page import PageIdentity, build_page, op_details
+from app.report import render
+from tests.fuzz.families import Upload
 
-ROOT = Path(__file__).resolve().parents[2]
-CORPUS = Path(__file__).parent / "corpus"
-SAMPLES = ROOT / "sample_profiles"
 SECONDS = 5.0  # of a processor
 MEMORY_BYTES = 2 << 30
 LIMITS = UnpackLimits(max_bytes=64 << 20, max_files=100, max_ratio=300)
-CORNERS = 12
+LONGEST_MESSAGE = 2_000
 # Pages and exports are the same code for whatever was read: every so many inputs are enough.
 DRAWN_EVERY = 8
 
@@ -35,47 +31,37 @@ class Hang(BaseException):
     """An input took longer than it may. Not an `Exception`: nothing on the way may catch it."""
 
 
-def mutator() -> Mutator:
-    """Inputs made from small profiles of every kind, and from the bundled samples."""
-    with tempfile.TemporaryDirectory() as folder:
-        seeds = [path.read_bytes() for path in _written(Path(folder))]
-    us = 1_000_000
-    launch = [("cuLaunchKernel", at * us, us, [("correlation_id", at)]) for at in range(1, 6)]
-    stats = [("hlo_op", "fusion.1"), ("hlo_module", "m"), ("program_id", 7)]
-    kernels = [
-        ("gemm", at * 10 * us, 5 * us, [*stats, ("correlation_id", at)]) for at in range(1, 6)
-    ]
-    seeds.append(space_bytes([gpu_plane([kernels, kernels[:2]]), host_plane(launch)]))
-    large = [path.read_bytes() for path in sorted(SAMPLES.rglob("*.pb"))]
-    return Mutator(seeds, large)
+def read(files: Upload, folder: Path, *, is_drawn: bool) -> str:
+    """Imports one upload: `read`, or the code of a `RooflineError`; other exceptions are findings.
 
-
-def _written(folder: Path) -> Iterator[Path]:
-    for number in range(CORNERS):
-        (folder / str(number)).mkdir()
-        yield from write_random_corner(number, folder / str(number))
-    for device in ("v4", "v5e", "v6e"):
-        config = Config(device=device, n_events=60, n_steps=2, n_distinct_ops=10)
-        (folder / device).mkdir()
-        yield from write_profile(config, folder / device)
-
-
-def read(data: bytes, folder: Path, *, is_drawn: bool) -> str:
-    """Imports `data`: `read`, or the code of a `RooflineError`; any other exception is a finding.
-
-    Raises `Hang` after `SECONDS`.
+    Raises `Hang` after `SECONDS`. Nothing may appear in `folder` but what is written here.
     """
-    path = folder / "input"
-    path.write_bytes(data)
+    sources = [SourceFile(folder / f"input-{at}", name) for at, (name, _) in enumerate(files)]
+    for source, (_, content) in zip(sources, files, strict=True):
+        source.path.write_bytes(content)
     try:
         with _hurried():
-            _import(path, folder / "unpacked", is_drawn=is_drawn)
+            _import(sources, folder / "unpacked", is_drawn=is_drawn)
     except RooflineError as error:
-        assert error.message
-        assert error.remedy
-        assert len(error.message) < 2_000, "a message repeats the file"
+        _check_words(error)
         return error.code
+    finally:
+        _tidy(folder, sources)
     return "read"
+
+
+def _check_words(error: RooflineError) -> None:
+    assert error.message
+    assert error.remedy
+    assert len(error.message) < LONGEST_MESSAGE, "a message repeats the file"
+    assert error.message.isprintable(), "a message repeats control characters of the file"
+
+
+def _tidy(folder: Path, sources: Sequence[SourceFile]) -> None:
+    shutil.rmtree(folder / "unpacked", ignore_errors=True)
+    for source in sources:
+        source.path.unlink()
+    assert not list(folder.iterdir()), "something was written elsewhere"
 
 
 def limit_memory() -> None:
@@ -85,18 +71,29 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (held + MEMORY_BYTES, resource.RLIM_INFINITY))
 
 
-def _import(path: Path, scratch: Path, *, is_drawn: bool) -> None:
-    sources, notes = open_sources(
-        [SourceFile(path, "input.pb")], scratch=scratch, limits=LIMITS, progress=_quietly
-    )
+def _import(given: Sequence[SourceFile], scratch: Path, *, is_drawn: bool) -> None:
+    sources, notes = open_sources(given, scratch=scratch, limits=LIMITS, progress=_quietly)
     analysis = analyse_sources(sources, notes=notes, progress=_quietly)
     if is_drawn:
-        identity = PageIdentity(
-            id="x", created_at="2026-01-01T00:00:00Z", file_sizes={"input.pb": 1}
-        )
-        build_page(analysis, identity)
-        analysis_to_json(analysis, include_infeed_outfeed=True)
-        ops_to_csv(analysis, include_infeed_outfeed=True)
+        _draw(analysis)
+        compat = analyse_sources(sources, xprof_compat=True, progress=_quietly)
+        json.loads(render(compat, "xprof", infeed=True), parse_constant=_refuse)
+
+
+def _draw(analysis: RooflineAnalysis) -> None:
+    """Page, drawer, downloads and the terminal's text, each of which a strict reader must read."""
+    identity = PageIdentity(id="x", created_at="2026-01-01T00:00:00Z", file_sizes={"input.pb": 1})
+    for document in (build_page(analysis, identity), *op_details(analysis)):
+        json.loads(document, parse_constant=_refuse)
+    for form in ("json", "generic"):
+        json.loads(render(analysis, form, infeed=True), parse_constant=_refuse)
+    render(analysis, "csv", infeed=False).decode()
+    text = render(analysis, "text", infeed=True).decode()
+    assert text.replace("\n", "").isprintable(), "control characters reach the terminal"
+
+
+def _refuse(word: str) -> NoReturn:
+    raise AssertionError(f"{word} is no JSON")
 
 
 def _quietly(_phase: str, _fraction: float) -> None:

@@ -91,26 +91,34 @@ class Mutator:
     """Makes inputs from `seeds`, and a few from `large` ones, which take longer to read."""
 
     def __init__(self, seeds: Sequence[bytes], large: Sequence[bytes] = ()) -> None:
-        self._seeds = list(seeds)
+        self.seeds = list(seeds)
         self._large = list(large)
 
     def input(self, number: int) -> bytes:
         """The input of this number."""
         rng = random.Random(number)
         is_large = bool(self._large) and rng.random() < LARGE_SHARE
-        data = rng.choice(self._large if is_large else self._seeds)
-        if is_large or rng.random() < 0.5:
+        data = rng.choice(self._large if is_large else self.seeds)
+        return self._mutated(rng, data, bytes_only=is_large)
+
+    def small(self, rng: random.Random) -> bytes:
+        """An input made from one of the small seeds."""
+        return self._mutated(rng, rng.choice(self.seeds), bytes_only=False)
+
+    def _mutated(self, rng: random.Random, data: bytes, *, bytes_only: bool) -> bytes:
+        if bytes_only or rng.random() < 0.5:
             for _ in range(rng.choice((1, 1, 2, 3, 8))):
-                data = _damaged(rng, data, rng.choice(self._seeds))
+                data = damaged(rng, data, rng.choice(self.seeds))
             return data
         fields = fields_of(data) or []
         for _ in range(rng.choice((1, 1, 2, 4))):
-            _bend(rng, fields)
+            bend(rng, fields)
         data = bytes_of(fields)
-        return _damaged(rng, data, data) if rng.random() < 0.1 else data
+        return damaged(rng, data, data) if rng.random() < 0.1 else data
 
 
-def _damaged(rng: random.Random, data: bytes, other: bytes) -> bytes:
+def damaged(rng: random.Random, data: bytes, other: bytes) -> bytes:
+    """`data` with one change to its bytes; `other` lends a part."""
     if not data:
         return other[: rng.randrange(1, 50)]
     at = rng.randrange(len(data))
@@ -135,7 +143,7 @@ def _damaged(rng: random.Random, data: bytes, other: bytes) -> bytes:
             return data[:at] + other[cut:]
 
 
-def _bend(rng: random.Random, fields: list[Field]) -> None:
+def bend(rng: random.Random, fields: list[Field]) -> None:
     """Changes one field somewhere in the tree."""
     parent = fields
     for _ in range(DEEPEST):

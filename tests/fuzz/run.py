@@ -1,10 +1,11 @@
-"""Mutated XSpace inputs through the importer, for as long as is given.
+"""Mutated files through the importers, for as long as is given.
 
-    python -m tests.fuzz.run --seconds 60 --inputs 200000 --processes 2 --first 0
+    python -m tests.fuzz.run --seconds 60 --inputs 200000 --processes 2 --first 0 --families xspace
 
-Input N is the same on every machine, so a finding is a number. What is found (an exception that is
-no `RooflineError`, a hang, the death of the process) is written to `tests/fuzz/corpus/`, which the
-tests read for ever after. The exit status is 1 if there was anything.
+Input N of a family is the same on every machine, so a finding is a name and a number. What is found
+(an exception that is no `RooflineError`, a NumPy warning, a hang, the death of the process, a file
+elsewhere) is written to `tests/fuzz/corpus/`, once per kind, which the tests read for ever after.
+The exit status is 1 if there was anything.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +24,9 @@ from multiprocessing.queues import Queue
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
-from tests.fuzz.importing import CORPUS, DRAWN_EVERY, SECONDS, Hang, limit_memory, mutator, read
+from tests.fuzz.corpus_files import keep
+from tests.fuzz.families import FAMILIES, Upload
+from tests.fuzz.importing import DRAWN_EVERY, SECONDS, Hang, limit_memory, read
 
 # Compiled code does not notice a signal: then the process is ended from outside.
 STUCK_S = 12 * SECONDS
@@ -41,28 +45,63 @@ class Share:
     seen_at: float = 0.0
 
 
-def work(share: tuple[int, int, int], at: "Synchronized[int]", ends: "Queue[object]") -> None:
+@dataclass(frozen=True)
+class Plan:
+    """Numbers to inputs: families take turns."""
+
+    families: tuple[str, ...]
+    first: int
+    inputs: int
+
+    def name(self, number: int) -> str:
+        """The family and the number within it."""
+        turn, which = divmod(number, len(self.families))
+        return f"{self.families[which]}-{self.first + turn}"
+
+    def upload(self, number: int) -> Upload:
+        """The files of input `number`."""
+        family, _, own = self.name(number).rpartition("-")
+        return FAMILIES[family](int(own))
+
+
+def work(plan: Plan, numbers: range, at: "Synchronized[int]", ends: "Queue[object]") -> None:
     """Runs in a process of its own; `at` always says which input is under way."""
-    first, end, step = share
     os.nice(10)
-    makes = mutator()
+    # A cast of NaN or an overflow makes a number nobody meant: the tests take none either.
+    warnings.simplefilter("error")
     counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory(dir=_memory()) as folder:
-        read(makes.input(0), Path(folder), is_drawn=True)  # the kernels compile outside the limits
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
+        for number in range(len(plan.families)):  # kernels compile outside the limits
+            _tried(plan, number, Path(folder), None)
         limit_memory()
-        for number in range(first, end, step):
+        for number in numbers:
             at.value = number
-            data = makes.input(number)
-            try:
-                counts[read(data, Path(folder), is_drawn=number % DRAWN_EVERY == 0)] += 1
-            except (Exception, Hang) as error:  # noqa: BLE001 - to find them is what this is for
-                counts["FINDING"] += 1
-                ends.put((number, type(error).__name__, traceback.format_exc(limit=-4)))
+            counts[_tried(plan, number, Path(folder), ends)] += 1
             if sum(counts.values()) % 200 == 0:
                 ends.put(counts)
                 counts = Counter()
     ends.put(counts)
-    at.value = end
+    at.value = numbers.stop
+
+
+def kind_of(error: BaseException) -> str:
+    """What is raised and where in the product: findings of one kind are kept once."""
+    frames = traceback.extract_tb((error.__context__ or error).__traceback__)
+    where = next((frame for frame in reversed(frames) if "/app/" in frame.filename), frames[-1])
+    return f"{type(error).__name__} in {Path(where.filename).name}:{where.name}"
+
+
+def _tried(plan: Plan, number: int, folder: Path, ends: "Queue[object] | None") -> str:
+    """How input `number` ended, behind the name of its family."""
+    family = plan.families[number % len(plan.families)]
+    turn = number // len(plan.families)
+    try:
+        end = read(plan.upload(number), folder, is_drawn=turn % DRAWN_EVERY == 0)
+    except (Exception, Hang) as error:  # noqa: BLE001 - to find them is what this is for
+        if ends is not None:
+            ends.put((number, kind_of(error), traceback.format_exc(limit=-6)))
+        return f"{family} FINDING"
+    return f"{family} {end}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,20 +109,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     context = multiprocessing.get_context("spawn")
     ends: Queue[object] = context.Queue()
-    end = given.first + given.inputs
+    plan = Plan(given.families or tuple(FAMILIES), given.first, given.inputs)
     shares = []
     for number in range(given.processes):
-        at = context.Value(ctypes.c_longlong, given.first + number)
+        at = context.Value(ctypes.c_longlong, number)
+        end = given.inputs * len(plan.families)
         shares.append(Share(step=given.processes, end=end, at=at))
     counts: Counter[str] = Counter()
-    findings: list[str] = []
+    findings: dict[str, str] = {}
     started = reported = time.monotonic()
     try:
         while time.monotonic() - started < given.seconds:
-            at_work = [_tend(share, context, ends, findings) for share in shares]
+            at_work = [_tend(plan, share, context, ends, findings) for share in shares]
             if not any(at_work):
                 break
-            _collect(ends, counts, findings)
+            _collect(plan, ends, counts, findings)
             if time.monotonic() - reported > REPORT_S:
                 reported = time.monotonic()
                 _say(counts, reported - started)
@@ -92,17 +132,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if share.process is not None:
                 share.process.kill()
                 share.process.join()
-    _collect(ends, counts, findings)
+    _collect(plan, ends, counts, findings)
     _say(counts, time.monotonic() - started)
-    sys.stdout.write("\n".join(findings) + "\n" if findings else "Nothing was found.\n")
+    sys.stdout.write("\n".join(findings.values()) + "\n" if findings else "Nothing was found.\n")
     return 1 if findings else 0
 
 
 def _tend(
+    plan: Plan,
     share: Share,
     context: multiprocessing.context.SpawnContext,
     ends: "Queue[object]",
-    findings: list[str],
+    findings: dict[str, str],
 ) -> bool:
     """Keeps the process of a share at work; false when its inputs are used up."""
     at = share.at.value
@@ -117,48 +158,60 @@ def _tend(
             share.process.join()
         return True
     if share.process is not None:
-        findings.append(_keep(at, f"ended with {share.process.exitcode}"))
+        kind = f"{plan.name(at)} ended with {share.process.exitcode}"
+        findings[kind] = _keep(plan, at, kind)
         at += share.step
-    inputs = (at, share.end, share.step)
-    share.process = context.Process(target=work, args=(inputs, share.at, ends), daemon=True)
+    numbers = range(at, share.end, share.step)
+    share.process = context.Process(target=work, args=(plan, numbers, share.at, ends), daemon=True)
     share.process.start()
     share.seen, share.seen_at = at, now + 60  # the first input waits for the kernels
     return True
 
 
-def _collect(ends: "Queue[object]", counts: Counter[str], findings: list[str]) -> None:
+def _collect(
+    plan: Plan, ends: "Queue[object]", counts: Counter[str], findings: dict[str, str]
+) -> None:
     time.sleep(0.2)
     while not ends.empty():
         match ends.get():
             case Counter() as more:
                 counts.update(more)
-            case (int(number), str(kind), str(trace)):
-                findings.append(f"{_keep(number, kind)}\n{trace}")
+            case (int(number), str(kind), str(trace)) if kind not in findings:
+                findings[kind] = f"{_keep(plan, number, kind)}\n{trace}"
 
 
-def _keep(number: int, kind: str) -> str:
-    path = CORPUS / f"input-{number}.bin"
-    path.write_bytes(mutator().input(number))
-    return f"{kind}: {path}"
+def _keep(plan: Plan, number: int, kind: str) -> str:
+    return f"{kind}: {keep(plan.name(number), plan.upload(number))}"
 
 
 def _say(counts: Counter[str], seconds: float) -> None:
     total = sum(counts.values())
-    kinds = ", ".join(f"{name} {count:,}" for name, count in counts.most_common())
-    sys.stdout.write(f"{total:,} inputs in {seconds:.0f} s ({total / seconds:.0f}/s): {kinds}\n")
+    sys.stdout.write(f"{total:,} inputs in {seconds:.0f} s ({total / seconds:.0f}/s)\n")
+    for family in FAMILIES:
+        ends = {key.split(" ")[1]: n for key, n in counts.items() if key.split(" ")[0] == family}
+        kinds = ", ".join(f"{end} {n:,}" for end, n in sorted(ends.items(), key=lambda e: -e[1]))
+        if ends:
+            sys.stdout.write(f"  {family} {sum(ends.values()):,}: {kinds}\n")
     sys.stdout.flush()
 
 
-def _memory() -> str | None:
+def memory_folder() -> str | None:
+    """A folder in memory, where there is one: nothing is worn out."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--inputs", type=int, default=200_000)
+    parser.add_argument("--inputs", type=int, default=200_000, help="of each family")
     parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 2)))
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
+    parser.add_argument(
+        "--families",
+        type=lambda text: tuple(filter(None, text.split(","))),
+        default=(),
+        help=f"only these, with commas between: {', '.join(FAMILIES)}",
+    )
     return parser
 
 

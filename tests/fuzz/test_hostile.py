@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from app.settings import Settings
-from tests.fuzz.hostile import ARCHIVES, NAMES
-from tests.fuzz.importing import CORPUS, mutator, read
+from tests.fuzz.corpus_files import corpus, kept
+from tests.fuzz.families import FAMILIES, upload_of
+from tests.fuzz.hostile import ARCHIVES, LONG_TEXTS, NAMES
+from tests.fuzz.importing import DRAWN_EVERY, read
+from tests.fuzz.seed_files import kept_seeds
 from tests.tools.generate_xspace import Config, write_profile
 from tests.web.conftest import Client, running
 
-INPUTS = 300
+INPUTS = 60
 REFUSED = {400, 413, 415, 422}
 
 
@@ -79,17 +82,30 @@ def disposition(headers: object) -> str:
     return str(headers["content-disposition"])  # type: ignore[index]
 
 
-def test_mutated_profiles_are_imported_or_refused(tmp_path: Path):
-    makes = mutator()
-    ends = [read(makes.input(n), tmp_path, is_drawn=n % 8 == 0) for n in range(INPUTS)]
-    assert ends.count("read") > INPUTS / 10
-    assert ends.count("corrupt-profile") > INPUTS / 10
+@pytest.mark.parametrize("family", FAMILIES)
+def test_mutated_files_are_imported_or_refused(tmp_path: Path, family: str):
+    make = FAMILIES[family]
+    ends = [read(make(n), tmp_path, is_drawn=n % DRAWN_EVERY == 0) for n in range(INPUTS)]
+    assert "read" in ends or family == "wrong-file"
+    assert set(ends) != {"read"} or family == "hlo"  # a program that is none has no costs
 
 
-def test_inputs_have_numbers():
-    assert mutator().input(77) == mutator().input(77)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_inputs_have_numbers(family: str):
+    assert FAMILIES[family](77) == FAMILIES[family](77)
 
 
-def test_what_was_found_once_is_imported_or_refused(tmp_path: Path):
-    for path in sorted(CORPUS.glob("*.bin")):
-        read(path.read_bytes(), tmp_path, is_drawn=True)
+@pytest.mark.parametrize("path", corpus(), ids=lambda path: path.name)
+def test_what_was_found_once_is_imported_or_refused(tmp_path: Path, path: Path):
+    read(kept(path), tmp_path, is_drawn=True)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_guided_runs_reached_is_imported_or_refused(tmp_path: Path, family: str):
+    for at, content in enumerate(kept_seeds(family)):
+        read(upload_of(family, content), tmp_path, is_drawn=at % DRAWN_EVERY == 0)
+
+
+@pytest.mark.parametrize("name", LONG_TEXTS)
+def test_long_texts_are_read_in_one_pass(tmp_path: Path, name: str):
+    read([("input", LONG_TEXTS[name].encode())], tmp_path, is_drawn=True)

@@ -1,6 +1,8 @@
 """Every operation of the OpenAPI document, asked by schemathesis for what it allows and not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +15,8 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
+    negative_data_rejection,
+    positive_data_acceptance,
     response_schema_conformance,
     status_code_conformance,
 )
@@ -28,14 +32,35 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
+# Not of forms: sound ones may hold bytes that are no profile, and every value in them is a text.
+CHECKS_OF_VALUES = [*CHECKS, negative_data_rejection, positive_data_acceptance]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    folder = tmp_path_factory.mktemp("server")
-    (path,) = write_profile(Config(n_events=60, n_steps=2, n_distinct_ops=10), folder)
-    with running(Settings.from_env(data_dir=folder / "data")) as client:
-        client.upload(path.read_bytes())
+def profile(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    config = Config(n_events=60, n_steps=2, n_distinct_ops=10)
+    (path,) = write_profile(config, tmp_path_factory.mktemp("profile"))
+    return path.read_bytes()
+
+
+@contextmanager
+def serving(folder: Path, profile: bytes, **options: Any) -> Iterator[Client]:
+    """A server of its own with one profile."""
+    with running(Settings.from_env(data_dir=folder / "data", **options)) as client:
+        client.upload(profile)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, profile: bytes) -> Iterator[Client]:
+    with serving(tmp_path_factory.mktemp("server"), profile) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def other_server(tmp_path_factory: pytest.TempPathFactory, profile: bytes) -> Iterator[Client]:
+    """A server whose profiles nobody else needs."""
+    with serving(tmp_path_factory.mktemp("server"), profile) as client:
         yield client
 
 
@@ -61,7 +86,6 @@ def ask(client: Client, case: schemathesis.Case, known_id: str) -> httpx.Respons
     sent = case.as_transport_kwargs(base_url="http://localhost")
     known = {"method", "url", "params", "headers", "cookies", "data", "json", "files"}
     prepared = requests.Request(**{k: v for k, v in sent.items() if k in known}).prepare()
-    # Headers that no HTTP library would send are not the server's to answer.
     headers = [(name, value) for name, value in prepared.headers.items() if _can_be_sent(value)]
     return client.request(
         prepared.method or "", prepared.url or "", headers=headers, content=prepared.body
@@ -69,8 +93,26 @@ def ask(client: Client, case: schemathesis.Case, known_id: str) -> httpx.Respons
 
 
 def _can_be_sent(value: str | bytes) -> bool:
+    """False for headers that no HTTP library would send: they are not the server's to answer."""
     text = value.decode("latin-1") if isinstance(value, bytes) else value
     return text.isascii() and text.isprintable()
+
+
+def check(client: Client, operation: Any, mode: GenerationMode, known: Callable[[], str]) -> None:
+    """Asks for `EXAMPLES` of what `operation` allows, or not; `known` makes a profile's id."""
+
+    is_form = "multipart" in str(operation.definition.raw)
+
+    @settings(max_examples=EXAMPLES, phases=[Phase.generate], database=None)
+    @given(case=operation.as_strategy(generation_mode=mode), is_known=st.booleans())
+    def answers(case: schemathesis.Case, is_known: bool) -> None:
+        answer = ask(client, case, known() if is_known else "")
+        # Which numbers of operations there are depends on the profile.
+        is_plain = not is_form and "index" not in case.path_parameters
+        is_judged = is_plain and all(map(_can_be_sent, case.headers.values()))
+        case.validate_response(answer, checks=CHECKS_OF_VALUES if is_judged else CHECKS)
+
+    answers()
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
@@ -78,16 +120,40 @@ def test_every_operation_answers_as_documented(server: Client, mode: GenerationM
     known = server.get("/api/v1/profiles").json()["profiles"][0]["id"]
     for name, operation in operations(server).items():
         if name.startswith("delete"):
-            continue  # the profile is needed by the others; `test_rights` deletes
-        if mode is GenerationMode.NEGATIVE and not takes_values(operation):
-            continue
+            continue  # the profile is needed by the others
+        if mode is GenerationMode.POSITIVE or takes_values(operation):
+            check(server, operation, mode, lambda: known)
 
-        @settings(max_examples=EXAMPLES, phases=[Phase.generate], database=None)
-        @given(
-            case=operation.as_strategy(generation_mode=mode), known_id=st.sampled_from(["", known])
-        )
-        def answers(case: schemathesis.Case, known_id: str) -> None:
-            answer = ask(server, case, known_id)
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
+def test_deleting_answers_as_documented(other_server: Client, profile: bytes, mode: GenerationMode):
+    def fresh() -> str:
+        return str(other_server.upload(profile, wait=0).json()["id"])
+
+    deleting = [one for name, one in operations(other_server).items() if name.startswith("delete")]
+    assert len(deleting) == 1
+    for operation in deleting:
+        check(other_server, operation, mode, fresh)
+
+
+def test_methods_that_are_not_documented_are_refused(other_server: Client):
+    paths: dict[str, set[str]] = {}
+    for name in operations(other_server):
+        method, _, path = name.partition(" ")
+        paths.setdefault(path, set()).add(method)
+    for path, known in paths.items():
+        for method in {"get", "put", "post", "patch", "delete"} - known:
+            answer = other_server.request(method, path.replace("{", "").replace("}", ""))
+            assert answer.status_code == 405, (method, path)
+            assert {one.lower() for one in answer.headers["allow"].split(", ")} <= known | {"head"}
+
+
+def test_every_operation_asks_who_is_there(tmp_path: Path, profile: bytes):
+    with serving(tmp_path, profile, auth="token", token="x" * 40) as client:
+        for operation in operations(client).values():
+            case = operation.Case(
+                path_parameters=dict.fromkeys(("profile_id", "index", "name"), "1")
+            )
+            answer = ask(client, case, "")
+            assert answer.status_code == 401, operation.label
             case.validate_response(answer, checks=CHECKS)
-
-        answers()

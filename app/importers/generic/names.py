@@ -87,6 +87,8 @@ _PER_LEVEL = {
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*[\[(](?P<unit>[^\])]*)[\])]\s*$")
 _PREFIXED_FLOP = re.compile(r"(?:self |total |[sd]p )?(?P<unit>[kmgtpe]flops?(?:/s| per s)?)")
 _GIGA = 1e9
+# Nobody writes a known name this long, and the patterns take the square of the length.
+_LONGEST_LABEL = 500
 
 _PRECISIONS = (
     (Precision.FP64, r"fp64|f64|float64|double|\bdp\b"),
@@ -119,6 +121,8 @@ class Meaning:
 
 def meaning_of(label: str) -> Meaning:
     """What a column or key called `label` holds; a tag if it is none of the known names."""
+    if len(label) > _LONGEST_LABEL:
+        return Meaning(field=Field.TAG, label=label)
     base, unit = _split_unit(label)
     found = _known(base)
     if found is None and not unit:

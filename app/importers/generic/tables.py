@@ -32,7 +32,7 @@ MAX_NAME_BYTES = 4_096
 _FASTEST_FLOP_RATE = 1e17
 _PEAK_MARGIN = 10.0
 
-_COMMENT = re.compile(r"(?P<key>[A-Za-z][\w -]*?)\s*[:=]\s*(?P<value>.+)")
+_COMMENT = re.compile(r"(?P<key>[A-Za-z][\w -]*+)\s*+[:=]\s*+(?P<value>.+)")
 # Columns that other tools' tables have, whatever else theirs share with ours.
 _OTHERS = frozenset(
     {"host/device", "hlo op name", "bottleneck operational intensity (flop/byte)", "counter name",
@@ -235,7 +235,7 @@ def _commented_machine(options: Mapping[str, str]) -> Machine:
     count = options.get("count", "1")
     return Machine(
         name=options.get("device", "")[:MAX_NAME_BYTES],
-        count=min(int(count), 1_000_000) or 1 if count.isascii() and count.isdigit() else 1,
+        count=min(int(count[:7]), 1_000_000) or 1 if count.isascii() and count.isdigit() else 1,
         roofs=tuple(roofs),
         skipped=tuple(skipped),
     )

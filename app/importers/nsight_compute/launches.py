@@ -25,6 +25,9 @@ _WANTED = re.compile(
 )
 OPCODES = re.compile(r"sass__(thread_)?inst_executed(_true)?_per_opcode(_with_modifier_\w+)?")
 
+# Counters, rates and times of real launches lie far within; products of them stay numbers.
+_LEAST, _LARGEST = 1e-30, 1e30
+
 Extent = tuple[int, int, int]
 
 
@@ -86,3 +89,8 @@ class Capture:
 def is_wanted(metric: str) -> bool:
     """True for metrics that the arithmetic uses; a report holds up to two thousand others."""
     return _WANTED.match(metric) is not None
+
+
+def is_measured(value: float) -> bool:
+    """True for what a counter can hold: not NaN, infinite, or made of damage."""
+    return value == 0 or _LEAST <= abs(value) <= _LARGEST

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 _SPACES = dict.fromkeys(map(ord, " \u00a0\u202f\u2009'’\t"))
 _NUMERIC = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?")
-_INSTANCES = re.compile(r"\s+\(.*$", re.DOTALL)
+_INSTANCES = re.compile(r"(?<!\s)\s++\(.*$", re.DOTALL)
 _GROUP_DIGITS = 3
 _ENOUGH_VOTES = 2_000
 

@@ -6,7 +6,6 @@ numbers into a table of strings that grows from block to block. Values are in ba
 Sources (the kernels' code) are skipped without being copied.
 """
 
-import math
 import mmap
 import struct
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from app.importers.nsight_compute.launches import (
     Extent,
     Launch,
     ResultKind,
+    is_measured,
     is_wanted,
 )
 from app.importers.nsight_compute.wire import DamagedError
@@ -237,7 +237,7 @@ class _Reader:
             values.opcodes[name] = _histogram(data, instances)
         elif isinstance(value, str):
             values.texts[name] = value
-        elif value is not None and math.isfinite(value):
+        elif value is not None and is_measured(value):
             values.numbers[name] = float(value)
 
 
@@ -272,7 +272,7 @@ def _histogram(data: bytes, instances: list[wire.Field]) -> Mapping[str, int]:
                 opcode = _value(data, *wire.inside(item))
             elif item[0] == 2:
                 count = _value(data, *wire.inside(item))
-        if isinstance(opcode, str) and isinstance(count, int | float) and math.isfinite(count):
+        if isinstance(opcode, str) and isinstance(count, int | float) and is_measured(count):
             counts[opcode] = counts.get(opcode, 0) + int(count)
     return counts
 

@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 from app.errors import CorruptProfileError, IncompleteProfileError, UnknownFormatError
 from app.importers._tables_text import decode
 from app.importers.nsight_compute import quantities
-from app.importers.nsight_compute.launches import Capture, Extent, Launch, ResultKind, is_wanted
+from app.importers.nsight_compute.launches import (
+    Capture,
+    Extent,
+    Launch,
+    ResultKind,
+    is_measured,
+    is_wanted,
+)
 from app.importers.source import SourceFile
 
 _HEADER = ('"ID",', "ID,")  # as the profiler writes it, and as other programs save it again
@@ -29,8 +36,9 @@ _NO_HOST = {"", "127.0.0.1", "localhost"}
 
 _MESSAGE = re.compile(r"^==(PROF|ERROR|WARNING)== ", re.MULTILINE)
 _TEXT_SECTION = re.compile(r"^ +Section: \S.*\n +-{3,} +-{3,}", re.MULTILINE)
-_SUMMARY = re.compile(r'^"[^\n]*"Invocations"[^\n]*"Metric Name"', re.MULTILINE)
+_SUMMARY = re.compile(r'^"(?>[^\n]*?"Invocations")[^\n]*"Metric Name"', re.MULTILINE)
 _SESSION = re.compile(r'^"(Launch|Session|Device) Attribute","', re.MULTILINE)
+_LONGEST_WHOLE = 100  # digits and signs of what is a number at all
 _WITH_CSV = "ncu --import REPORT.ncu-rep --csv --page raw > kernels.csv"
 
 # Labels of the details page that say what a metric of the roofline says, by label and base unit.
@@ -126,7 +134,7 @@ class _Record:
     def add(self, metric: str, cell: str, unit: str, decimal: str) -> None:
         """Take one metric's cell in `unit`; missing values leave no trace."""
         value = quantities.parse(cell, decimal)
-        if value is None:
+        if value is None or not is_measured(value * quantities.factor(unit)):
             if cell and metric.startswith("device__attribute_"):
                 self.texts[metric] = cell
             return
@@ -140,7 +148,7 @@ class _Record:
         name = get(_KERNEL_NAME, "")
         index = get("Device", "")
         for part, value in zip(("major", "minor"), get("CC", "").split("."), strict=False):
-            if value.isdecimal():
+            if value.isdecimal() and len(value) < _LONGEST_WHOLE:
                 self.numbers.setdefault(
                     f"device__attribute_compute_capability_{part}", float(value)
                 )
@@ -290,9 +298,9 @@ def _is_row(cells: Sequence[str]) -> bool:
 
 
 def _extent(cell: str) -> Extent | None:
-    sides = re.findall(r"\d+", cell)
+    sides = re.findall(r"\d+", cell[:_LONGEST_WHOLE])
     return (int(sides[0]), int(sides[1]), int(sides[2])) if len(sides) == 3 else None
 
 
 def _whole(cell: str) -> int | None:
-    return int(cell) if cell.strip().isdecimal() else None
+    return int(cell) if cell.strip().isdecimal() and len(cell) < _LONGEST_WHOLE else None

@@ -66,8 +66,10 @@ _TENSILE_TYPES = {
     "D": "fp64",
 }
 _TENSILE_MATRIX = re.compile(r"_MI(?!1x1x)\d+x\d+x\d+")
-_VECTOR = re.compile(r"simt|sgemm|gemv|dgemm|ffma|dot_kernel|splitkreduce|fft|winograd.*fp32", re.I)
-_TF32 = re.compile(r"tf32|s1688(?!.*(?:f16|bf16))|s884gemm_fp32", re.I)
+_VECTOR = re.compile(
+    r"simt|sgemm|gemv|dgemm|ffma|dot_kernel|splitkreduce|fft|\A(?>.*?winograd).*fp32", re.I
+)
+_TF32 = re.compile(r"tf32|\A(?>.*s1688)(?!.*f16)|s884gemm_fp32", re.I)
 _MATRIX_FP64 = re.compile(r"tensorop_d|d884|dmma", re.I)
 _MATRIX_ONLY = frozenset({"fp16", "bf16", "fp8", "int8"})
 

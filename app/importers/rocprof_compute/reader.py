@@ -23,7 +23,7 @@ from app.importers.source import SourceFile
 from app.model.device import ReportedDevice
 from app.model.profile import Diagnostic, Host, Profile, Provenance, Severity
 
-_CLONE = re.compile(r"\s*(?:\[clone [^\]]*\]|\(\.kd\)|\.kd)\s*$")
+_CLONE = re.compile(r"(?<!\s)\s*+(?:\[clone [^\[\]]*\]|\(\.kd\)|\.kd)\s*+$")
 _PS_PER_NS = 1_000
 _LONGEST_NS = 10**15  # eleven days: no kernel runs longer, damaged clocks say so
 _LIMITS = (

@@ -119,7 +119,10 @@ def _one_over_other(rate: F64, share: F64, among: Bools | None = None) -> float 
     known = (rate > 0) & (share > 0)
     if among is not None:
         known &= among
-    return float(np.median(rate[known] / share[known])) if known.any() else None
+    with np.errstate(over="ignore"):
+        peaks = rate[known] / share[known]
+    peaks = peaks[np.isfinite(peaks)]
+    return float(np.median(peaks)) if len(peaks) else None
 
 
 def _positive(text: str | None) -> float:

@@ -23,7 +23,7 @@ _MAX_COUNT = float(2**63)
 _MAX_PROGRAM_ID = 2**64
 
 _SOURCE_TITLE = re.compile(r"title='([^']*)'")
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +40,10 @@ def work_of(table: ExportTable, time_us: F64, levels: Sequence[MemoryLevel]) -> 
     """What rows did in `time_us`, from their rates."""
 
     def flop(column: str) -> U64:
-        return counts(table.numbers(column) * time_us * _FLOP_PER_GFLOPS_US)
+        return _product(table.numbers(column), time_us, _FLOP_PER_GFLOPS_US)
 
     def moved(column: str) -> U64:
-        return counts(table.numbers(column) * time_us * (BYTES_PER_GIB / _PS_PER_US))
+        return _product(table.numbers(column), time_us, BYTES_PER_GIB / _PS_PER_US)
 
     return Work(
         flop=flop("measured_flop_rate"),
@@ -61,7 +61,12 @@ def counts(values: F64) -> U64:
 
 def picoseconds(us: F64) -> U64:
     """Times in µs, with six decimals in the export, as whole picoseconds."""
-    return counts(us * _PS_PER_US)
+    return _product(us, 1.0, _PS_PER_US)
+
+
+def _product(rate: F64, time_us: F64 | float, factor: float) -> U64:
+    with np.errstate(over="ignore"):  # past every number is past the range of counts
+        return counts(rate * time_us * factor)
 
 
 def op_table(
@@ -112,7 +117,11 @@ def without_breakdown(ops: OpTable, unknown: Bools) -> OpTable:
 def program_number(text: str) -> int:
     """A program id, 0 where the cell holds none."""
     digits = text.removesuffix(".0")
-    return int(digits) % _MAX_PROGRAM_ID if digits.isascii() and digits.isdigit() else 0
+    return (
+        int(digits) % _MAX_PROGRAM_ID
+        if len(digits) < 100 and digits.isascii() and digits.isdigit()
+        else 0
+    )
 
 
 def _percent_base(table: ExportTable) -> float:

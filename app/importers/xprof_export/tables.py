@@ -130,7 +130,7 @@ def read_export(source: SourceFile) -> ExportTable:
 def column_id(label: str) -> str:
     """The id of the column that XProf labels `label`; "" for one not read here."""
     unit_is_percent = "(%)" in label or "(among" in label
-    bare = re.sub(r"\([^)]*\)", " ", label).replace("#", " ").replace(".", " ").replace("%", " ")
+    bare = re.sub(r"\([^()]*\)", " ", label).replace("#", " ").replace(".", " ").replace("%", " ")
     words = header_words(bare)
     return _LABEL_TO_ID.get(f"{words} %" if unit_is_percent else words, "")
 

@@ -6,6 +6,7 @@ default cost (no FLOPs; operands read, result written) and its opcode changes th
 XProf on programs compiled for CPU and written by hand for GPU (tests/golden/hlo).
 """
 
+import struct
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,6 +48,7 @@ _DAMAGE = (
     TypeError,
     RecursionError,
     MemoryError,
+    struct.error,
 )
 
 

@@ -17,7 +17,7 @@ from app.importers.xspace.hlo_properties import (
 
 _UNKNOWN = -1.0
 # More than any program has along one dimension; a damaged one may claim it.
-_MAX_TAPS = 1 << 20
+_MAX_TAPS = 1 << 16
 # Complex multiplication in an FFT butterfly, in FMAs.
 _FMA_PER_COMPLEX_MULTIPLY = 4
 

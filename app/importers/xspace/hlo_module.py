@@ -166,10 +166,7 @@ class Instruction:
         if self.opcode == "bitcast-convert" and self.operands:
             return self.shape.bits == self.operands[0].shape.bits
         if self.opcode == "fusion":
-            return all(
-                inner.opcode == "parameter" or inner.is_elementwise
-                for inner in self.called[0].instructions
-            )
+            return bool(self.called) and self.called[0].is_elementwise
         if self.opcode == "map":
             return list(self.proto.dimensions) == list(range(len(self.shape.dimensions)))
         return self.opcode in ELEMENTWISE or self.opcode in _ALSO_ELEMENTWISE
@@ -210,6 +207,17 @@ class Computation:
     name: str
     instructions: tuple[Instruction, ...]
     root: Instruction
+    _is_elementwise: bool | None = None
+
+    @property
+    def is_elementwise(self) -> bool:
+        """True if each result element depends on one element of each parameter."""
+        if self._is_elementwise is None:
+            self._is_elementwise = False  # the answer for one that runs itself
+            self._is_elementwise = all(
+                inner.opcode == "parameter" or inner.is_elementwise for inner in self.instructions
+            )
+        return self._is_elementwise
 
     @property
     def parameters(self) -> list[Instruction]:
@@ -307,7 +315,8 @@ class Module:
             if not 0 < frame.file_location_id <= len(index.file_locations):
                 return
             at = index.file_locations[frame.file_location_id - 1]
-            file = index.file_names[at.file_name_id - 1] if at.file_name_id > 0 else b""
+            is_named = 0 < at.file_name_id <= len(index.file_names)
+            file = index.file_names[at.file_name_id - 1] if is_named else b""
             yield text(file), at.line, at.column
             frame_id = frame.parent_frame_id
 

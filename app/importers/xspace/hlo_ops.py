@@ -19,7 +19,7 @@ from app.model.compute import ComputeUnit
 UnitOf = Callable[[Instruction], ComputeUnit | None]
 """Which compute unit runs an instruction on this kind of device; `None` where unknown."""
 
-_PROGRAM_ID = re.compile(r"\((\d+)\)\Z")
+_PROGRAM_ID = re.compile(r"\((\d{1,20})\)\Z")
 _PROTO_STATS = ("Hlo Proto", "HLO Proto")
 
 
@@ -59,7 +59,10 @@ class Programs:
         # XProf holds all work against one peak.
         if cost.model_flop and not self._xprof_compat:
             cost = replace(cost, unit=self._unit_of(instruction))
-        return HloOp(labels=_labels(module, instruction, program_id), cost=cost)
+        try:
+            return HloOp(labels=_labels(module, instruction, program_id), cost=cost)
+        except RecursionError:  # fusions of fusions of fusions: no compiler's program
+            return None
 
     def module(self, program_id: int) -> Module | None:
         """A program as a graph; `None` if it is not in the capture."""

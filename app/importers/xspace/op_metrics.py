@@ -227,7 +227,7 @@ def _traffic(raw: bytes) -> Mapping[MemoryLevel, int] | None:
     return traffic
 
 
-_LINE_NUMBER = re.compile(r"\s*[+-]?\d+\s*\Z")
+_LINE_NUMBER = re.compile(r"\s*[+-]?\d{1,100}\s*\Z")
 
 
 def _source(text: str) -> tuple[str, int]:
@@ -303,7 +303,8 @@ class _Ops:
         time = end - begin
         if scale is not None:
             # Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds.
-            with np.errstate(over="ignore"):  # a damaged scale: infinite, and cut to the range
+            # A damaged scale makes infinite times, cut to the range, or none.
+            with np.errstate(over="ignore", invalid="ignore"):
                 scaled = time.astype(np.float64) * scale.doubles(1.0)
             time = _whole(scaled)
         return cls(

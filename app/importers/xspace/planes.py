@@ -189,7 +189,7 @@ class Plane:
     @property
     def ordinal(self) -> int | None:
         """The device number in the plane's name."""
-        found = re.match(r"/device:\w+:(\d+)", self.name)
+        found = re.match(r"/device:\w+:(\d{1,18})(?!\d)", self.name)
         return int(found[1]) if found else None
 
     @cached_property

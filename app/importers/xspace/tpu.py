@@ -30,7 +30,7 @@ _BANDWIDTH_STATS = {
     MemoryLevel.VMEM_WRITE: "peak_vmem_wr_bw_gigabytes_per_second",
 }
 _TERA = 1000.0
-_MODULE_NAME = re.compile(r"([^\s%][^\s]*)\((\d+)\)\Z")
+_MODULE_NAME = re.compile(r"([^\s%][^\s]*)\((\d{1,20})\)\Z")
 
 
 def read_tpu_host(
@@ -278,9 +278,10 @@ def _step_spans(
         marks = core.markers
         if marks is None:
             continue
+        lengths = marks.span_end_ps - marks.span_begin_ps  # of damaged files, modulo 2**64
         for row, group in enumerate(marks.group.tolist()):
             k = index.get(group, -1)
-            length = marks.span_end_ps[row] - marks.span_begin_ps[row]
+            length = lengths[row]
             if k >= 0 and (k not in seen or length > duration[k]):
                 seen.add(k)
                 begin[k], end[k] = marks.span_begin_ps[row], marks.span_end_ps[row]
