@@ -21,6 +21,8 @@
 Core code knows no status codes: `web/errors.py` maps classes to statuses.
 """
 
+from unicodedata import category
+
 _LINE_BREAKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
 
 
@@ -41,9 +43,9 @@ class RooflineError(Exception):
 
 
 def _printable(text: str) -> str:
-    """`text` on one line, without control characters."""
+    """`text` on one line, without control characters; other spaces than ASCII's stay."""
     line = text.translate(_LINE_BREAKS)
-    return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
+    return "".join(c if c.isprintable() or category(c) == "Zs" else "�" for c in line)
 
 
 def _rebuild(kind: type[RooflineError], message: str, remedy: str) -> RooflineError:

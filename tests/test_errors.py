@@ -1,0 +1,15 @@
+"""What an error says reaches terminals, logs and pages."""
+
+from app.errors import UnknownFormatError
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal():
+    error = UnknownFormatError("a\x1b[31m\nb\u202ec is no profile.", remedy="Send\r another.")
+    assert error.message == "a�[31m b�c is no profile."
+    assert error.remedy == "Send  another."
+    assert str(error) == error.message
+
+
+def test_names_keep_their_spaces():
+    error = UnknownFormatError("Trace 10.31\u202fPM: 3\u00a0MiB", remedy="-")
+    assert error.message == "Trace 10.31\u202fPM: 3\u00a0MiB"
