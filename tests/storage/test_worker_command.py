@@ -13,14 +13,14 @@ import pytest
 
 from app.library import Ready
 from tests.storage.places import ROOT, Place, add, eventually, settled
-from tests.tools.services import free_port
+from tests.tools.services import Postgres, free_port
 
 
 @pytest.fixture
-def shared(folder: Place, postgres_url: str, tmp_path: Path) -> Place:
+def shared(folder: Place, own_postgres: Postgres, tmp_path: Path) -> Place:
     """A server whose jobs are done by whichever worker there is."""
     options = {
-        "database_url": postgres_url,
+        "database_url": own_postgres.url,
         "blobs": f"file://{tmp_path / 'blobs'}",
         "runner": "procrastinate",
     }
