@@ -5,12 +5,18 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import Popen
+from typing import Any, Protocol
 
-from tests.browser.serving import Server
+
+class Running(Protocol):
+    """A server in a process of its own."""
+
+    process: Popen[Any]
 
 
 @contextmanager
-def frozen_imports(server: Server) -> Iterator[None]:
+def frozen_imports(server: Running) -> Iterator[None]:
     """While inside, imports are accepted and wait: the process that forks their children sleeps."""
     forkers = [pid for pid in _children(server.process.pid) if "forkserver" in _command(pid)]
     assert forkers, "the server has no fork server"
@@ -19,7 +25,7 @@ def frozen_imports(server: Server) -> Iterator[None]:
 
 
 @contextmanager
-def frozen(server: Server) -> Iterator[None]:
+def frozen(server: Running) -> Iterator[None]:
     """While inside, the server answers nothing; what is sent waits in its socket."""
     with _stopped([server.process.pid]):
         yield
