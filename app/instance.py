@@ -171,6 +171,7 @@ class Instance:
             return
         self.store.jobs.take_back()
         self._sweep_orphans(grace_s=0.0)
+        self.store.ballast.hold()
 
     def _keep_up(self) -> None:
         turn = 0

@@ -15,8 +15,9 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from app.errors import RooflineError
+from app.errors import RooflineError, StorageFullError
 from app.storage import statements
+from app.storage.ballast import Ballast
 from app.storage.blobs import open_blobs
 from app.storage.database import Database, lock_digests
 from app.storage.jobs import JobStore, cancel_jobs, count_jobs, end_job, insert_job
@@ -64,6 +65,7 @@ class ProfileStore:
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
         self.results = ResultStore(root / "derived", version)
+        self.ballast = Ballast(root)
         # What is ready stays so until `remove`, which is ours alone to call unless we share.
         self._ready: set[str] = set()
         # Hears the id of a ready profile that changed or went, after the commit, from any thread.
@@ -137,12 +139,24 @@ class ProfileStore:
         statements.set_failed(connection, profile_id, error, timestamp(FAILURES_KEPT))
 
     def remove(self, profile_id: str) -> frozenset[str] | None:
-        """Deletes the rows of a profile; the digests to drop then, `None` when there is none."""
+        """Deletes the rows of a profile; the digests to drop then, `None` when there is none.
+
+        On a full disk, too, where the database could not grow by what says so.
+        """
+        try:
+            digests = self._remove_rows(profile_id)
+        except StorageFullError:
+            if not self.ballast.release():
+                raise
+            digests = self._remove_rows(profile_id)
+        self.on_change(profile_id)
+        return digests
+
+    def _remove_rows(self, profile_id: str) -> frozenset[str] | None:
         with self.database.write() as connection:
             digests = statements.digests_of(connection, profile_id)
             removed = statements.remove(connection, profile_id)
             self._ready.discard(profile_id)
-        self.on_change(profile_id)
         return digests if removed else None
 
     def drop(self, profile_id: str, digests: Iterable[str]) -> None:
@@ -150,6 +164,7 @@ class ProfileStore:
         self._remove_results(profile_id)
         self.on_change(profile_id)  # again: until now who had looked before could read results
         self.drop_unreferenced(digests)
+        self.ballast.retake()
 
     def drop_unreferenced(self, digests: Iterable[str]) -> int:
         """Deletes the bytes of `digests` that no profile needs; how many."""

@@ -1,5 +1,6 @@
 """The machine fails: processes killed, disks full or read-only, databases locked or damaged."""
 
+import contextlib
 import os
 import re
 import sqlite3
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from app.admin import run_doctor, run_gc
 from app.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
@@ -215,6 +217,28 @@ def test_full_disk_refuses_uploads_and_reads_go_on(folder: Place, small_disk: Pa
     stored(library, b"stub " + os.urandom(200_000))
     library.close()
     assert run_doctor(place.settings(), quick=False, check_only=True) == 0
+
+
+def test_profiles_can_be_deleted_when_others_filled_the_disk(folder: Place, small_disk: Path):
+    place = Place(root=small_disk, stack=folder.stack)
+    library = place.library()
+    kept, gone = (stored(library, b"stub " + os.urandom(400_000)) for _ in range(2))
+    # Somebody reads: until they are done, the log of the database can only grow.
+    with store_of(library).database.read() as reader:
+        reader.execute(text("SELECT count(*) FROM profile")).scalar_one()
+        fill(small_disk / "of-another-program")
+        with pytest.raises(StorageFullError):
+            library.edit(kept, note="x" * 9_000)
+        library.remove(gone)
+    assert [m.id for m in library.search().profiles] == [kept]
+    library.edit(kept, note="x" * 9_000)  # what was deleted left room
+
+
+def fill(path: Path) -> None:
+    """Takes all that the disk has."""
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
 
 
 def test_database_that_cannot_grow_is_said_and_recovers(folder: Place):
