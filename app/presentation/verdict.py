@@ -94,6 +94,7 @@ def build_verdict(
         return _without_ops(analysis)
     idle = next((share.share_ratio or 0.0 for share in shares if share not in work), 0.0)
     lead = [
+        *_next_step(analysis),
         *_rate(analysis, view),
         *_caution(analysis, view),
         *_largest_saving(analysis, view, work),
@@ -131,6 +132,17 @@ def _headline(analysis: RooflineAnalysis, view: View, idle: float) -> list[Segme
     return [_bound(analysis, bound, opens=True), found]
 
 
+def _next_step(analysis: RooflineAnalysis) -> list[Segment]:
+    """How a profile without any peak gets roofs."""
+    if _has_peaks(analysis):
+        return []
+    return [_plain("Choose the device or enter its peaks under Peaks: roofs and bounds follow. ")]
+
+
+def _has_peaks(analysis: RooflineAnalysis) -> bool:
+    return bool(analysis.peaks.gflops or analysis.peaks.binding_gibs)
+
+
 def _placed(view: View) -> tuple[int, float]:
     """What binds the program, and its share of that roof (NaN where nothing binds)."""
     measures = view.program.measures
@@ -139,7 +151,7 @@ def _placed(view: View) -> tuple[int, float]:
 
 def _unbound(analysis: RooflineAnalysis, view: View) -> str:
     """Why the program has no place on the roof."""
-    if not analysis.peaks.gflops and not analysis.peaks.binding_gibs:
+    if not _has_peaks(analysis):
         return "No peak is known for this device, so there is no roof to compare with"
     if not view.total_time_us:
         return "No time is left without infeed and outfeed, so there is no rate to compare"

@@ -31,7 +31,7 @@ class Limit:
 
     id: str
     label: str
-    value: float | None
+    value: int | float | None
     unit: Unit
     past: str
     setting: str
@@ -59,7 +59,7 @@ class _Told(NamedTuple):
     label: str
     unit: Unit
     past: str
-    value: float | None = None
+    value: int | float | None = None
 
 
 _NO_BOMB = "Past the first 256 MiB it is taken for a bomb."

@@ -55,7 +55,7 @@ export function opGeometry(model, state, box, shownRows) {
   const levels = state.x === JOINED ? levelDots(model, view, dots) : null;
   const range = state.zoom
     ? [[state.zoom[0], state.zoom[1]], [state.zoom[2], state.zoom[3]]]
-    : labelledRange(automaticRange(levels ?? dots, corners(model, state), state.fit), shown.compute, model.others, box);
+    : roomyRange(automaticRange(levels ?? dots, corners(model, state), state.fit), levels ?? dots, shown.compute, model.others, box);
   const scale = createScale(range, box);
   const look = (row) => model.categories[row.category];
   const joined = levels ? joinLevels(levels, scale, state, shownRows) : null;
@@ -96,10 +96,14 @@ function landmarks({ scale, program, shown, flat }) {
 }
 
 const LABEL_ROOM = 26; // pixels above the highest compute roof
+const TOOLS_ROOM = 52; // pixels above the highest point, where no roof keeps points below the chart's buttons
 
-function labelledRange([x, y], compute, others, { height, margin }) {
+function roomyRange([x, y], dots, compute, others, { height, margin }) {
   const top = topCompute([...compute, ...others.map((other) => other.compute).filter(Boolean)]);
-  return [x, top ? withHeadroom(y, Math.log10(top.gflops), LABEL_ROOM / (height - margin.t - margin.b)) : y];
+  const part = (room) => room / (height - margin.t - margin.b);
+  if (top) return [x, withHeadroom(y, Math.log10(top.gflops), part(LABEL_ROOM))];
+  const highest = Math.max(...dots.map((dot) => dot.y).filter((place) => place <= y[1]));
+  return [x, Number.isFinite(highest) ? withHeadroom(y, highest, part(TOOLS_ROOM)) : y];
 }
 
 function programStar(model, view, state) {

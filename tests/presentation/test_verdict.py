@@ -124,7 +124,7 @@ CASES = {
         f"{HEAD}dot|convolution|1000|6e8|1e6",
         {"device": reported(**NO_PEAKS)},
         "No peak is known for this device, so there is no roof to compare with",
-        "",
+        "Choose the device or enter its peaks under Peaks: roofs and bounds follow.",
     ),
     "peak of something else": (
         f"{HEAD}dot|convolution|1000|6e8|0",
