@@ -145,6 +145,8 @@ class Shape:
     @property
     def leaf_bytes(self) -> int:
         """Bytes of all its leaves, instead of a tuple's pointers."""
+        if self.kind != TUPLE:
+            return self.bytes
         return sum(leaf.bytes for _, leaf in self.leaves())
 
 

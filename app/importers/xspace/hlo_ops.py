@@ -57,8 +57,8 @@ class Programs:
         module, model = found
         cost = model.cost_of(instruction)
         # XProf holds all work against one peak.
-        if cost.model_flop and not self._xprof_compat:
-            cost = replace(cost, unit=self._unit_of(instruction))
+        if cost.model_flop and not self._xprof_compat and (unit := self._unit_of(instruction)):
+            cost = replace(cost, unit=unit)
         try:
             return HloOp(labels=_labels(module, instruction, program_id), cost=cost)
         except RecursionError:  # fusions of fusions of fusions: no compiler's program

@@ -71,12 +71,13 @@ def add_properties(total: Properties, part: Properties) -> None:
 
 def default_properties(instruction: Instruction) -> Properties:
     """Operands read, result written. A tuple operand is its table of pointers."""
-    result = float(instruction.shape.leaf_bytes)
-    cost = Properties(bytes=f32(result), writes={(): f32(result)})
+    total = written = f32(instruction.shape.leaf_bytes)
+    reads: dict[int, dict[Index, float]] = {}
     for k, operand in enumerate(instruction.operands):
-        cost.bytes = f32(cost.bytes + f32(operand.shape.bytes))
-        cost.reads[k] = {(): f32(operand.shape.bytes)}
-    return cost
+        read = f32(operand.shape.bytes)
+        total = f32(total + read)
+        reads[k] = {(): read}
+    return Properties(bytes=total, reads=reads, writes={(): written})
 
 
 def move(cost: Properties, reads: Mapping[int, float], written: float, total: float) -> None:

@@ -36,9 +36,9 @@ def unit_on_cpu(instruction: Instruction) -> ComputeUnit | None:
 
 
 def _vector_unit(instruction: Instruction) -> ComputeUnit | None:
-    shapes = [operand.shape for operand in instruction.operands]
-    leaves = [leaf for shape in (*shapes, instruction.shape) for _, leaf in shape.leaves()]
-    found = {unit for leaf in leaves if (unit := _VECTOR.get(leaf.kind)) is not None}
+    shapes = (*(operand.shape for operand in instruction.operands), instruction.shape)
+    kinds = {leaf.kind for shape in shapes for _, leaf in shape.leaves()}
+    found = {unit for kind in kinds if (unit := _VECTOR.get(kind)) is not None}
     # Work on several precisions at once cannot be told apart.
     return found.pop() if len(found) == 1 else None
 
@@ -55,8 +55,6 @@ def split_by_unit(
     units: Sequence[ComputeUnit | None], flop: NDArray[np.uint64]
 ) -> dict[ComputeUnit, NDArray[np.uint64]]:
     """FLOPs of rows (`units`: each row's unit) as one column per unit that occurs."""
-    return {
-        unit: np.where([other is unit for other in units], flop, np.uint64(0))
-        for unit in ComputeUnit
-        if unit in units
-    }
+    identity = np.fromiter(map(id, units), np.int64, len(units))
+    masks = {unit: identity == id(unit) for unit in ComputeUnit}
+    return {unit: np.where(at, flop, np.uint64(0)) for unit, at in masks.items() if at.any()}
