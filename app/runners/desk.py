@@ -89,7 +89,7 @@ class Desk:
         """Runs a job, if it is due; returns when it has ended."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         version = self._store.results.version
-        if self._stopping or (job := self._store.jobs.claim(job_id, owner, version)) is None:
+        if self._stopping or (job := self._claim(job_id, owner, version)) is None:
             return
         run = _Run(job, owner)
         self._tasks[job.profile_id] = run.task
@@ -102,6 +102,10 @@ class Desk:
                 self._tasks.pop(job.profile_id, None)
                 self._ended.notify_all()
             self._report(run)
+
+    def _claim(self, job_id: str, owner: str, version: str) -> Job | None:
+        # On a full disk, too: only a job that runs can say that there is no room for it.
+        return self._store.with_room(lambda: self._store.jobs.claim(job_id, owner, version))
 
     def _run(self, run: "_Run") -> None:
         run.error = _fault()  # what it is when neither of these ends is reached

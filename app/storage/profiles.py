@@ -7,6 +7,7 @@ belongs to no row, and is swept.
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -46,6 +47,8 @@ __all__ = ["Manifest", "ProfileId", "ProfileStore", "StoredFile", "Summary", "ne
 
 FAILURES_KEPT = timedelta(days=7)
 RESULT_FOLDER = "results"
+# No upload takes the last of the disk: what is stored has to be imported, or to say why not.
+LEFT_BYTES = 512 << 10
 _MARK = "blobs/instance"
 T = TypeVar("T")
 
@@ -81,6 +84,7 @@ class ProfileStore:
 
     def add(self, new: NewProfile, files: Sequence[StagedFile]) -> str:
         """Stores a profile to be imported; the id of its job. Returns once it survives a crash."""
+        self._check_room()
         for file in files:
             self.raw.put(file)
         with self.database.write() as connection:
@@ -91,6 +95,13 @@ class ProfileStore:
                     self.raw.put(file)
             statements.add(connection, new)
             return insert_job(connection, new.id, "import", self.results.version)
+
+    def _check_room(self) -> None:
+        if shutil.disk_usage(self.root).free < LEFT_BYTES:
+            raise StorageFullError(
+                "The server cannot store more: its disk is full.",
+                remedy="Delete profiles that are no longer needed, or free space on its disk.",
+            )
 
     def finish(self, job: Job, owner: str, area: StagingArea, found: Found) -> bool:
         """Stores what a job found; false when the job is no longer `owner`'s."""
@@ -139,18 +150,19 @@ class ProfileStore:
         statements.set_failed(connection, profile_id, error, timestamp(FAILURES_KEPT))
 
     def remove(self, profile_id: str) -> frozenset[str] | None:
-        """Deletes the rows of a profile; the digests to drop then, `None` when there is none.
+        """Deletes the rows of a profile; the digests to drop then, `None` when there is none."""
+        digests = self.with_room(lambda: self._remove_rows(profile_id))
+        self.on_change(profile_id)
+        return digests
 
-        On a full disk, too, where the database could not grow by what says so.
-        """
+    def with_room(self, write: Callable[[], T]) -> T:
+        """What `write` gives; on a full disk it may use the room that is held for deletions."""
         try:
-            digests = self._remove_rows(profile_id)
+            return write()
         except StorageFullError:
             if not self.ballast.release():
                 raise
-            digests = self._remove_rows(profile_id)
-        self.on_change(profile_id)
-        return digests
+            return write()
 
     def _remove_rows(self, profile_id: str) -> frozenset[str] | None:
         with self.database.write() as connection:
