@@ -19,7 +19,7 @@ BIN     := .venv/bin
 KERNELS := $(wildcard app/importers/*.py app/importers/xspace/*.py app/importers/pytorch/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint test-js test-py bench crash screenshot samples clean
+.PHONY: help run test lint test-js test-py bench bench-server crash fuzz fuzz-guided screenshot samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

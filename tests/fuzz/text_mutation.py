@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tests.fuzz.mutation import damaged
 
@@ -231,7 +232,7 @@ def _bent(rng: random.Random, value: "Value", words: Words) -> "Value":
             return _strange(rng) if rng.random() < 0.8 else _nested(rng, value)
 
 
-def _bend_items(rng: random.Random, items: list) -> None:  # type: ignore[type-arg]
+def _bend_items(rng: random.Random, items: list[Any]) -> None:
     at, other = rng.randrange(len(items)), rng.randrange(len(items))
     match rng.randrange(4):
         case 0:

@@ -9,6 +9,7 @@ from pathlib import Path
 import procrastinate
 import psycopg
 import pytest
+from psycopg import sql
 
 from app.errors import SettingsError, StoreUnavailableError
 from app.runners import queue_tables
@@ -24,10 +25,11 @@ NEWEST = max(STEPS)
 def url(postgres_url: str) -> Iterator[str]:
     """An empty database of this test alone."""
     name = next(NAMES)
+    quoted = sql.Identifier(name)
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(quoted))
         yield f"{postgres_url.rpartition('/')[0]}/{name}"
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[arg-type]
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(quoted))
 
 
 def ask(url: str, query: str) -> list[tuple[object, ...]]:
