@@ -16,7 +16,7 @@ GUIDED  := xspace hlo ncu-report ncu-table pytorch xprof-export rocprof generic 
 comma   := ,
 
 BIN     := .venv/bin
-KERNELS := $(wildcard app/importers/*.py app/importers/xspace/*.py app/importers/pytorch/*.py)
+KERNELS := $(wildcard app/roofline/importers/*.py app/roofline/importers/shared/*.py app/roofline/importers/xspace/*.py app/roofline/importers/pytorch/*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint test-js test-py bench bench-server crash fuzz fuzz-guided screenshot samples clean
@@ -33,9 +33,10 @@ test: ## Run lint, types, JavaScript tests and all Python tests.
 	@$(MAKE) --no-print-directory --jobs=2 lint .venv/.warm-test
 	@$(MAKE) --no-print-directory test-js test-py
 
-lint: .venv/.ready-test ## Check format, lint and types.
+lint: .venv/.ready-test ## Check format, lint, import rules and types.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
 test-js: ## Run the JavaScript unit tests.

@@ -44,7 +44,8 @@ class OurWorker:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    from app.report import analyse_files, render
+    from roofline.exports.render import render
+    from roofline.pipeline import analyse_files
 
     begin = time.perf_counter()
     analysis = analyse_files([Path(file) for file in request["files"]], xprof_compat=True)

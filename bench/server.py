@@ -23,9 +23,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.client import Receiver, Upload, send
-from app.errors import RooflineError
 from bench.readme import describe_machine, write_section
+from roofline.cli.upload import Receiver, Upload, send
+from roofline.errors import RooflineError
 from tests.browser.serving import Server, serving
 from tests.tools.generate_xspace import Config, write_profile
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions, RooflineAnalysis
-from app.devices import resolve
-from app.model.device import Device, DeviceKind, HardwareCounters, ReportedDevice
-from app.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
-from app.model.profile import Diagnostic, Host, OpTable, Profile, ScopeSums, StepTable
-from app.model.units import gib_to_gb
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.devices import resolve
+from roofline.model.device import Device, DeviceKind, HardwareCounters, ReportedDevice
+from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
+from roofline.model.profile import Diagnostic, Host, OpTable, Profile, ScopeSums, StepTable
+from roofline.model.units import gib_to_gb
 
 LEVELS = (MemoryLevel.HBM, *TPU_ON_CHIP_LEVELS)
 ABSENT = "–"

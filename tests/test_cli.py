@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-import app
-from app.cli import main
+import roofline
+from roofline.cli.main import main
 from tests.tools.generate_xspace import Config, write_profile
 
 HEAVY = ("fastapi", "starlette", "uvicorn", "pandas", "plotly", "pydantic", "jinja2", "structlog")
@@ -49,11 +49,11 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_version():
-    assert run("--version").stdout.decode() == f"roofline {app.__version__}\n"
+    assert run("--version").stdout.decode() == f"roofline {roofline.__version__}\n"
 
 
 def test_no_arguments_shows_what_there_is():
-    shown = subprocess.run([sys.executable, "-m", "app"], capture_output=True, timeout=60)
+    shown = subprocess.run([sys.executable, "-m", "roofline"], capture_output=True, timeout=60)
     for command in (b"serve", b"analyze", b"warm-up"):
         assert command in shown.stdout + shown.stderr
 
@@ -148,7 +148,7 @@ def test_closed_pipe_is_no_traceback(hosts: list[Path]):
         ["head", "-c", "10"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
     done = subprocess.run(
-        [sys.executable, "-m", "app", "analyze", "-f", "json", str(hosts[0])],
+        [sys.executable, "-m", "roofline", "analyze", "-f", "json", str(hosts[0])],
         stdout=reader.stdin,
         stderr=subprocess.PIPE,
         timeout=60,
@@ -163,7 +163,7 @@ def test_closed_pipe_is_no_traceback(hosts: list[Path]):
 def test_analysis_imports_no_server_and_no_frames(hosts: list[Path], output_format: str):
     script = (
         "import sys, json, os\n"
-        "from app.cli import main\n"
+        "from roofline.cli.main import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "os.write(2, json.dumps(sorted(sys.modules)).encode())\n"
     )

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from app.client import Receiver, Upload, read_token, send
-from app.errors import UploadRejectedError
+from roofline.cli.upload import Receiver, Upload, read_token, send
+from roofline.errors import UploadRejectedError
 from tests.browser.serving import Server, serving
 from tests.tools.generate_xspace import Config, write_profile
 
@@ -35,7 +35,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def run(*arguments: object, token: str | None = TOKEN) -> subprocess.CompletedProcess[str]:
     environment = {"ROOFLINE_TOKEN": token} if token else {}
     return subprocess.run(
-        [sys.executable, "-m", "app", "upload", *map(str, arguments)],
+        [sys.executable, "-m", "roofline", "upload", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,

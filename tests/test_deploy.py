@@ -46,7 +46,7 @@ def test_image_copies_what_is_there_and_starts_what_is_installed():
         assert (ROOT / path).exists(), path
     scripts = (ROOT / "pyproject.toml").read_text("utf-8")
     assert 'ENTRYPOINT ["/opt/roofline/bin/roofline"]' in text
-    assert 'roofline = "app.cli:main"' in scripts
+    assert 'roofline = "roofline.cli.main:main"' in scripts
     assert re.search(r"^USER \d+$", text, re.MULTILINE), "not root"
 
 
@@ -54,7 +54,7 @@ def test_readme_of_the_wheel_and_packaged_folders_are_in_the_image():
     """The wheel is built inside: all that its configuration names must have been copied."""
     text = (DEPLOY / "Containerfile").read_text("utf-8")
     project = (ROOT / "pyproject.toml").read_text("utf-8")
-    included = re.findall(r'^(\w+) = "app/_assets/\w+"$', project, re.MULTILINE)
+    included = re.findall(r'^(\w+) = "roofline/_assets/\w+"$', project, re.MULTILINE)
     assert included
     for name in [*included, "pyproject.toml", "README.md", "app"]:
         assert re.search(rf"^COPY .*\b{re.escape(name)}\b", text, re.MULTILINE), name

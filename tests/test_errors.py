@@ -1,6 +1,6 @@
 """What an error says reaches terminals, logs and pages."""
 
-from app.errors import UnknownFormatError
+from roofline.errors import UnknownFormatError
 
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal():

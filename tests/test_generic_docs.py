@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
 
 DOCUMENT = (Path(__file__).resolve().parents[1] / "docs" / "generic-format.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```(?:csv|json)\n(.*?)```", DOCUMENT, flags=re.DOTALL)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app import kernel_cache
+from roofline.importers import kernel_cache
 
 
 def test_folder_that_can_be_written_is_used_as_it_is(
@@ -39,10 +39,10 @@ def test_kernels_of_a_read_only_folder_are_copied(tmp_path: Path, monkeypatch: p
 def test_readers_load_where_no_folder_can_be_written_and_leave_nothing(tmp_path: Path):
     place = {kernel_cache.VARIABLE: "/proc/none", "TMPDIR": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", "from app.importers.xspace import wire; print(wire.__name__)"],
+        [sys.executable, "-c", "from roofline.importers.xspace import wire; print(wire.__name__)"],
         env={**os.environ, **place},
         capture_output=True,
         text=True,
     )
-    assert (done.stdout.strip(), done.stderr) == ("app.importers.xspace.wire", "")
+    assert (done.stdout.strip(), done.stderr) == ("roofline.importers.xspace.wire", "")
     assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.notebook import open_profile
+from roofline.notebook import open_profile
 
 SAMPLE = Path(__file__).parents[1] / "sample_profiles" / "xspace" / "v6e-training.xplane.pb"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app import settings
-from app.errors import SettingsError
-from app.settings import Settings, forget_secrets
+from roofline import settings
+from roofline.errors import SettingsError
+from roofline.settings import Settings, forget_secrets
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [*ROOT.glob("deploy/*"), *ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "Makefile"]

@@ -1,5 +1,5 @@
 // The page data under other peaks: bounds, efficiencies and savings of every op and program point again, from
-// their rates. Pure. The rules are those of `app/analysis/measure.py`; a test holds the two equal.
+// their rates. Pure. The rules are those of `app/roofline/analysis/measure.py`; a test holds the two equal.
 
 import { deviceFields, levelIds, mainLevel, unitIds } from "./peaks.js";
 

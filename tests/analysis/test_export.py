@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis.analyse import analyse
-from app.analysis.export import analysis_to_json, op_records, ops_to_csv
-from app.analysis.records import AnalysisOptions
-from app.devices import resolve
-from app.model.memory import MemoryLevel
-from app.model.profile import Diagnostic, Host, Severity
-from app.model.units import GB_PER_GIB
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.exports.records import analysis_to_json, op_records, ops_to_csv
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Host, Severity
+from roofline.model.units import GB_PER_GIB
 from tests.builders import (
     ABSENT,
     LEVELS,

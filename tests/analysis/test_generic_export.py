@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.analysis.analyse import analyse
-from app.analysis.generic_export import SCHEMA, to_generic
-from app.analysis.records import AnalysisOptions, RooflineAnalysis
-from app.devices import resolve
-from app.importers.generic.documents import SCHEMA as SCHEMA_READ
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
-from app.model.categories import is_container
-from app.samples import find_samples
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.devices import resolve
+from roofline.exports.generic import SCHEMA, to_generic
+from roofline.importers.generic.documents import SCHEMA as SCHEMA_READ
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.library.samples import find_samples
+from roofline.model.categories import is_container
 from tests.builders import analysed
 
 SAMPLES = find_samples(Path(__file__).resolve().parents[2] / "sample_profiles")

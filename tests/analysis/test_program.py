@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from app.analysis.records import Scope
-from app.analysis.roofline import COMPUTE_BOUND
-from app.model.device import HardwareCounters, MeasuredWork
-from app.model.memory import MemoryLevel
-from app.model.units import gib_to_gb
+from roofline.analysis.records import Scope
+from roofline.analysis.roofline import COMPUTE_BOUND
+from roofline.model.device import HardwareCounters, MeasuredWork
+from roofline.model.memory import MemoryLevel
+from roofline.model.units import gib_to_gb
 from tests.builders import ABSENT, analysed, counters, make_steps, reported
 
 OPS = """

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis.records import Cost
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
-from app.model.units import GB_PER_GIB
+from roofline.analysis.records import Cost
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.units import GB_PER_GIB
 from tests.builders import ABSENT, LEVELS, analysed, reported
 
 HBM, VMEM_READ, VMEM_WRITE = MemoryLevel.HBM, MemoryLevel.VMEM_READ, MemoryLevel.VMEM_WRITE
@@ -266,7 +266,7 @@ def test_diagnostics_are_whole_sentences(note):
 
 @pytest.fixture
 def note():
-    from app.model.profile import Diagnostic, Severity
+    from roofline.model.profile import Diagnostic, Severity
 
     def worded(text, count):
         found = Diagnostic(severity=Severity.INFO, code="x", message=text, count=count)

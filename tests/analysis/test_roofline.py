@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis import roofline
-from app.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, attainable_gflops, classify
-from app.model.units import GB_PER_GIB, gib_to_gb
+from roofline.analysis import roofline
+from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, attainable_gflops, classify
+from roofline.model.units import GB_PER_GIB, gib_to_gb
 
 NAN = float("nan")
 POSITIVE = st.floats(1e-6, 1e12)

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions, Scope
-from app.analysis.roofline import COMPUTE_BOUND
-from app.devices import resolve
-from app.model.compute import ComputeUnit
-from app.model.device import ComputePeak, Device, PeakOrigin
-from app.model.memory import MemoryLevel
-from app.model.profile import Provenance
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, Scope
+from roofline.analysis.roofline import COMPUTE_BOUND
+from roofline.devices import resolve
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import ComputePeak, Device, PeakOrigin
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Provenance
 from tests.builders import profile_from_table, reported
 
 TENSOR, VECTOR = ComputeUnit.MATRIX_FP16, ComputeUnit.VECTOR_FP32

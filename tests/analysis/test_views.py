@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis.records import MAX_OPS
-from app.model.categories import is_infeed_outfeed
+from roofline.analysis.records import MAX_OPS
+from roofline.model.categories import is_infeed_outfeed
 from tests.builders import analysed, reported
 
 WITH_INFEED = """

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from app.analysis.xprof_table import to_xprof
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
-from app.model.profile import Diagnostic, Severity
+from roofline.exports.xprof import to_xprof
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Severity
 from tests.builders import analysed, make_steps, reported
 
 OPS = """

@@ -38,7 +38,16 @@ def serving(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator
     """Starts a server below `folder`; `settings` are environment variables."""
     folder.mkdir(parents=True, exist_ok=True)
     data_dir, log = folder / "data", folder / "server.log"
-    command = [sys.executable, "-m", "app", "serve", "--port", "0", "--data-dir", str(data_dir)]
+    command = [
+        sys.executable,
+        "-m",
+        "roofline",
+        "serve",
+        "--port",
+        "0",
+        "--data-dir",
+        str(data_dir),
+    ]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(settings or {})}
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)

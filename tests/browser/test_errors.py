@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app.storage.database import FILE_NAME as DATABASE
+from roofline.storage.database import FILE_NAME as DATABASE
 from tests.browser.conftest import NewPage
 from tests.browser.files import drop
 from tests.browser.serving import Server, serving

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from app.samples import Sample, find_samples
+from roofline.library.samples import Sample, find_samples
 from tests.browser import view
 from tests.browser.conftest import NewPage
 from tests.browser.files import drop

@@ -5,16 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from app import calibrate
-from app.calibrate.hardware import Cache, Machine, read_caches, this_machine
-from app.calibrate.matmul import measure_matmul
-from app.calibrate.stream import Plan, measure_bandwidth, plans
-from app.calibrate.timing import Effort, Rate, rate_of
-from app.devices.this_machine import read_machine
-from app.errors import SettingsError
-from app.model.compute import ComputeUnit
-from app.model.device import PeakOrigin
-from app.model.memory import MemoryLevel
+from roofline.cli import calibrate
+from roofline.cli.calibrate.hardware import Cache, Machine, read_caches, this_machine
+from roofline.cli.calibrate.matmul import measure_matmul
+from roofline.cli.calibrate.stream import Plan, measure_bandwidth, plans
+from roofline.cli.calibrate.timing import Effort, Rate, rate_of
+from roofline.devices.this_machine import read_machine
+from roofline.errors import SettingsError
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import PeakOrigin
+from roofline.model.memory import MemoryLevel
 
 TINY = Effort(seconds=0.0, timings=3, counted=2)
 KIB, MIB = 2**10, 2**20

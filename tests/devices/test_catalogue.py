@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from app.devices.catalogue import find, parts, sources
-from app.devices.catalogue import part as part_of
-from app.devices.parts import FigureStatus, Part
-from app.model.compute import ComputeUnit
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
+from roofline.devices.catalogue import find, parts, sources
+from roofline.devices.catalogue import part as part_of
+from roofline.devices.parts import FigureStatus, Part
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "devices" / "ridges.csv"
 OTHERS = {

@@ -2,11 +2,11 @@
 
 import pytest
 
-from app.devices.choice import PeakChoice, read_choice
-from app.errors import BadViewError
-from app.model.compute import ComputeUnit
-from app.model.memory import MemoryLevel
-from app.model.units import gib_to_gb
+from roofline.devices.choice import PeakChoice, read_choice
+from roofline.errors import BadViewError
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+from roofline.model.units import gib_to_gb
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.devices.families import resolve_family
-from app.devices.lookup import identify
-from app.model.device import DeviceKind, DeviceTraits
+from roofline.devices.families import resolve_family
+from roofline.devices.lookup import identify
+from roofline.model.device import DeviceKind, DeviceTraits
 from tests.builders import reported
 
 AMPERE, ADA = "Nvidia GPU (Ampere)", "Nvidia GPU (Ada Lovelace)"

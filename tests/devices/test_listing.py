@@ -2,7 +2,7 @@
 
 import json
 
-from app.devices.listing import device_list
+from roofline.devices.listing import device_list
 from tests.devices.test_lookup import this_machine
 
 

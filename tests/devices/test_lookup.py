@@ -2,13 +2,13 @@
 
 import pytest
 
-from app.devices import PeakChoice, resolve
-from app.devices.catalogue import part as part_of
-from app.devices.this_machine import machine_part
-from app.errors import BadViewError
-from app.model.compute import ComputeUnit
-from app.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
-from app.model.memory import MemoryLevel
+from roofline.devices import PeakChoice, resolve
+from roofline.devices.catalogue import part as part_of
+from roofline.devices.this_machine import machine_part
+from roofline.errors import BadViewError
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
+from roofline.model.memory import MemoryLevel
 
 GPU, TPU, CPU = DeviceKind.GPU, DeviceKind.TPU, DeviceKind.CPU
 HBM, SHARED_L1 = MemoryLevel.HBM, MemoryLevel.SHARED_L1

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from app.devices import resolve
-from app.model.device import DeviceKind, PeakOrigin
-from app.model.memory import MemoryLevel
-from app.model.units import gib_to_gb
+from roofline.devices import resolve
+from roofline.model.device import DeviceKind, PeakOrigin
+from roofline.model.memory import MemoryLevel
+from roofline.model.units import gib_to_gb
 from tests.builders import counters, make_device, reported
 
 

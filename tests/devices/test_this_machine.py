@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.devices.this_machine import machine_files, read_machine, written_at_ns
+from roofline.devices.this_machine import machine_files, read_machine, written_at_ns
 
 ENTRY = {
     "version": 1,

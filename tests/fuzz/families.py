@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from app.importers.generic.template import CSV as GENERIC_CSV
-from app.importers.generic.template import JSON as GENERIC_JSON
-from app.importers.xspace.hlo_module import parse_module
+from roofline.importers.generic.template import CSV as GENERIC_CSV
+from roofline.importers.generic.template import JSON as GENERIC_JSON
+from roofline.importers.xspace.hlo.module import parse_module
 from tests.fuzz.mutation import Mutator, bend, bytes_of, fields_of
 from tests.fuzz.packing import PACKERS, bent_zip
 from tests.fuzz.report_mutation import bent_report

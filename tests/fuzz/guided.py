@@ -26,15 +26,15 @@ import atheris
 
 # Compiled functions, which instrumented bytecode would break.
 _COMPILED = (
-    "app.importers.pytorch.json_text",
-    "app.importers.pytorch.nesting",
-    "app.importers.pytorch.scan",
-    "app.importers.xspace.spans",
-    "app.importers.xspace.texts",
-    "app.importers.xspace.wire",
+    "roofline.importers.pytorch.json_text",
+    "roofline.importers.pytorch.nesting",
+    "roofline.importers.pytorch.scan",
+    "roofline.importers.xspace.spans",
+    "roofline.importers.xspace.texts",
+    "roofline.importers.xspace.wire",
 )
 
-with atheris.instrument_imports(include=["app"], exclude=list(_COMPILED)):
+with atheris.instrument_imports(include=["roofline"], exclude=list(_COMPILED)):
     from tests.fuzz import importing
     from tests.fuzz.corpus_files import keep
     from tests.fuzz.families import FAMILIES, changed, seeds_of, upload_of

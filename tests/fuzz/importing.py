@@ -11,13 +11,13 @@ from types import FrameType
 from typing import NoReturn
 from unicodedata import category
 
-from app.analysis.records import RooflineAnalysis
-from app.errors import RooflineError
-from app.importers.archives import UnpackLimits
-from app.importers.source import SourceFile
-from app.pipeline import analyse_sources, open_sources
-from app.presentation.page import PageIdentity, build_page, op_details
-from app.report import render
+from roofline.analysis.records import RooflineAnalysis
+from roofline.errors import RooflineError
+from roofline.exports.render import render
+from roofline.importers.intake.archives import UnpackLimits
+from roofline.importers.source import SourceFile
+from roofline.pipeline import analyse_sources, open_sources
+from roofline.presentation.page import PageIdentity, build_page, op_details
 from tests.fuzz.families import Upload
 
 SECONDS = 5.0  # of a processor

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import Settings
+from roofline.settings import Settings
 from tests.fuzz.corpus_files import corpus, kept
 from tests.fuzz.families import FAMILIES, upload_of
 from tests.fuzz.hostile import ARCHIVES, LONG_TEXTS, NAMES

@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.settings import Settings
+from roofline.settings import Settings
 from tests.tools.generate_xspace import Config, write_profile
 from tests.web.conftest import Client, running
 

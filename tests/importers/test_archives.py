@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from app.errors import RooflineError, UploadRejectedError, UploadTooLargeError
-from app.importers import archives
-from app.importers.archives import Unpacked, UnpackLimits, unpack
-from app.importers.source import SourceFile
+from roofline.errors import RooflineError, UploadRejectedError, UploadTooLargeError
+from roofline.importers.intake import archives
+from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
+from roofline.importers.source import SourceFile
 
 CONTENT = b"\n\x10profile bytes" * 100
 

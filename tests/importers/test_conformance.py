@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from app.importers import archives
-from app.importers.registry import IMPORTERS, Importer, identify, import_profile
-from app.importers.source import SourceFile
-from app.model.memory import MemoryLevel
-from app.model.profile import OpTable, Profile, Provenance
-from app.samples import Sample, find_samples
+from roofline.importers.intake import archives
+from roofline.importers.registry import IMPORTERS, Importer, identify, import_profile
+from roofline.importers.source import SourceFile
+from roofline.library.samples import Sample, find_samples
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import OpTable, Profile, Provenance
 from tests.tools import damage
 
 ROOT = Path(__file__).resolve().parents[2]

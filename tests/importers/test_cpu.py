@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions
-from app.devices import resolve
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
-from app.importers.xspace.hlo_cost import CostModel
-from app.importers.xspace.hlo_ops import Programs
-from app.importers.xspace.hlo_units import unit_on_cpu
-from app.importers.xspace.planes import open_space
-from app.model.device import DeviceKind
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.importers.xspace.hlo.cost import CostModel
+from roofline.importers.xspace.hlo.ops import Programs
+from roofline.importers.xspace.hlo.units import unit_on_cpu
+from roofline.importers.xspace.planes import open_space
+from roofline.model.device import DeviceKind
 from tests.tools.gpu_captures import gpu_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xprof_json import our_tables

@@ -8,26 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions
-from app.devices import resolve
-from app.errors import (
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.errors import (
     CorruptProfileError,
     IncompleteProfileError,
     RooflineError,
     UploadTooLargeError,
 )
-from app.importers import generic
-from app.importers.generic import documents, tables
-from app.importers.generic.names import Field, meaning_of, precision_named, unit_named
-from app.importers.generic.template import TEMPLATES
-from app.importers.generic.units import Dimension, parse_quantity, unit_factor
-from app.importers.registry import identify, import_profile
-from app.importers.source import SourceFile
-from app.model.compute import ComputeUnit, Precision
-from app.model.device import DeviceKind, PeakOrigin
-from app.model.memory import MemoryLevel
-from app.model.profile import Profile, Provenance
+from roofline.importers import generic
+from roofline.importers.generic import documents, tables
+from roofline.importers.generic.names import Field, meaning_of, precision_named, unit_named
+from roofline.importers.generic.template import TEMPLATES
+from roofline.importers.generic.units import Dimension, parse_quantity, unit_factor
+from roofline.importers.registry import identify, import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.compute import ComputeUnit, Precision
+from roofline.model.device import DeviceKind, PeakOrigin
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile, Provenance
 from tests.tools import damage
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_profiles" / "generic"
@@ -236,13 +236,13 @@ def test_sums_beyond_64_bits_are_refused(read):
 
 
 def test_limits(read, monkeypatch):
-    monkeypatch.setattr("app.importers.generic.tables.MAX_ROWS", 2)
+    monkeypatch.setattr("roofline.importers.generic.tables.MAX_ROWS", 2)
     with pytest.raises(UploadTooLargeError, match="more than 2 rows"):
         read("name,flops,bytes,time_s\n" + "a,1,1,1\n" * 3)
-    monkeypatch.setattr("app.importers.generic.documents.MAX_ROWS", 0)
+    monkeypatch.setattr("roofline.importers.generic.documents.MAX_ROWS", 0)
     with pytest.raises(UploadTooLargeError, match="more than 0 kernels"):
         read(document())
-    monkeypatch.setattr("app.importers.generic.reader.MAX_BYTES", 10)
+    monkeypatch.setattr("roofline.importers.generic.reader.MAX_BYTES", 10)
     with pytest.raises(UploadTooLargeError, match="larger than"):
         read(GEMM)
     assert (

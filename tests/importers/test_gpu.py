@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions, Cost
-from app.devices import resolve
-from app.errors import RooflineError
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
-from app.importers.xspace.kernels import framework_op, is_memcpy
-from app.model.memory import MemoryLevel
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, Cost
+from roofline.devices import resolve
+from roofline.errors import RooflineError
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.importers.xspace.kernels import framework_op, is_memcpy
+from roofline.model.memory import MemoryLevel
 from tests.tools.comparison import compare
 from tests.tools.gpu_captures import HOPPER, gpu_plane, host_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.importers.xspace.hlo_cost import CostModel
-from app.importers.xspace.hlo_module import Module, group_size, parse_module
+from roofline.importers.xspace.hlo.cost import CostModel
+from roofline.importers.xspace.hlo.module import Module, group_size, parse_module
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "hlo"
 PROGRAMS = sorted(path.name.removesuffix(".pb.gz") for path in GOLDEN.glob("*.pb.gz"))

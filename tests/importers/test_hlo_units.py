@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from app.importers.xspace.hlo_units import split_by_unit, unit_on_cpu, unit_on_gpu
-from app.model.compute import ComputeUnit
+from roofline.importers.xspace.hlo.units import split_by_unit, unit_on_cpu, unit_on_gpu
+from roofline.model.compute import ComputeUnit
 from tests.importers.test_hlo_cost import program
 
 FP32, FP64 = ComputeUnit.VECTOR_FP32, ComputeUnit.VECTOR_FP64

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.importers.xspace.hosts import merge_hosts
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
-from app.model.profile import Diagnostic, Host, Severity
+from roofline.importers.xspace.hosts import merge_hosts
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Host, Severity
 from tests.builders import counters, make_steps, profile_from_table, reported
 
 US = 10**6

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.importers._kernel_names import is_communication, kernel_category
+from roofline.importers.shared.kernel_names import is_communication, kernel_category
 
 
 @pytest.mark.parametrize(

@@ -11,21 +11,21 @@ import numpy as np
 import pytest
 import zstandard
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions
-from app.devices import resolve
-from app.errors import CorruptProfileError, IncompleteProfileError
-from app.importers.archives import UnpackLimits, unpack
-from app.importers.nsight_compute.launches import Launch, ResultKind
-from app.importers.nsight_compute.report import read_report
-from app.importers.nsight_compute.tensor import operations_per_warp, tensor_work
-from app.importers.nsight_compute.work import LaunchWork, launch_work
-from app.importers.registry import IMPORTERS, import_profile
-from app.importers.source import SourceFile
-from app.model.compute import ComputeUnit
-from app.model.device import PeakOrigin
-from app.model.memory import MemoryLevel
-from app.model.profile import Profile, Provenance
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.errors import CorruptProfileError, IncompleteProfileError
+from roofline.importers.intake.archives import UnpackLimits, unpack
+from roofline.importers.nsight_compute.launches import Launch, ResultKind
+from roofline.importers.nsight_compute.report import read_report
+from roofline.importers.nsight_compute.tensor import operations_per_warp, tensor_work
+from roofline.importers.nsight_compute.work import LaunchWork, launch_work
+from roofline.importers.registry import IMPORTERS, import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import PeakOrigin
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile, Provenance
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_ncu_samples import KERNELS, Kernel, Strings
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import CorruptProfileError
-from app.importers.nsight_compute.tables import starts_like_text
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
+from roofline.errors import CorruptProfileError
+from roofline.importers.nsight_compute.tables import starts_like_text
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
 from tests.tools import damage
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_ncu_samples import KERNELS, Kernel, Style

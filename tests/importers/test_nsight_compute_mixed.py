@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import UploadRejectedError
-from app.importers._counted import kernel_key
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
-from app.model.compute import ComputeUnit
-from app.model.memory import MemoryLevel
-from app.model.profile import Profile, Provenance
+from roofline.errors import UploadRejectedError
+from roofline.importers.registry import import_profile
+from roofline.importers.shared.join_counters import kernel_key
+from roofline.importers.source import SourceFile
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile, Provenance
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.gpu_captures import gpu_plane
 from tests.tools.make_ncu_samples import Kernel

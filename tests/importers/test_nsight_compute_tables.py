@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import IncompleteProfileError, RooflineError, UnknownFormatError
-from app.importers.nsight_compute import quantities
-from app.importers.nsight_compute.report import read_report
-from app.importers.nsight_compute.tables import read_tables, starts_like_text
-from app.importers.nsight_compute.work import LaunchWork, launch_work
-from app.importers.registry import IMPORTERS, import_profile
-from app.importers.source import SourceFile
-from app.model.memory import MemoryLevel
-from app.model.profile import Profile
+from roofline.errors import IncompleteProfileError, RooflineError, UnknownFormatError
+from roofline.importers.nsight_compute import quantities
+from roofline.importers.nsight_compute.report import read_report
+from roofline.importers.nsight_compute.tables import read_tables, starts_like_text
+from roofline.importers.nsight_compute.work import LaunchWork, launch_work
+from roofline.importers.registry import IMPORTERS, import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.make_ncu_samples import KERNELS, Kernel, Style
 

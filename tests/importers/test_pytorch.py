@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.importers.registry import IMPORTERS, identify, import_profile
-from app.importers.source import SourceFile
-from app.model.compute import ComputeUnit
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
-from app.model.profile import Profile, Provenance
+from roofline.importers.registry import IMPORTERS, identify, import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile, Provenance
 from tests.tools.make_kineto_traces import (
     BACKWARD_THREAD,
     BF16,
@@ -491,7 +491,7 @@ def test_huge_shapes_are_refused_or_unknown(read):
 
 
 def test_many_shapes_share_rows_and_lose_no_work(read, monkeypatch):
-    from app.importers.pytorch import rows
+    from roofline.importers.pytorch import rows
 
     monkeypatch.setattr(rows, "MAX_LABELS", 3)
     trace = KinetoTrace()

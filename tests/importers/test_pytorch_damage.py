@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.importers.pytorch import events as reading
-from app.importers.pytorch.events import read_trace
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
+from roofline.importers.pytorch import events as reading
+from roofline.importers.pytorch.events import read_trace
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
 from tests.tools import damage
 from tests.tools.make_kineto_traces import KinetoTrace, h100_training, mi300x_rank
 

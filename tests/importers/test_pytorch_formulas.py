@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.importers.pytorch.inputs import read_inputs
-from app.importers.pytorch.signatures import read_signature
-from app.importers.pytorch.words import kernel_category, operator_category, unit_of
-from app.model.compute import ComputeUnit
+from roofline.importers.pytorch.inputs import read_inputs
+from roofline.importers.pytorch.signatures import read_signature
+from roofline.importers.pytorch.words import kernel_category, operator_category, unit_of
+from roofline.model.compute import ComputeUnit
 
 FP32, BF16 = "float", "c10::BFloat16"
 

@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions
-from app.devices import resolve
-from app.errors import CorruptProfileError, IncompleteProfileError, RooflineError
-from app.importers.archives import UnpackLimits
-from app.importers.registry import identify, import_profile
-from app.importers.rocprof_compute import FORMAT_ID
-from app.importers.source import SourceFile
-from app.model.compute import ComputeUnit
-from app.model.device import PeakOrigin
-from app.model.memory import MemoryLevel
-from app.model.profile import Profile, Provenance
-from app.pipeline import open_sources
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.errors import CorruptProfileError, IncompleteProfileError, RooflineError
+from roofline.importers.intake.archives import UnpackLimits
+from roofline.importers.registry import identify, import_profile
+from roofline.importers.rocprof_compute import FORMAT_ID
+from roofline.importers.source import SourceFile
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import PeakOrigin
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile, Provenance
+from roofline.pipeline import open_sources
 from tests.tools import damage
 from tests.tools.make_rocprof_folder import GEMM, REDUCE, STENCIL, dispatch, table, workload
 

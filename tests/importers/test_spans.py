@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.importers.xspace import spans
-from app.importers.xspace.spans import PairNumbers, StepFollower, Walk
+from roofline.importers.xspace import spans
+from roofline.importers.xspace.spans import PairNumbers, StepFollower, Walk
 
 U64 = 2**64
 NESTED_ONLY, SKIPPED = -1, -2

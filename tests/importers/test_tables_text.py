@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import CorruptProfileError, UploadTooLargeError
-from app.importers._tables_text import (
+from roofline.errors import CorruptProfileError, UploadTooLargeError
+from roofline.importers.shared.tables_text import (
     decimal_mark,
     decode,
     first_row,

@@ -7,12 +7,12 @@ import zipfile
 
 import pytest
 
-from app.errors import UnknownFormatError
-from app.importers.archives import UnpackLimits
-from app.importers.registry import IMPORTERS, identify
-from app.importers.source import SourceFile
-from app.importers.wrong_files import is_perfetto
-from app.pipeline import open_sources
+from roofline.errors import UnknownFormatError
+from roofline.importers.intake.archives import UnpackLimits
+from roofline.importers.intake.wrong_files import is_perfetto
+from roofline.importers.registry import IMPORTERS, identify
+from roofline.importers.source import SourceFile
+from roofline.pipeline import open_sources
 from tests.tools import damage
 from tests.tools.xspace_wire import varint
 

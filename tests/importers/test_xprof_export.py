@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions, RooflineAnalysis
-from app.devices import resolve
-from app.errors import CorruptProfileError, RooflineError, UploadRejectedError
-from app.importers.registry import identify, import_profile
-from app.importers.source import SourceFile
-from app.importers.xprof_export import FORMAT_ID, recognises
-from app.importers.xprof_export.tables import column_id
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
-from app.model.profile import Profile
-from app.model.units import gib_to_gb
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.devices import resolve
+from roofline.errors import CorruptProfileError, RooflineError, UploadRejectedError
+from roofline.importers.registry import identify, import_profile
+from roofline.importers.source import SourceFile
+from roofline.importers.xprof_export import FORMAT_ID, recognises
+from roofline.importers.xprof_export.tables import column_id
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile
+from roofline.model.units import gib_to_gb
 from tests.builders import profile_from_table
 from tests.tools import damage
 from tests.tools.make_xprof_exports import GPU_OPS, as_csv, gpu_tables, hlo_stats

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions
-from app.devices import resolve
-from app.errors import RooflineError
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.errors import RooflineError
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
 from tests.tools import rewire
 from tests.tools.comparison import compare
 from tests.tools.generate_xspace import Config, write_profile

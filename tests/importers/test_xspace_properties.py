@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions, RooflineAnalysis
-from app.devices import resolve
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
-from app.model.profile import Profile
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.devices import resolve
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Profile
 from tests.tools.small_profiles import MICROSECOND_PS as US
 from tests.tools.small_profiles import SmallOp, hbm, space_bytes, tpu_plane
 from tests.tools.xspace_wire import CMEM, HBM, READ, WRITE

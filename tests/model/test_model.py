@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.model.categories import is_container, is_infeed_outfeed
-from app.model.compute import ComputeUnit
-from app.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
-from app.model.units import gb_to_gib, gib_to_gb, ps_to_ns, ps_to_us
+from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
+from roofline.model.units import gb_to_gib, gib_to_gb, ps_to_ns, ps_to_us
 
 
 def test_units_are_those_of_data_sheets_and_of_the_page():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.model.memory import MemoryLevel
-from app.presentation.figure import roofline_figure
+from roofline.model.memory import MemoryLevel
+from roofline.presentation.figure import roofline_figure
 from tests.builders import analysed, reported
 
 OPS = """

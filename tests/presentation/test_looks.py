@@ -5,18 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from app.model.compute import ComputeUnit
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
-from app.model.profile import Provenance
-from app.presentation.columns import op_columns, program_columns
-from app.presentation.device_fields import device_fields
-from app.presentation.palette import (
-    COMPUTE_STYLE,
-    LEVEL_STYLES,
-    UNKNOWN_STYLE,
-    category_style,
-)
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Provenance
+from roofline.presentation.columns import op_columns, program_columns
+from roofline.presentation.device_fields import device_fields
+from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_STYLE, category_style
 from tests.builders import analysed, counters, reported
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
-from app.model.profile import Diagnostic, Host, Severity
-from app.presentation import page as page_module
-from app.presentation.columns import op_columns
-from app.presentation.page import (
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Host, Severity
+from roofline.presentation import page as page_module
+from roofline.presentation.columns import op_columns
+from roofline.presentation.page import (
     PageIdentity,
     _numbers,
     build_page,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
-from app.model.profile import Diagnostic, Severity
-from app.presentation.verdict import (
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Severity
+from roofline.presentation.verdict import (
     THIN_SPACE,
     _digits,
     _percent,

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions
-from app.devices import PeakChoice, resolve
-from app.devices.listing import device_list
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
-from app.model.compute import ComputeUnit
-from app.model.device import DeviceKind, PeakOrigin
-from app.model.memory import MemoryLevel
-from app.presentation.page import PageIdentity, page_data
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import PeakChoice, resolve
+from roofline.devices.listing import device_list
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind, PeakOrigin
+from roofline.model.memory import MemoryLevel
+from roofline.presentation.page import PageIdentity, page_data
 from tests.builders import make_steps, profile_from_table, reported
 from tests.page_rows import program_points
 

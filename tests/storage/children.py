@@ -10,8 +10,8 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from app.orders import WorkOrder
-from app.storage.results import CSV, PAGE, ROOFLINE, ResultWriter
+from roofline.imports.messages import WorkOrder
+from roofline.storage.results import CSV, PAGE, ROOFLINE, ResultWriter
 
 SUMMARY = {
     "device": "TPU v9",
@@ -46,7 +46,7 @@ def by_content(order: WorkOrder, pipe: Connection) -> None:
         error = {"code": "corrupt-profile", "message": "It is broken.", "remedy": "Mend it."}
         _say(pipe, error=error)
     else:
-        from app.worker import run
+        from roofline.imports.child.child import run
 
         run(order, pipe)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.database import Database
-from app.storage.tables import instance, metadata
+from roofline.storage.database import Database
+from roofline.storage.tables import instance, metadata
 from tests.storage.children import by_content
 from tests.storage.places import LEASE_S, ROOT, Place, Workers
 from tests.tools.generate_xspace import Config, write_profile
@@ -88,10 +88,10 @@ def place(request: pytest.FixtureRequest) -> Place:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.jobs.run_in_child", by_content)
-    monkeypatch.setattr("app.storage.jobs.LEASE_S", LEASE_S)
-    monkeypatch.setattr("app.instance.REDELIVER_EVERY_S", 0.5)
-    monkeypatch.setattr("app.instance.LOST_AFTER_S", 5.0)
+    monkeypatch.setattr("roofline.imports.children.run_in_child", by_content)
+    monkeypatch.setattr("roofline.storage.jobs.LEASE_S", LEASE_S)
+    monkeypatch.setattr("roofline.library.instance.REDELIVER_EVERY_S", 0.5)
+    monkeypatch.setattr("roofline.library.instance.LOST_AFTER_S", 5.0)
 
 
 @pytest.fixture

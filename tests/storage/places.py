@@ -11,11 +11,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.instance import InstanceOptions
-from app.library import Failed, Importing, ProfileLibrary, Ready
-from app.orders import ImportLimits
-from app.settings import Settings
-from app.storage.profiles import ProfileId
+from roofline.imports.messages import ImportLimits
+from roofline.library.instance import InstanceOptions
+from roofline.library.profiles import Failed, Importing, ProfileLibrary, Ready
+from roofline.settings import Settings
+from roofline.storage.profiles import ProfileId
 
 ROOT = Path(__file__).resolve().parents[2]
 LEASE_S = 2.0

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from app.admin import run_backup, run_doctor, run_gc, run_restore
-from app.errors import SettingsError
-from app.library import Ready
-from app.settings import Settings
-from app.storage.database import FILE_NAME
-from app.storage.raw import key_of
+from roofline.cli.admin import run_backup, run_doctor, run_gc, run_restore
+from roofline.errors import SettingsError
+from roofline.library.profiles import Ready
+from roofline.settings import Settings
+from roofline.storage.database import FILE_NAME
+from roofline.storage.raw import key_of
 from tests.storage.places import Place, add, raw_bytes, settled, stored
 from tests.storage.test_both_places import damage, digests, store_of
 

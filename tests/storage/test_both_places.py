@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.errors import BadEditError, CorruptProfileError, ProfileNotFoundError
-from app.library import Failed, Importing, ProfileLibrary, Ready
-from app.storage import statements
-from app.storage.raw import key_of
-from app.storage.records import Manifest
-from app.storage.results import PAGE
-from app.storage.upkeep import sweep_expired, sweep_orphans, sweep_over_quota
+from roofline.errors import BadEditError, CorruptProfileError, ProfileNotFoundError
+from roofline.library.profiles import Failed, Importing, ProfileLibrary, Ready
+from roofline.storage import statements
+from roofline.storage.raw import key_of
+from roofline.storage.records import Manifest
+from roofline.storage.results import PAGE
+from roofline.storage.upkeep import sweep_expired, sweep_orphans, sweep_over_quota
 from tests.storage.places import Place, add, eventually, raw_bytes, settled, stored
 from tests.tools.generate_xspace import Config, write_profile
 

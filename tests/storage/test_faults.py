@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.admin import run_doctor, run_gc
-from app.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
-from app.library import Failed, Importing, ProfileLibrary, Ready
-from app.storage import statements
-from app.storage.database import FILE_NAME
+from roofline.cli.admin import run_doctor, run_gc
+from roofline.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
+from roofline.library.profiles import Failed, Importing, ProfileLibrary, Ready
+from roofline.storage import statements
+from roofline.storage.database import FILE_NAME
 from tests.storage.places import (
     LEASE_S,
     ROOT,
@@ -259,7 +259,7 @@ def test_database_that_cannot_grow_is_said_and_recovers(folder: Place):
 
 
 def test_locked_database_is_busy_not_broken(folder: Place, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("app.storage.database.BUSY_WAIT_S", 0.1)
+    monkeypatch.setattr("roofline.storage.database.BUSY_WAIT_S", 0.1)
     library = folder.library()
     profile_id = stored(library, b"stub")
     other = sqlite3.connect(folder.root / "server" / FILE_NAME, isolation_level=None)
@@ -328,7 +328,7 @@ def test_database_that_is_gone_is_said_without_its_password(tmp_path: Path):
 def test_object_store_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "geheim")
-    monkeypatch.setattr("app.storage.objects.RETRY_S", 0.1)
+    monkeypatch.setattr("roofline.storage.objects.RETRY_S", 0.1)
     place = Place(root=tmp_path, options={"blobs": "s3://b/p?endpoint=http://127.0.0.1:1&region=x"})
     with pytest.raises(StoreUnavailableError, match="object store"):
         library = place.library()
@@ -395,11 +395,11 @@ def test_raw_files_may_lie_in_another_folder(folder: Place, tmp_path: Path):
 
 
 def test_lease_is_longer_than_two_beats():
-    from app.runners import desk
-    from app.storage import jobs
+    from roofline.imports import job_run
+    from roofline.storage import jobs
 
     assert jobs.LEASE_S == LEASE_S  # as the tests set it; the real one is in the module
-    assert desk.BEAT_EVERY_S * 2 <= LEASE_S
+    assert job_run.BEAT_EVERY_S * 2 <= LEASE_S
 
 
 def test_library_that_was_closed_is_opened_again_and_goes_on(folder: Place, tmp_path: Path):

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import SettingsError, StorageFullError
-from app.storage import durable
-from app.storage.blobs import FolderBlobs, open_blobs
-from app.storage.raw import RawStore, key_of
-from app.storage.records import StoredFile, new_profile_id
-from app.storage.results import OPS, PAGE, ResultStore, ResultWriter
-from app.storage.staging import StagedFile, Staging, StagingArea
+from roofline.errors import SettingsError, StorageFullError
+from roofline.storage import durable
+from roofline.storage.blobs import FolderBlobs
+from roofline.storage.places import open_blobs
+from roofline.storage.raw import RawStore, key_of
+from roofline.storage.records import StoredFile, new_profile_id
+from roofline.storage.results import OPS, PAGE, ResultStore, ResultWriter
+from roofline.storage.staging import StagedFile, Staging, StagingArea
 from tests.storage.places import ROOT
 
 
@@ -79,7 +80,7 @@ def test_staging_sweeps_ended_processes_and_leaves_living_ones(tmp_path: Path, s
     mine = staging.new().receive_all("x", [b"1"])
     (tmp_path / "incoming" / "of-an-older-release").mkdir()
     code = (
-        "import os, sys; from pathlib import Path; from app.storage.staging import Staging\n"
+        "import os, sys; from pathlib import Path; from roofline.storage.staging import Staging\n"
         f"s = Staging(Path({str(tmp_path / 'incoming')!r})); s.open()\n"
         "s.new().receive_all('x', [b'1']); os.kill(os.getpid(), 9)"
     )

@@ -8,13 +8,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
-from app.errors import SettingsError
-from app.library import Ready
-from app.storage import database as database_module
-from app.storage.database import SCHEMA, Database
-from app.storage.manifests import DONE_FOLDER, import_manifests
-from app.storage.results import PAGE
-from app.storage.tables import metadata
+from roofline.errors import SettingsError
+from roofline.library.profiles import Ready
+from roofline.storage import database as database_module
+from roofline.storage.database import SCHEMA, Database
+from roofline.storage.manifests import DONE_FOLDER, import_manifests
+from roofline.storage.results import PAGE
+from roofline.storage.tables import metadata
 from tests.storage.places import Place, raw_bytes, settled, stored
 
 FIRST_RELEASE = Path(__file__).parent / "first_release"
@@ -61,7 +61,7 @@ def test_upgrade_that_was_cut_off_goes_on(old: Place, monkeypatch: pytest.Monkey
     database = Database(root)
     database.migrate()
     with monkeypatch.context() as patch:
-        patch.setattr("app.storage.manifests._put_aside", lambda *_: None)
+        patch.setattr("roofline.storage.manifests._put_aside", lambda *_: None)
         import_manifests(root, database)
     assert import_manifests(root, database) == ()
     database.close()
@@ -129,7 +129,7 @@ def test_newest_migration_is_the_schema_that_the_code_names():
 def test_alembic_is_loaded_only_when_a_step_is_due(folder: Place, run_python):
     folder.library().close()
     said = run_python(
-        "import sys; from pathlib import Path; from app.storage.database import Database\n"
+        "import sys; from pathlib import Path; from roofline.storage.database import Database\n"
         f"Database(Path({str(folder.root / 'server')!r})).migrate()\n"
         "print('alembic' in sys.modules)"
     )
@@ -138,7 +138,8 @@ def test_alembic_is_loaded_only_when_a_step_is_due(folder: Place, run_python):
 
 def test_terminal_commands_load_nothing_of_the_store(run_python):
     said = run_python(
-        "import sys; import app.cli, app.report, app.preload\n"
+        "import sys; import roofline.cli.main, roofline.exports.render\n"
+        "import roofline.imports.child.fork_server\n"
         "print(sorted({'sqlalchemy', 'alembic', 'obstore', 'procrastinate'} & set(sys.modules)))"
     )
     assert said == "[]"

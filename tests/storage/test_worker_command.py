@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.library import Ready
+from roofline.library.profiles import Ready
 from tests.storage.places import ROOT, Place, add, eventually, settled
 from tests.tools.services import Postgres, free_port
 
@@ -35,7 +35,7 @@ def worker(shared: Place, tmp_path: Path) -> Iterator[tuple["subprocess.Popen[st
     secret.write_text(f"{shared.options['database_url']}\n")
     command = ["worker", "--data-dir", str(tmp_path / "worker"), "--metrics-port", str(port)]
     with subprocess.Popen(
-        [sys.executable, "-m", "app", *command],
+        [sys.executable, "-m", "roofline", *command],
         env={
             **os.environ,
             "ROOFLINE_DATABASE_URL_FILE": str(secret),

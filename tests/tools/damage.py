@@ -4,12 +4,12 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions
-from app.devices import resolve
-from app.errors import RooflineError
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.errors import RooflineError
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
 
 
 def outcome(paths: Sequence[Path]) -> RooflineError | None:

@@ -99,7 +99,17 @@ def write_references(folder: Path) -> None:
 def xprof_costs(program: bytes) -> dict[str, list[Any]]:
     """category, FLOPs, model FLOPs, bytes, HBM bytes and source of each instruction."""
     # Not through the package: its compiled kernels are not installed beside xprof.
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "app" / "importers" / "xspace"))
+    sys.path.insert(
+        0,
+        str(
+            Path(__file__).resolve().parents[2]
+            / "app"
+            / "roofline"
+            / "importers"
+            / "xspace"
+            / "hlo"
+        ),
+    )
     import hlo_pb2
     from xprof.convert import raw_to_tool_data
 

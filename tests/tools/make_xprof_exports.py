@@ -11,12 +11,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions
-from app.analysis.xprof_table import to_xprof
-from app.devices import resolve
-from app.model.device import DeviceKind
-from app.model.memory import MemoryLevel
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.exports.xprof import to_xprof
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
 from tests.builders import make_steps, profile_from_table, reported
 from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.xprof_json import our_tables

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.analysis.analyse import analyse
-from app.analysis.records import AnalysisOptions
-from app.analysis.xprof_table import to_xprof
-from app.devices import resolve
-from app.importers.registry import import_profile
-from app.importers.source import SourceFile
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.exports.xprof import to_xprof
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
 
 
 def our_tables(files: Sequence[Path]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Children that misbehave, to be run in place of `app.jobs.run_in_child`."""
+"""Children that misbehave, to be run in place of `roofline.imports.children.run_in_child`."""
 
 import errno
 import json
@@ -9,7 +9,7 @@ import sys
 import time
 from multiprocessing.connection import Connection
 
-from app.orders import WorkOrder
+from roofline.imports.messages import WorkOrder
 
 
 def _say(pipe: Connection, **message: object) -> None:
@@ -48,7 +48,7 @@ def babble(_order: WorkOrder, pipe: Connection) -> None:
 
 def spin(order: WorkOrder, _pipe: Connection) -> None:
     """Computes for ever, within its limits."""
-    from app.worker import limit
+    from roofline.imports.child.child import limit
 
     limit(order.limits, 0)
     while True:

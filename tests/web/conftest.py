@@ -13,8 +13,8 @@ import structlog
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
-from app.settings import Settings
-from app.web.app import create_app
+from roofline.settings import Settings
+from roofline.web.app import create_app
 from tests.tools.generate_xspace import Config, write_profile
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.web.guard import CONTENT_SECURITY_POLICY, refusal_of
+from roofline.web.http.guard import CONTENT_SECURITY_POLICY, refusal_of
 from tests.web.conftest import Client, Launch
 
 PATHS = [

@@ -17,11 +17,11 @@ import pytest
 import structlog
 from fastapi import Request
 
-from app.instance import Instance
-from app.library import ProfileLibrary
-from app.storage import profiles
-from app.storage.records import timestamp
-from app.web.answers import OVERHEAD_BYTES, Answers, Kept, Terms, Trait
+from roofline.library.instance import Instance
+from roofline.library.profiles import ProfileLibrary
+from roofline.storage import profiles
+from roofline.storage.records import timestamp
+from roofline.web.answers import OVERHEAD_BYTES, Answers, Kept, Terms, Trait
 from tests.web import children
 from tests.web.conftest import Client, Launch
 from tests.web.test_modes import ADMIN, BEARER, TOKEN, session
@@ -190,7 +190,7 @@ def test_profile_that_is_not_ready_is_not_kept(
     client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch, drawn: Drawn
 ):
     with monkeypatch.context() as patched:
-        patched.setattr("app.jobs.run_in_child", children.linger)
+        patched.setattr("roofline.imports.children.run_in_child", children.linger)
         profile_id = client.upload(capture, wait=0).json()["id"]
         for _ in range(2):
             drawn.new()
@@ -271,7 +271,7 @@ def test_session_that_is_over_is_answered_nothing_kept(
     ada = session(client, name="Ada")
     page = f"/p/{client.upload(capture, headers=ada).json()['id']}"
     assert [client.get(page, headers=ada).status_code for _ in range(2)] == [200, 200]
-    monkeypatch.setattr("app.web.sessions.LIFETIME_S", -1)
+    monkeypatch.setattr("roofline.web.http.sessions.LIFETIME_S", -1)
     assert client.get(page, headers=ada).status_code == 401
 
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from app import errors
-from app.errors import RooflineError
-from app.orders import describe, error_from
-from app.web.errors import STATUS, status_of
+from roofline import errors
+from roofline.errors import RooflineError, describe, error_from
+from roofline.web.http.errors import STATUS, status_of
 from tests.web.conftest import Client
 
 

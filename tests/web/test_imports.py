@@ -24,7 +24,7 @@ def wait_for(client: Client, profile_id: str, *, phase: str | None = None, state
 
 
 def misbehave(monkeypatch: pytest.MonkeyPatch, child) -> None:
-    monkeypatch.setattr("app.jobs.run_in_child", child)
+    monkeypatch.setattr("roofline.imports.children.run_in_child", child)
 
 
 def test_import_can_be_followed_and_cancelled(client: Client, monkeypatch: pytest.MonkeyPatch):
@@ -142,7 +142,7 @@ def test_stopping_the_server_ends_its_imports(launch: Launch, monkeypatch: pytes
 def in_a_fork_server(code: str, **environment: str) -> str:
     """What `code` prints in a process that has loaded what the fork server loads."""
     done = subprocess.run(
-        [sys.executable, "-c", f"import os, app.preload; {code}"],
+        [sys.executable, "-c", f"import os, roofline.imports.child.fork_server; {code}"],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -153,7 +153,7 @@ def in_a_fork_server(code: str, **environment: str) -> str:
 
 
 def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch):
-    asked = "from app.confinement import give_up_network; print(give_up_network())"
+    asked = "from roofline.imports.child.sandbox import give_up_network; print(give_up_network())"
     may_leave = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
     if may_leave.stdout.strip() != "True":
         pytest.skip("this system lets no process of this user leave the network")

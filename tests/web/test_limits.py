@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.settings import Settings
-from app.web.limits import Limit, shown
+from roofline.settings import Settings
+from roofline.web.api.limits import Limit, shown
 from tests.web.conftest import Client, Launch
 
 HTML = {"accept": "text/html"}

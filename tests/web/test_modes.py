@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app.errors import SettingsError
-from app.settings import Settings
-from app.web.sessions import COOKIE, LIFETIME_S, Sessions
+from roofline.errors import SettingsError
+from roofline.settings import Settings
+from roofline.web.http.sessions import COOKIE, LIFETIME_S, Sessions
 from tests.web.conftest import Client, Launch, running
 
 TOKEN = "correct horse battery staple"

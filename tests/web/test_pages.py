@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.web.assets import assets_dir
+from roofline.web.http.assets import assets_dir
 from tests.web.conftest import Client
 
 HTML = {"accept": "text/html,application/xhtml+xml"}

@@ -149,7 +149,7 @@ def test_results_of_older_code_are_computed_again(launch: Launch, capture: bytes
     first = launch()
     profile_id = first.upload(capture).json()["id"]
     first.app.state.library.close()
-    monkeypatch.setattr("app.library.ANALYSIS_VERSION", 99)
+    monkeypatch.setattr("roofline.library.profiles.ANALYSIS_VERSION", 99)
     second = launch()
     state = second.get(f"{API}/{profile_id}?wait=60").json()
     assert state["state"] in ("importing", "ready")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.settings import Settings
+from roofline.settings import Settings
 from tests.web.conftest import Client, Launch
 from tests.web.test_modes import ADMIN, BEARER, TOKEN, session
 

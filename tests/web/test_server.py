@@ -23,7 +23,7 @@ class Server:
         self.data_dir = data_dir
         settings = {f"ROOFLINE_{name.upper()}": str(v) for name, v in environment.items()}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "app", "serve", "--port", "0", "--data-dir", str(data_dir)],
+            [sys.executable, "-m", "roofline", "serve", "--port", "0", "--data-dir", str(data_dir)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -103,7 +103,7 @@ def alive(pid: int) -> bool:
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "app", *arguments],
+        [sys.executable, "-m", "roofline", *arguments],
         capture_output=True,
         text=True,
         timeout=60,

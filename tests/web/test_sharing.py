@@ -110,7 +110,7 @@ def test_home_searches_and_pages_without_scripts(client: Client, capture: bytes)
 
 
 def test_long_list_has_pages(client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("app.web.pages.PAGE_SIZE", 2)
+    monkeypatch.setattr("roofline.web.pages.routes.PAGE_SIZE", 2)
     for number in range(5):
         described(client, capture, title=f"Run {number}", tag="t")
     middle = client.get("/?tag=t&page=2", headers=HTML).text
@@ -166,7 +166,7 @@ def test_events_of_a_ready_profile_are_one(client: Client, capture: bytes):
 
 
 def test_events_follow_an_import_to_its_end(client: Client, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("app.jobs.run_in_child", children.linger)
+    monkeypatch.setattr("roofline.imports.children.run_in_child", children.linger)
     profile_id = client.upload(b"content", wait=0).json()["id"]
     stream: Future[httpx.Response] = client.start("GET", f"{API}/{profile_id}/events")
     while client.get(f"{API}/{profile_id}").json()["progress"]["phase"] != "read":
@@ -179,7 +179,7 @@ def test_events_follow_an_import_to_its_end(client: Client, monkeypatch: pytest.
 
 
 def test_events_end_when_the_server_stops(client: Client, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("app.jobs.run_in_child", children.linger)
+    monkeypatch.setattr("roofline.imports.children.run_in_child", children.linger)
     profile_id = client.upload(b"content", wait=0).json()["id"]
     stream = client.start("GET", f"{API}/{profile_id}/events")
     client.app.state.streams.is_closing = True
@@ -188,8 +188,8 @@ def test_events_end_when_the_server_stops(client: Client, monkeypatch: pytest.Mo
 
 
 def test_streams_of_one_address_are_limited(client: Client, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("app.jobs.run_in_child", children.linger)
-    monkeypatch.setattr("app.web.events.STREAMS_PER_ADDRESS", 2)
+    monkeypatch.setattr("roofline.imports.children.run_in_child", children.linger)
+    monkeypatch.setattr("roofline.web.api.events.STREAMS_PER_ADDRESS", 2)
     path = f"{API}/{client.upload(b'content', wait=0).json()['id']}"
     streams = [client.start("GET", f"{path}/events") for _ in range(3)]
     ended, going = wait(streams, timeout=30, return_when=FIRST_COMPLETED)
@@ -246,7 +246,7 @@ def test_unheard_of_methods_are_one_number(client: Client):
 
 def test_readiness_says_what_is_missing(client: Client, monkeypatch: pytest.MonkeyPatch):
     assert client.get("/readyz").json() == {"status": "ready"}
-    from app.errors import StoreUnavailableError
+    from roofline.errors import StoreUnavailableError
 
     def broken() -> None:
         raise StoreUnavailableError("The database is gone.", remedy="Bring it back.")

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from app.instance import disk_reserve_bytes
+from roofline.library.instance import disk_reserve_bytes
 from tests.web.conftest import Client, Launch
 
 
@@ -265,7 +265,9 @@ def test_client_that_goes_away_leaves_no_trace(client: Client):
 def test_client_that_trickles_is_given_up(client: Client, monkeypatch: pytest.MonkeyPatch):
     """A byte now and then is no silence, and no upload either."""
     seconds = itertools.count()
-    monkeypatch.setattr("app.web.uploads.time", SimpleNamespace(monotonic=seconds.__next__))
+    monkeypatch.setattr(
+        "roofline.web.api.uploads.time", SimpleNamespace(monotonic=seconds.__next__)
+    )
     before = client.listing()
     pieces = [PART, *[b"x"] * 100]
     arriving = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]

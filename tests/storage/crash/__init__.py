@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from app.admin import run_doctor
-from app.library import Failed, ProfileLibrary
-from app.settings import Settings
-from app.storage.statements import profile_ids
+from roofline.cli.admin import run_doctor
+from roofline.library.profiles import Failed, ProfileLibrary
+from roofline.settings import Settings
+from roofline.storage.statements import profile_ids
 from tests.storage.places import Place, add, raw_bytes, settled
 
 THREADS = 3

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-import app.jobs
+import roofline.imports.children
 from tests.storage.children import by_content
 from tests.storage.crash import __doc__ as about
 from tests.storage.crash import run_cycles
@@ -15,8 +15,8 @@ if __name__ == "__main__":
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    app.jobs.run_in_child = by_content
-    app.jobs.PRELOAD = ("tests.storage.children",)  # no profile is read here
+    roofline.imports.children.run_in_child = by_content
+    roofline.imports.children.PRELOAD = ("tests.storage.children",)  # no profile is read here
     given.folder.mkdir(parents=True, exist_ok=True)
     uploads = run_cycles(given.folder / "crash", given.cycles, given.seed)
     sys.stdout.write(f"{given.cycles} crashes, {uploads} uploads promised, none lost\n")

@@ -6,16 +6,16 @@ Children do not load a module of this name again, as they do with others that we
 import sys
 from pathlib import Path
 
-import app.jobs
-import app.runners.desk
-import app.storage.jobs
-from app.admin import run_worker
-from app.settings import Settings
+import roofline.imports.children
+import roofline.imports.job_run
+import roofline.storage.jobs
+from roofline.cli.admin import run_worker
+from roofline.settings import Settings
 from tests.storage.children import by_content
 from tests.storage.places import LEASE_S
 
 if __name__ == "__main__":
-    app.jobs.run_in_child = by_content
-    app.storage.jobs.LEASE_S = LEASE_S
-    app.runners.desk.BEAT_EVERY_S = LEASE_S / 4
+    roofline.imports.children.run_in_child = by_content
+    roofline.storage.jobs.LEASE_S = LEASE_S
+    roofline.imports.job_run.BEAT_EVERY_S = LEASE_S / 4
     sys.exit(run_worker(Settings.from_env(data_dir=Path(sys.argv[1])), 1))

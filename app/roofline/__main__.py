@@ -1,0 +1,5 @@
+"""`python -m roofline` is the `roofline` command."""
+
+from roofline.cli.main import main
+
+main()

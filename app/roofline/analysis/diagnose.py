@@ -1,0 +1,175 @@
+"""What a reader of the analysis should know: unknown costs, work above the roof, lost peaks."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from roofline.analysis import roofline
+from roofline.analysis.context import Context
+from roofline.analysis.records import Cost, OpRecords, ProgramPoints
+from roofline.model.profile import Diagnostic, Profile, Provenance, Severity
+
+
+def worded(found: Diagnostic) -> Diagnostic:
+    """An importer's note as sentences that read alone: "ops are …" becomes "Some ops are …"."""
+    if not found.message[:1].islower():
+        return found
+    times = f" Noticed {found.count:,} times." if found.count > 1 else ""
+    return replace(found, message=f"Some {found.message}{times}")
+
+
+def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[Diagnostic]:
+    """What a reader should know: unknown costs, work above the roof, differences from XProf.
+
+    A message that is about several ops says how many itself; `count` repeats it as a number.
+    """
+    if context.oddities.on:
+        return []
+    found = [
+        _unknown_costs(context, ops),
+        _above_compute_peak(context, ops),
+        _units_without_peak(context),
+        _above_memory_peak(context, program),
+        _lost_flags(context),
+        _wrapped_time(context),
+        _no_peaks(context),
+    ]
+    return [diagnostic for diagnostic in found if diagnostic is not None]
+
+
+def _unknown_costs(context: Context, ops: OpRecords) -> Diagnostic | None:
+    count = sum(cost is Cost.UNKNOWN for cost in ops.cost)
+    if not count:
+        return None
+    have, their, them = ("op has", "its", "it") if count == 1 else ("ops have", "their", "them")
+    modelled = context.profile.flop_provenance is Provenance.MODELLED
+    xprof = f" XProf shows zeros for {them}." if modelled else ""
+    remedy = "For a Pallas or custom call, pass cost_estimate= so that its work is counted."
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="unknown-cost",
+        message=f"{count:,} {have} no FLOP and no byte count, so {their} bound is unknown.{xprof}",
+        remedy=remedy if modelled else "",
+        count=count,
+    )
+
+
+def _units_without_peak(context: Context) -> Diagnostic | None:
+    """Work that no peak can be held against: it does not enter any share of a compute roof."""
+    table, peaks = context.profile.ops, context.peaks
+    unheld = [
+        unit
+        for unit in context.units
+        if not peaks.unit_gflops.get(unit)
+        and not np.isfinite(table.unit_capacity_flop.get(unit, np.full(1, np.nan))).any()
+        and table.unit_flop[unit].any()
+    ]
+    if not unheld or not peaks.is_of_one_unit:
+        return None
+    share = sum(float(table.unit_flop[unit].sum()) for unit in unheld) / float(table.flop.sum())
+    names = " and ".join(unit.label for unit in unheld)
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="unit-without-peak",
+        message=f"{share:.0%} of the FLOPs ran on a unit whose peak nobody names ({names}). "
+        "They count in rates, but have no compute roof of their own.",
+        remedy="Choose the device, or enter that peak.",
+    )
+
+
+def _above_compute_peak(context: Context, ops: OpRecords) -> Diagnostic | None:
+    used = np.nan_to_num(ops.measures.compute_efficiency_ratio)
+    count = int((used > 1.0).sum())
+    if not count:
+        return None
+    run = "op runs" if count == 1 else "ops run"
+    its, uses = ("Its", "it uses") if count == 1 else ("Their", "they use")
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="above-compute-peak",
+        message=f"{count:,} {run} above the compute peak, up to {float(used.max()):,.2f} times it. "
+        f"{its} FLOPs are over-counted, or {uses} a faster precision than the peak's.",
+        remedy="FLOPs of a custom call are its author's estimate: check cost_estimate."
+        if context.profile.flop_provenance is Provenance.MODELLED
+        else "",
+        count=count,
+    )
+
+
+def _above_memory_peak(context: Context, program: ProgramPoints) -> Diagnostic | None:
+    """The whole program cannot move more than its memory can; single asynchronous copies may."""
+    measures = program.measures
+    code, used = int(measures.bound[0]), float(measures.memory_utilisation_ratio[0])
+    if code <= roofline.COMPUTE_BOUND or not used > 1.0:
+        return None
+    label = context.levels[code - 2].label
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="above-memory-peak",
+        message=f"The bytes counted for this program are {used:,.2f} times what {label} can move "
+        f"in its time. {why_bytes_exceed_peak(context.profile)}",
+        remedy="Read its share of the roof as an upper limit.",
+    )
+
+
+def why_bytes_exceed_peak(profile: Profile) -> str:
+    """One sentence: how a program can seem to move more than its memory can."""
+    if profile.bytes_provenance is Provenance.MEASURED:
+        return "Counters and time were taken in different runs of the program, or the peak is low."
+    if profile.bytes_provenance is Provenance.ESTIMATED:
+        return "Bytes are estimated from shapes; what caches kept never reached that memory."
+    if profile.bytes_provenance is Provenance.STATED:
+        return "Check the units of bytes and time in the file, and the peak."
+    if not profile.ops.traffic_known.any():
+        return (
+            "This capture does not tell bytes of HBM from bytes that stayed on the chip, "
+            "so all count as HBM's."
+        )
+    return (
+        "The compiler's byte counts are estimates and include bytes that never reach that memory."
+    )
+
+
+def _lost_flags(context: Context) -> Diagnostic | None:
+    on_chip = [level for level in context.peaks.counted_gibs if not level.is_main]
+    modelled = context.profile.bytes_provenance is Provenance.MODELLED
+    if len(context.profile.hosts) < 2 or not on_chip or not modelled:
+        return None
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="on-chip-peaks-kept",
+        message="On-chip memory peaks are kept across hosts. XProf forgets them when it combines "
+        "hosts, so its efficiencies of ops bound by on-chip memory are lower.",
+    )
+
+
+def _wrapped_time(context: Context) -> Diagnostic | None:
+    """Where XProf's time without infeed and outfeed wraps below zero."""
+    steps = context.profile.steps
+    short = int((steps.sums.time_ps[:, 1] > steps.time_ps).sum())
+    whole = context.infeed_outfeed_ps > context.profile.time_ps
+    if not short and not whole:
+        return None
+    what = "the program" if whole else "a step" if short == 1 else f"{short:,} of the steps"
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="infeed-exceeds-program",
+        message=f"Infeed and outfeed ops, added up, last longer than {what}, because they are "
+        "nested. Without them that time is shown as zero; XProf's wraps to 213 days.",
+    )
+
+
+def _no_peaks(context: Context) -> Diagnostic | None:
+    compute, memory = bool(context.peaks.gflops), bool(context.peaks.binding_gibs)
+    if not len(context.profile.ops) or (compute and memory):
+        return None
+    message = "This capture names no peak of its device, so there is no roof to compare with."
+    if compute or memory:
+        lacking = "memory" if compute else "compute"
+        message = f"This capture names no {lacking} peak of its device, so that roof is missing."
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="no-peaks",
+        message=message,
+        remedy="Choose the device, or capture with a runtime that reports its peaks.",
+    )

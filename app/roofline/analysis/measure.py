@@ -1,0 +1,258 @@
+"""Work and time of rows to their roofline columns: rates, intensities, bounds, efficiencies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from roofline.analysis import roofline
+from roofline.analysis.context import NAN, Context
+from roofline.analysis.records import I64, U64, Bools, Measures
+from roofline.analysis.roofline import Floats
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+from roofline.model.units import PS_PER_NS, PS_PER_US, gb_to_gib
+
+# Less than this share of the FLOPs is a difference of sums, not work of another unit.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Time and work of rows, as counted; `known` is false where nobody counted.
+
+    `flop_known` and `bytes_known` are false where nobody counted one of the two.
+    """
+
+    time_ps: U64
+    self_time_ps: U64
+    occurrences: I64
+    dma_stall_ps: U64
+    flop: U64
+    model_flop: U64
+    bytes_accessed: U64
+    traffic_bytes: Mapping[MemoryLevel, U64]
+    traffic_known: Bools
+    known: Bools
+    flop_known: Bools
+    bytes_known: Bools
+    divisor: Floats  # 1, or the number of steps of an average
+    unit_flop: Mapping[ComputeUnit, U64]
+    unit_capacity_flop: Mapping[ComputeUnit, Floats]
+    level_capacity_bytes: Mapping[MemoryLevel, Floats]
+
+
+def measure(work: Work, context: Context) -> Measures:
+    """Roofline columns of `work`, one row each."""
+    missing = context.oddities.missing
+    nanoseconds = work.time_ps.astype(np.float64) / PS_PER_NS
+    known = work.known | context.oddities.knows_all_costs
+
+    def count(values: U64, counted: Bools) -> Floats:
+        return np.where(known & counted, values.astype(np.float64), missing)
+
+    def rate(values: Floats) -> Floats:
+        return roofline.ratio(values, nanoseconds, missing=missing)
+
+    flop = count(work.flop, work.flop_known)
+    moved = count(work.bytes_accessed, work.bytes_known)
+    traffic = _traffic(work, moved, context)
+    bandwidth = {level: gb_to_gib(rate(traffic[level])) for level in context.levels}
+    overall, intensity = _intensities(flop, moved, traffic, missing)
+    flop_rate = rate(flop)
+    unit_rate = {unit: rate(count(work.unit_flop[unit], work.flop_known)) for unit in context.units}
+    uses = {unit: _unit_use(work, context, unit, unit_rate[unit]) for unit in context.units}
+    compute, unit = _compute_utilisation(work, context, flop_rate, uses)
+    used = {
+        level: _level_utilisation(work, context, level, bandwidth[level], traffic[level])
+        for level in context.levels
+    }
+    bounds = _bounds(context, compute, overall, used, bandwidth, intensity, traffic)
+    memory = _memory_utilisation(context, used, len(flop))
+    efficiency = roofline.highest([memory, compute], length=len(flop), missing=missing)
+    # Nothing binds, so there is no roof to be compared with (XProf shows 0 % of it).
+    unbound = (bounds.code == roofline.UNKNOWN_BOUND) & (not context.oddities.on)
+    efficiency = np.where(unbound, NAN, efficiency)
+    return Measures(
+        **_times(work, context),
+        flop_rate_gflops=flop_rate,
+        model_flop_rate_gflops=rate(count(work.model_flop, work.flop_known)),
+        memory_bandwidth_gibs=gb_to_gib(rate(moved)),
+        bandwidth_gibs=bandwidth,
+        operational_intensity=overall,
+        intensity=intensity,
+        utilisation_ratio=used,
+        unit=unit,
+        unit_rate_gflops=unit_rate,
+        unit_utilisation_ratio={unit: use.share for unit, use in uses.items()},
+        bottleneck_intensity=np.where(unbound, _fallback(context, overall), bounds.intensity),
+        bound=bounds.code,
+        attainable_gflops=roofline.ratio(flop_rate, np.nan_to_num(efficiency), missing=missing),
+        roofline_efficiency_ratio=efficiency,
+        compute_efficiency_ratio=compute,
+        memory_utilisation_ratio=memory,
+    )
+
+
+def _times(work: Work, context: Context) -> dict[str, Floats]:
+    """The columns of `Measures` that hold times, and the share of time stalled."""
+    missing = context.oddities.missing
+    total_ps, self_ps = work.time_ps.astype(np.float64), work.self_time_ps.astype(np.float64)
+    total_us, self_us = total_ps / PS_PER_US, self_ps / PS_PER_US
+    occurrences = work.occurrences.astype(np.float64)
+    shown_us = total_us / work.divisor
+    cores, stall_ps = float(context.device.core_count), work.dma_stall_ps.astype(np.float64)
+    return {
+        "total_time_us": shown_us,
+        "avg_time_us": roofline.ratio(total_us, occurrences, missing=missing),
+        "self_time_us": self_us / work.divisor,
+        "avg_self_time_us": roofline.ratio(self_us, occurrences, missing=missing),
+        "total_time_per_core_us": roofline.ratio(shown_us, cores, missing=missing),
+        "dma_stall_ratio": roofline.ratio(stall_ps, total_ps, missing=missing),
+    }
+
+
+def _intensities(
+    flop: Floats, moved: Floats, traffic: Mapping[MemoryLevel, Floats], missing: float
+) -> tuple[Floats, dict[MemoryLevel, Floats]]:
+    """FLOPs per byte of all memories together, and per level; unknown where no byte moved."""
+
+    def per_byte(moved: Floats) -> Floats:
+        return roofline.ratio(flop, np.nan_to_num(moved), missing=missing)
+
+    return per_byte(moved), {level: per_byte(column) for level, column in traffic.items()}
+
+
+def _fallback(context: Context, overall: Floats) -> Floats:
+    """x of what nothing binds: none, but over all bytes on a device without any known peak.
+
+    Without peaks nothing ever binds, and points without roofs still tell ops apart.
+    """
+    if context.peaks.gflops or context.peaks.binding_gibs:
+        return np.full_like(overall, NAN)
+    return overall
+
+
+def _traffic(work: Work, moved: Floats, context: Context) -> dict[MemoryLevel, Floats]:
+    """Bytes per level. Without a breakdown all count as the main memory's; on-chip is unknown."""
+    missing = context.oddities.missing
+    traffic: dict[MemoryLevel, Floats] = {}
+    for level in context.levels:
+        counted = work.traffic_bytes[level].astype(np.float64)
+        otherwise = moved if level is context.main_level else np.full(len(moved), missing)
+        values = np.where(work.traffic_known, counted, otherwise)
+        traffic[level] = np.where(np.isnan(moved), moved, values)
+    return traffic
+
+
+def _bounds(
+    context: Context,
+    compute: Floats,
+    overall: Floats,
+    utilisation: Mapping[MemoryLevel, Floats],
+    bandwidth: Mapping[MemoryLevel, Floats],
+    intensity: Mapping[MemoryLevel, Floats],
+    traffic: Mapping[MemoryLevel, Floats],
+) -> roofline.Bounds:
+    """Compute, then the memories in order; on-chip ones only where they moved bytes."""
+    memory = []
+    for level in context.levels:
+        used = utilisation[level]
+        if not level.is_main:
+            used = np.where(np.nan_to_num(traffic[level]) > 0, used, 0.0)
+        memory.append((used, intensity[level]))
+    if MemoryLevel.HBM in bandwidth and context.oddities.shared_memory_moves_hbm_bytes(
+        context.device
+    ):
+        peak = context.peaks.binding_gibs.get(MemoryLevel.SHARED_L1, 0.0)
+        moved, at = bandwidth[MemoryLevel.HBM], intensity[MemoryLevel.HBM]
+        memory.append((roofline.ratio(moved, peak, missing=0.0), at))
+    return roofline.classify(compute, overall, memory)
+
+
+def _share(work: Floats, capacity: Floats, rate: Floats, peak: float, missing: float) -> Floats:
+    """Work over what the profiler measured as possible, else the rate over the device's peak."""
+    by_peak = roofline.ratio(rate, peak, missing=missing)
+    known = np.isfinite(capacity) & (capacity > 0)
+    return np.where(known, work / np.where(known, capacity, 1.0), by_peak)
+
+
+def _level_utilisation(
+    work: Work, context: Context, level: MemoryLevel, gibs: Floats, traffic: Floats
+) -> Floats:
+    """Share of one memory's peak that is used; `missing` where there is no peak."""
+    missing, peak = context.oddities.missing, context.peaks.binding_gibs.get(level, 0.0)
+    if level not in work.level_capacity_bytes:
+        return roofline.ratio(gibs, peak, missing=missing)
+    return _share(traffic, work.level_capacity_bytes[level], gibs, peak, missing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _UnitUse:
+    """One compute unit: its rate, the share of its peak (NaN where unknown), where it works."""
+
+    gflops: Floats
+    share: Floats
+    works: Bools
+
+    @property
+    def is_held(self) -> Bools:
+        """Where its work can be held against a peak."""
+        return self.works & ~np.isnan(self.share)
+
+
+def _unit_use(work: Work, context: Context, unit: ComputeUnit, gflops: Floats) -> _UnitUse:
+    capacity = work.unit_capacity_flop.get(unit, np.full(len(gflops), NAN))
+    flop = work.unit_flop[unit].astype(np.float64)
+    share = _share(flop, capacity, gflops, context.peaks.unit_gflops.get(unit, 0.0), NAN)
+    return _UnitUse(gflops=gflops, share=share, works=(flop > 0) & ~np.isnan(gflops))
+
+
+def _compute_utilisation(
+    work: Work, context: Context, flop_rate: Floats, units: Mapping[ComputeUnit, _UnitUse]
+) -> tuple[Floats, I64]:
+    """Share of the most used compute peak, and whose it is: a unit's, or -1 for the main one.
+
+    What no unit with a peak claims counts against the main peak, unless that is itself a unit's:
+    it says nothing about another unit's work.
+    """
+    peaks, missing = context.peaks, context.oddities.missing
+    if not units:
+        share = roofline.ratio(flop_rate, peaks.gflops, missing=missing)
+        return share, np.full(len(share), -1)
+    uses = [units[unit] for unit in context.units]
+    claimed = [use.works if peaks.is_of_one_unit else use.is_held for use in uses]
+    rest = flop_rate - sum(np.where(c, u.gflops, 0.0) for c, u in zip(claimed, uses, strict=True))
+    is_rest = (rest > flop_rate * _ROUNDING) | ~np.logical_or.reduce(claimed)
+    main = np.where(is_rest, roofline.ratio(rest, peaks.gflops, missing=NAN), NAN)
+    shares = [main, *(np.where(use.is_held, use.share, NAN) for use in uses)]
+    share = roofline.highest(shares, length=len(main), missing=NAN)
+    best = np.nan_to_num(np.stack(shares), nan=-1.0).argmax(axis=0)
+    return share, np.where(np.isnan(share), 0, best) - 1
+
+
+def _memory_utilisation(
+    context: Context, utilisation: Mapping[MemoryLevel, Floats], length: int
+) -> Floats:
+    """Share of the most used memory's peak, among the levels that count."""
+    missing = context.oddities.missing
+    columns = [
+        used
+        for level, used in utilisation.items()
+        if not context.oddities.on or level in context.peaks.counted_gibs
+    ]
+    return roofline.highest(columns, length=length, missing=missing)
+
+
+def stack(works: Sequence[Work]) -> Work:
+    """The rows of several works, which split their work by the same levels and units."""
+    columns: dict[str, object] = {}
+    for field in fields(Work):
+        parts = [getattr(work, field.name) for work in works]
+        if isinstance(parts[0], Mapping):
+            columns[field.name] = {
+                key: np.concatenate([part[key] for part in parts]) for key in parts[0]
+            }
+        else:
+            columns[field.name] = np.concatenate(parts)
+    return Work(**columns)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""The `roofline` command: analyses, serves, uploads, and looks after a data folder."""

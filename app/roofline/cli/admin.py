@@ -1,0 +1,185 @@
+"""Commands that look after the store: backup, restore, gc, doctor, worker.
+
+With SQLite, only one process may write: what changes anything needs the server to be stopped, and
+says so. `backup`, `gc --dry-run` and `doctor` beside a running server only read.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from roofline.errors import SettingsError
+from roofline.library.build import build_instance
+from roofline.library.instance import Instance, claim
+from roofline.settings import Settings, forget_secrets
+from roofline.storage.backup import Copied, back_up, restore, verify
+from roofline.storage.database import FILE_NAME, SCHEMA, schema_of
+from roofline.storage.doctor import Finding, examine, note
+from roofline.storage.upkeep import (
+    GRACE_S,
+    find_expired,
+    find_orphans,
+    find_over_quota,
+    sweep_orphans,
+)
+
+PROBLEMS_LEFT = 1
+_BESIDE = "A server uses this data folder: nothing is repaired. Stop it, then run this again."
+
+
+def run_backup(settings: Settings, target: Path) -> int:
+    """Copies the store to `target` while the server may be serving."""
+    with _store(settings) as instance:
+        copied = back_up(instance.store, target, _show)
+    _say(f"{_counts(copied)} in {target}")
+    return _report_missing(copied)
+
+
+def run_restore(settings: Settings, source: Path) -> int:
+    """Fills an empty store from a backup, and reads every file of it."""
+    instance = build_instance(settings)
+    with claim(settings.data_dir):
+        try:
+            instance.staging.open()
+            instance.store.database.migrate()
+            area = instance.staging.new()
+            copied = restore(source, instance.store, area.root, _show)
+            damaged = verify(instance.store)
+        finally:
+            instance.staging.close()
+            instance.store.close()
+    _say(f"{_counts(copied)} restored")
+    for file in damaged:
+        _say(f"damaged: {file.name} ({file.sha256})")
+    return PROBLEMS_LEFT if damaged else 0
+
+
+def run_gc(settings: Settings, *, dry_run: bool) -> int:
+    """Removes what belongs to nobody and what has expired, or only says what that would be."""
+    with _store(settings) as instance:
+        if dry_run:
+            _say_what_would_go(instance)
+            return 0
+        with _alone(instance):
+            instance.sweep()
+            grace_s = GRACE_S if instance.is_shared else 0.0
+            _say(f"{sweep_orphans(instance.store, grace_s=grace_s)} without a profile removed")
+    return 0
+
+
+def run_doctor(settings: Settings, *, quick: bool, check_only: bool) -> int:
+    """Checks rows against files and repairs; 1 when something is left to do."""
+    with _store(settings) as instance:
+        if check_only or (not instance.is_shared and _is_serving(settings.data_dir)):
+            _say("Only looking: nothing is repaired." if check_only else _BESIDE)
+            findings = _examine(instance, repair=False, quick=quick)
+        else:
+            with _alone(instance):
+                findings = _examine(instance, repair=True, quick=quick)
+                note(instance.store, findings)
+    left = [finding for finding in findings if not finding.repaired]
+    _say(f"{len(findings)} findings, {len(findings) - len(left)} repaired, {len(left)} left")
+    return PROBLEMS_LEFT if left else 0
+
+
+def run_worker(settings: Settings, concurrency: int, metrics_port: int | None = None) -> int:
+    """Runs imports of the shared queue until SIGINT or SIGTERM, and counts them on a port."""
+    forget_secrets()
+    if metrics_port is None:
+        instance = build_instance(settings)
+    else:
+        from roofline.imports.import_metrics import serve_imports  # loads prometheus_client
+
+        instance = build_instance(settings, serve_imports(metrics_port).note)
+    _say(f"Roofline worker: {concurrency} imports at a time")
+    instance.work(concurrency)
+    return 0
+
+
+@contextmanager
+def _store(settings: Settings) -> Iterator[Instance]:
+    """The store as it is, without serving; refuses one that does not exist or is not current."""
+    if settings.database_url is None and not (settings.data_dir / FILE_NAME).is_file():
+        raise SettingsError(
+            f"There is no store in {settings.data_dir}.",
+            remedy="Name the server's folder with --data-dir or ROOFLINE_DATA_DIR; one written by"
+            " a release before the database is converted when its server starts.",
+        )
+    instance = build_instance(settings)
+    try:
+        with instance.store.database.read() as connection:
+            found = schema_of(connection)
+        if found != SCHEMA:
+            raise SettingsError(
+                f"The store's schema is {found or 'missing'}, not {SCHEMA}.",
+                remedy="Start this version's server once to bring it up to date.",
+            )
+        yield instance
+    finally:
+        instance.store.close()
+
+
+@contextmanager
+def _alone(instance: Instance) -> Iterator[None]:
+    """While nobody else writes to a store that is not shared."""
+    if instance.is_shared:
+        yield
+        return
+    with claim(instance.root):
+        yield
+
+
+def _is_serving(folder: Path) -> bool:
+    try:
+        claim(folder).close()
+    except SettingsError:
+        return True
+    return False
+
+
+def _examine(instance: Instance, *, repair: bool, quick: bool) -> list[Finding]:
+    # Beside others, bytes without a row may belong to an upload that is not done yet.
+    grace_s = 0.0 if repair and not instance.is_shared else GRACE_S
+    findings = []
+    for finding in examine(instance.store, repair=repair, quick=quick, grace_s=grace_s):
+        state = "repaired" if finding.repaired else "found"
+        _say(f"{state}: {finding.subject}: {finding.what}. {finding.remedy}")
+        findings.append(finding)
+    return findings
+
+
+def _say_what_would_go(instance: Instance) -> None:
+    alone = not instance.is_shared and not _is_serving(instance.root)
+    digests, results = find_orphans(instance.store, grace_s=0.0 if alone else GRACE_S)
+    for digest in sorted(digests):
+        _say(f"raw file without a profile: {digest}")
+    for profile_id in sorted(results):
+        _say(f"results without a profile: {profile_id}")
+    for profile_id, title in find_expired(instance.store):
+        _say(f"expired: {profile_id} {title}")
+    quota_bytes = instance.options.quota_bytes
+    if quota_bytes is not None:
+        for profile_id, title in find_over_quota(instance.store, quota_bytes):
+            _say(f"over quota: {profile_id} {title}")
+
+
+def _report_missing(copied: Copied) -> int:
+    for file in copied.missing:
+        _say(f"not in the backup, because it is missing or was deleted meanwhile: {file.name}")
+    return PROBLEMS_LEFT if copied.missing else 0
+
+
+def _counts(copied: Copied) -> str:
+    size = f"{copied.stored_bytes / 2**20:,.1f} MiB"
+    return f"{copied.profiles:,} profiles, {copied.files:,} raw files, {size}"
+
+
+def _show(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{done:,} of {total:,} files" + ("\n" if done == total else ""))
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

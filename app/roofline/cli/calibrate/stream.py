@@ -1,0 +1,149 @@
+"""Bandwidth of main memory and caches: copy and triad, as in STREAM (McCalpin, 1995).
+
+Bytes are those that the program names: a copy reads one array and writes one, a triad reads two and
+writes one. What the processor moves besides (a written line is fetched first on most) is not
+counted, neither here nor in a compiler's bytes, so that the two compare.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from roofline.cli.calibrate.hardware import Cache, Machine
+from roofline.cli.calibrate.timing import Effort, Rate, fastest, rate_of, seconds_of
+from roofline.model.memory import MemoryLevel
+
+F64 = NDArray[np.float64]
+
+_ELEMENT_BYTES = 8
+_ARRAYS = 3
+_PAST_CACHES = 4  # each array of main memory is this many times the caches
+_SMALLEST_MAIN_BYTES = 32 * 2**20
+_MEMORY_SHARE = 0.25
+_compiled: Any = njit(nogil=True, cache=True)
+
+
+@_compiled
+def _copy(a, b, c, times):  # type: ignore[no-untyped-def]
+    for k in range(times):
+        b[0] = k  # a pass that repeats the last one could be left out
+        for i in range(a.size):
+            a[i] = b[i]
+
+
+@_compiled
+def _triad(a, b, c, times):  # type: ignore[no-untyped-def]
+    for k in range(times):
+        factor = 1.0 / (k + 2)
+        for i in range(a.size):
+            a[i] = b[i] + factor * c[i]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Where to measure: bytes of one array of one thread."""
+
+    level: MemoryLevel
+    array_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bandwidth:
+    """Bytes per second of both kernels at one level."""
+
+    plan: Plan
+    copy: Rate
+    triad: Rate
+
+    @property
+    def best(self) -> Rate:
+        """The faster of the two: the roof."""
+        return max(self.copy, self.triad, key=lambda rate: rate.per_second)
+
+
+def plans(machine: Machine) -> tuple[Plan, ...]:
+    """Array sizes inside each cache and past all of them, main memory first.
+
+    A thread's arrays take half of its share of a cache. A cache whose half fits into the one below
+    is left out: it cannot be told apart.
+    """
+    shares = [(cache.level, cache.size_bytes // cache.shared_by) for cache in machine.caches]
+    inside = [
+        Plan(level=level, array_bytes=share // 2 // _ARRAYS)
+        for k, (level, share) in enumerate(shares)
+        if k == 0 or share // 2 > shares[k - 1][1]
+    ]
+    return (Plan(level=MemoryLevel.DRAM, array_bytes=_main_bytes(machine)), *inside)
+
+
+def _main_bytes(machine: Machine) -> int:
+    share = max((_per_thread(cache) for cache in machine.caches), default=0)
+    wanted = max(_PAST_CACHES * share, _SMALLEST_MAIN_BYTES)
+    affordable = int(machine.memory_bytes * _MEMORY_SHARE) // _ARRAYS // machine.threads
+    return min(wanted, affordable)
+
+
+def _per_thread(cache: Cache) -> int:
+    return cache.size_bytes // cache.shared_by
+
+
+def measure_bandwidth(plan: Plan, threads: int, effort: Effort) -> Bandwidth:
+    """Copy and triad on `threads` threads at once, each on arrays of its own."""
+    with ThreadPoolExecutor(threads) as pool:
+        arrays = list(pool.map(lambda _: _allocate(plan.array_bytes), range(threads)))
+        return Bandwidth(
+            plan=plan,
+            copy=_measure(_copy, 2, arrays, pool, effort),
+            triad=_measure(_triad, 3, arrays, pool, effort),
+        )
+
+
+def _allocate(array_bytes: int) -> tuple[F64, F64, F64]:
+    """Arrays whose pages the calling thread touches first, and so has near it."""
+    size = max(1, array_bytes // _ELEMENT_BYTES)
+    return np.zeros(size) + 0.5, np.zeros(size) + 1.5, np.zeros(size) + 2.5
+
+
+def _measure(
+    kernel: Callable[..., None],
+    streams: int,
+    arrays: Sequence[tuple[F64, F64, F64]],
+    pool: ThreadPoolExecutor,
+    effort: Effort,
+) -> Rate:
+    """Bytes per second of all threads; passes are repeated until they take long enough."""
+    times = 1
+    while fastest(partial(_together, kernel, arrays, times, pool)) < effort.seconds:
+        times *= 2
+    moved = streams * times * sum(one[0].nbytes for one in arrays)
+    return rate_of(float(moved), partial(_together, kernel, arrays, times, pool), effort)
+
+
+def _together(
+    kernel: Callable[..., None],
+    arrays: Sequence[tuple[F64, F64, F64]],
+    times: int,
+    pool: ThreadPoolExecutor,
+) -> float:
+    """Seconds from when every thread is ready to when the last has ended."""
+    ready = threading.Barrier(len(arrays) + 1)
+
+    def run(mine: tuple[F64, F64, F64]) -> None:
+        ready.wait()
+        kernel(*mine, times)
+
+    jobs = [pool.submit(run, mine) for mine in arrays]
+
+    def all_of_them() -> None:
+        ready.wait()
+        for job in jobs:
+            job.result()
+
+    return seconds_of(all_of_them)

@@ -1,0 +1,84 @@
+"""The hardware catalogue as plain text: every part in a line, or one part with its sources."""
+
+from collections.abc import Iterable
+
+from roofline.devices.catalogue import parts
+from roofline.devices.choice import part_id_of
+from roofline.devices.lookup import chosen_part
+from roofline.devices.parts import Figure, FigureStatus, Part
+from roofline.devices.this_machine import read_machine
+
+MISSING = "–"
+_WIDTHS = (16, 30, 20, 12, 10)
+
+
+def describe_parts() -> str:
+    """Every part in one line: main compute peak, main memory, per profiler device."""
+    machine = read_machine()
+    known = (*([machine] if machine else []), *parts())
+    head = _columns("id", "name", "compute", "GB/s", "memory")
+    note = "Per device as a profiler shows it. `roofline devices ID` shows one with its sources."
+    return "\n".join([head, *map(_line, known), "", note]) + "\n"
+
+
+def describe_part(name: str) -> str:
+    """One part: every number with its source, chosen and not; `BadViewError` if nobody knows it."""
+    part = chosen_part(part_id_of(name), read_machine())
+    return "\n".join([*_head(part), "", *_roofs(part), "", *_figures(part)]) + "\n"
+
+
+def _line(part: Part) -> str:
+    compute, memory = part.compute(), part.memory()
+    peak = f"{_flops(compute[0].gflops)} {compute[0].unit.precision}" if compute else MISSING
+    main = next((one for one in memory if one.level.is_main), None)
+    gbs = f"{main.gbs:,.0f}" if main else MISSING
+    size = f"{part.memory_bytes / 1e9:,.0f} GB" if part.memory_bytes else MISSING
+    return _columns(part.id, part.name, peak, gbs, size)
+
+
+def _columns(*cells: str) -> str:
+    sizes = zip(cells, _WIDTHS, strict=True)
+    return "".join(
+        f"{cell:<{width}}" if at < 2 else f"{cell:>{width}}"
+        for at, (cell, width) in enumerate(sizes)
+    ).rstrip()
+
+
+def _head(part: Part) -> Iterable[str]:
+    yield f"{part.name} ({part.id}), {part.vendor}"
+    yield f"  one device is: {part.scope}"
+    if part.aliases:
+        yield f"  known as: {', '.join(part.aliases)}"
+    if part.family:
+        yield f"  XProf's family: {part.family}"
+    if part.notes:
+        yield f"  {part.notes}"
+
+
+def _roofs(part: Part) -> Iterable[str]:
+    yield "Roofs per device"
+    for peak in part.compute():
+        yield f"  {peak.label:<20}{_flops(peak.gflops):>16}"
+    for unit in part.absent_units:
+        yield f"  {unit.label:<20}{'none':>16}"
+    for one in part.memory():
+        yield f"  {one.level.label:<20}{one.gbs:>11,.0f} GB/s"
+
+
+def _figures(part: Part) -> Iterable[str]:
+    yield f"Numbers and sources, per {'chip' if part.devices_per_chip > 1 else 'device'}"
+    for figure in part.figures:
+        status = "" if figure.status is FigureStatus.CHOSEN else f"  [{figure.status}]"
+        yield f"  {figure.of:<20}{_amount(figure):>16}  {figure.text}{status}"
+
+
+def _amount(figure: Figure) -> str:
+    if figure.unit == "count":
+        return f"{figure.value:g}"
+    if figure.value >= 1e12:
+        return f"{figure.value / 1e12:,.6g} T{figure.unit}"
+    return f"{figure.value / 1e9:,.6g} G{figure.unit}"
+
+
+def _flops(gflops: float) -> str:
+    return f"{gflops / 1e3:,.4g} TFLOP/s" if gflops >= 1e3 else f"{gflops:,.4g} GFLOP/s"

@@ -1,0 +1,215 @@
+"""`roofline upload`: sends files to a server, as they are read, and says where they can be seen.
+
+The standard library's HTTP, not httpx: importing it takes 0.03 s instead of 0.12 s, and a body of
+known length that is read in pieces is all that is needed.
+"""
+
+import http.client
+import json
+import os
+import secrets
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from roofline.errors import RooflineError, UploadRejectedError
+
+PIECE_BYTES = 1 << 20
+TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """What to send: files of all hosts of one run, and what to say about them."""
+
+    files: tuple[Path, ...]
+    title: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A server, by the address of its home page, and the token it asks for, if any."""
+
+    url: str
+    token: str | None = None
+
+
+def send(upload: Upload, receiver: Receiver, *, wait_s: float) -> dict[str, Any]:
+    """Uploads, waits for the import at most `wait_s`, and returns the server's answer.
+
+    Raises `UploadRejectedError` with the server's own words, or with why it cannot be reached.
+    """
+    sizes = [_size(path) for path in upload.files]
+    link = _Link(receiver)
+    # Gigabytes are not sent to find out that the token is wrong.
+    link.ask("GET", "/api/v1/profiles?limit=1", timeout_s=TIMEOUT_S)
+    boundary = f"roofline-{secrets.token_hex(16)}"
+    heads = _heads(upload, boundary)
+    tail = f"\r\n--{boundary}--\r\n".encode()
+    length = sum(sizes) + sum(len(head) for head in heads) + len(tail)
+    headers = {
+        "Content-Type": f"multipart/form-data; boundary={boundary}",
+        "Content-Length": str(length),
+    }
+    body = _body(upload.files, sizes, heads, tail)
+    path = f"/api/v1/profiles?wait={wait_s:g}"
+    return link.ask("POST", path, body=body, headers=headers, timeout_s=TIMEOUT_S + wait_s)
+
+
+def read_token(path: Path | None) -> str | None:
+    """The token in the file `path`, or what `ROOFLINE_TOKEN_FILE` or `ROOFLINE_TOKEN` say.
+
+    It is never given on the command line, where every user of the machine can read it.
+    """
+    named = path or (Path(name) if (name := os.environ.get("ROOFLINE_TOKEN_FILE")) else None)
+    if named is None:
+        return os.environ.get("ROOFLINE_TOKEN") or None
+    try:
+        return named.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UploadRejectedError(
+            f"The token file {named} cannot be read.", remedy="Correct --token-file."
+        ) from error
+
+
+class _Link:
+    """Asks one server, a connection per question."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        parts = urlsplit(receiver.url if "://" in receiver.url else f"http://{receiver.url}")
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise UploadRejectedError(
+                f"{receiver.url} is not the address of a server.",
+                remedy="Give its home page: --server https://roofline.example.org",
+            )
+        self._parts = parts
+        self._shown = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        self._headers = {"Accept": "application/json"}
+        if receiver.token is not None:
+            self._headers["Authorization"] = f"Bearer {receiver.token}"
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        timeout_s: float,
+        body: Iterator[bytes] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The JSON answer; every other end is an `UploadRejectedError`."""
+        connection = self._connect(timeout_s)
+        try:
+            answer = self._exchange(connection, method, path, body, headers or {})
+            content = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from error
+        finally:
+            connection.close()
+        return self._understood(answer.status, content)
+
+    def _connect(self, timeout_s: float) -> http.client.HTTPConnection:
+        host = self._parts.hostname or ""
+        if self._parts.scheme == "http":
+            return http.client.HTTPConnection(host, self._parts.port, timeout=timeout_s)
+        context = ssl.create_default_context()
+        return http.client.HTTPSConnection(
+            host, self._parts.port, timeout=timeout_s, context=context
+        )
+
+    def _exchange(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: Iterator[bytes] | None,
+        headers: Mapping[str, str],
+    ) -> http.client.HTTPResponse:
+        connection.connect()
+        address = f"{self._parts.path.rstrip('/')}{path}"
+        try:
+            connection.request(method, address, body=body, headers={**self._headers, **headers})
+        except (BrokenPipeError, ConnectionResetError):
+            # The server has heard enough and says why; what it said can still be read.
+            if body is None:
+                raise
+        return connection.getresponse()
+
+    def _understood(self, status: int, content: bytes) -> dict[str, Any]:
+        try:
+            answer = json.loads(content)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise UploadRejectedError(
+                f"{self._shown} answered {status}, and not as a Roofline server does.",
+                remedy="Check the address; a proxy in front of the server may refuse large bodies.",
+            )
+        if status >= http.client.BAD_REQUEST:
+            raise UploadRejectedError(
+                str(answer.get("message", f"The server answered {status}.")),
+                remedy=str(answer.get("remedy", "Look into the server's log.")),
+            )
+        return answer
+
+    def _unreachable(self, error: Exception) -> RooflineError:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return UploadRejectedError(
+            f"{self._shown} cannot be reached: {reason}.",
+            remedy="Check that the server runs, the address, and the network between.",
+        )
+
+
+def _size(path: Path) -> int:
+    try:
+        size = path.stat().st_size
+        if path.is_file() and os.access(path, os.R_OK):
+            return size
+    except OSError as error:
+        raise UploadRejectedError(
+            f"{path} cannot be read: {error.strerror}.", remedy="Check the path."
+        ) from error
+    raise UploadRejectedError(f"{path} is not a file that can be read.", remedy="Name its files.")
+
+
+def _heads(upload: Upload, boundary: str) -> list[bytes]:
+    """What comes before each file; the first also holds the text fields."""
+    texts = [("title", upload.title), ("note", upload.note), *(("tag", tag) for tag in upload.tags)]
+    fields = "".join(
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
+        for name, text in texts
+        if text
+    )
+    heads = []
+    for number, path in enumerate(upload.files):
+        before = fields if number == 0 else "\r\n"
+        name = path.name.replace('"', "%22").replace("\r", " ").replace("\n", " ")
+        heads.append(
+            f"{before}--{boundary}\r\nContent-Disposition: form-data;"
+            f' name="file"; filename="{name}"\r\n'
+            f"Content-Type: application/octet-stream\r\n\r\n"
+        )
+    return [head.encode("utf-8", "surrogateescape") for head in heads]
+
+
+def _body(
+    files: Sequence[Path], sizes: Sequence[int], heads: Sequence[bytes], tail: bytes
+) -> Iterator[bytes]:
+    for path, size, head in zip(files, sizes, heads, strict=True):
+        yield head
+        sent = 0
+        with path.open("rb") as file:
+            while piece := file.read(min(PIECE_BYTES, size - sent)):
+                sent += len(piece)
+                yield piece
+        if sent < size:
+            raise UploadRejectedError(
+                f"{path} became shorter while it was sent.",
+                remedy="Upload it when the profiler has finished.",
+            )
+    yield tail

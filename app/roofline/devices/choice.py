@@ -1,0 +1,128 @@
+"""What a user chose: another part, or single peaks; and how they are written on a command line."""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from roofline.devices.catalogue import find, parts
+from roofline.devices.parts import Part
+from roofline.errors import BadViewError
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+from roofline.model.units import gib_to_gb
+
+THIS_MACHINE = "this-machine"
+NAMES_SHOWN = 5
+
+_PEAK = re.compile(r"(?P<value>[\d.,]+(?:e[+-]?\d+)?)\s*(?P<unit>[a-z/]+)", re.IGNORECASE)
+_GFLOPS = {"gflop/s": 1.0, "tflop/s": 1e3, "pflop/s": 1e6, "gop/s": 1.0, "top/s": 1e3}
+_GBS = {"gb/s": 1.0, "tb/s": 1e3, "mb/s": 1e-3}
+_GIBS = {"gib/s": 1.0, "tib/s": 2.0**10}
+_UNITS = {unit.value: unit for unit in ComputeUnit}
+_LEVELS = {level.value: level for level in MemoryLevel}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeakChoice:
+    """A part by id, `None` for the profile's own device, and peaks set by hand.
+
+    `gflops` has the main compute peak under `None`; `gbs` is in GB/s (1e9), the main memory under
+    `HBM` or `DRAM`, whichever.
+    """
+
+    part_id: str | None = None
+    gflops: Mapping[ComputeUnit | None, float] = field(default_factory=dict)
+    gbs: Mapping[MemoryLevel, float] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """True where nothing was chosen."""
+        return self.part_id is None and not self.gflops and not self.gbs
+
+
+def read_choice(device: str | None, peaks: Sequence[str]) -> PeakChoice:
+    """A choice as given to `--device` and `--peak`; `BadViewError` says what is not understood.
+
+    A peak is "compute=900TFLOP/s", "matrix_fp8=1.9 PFLOP/s" or "hbm=3.35TB/s".
+    """
+    gflops: dict[ComputeUnit | None, float] = {}
+    gbs: dict[MemoryLevel, float] = {}
+    for text in peaks:
+        name, _, amount = (piece.strip() for piece in text.partition("="))
+        key = name.casefold()
+        if key in _LEVELS:
+            gbs[_LEVELS[key]] = _bandwidth(text, amount)
+        elif key == "compute" or key in _UNITS:
+            gflops[_UNITS.get(key)] = _rate(text, amount)
+        else:
+            raise _no_such_peak(text, name)
+    return PeakChoice(part_id=device and part_id_of(device), gflops=gflops, gbs=gbs)
+
+
+def part_id_of(name: str) -> str:
+    """The id of the part that `name` (id, name or device string) means."""
+    if name.strip().casefold() == THIS_MACHINE:
+        return THIS_MACHINE
+    return known_part(name).id
+
+
+def known_part(name: str) -> Part:
+    """The part that `name` means; `BadViewError` lists names near it."""
+    found = find(name)
+    if found is None:
+        raise BadViewError(
+            f'The catalogue has no device "{name}".',
+            remedy=f"{_near(name)} `roofline devices` lists them all.",
+        )
+    return found
+
+
+def _near(name: str) -> str:
+    names = {text.casefold(): one for one in parts() for text in (one.id, one.name, *one.aliases)}
+    wanted = name.casefold()
+    holding = [text for text in names if wanted in text]
+    close = [*holding, *difflib.get_close_matches(wanted, names, NAMES_SHOWN, 0.5)]
+    ids = list(dict.fromkeys(names[text].id for text in close))[:NAMES_SHOWN]
+    return f"Near it: {', '.join(ids)}." if ids else "No name is near it."
+
+
+def _rate(text: str, amount: str) -> float:
+    value, unit = _amount(text, amount)
+    if unit not in _GFLOPS:
+        raise _bad_amount(text, "a rate such as 900TFLOP/s or 500GFLOP/s")
+    return value * _GFLOPS[unit]
+
+
+def _bandwidth(text: str, amount: str) -> float:
+    value, unit = _amount(text, amount)
+    if unit in _GIBS:
+        return gib_to_gb(value * _GIBS[unit])
+    if unit not in _GBS:
+        raise _bad_amount(text, "a bandwidth such as 3.35TB/s, 819GB/s or 1525GiB/s")
+    return value * _GBS[unit]
+
+
+def _amount(text: str, amount: str) -> tuple[float, str]:
+    found = _PEAK.fullmatch(amount)
+    try:
+        value = float(found["value"].replace(",", "")) if found else 0.0
+    except ValueError:
+        value = 0.0
+    if found is None or not 0 < value < 1e12:
+        raise _bad_amount(text, "a number above 0 with its unit, such as 900TFLOP/s or 819GB/s")
+    unit = found["unit"].casefold().replace("flops/s", "flop/s")
+    return value, re.sub(r"flops$", "flop/s", unit)
+
+
+def _bad_amount(text: str, expected: str) -> BadViewError:
+    return BadViewError(f'The peak "{text}" cannot be read.', remedy=f"Write {expected}.")
+
+
+def _no_such_peak(text: str, name: str) -> BadViewError:
+    known = ["compute", *_LEVELS, *_UNITS]
+    near = difflib.get_close_matches(name.casefold(), known, NAMES_SHOWN, 0.5) or known
+    return BadViewError(
+        f'"{name}" in "{text}" is no peak.' if name else f'The peak "{text}" has no name.',
+        remedy=f"Name one of: {', '.join(near)}.",
+    )

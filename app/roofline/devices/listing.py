@@ -1,0 +1,133 @@
+"""The device list that the page's picker reads: `docs/devices-data.md`."""
+
+from typing import TypedDict
+
+from roofline.devices import catalogue
+from roofline.devices.parts import Figure, Part, PartBandwidth, PartPeak
+
+SCHEMA = 1
+
+
+class SourceEntry(TypedDict):
+    """Where a number was read."""
+
+    title: str
+    address: str
+    kind: str
+
+
+class ComputeEntry(TypedDict):
+    """One compute unit's rate in GFLOP/s per profiler device."""
+
+    unit: str
+    label: str
+    gflops: float
+    source: str
+    status: str
+    note: str
+
+
+class MemoryEntry(TypedDict):
+    """One memory level's bandwidth in GB/s (1e9) per profiler device."""
+
+    level: str
+    label: str
+    gbs: float
+    source: str
+    status: str
+    note: str
+
+
+class DeviceEntry(TypedDict):
+    """One part, its numbers per profiler device."""
+
+    id: str
+    name: str
+    vendor: str
+    kind: str
+    aliases: tuple[str, ...]
+    scope: str
+    devices_per_chip: int
+    core_word: str
+    memory_bytes: float | None
+    main_unit: str | None
+    main_level: str | None
+    compute: list[ComputeEntry]
+    absent: list[str]
+    memory: list[MemoryEntry]
+    notes: str
+
+
+class DeviceList(TypedDict):
+    """Every part, this machine first if it was calibrated, and the sources of their numbers."""
+
+    schema: int
+    sources: dict[str, SourceEntry]
+    devices: list[DeviceEntry]
+
+
+def device_list(machine: Part | None) -> DeviceList:
+    """The catalogue and `machine` as the page's picker wants them."""
+    parts = (*([machine] if machine else []), *catalogue.parts())
+    figures = [figure for part in parts for figure in _shown(part)]
+    return {
+        "schema": SCHEMA,
+        "sources": {figure.source.key: _source(figure) for figure in figures},
+        "devices": [_device(part) for part in parts],
+    }
+
+
+def _shown(part: Part) -> tuple[Figure, ...]:
+    rates = (peak.figure for peak in part.compute())
+    return (*rates, *(peak.figure for peak in part.memory()))
+
+
+def _source(figure: Figure) -> SourceEntry:
+    source = figure.source
+    return {"title": source.title, "address": source.address, "kind": source.kind}
+
+
+def _device(part: Part) -> DeviceEntry:
+    compute, memory = part.compute(), part.memory()
+    main = next((one.level.value for one in memory if one.level.is_main), None)
+    return {
+        "id": part.id,
+        "name": part.name,
+        "vendor": part.vendor,
+        "kind": part.kind.value,
+        "aliases": part.aliases,
+        "scope": part.scope,
+        "devices_per_chip": part.devices_per_chip,
+        "core_word": part.core_word,
+        "memory_bytes": part.memory_bytes,
+        "main_unit": compute[0].unit.value if compute else None,
+        "main_level": main,
+        "compute": [_compute(peak) for peak in compute],
+        "absent": [unit.value for unit in part.absent_units],
+        "memory": [_memory(peak) for peak in memory],
+        "notes": part.notes,
+    }
+
+
+def _compute(peak: PartPeak) -> ComputeEntry:
+    figure = peak.figure
+    return {
+        "unit": peak.unit.value,
+        "label": peak.label,
+        "gflops": peak.gflops,
+        "source": figure.source.key,
+        "status": figure.source.kind,
+        "note": figure.note,
+    }
+
+
+def _memory(peak: PartBandwidth) -> MemoryEntry:
+    figure = peak.figure
+    return {
+        "level": peak.level.value,
+        "label": peak.level.label,
+        "gbs": peak.gbs,
+        "source": figure.source.key,
+        "status": figure.source.kind,
+        "note": figure.note,
+    }

@@ -1,0 +1,193 @@
+"""Parts of the catalogue: published figures with their sources, and peaks per profiler device.
+
+A figure is per chip or board; a profiler may see a part of it as one device (a TensorCore, a GCD).
+`devices_per_chip` says how many, and every peak here is divided by it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from roofline.model.compute import ComputeUnit, Precision
+from roofline.model.device import DeviceKind, PeakOrigin
+from roofline.model.memory import MemoryLevel
+
+_GIGA = 1e9
+_UNITS = {unit.value: unit for unit in ComputeUnit}
+_LEVELS = {level.value: level for level in MemoryLevel}
+
+# A vendor's word for its matrix unit.
+_MATRIX_WORDS = {"Google": "MXU", "NVIDIA": "Tensor core", "AMD": "Matrix core", "Intel": "XMX"}
+
+
+class FigureStatus(StrEnum):
+    """What became of a published number: one is chosen, others differ or are wrong.
+
+    An `EXAMPLE` is what a guide's worked example computes with.
+    """
+
+    CHOSEN = "chosen"
+    ALTERNATIVE = "alternative"
+    REJECTED = "rejected"
+    EXAMPLE = "example"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a figure was read; `kind` says how near the maker that is, `revision` which state.
+
+    `address` is empty where there is nothing to open.
+    """
+
+    key: str
+    title: str
+    address: str
+    revision: str
+    kind: str
+
+    @property
+    def text(self) -> str:
+        """Title and address in one line."""
+        return f"{self.title} ({self.address})" if self.address else self.title
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One published number, in SI units: FLOP/s, op/s, B/s or B.
+
+    `of` is the key of a compute unit or memory level, or a name such as "memory_bytes";
+    `scope` "chip" (a board is one) or "link" (one of several).
+    """
+
+    of: str
+    value: float
+    unit: str
+    status: FigureStatus
+    source: Source
+    note: str = ""
+    scope: str = "chip"
+
+    @property
+    def text(self) -> str:
+        """Source, kind and note in one line, as shown beside a peak."""
+        note = f": {self.note}" if self.note else ""
+        if self.source.kind == "derived":
+            return f"Derived{note}"
+        return f"{self.source.text}, {self.source.kind}{note}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartPeak:
+    """The rate of one compute unit in GFLOP/s per profiler device."""
+
+    unit: ComputeUnit
+    label: str
+    gflops: float
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartBandwidth:
+    """The bandwidth of one memory level in GB/s (1e9) per profiler device."""
+
+    level: MemoryLevel
+    gbs: float
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part of the catalogue, or this machine.
+
+    `family` is a profiler's name for several parts, `scope` what one profiler device is,
+    `may_split` true where a profile shows a chip as one device or as two. `memory_variants` are
+    further capacities (bytes) that the part was made with.
+    """
+
+    id: str
+    vendor: str
+    name: str
+    kind: DeviceKind
+    aliases: tuple[str, ...]
+    family: str
+    scope: str
+    devices_per_chip: int
+    notes: str
+    figures: tuple[Figure, ...]
+    may_split: bool = False
+    memory_variants: tuple[int, ...] = ()
+    origin: PeakOrigin = PeakOrigin.CATALOGUE
+    hostname: str = ""
+
+    def figure(self, of: str) -> Figure | None:
+        """The chosen number of `of`, or `None` when none is known."""
+        return next(self._chosen(of), None)
+
+    def compute(self, devices: int | None = None) -> tuple[PartPeak, ...]:
+        """Rates per device, the main one first; a unit that the part lacks has none.
+
+        `devices` is the number of devices that a profile shows of one chip.
+        """
+        share = _GIGA * (devices or self.devices_per_chip)
+        peaks = [
+            PartPeak(unit=unit, label=self._label(unit), gflops=figure.value / share, figure=figure)
+            for key, unit in _UNITS.items()
+            for figure in self._chosen(key)
+            if figure.value
+        ]
+        return tuple(sorted(peaks, key=lambda peak: self._rank(peak.unit)))
+
+    def memory(self, devices: int | None = None) -> tuple[PartBandwidth, ...]:
+        """Bandwidths per device, the main memory first."""
+        share = _GIGA * (devices or self.devices_per_chip)
+        return tuple(
+            PartBandwidth(level=level, gbs=figure.value / share, figure=figure)
+            for key, level in _LEVELS.items()
+            for figure in self._chosen(key)
+        )
+
+    @property
+    def absent_units(self) -> tuple[ComputeUnit, ...]:
+        """Units that the part is known not to have."""
+        return tuple(unit for key, unit in _UNITS.items() for f in self._chosen(key) if not f.value)
+
+    @property
+    def memory_bytes(self) -> float | None:
+        """Capacity of the main memory per device, or `None` when unknown."""
+        figure = self.figure("memory_bytes")
+        return None if figure is None else figure.value / self.devices_per_chip
+
+    @property
+    def core_word(self) -> str:
+        """What one profiler device of it is called."""
+        if self.kind is DeviceKind.TPU:
+            return "TensorCore"
+        return "GPU" if self.kind is DeviceKind.GPU else "core"
+
+    def _chosen(self, of: str) -> Iterator[Figure]:
+        return (f for f in self.figures if f.of == of and f.status is FigureStatus.CHOSEN)
+
+    def _rank(self, unit: ComputeUnit) -> int:
+        first = main_units(self.kind)
+        return first.index(unit) if unit in first else len(first)
+
+    def _label(self, unit: ComputeUnit) -> str:
+        if not unit.is_matrix:
+            return unit.label
+        word = "BLAS" if self.kind is DeviceKind.CPU else _MATRIX_WORDS.get(self.vendor, "Matrix")
+        return f"{word} {unit.precision.value}"
+
+
+def main_units(kind: DeviceKind) -> tuple[ComputeUnit, ...]:
+    """Which unit's roof to draw first on such a device, best first."""
+    matrix = (ComputeUnit.MATRIX_BF16, ComputeUnit.MATRIX_FP16)
+    single = (ComputeUnit.VECTOR_FP32, ComputeUnit.MATRIX_FP32)
+    return single if kind is DeviceKind.CPU else (*matrix, *single)
+
+
+def same_hardware(kind: DeviceKind, unit: ComputeUnit) -> tuple[ComputeUnit, ...]:
+    """Other units that are the same hardware: a CPU's matrix products run on its vector units."""
+    if kind is not DeviceKind.CPU or unit.precision not in (Precision.FP32, Precision.FP64):
+        return ()
+    other = "vector" if unit.is_matrix else "matrix"
+    return (ComputeUnit(f"{other}_{unit.precision.value}"),)

@@ -1,0 +1,101 @@
+"""This machine as a part: what `roofline calibrate` measured, kept as one JSON file.
+
+The file lies in the data folder that `ROOFLINE_DATA_DIR` names, else in the XDG data home; a server
+with a folder of its own finds the latter, too.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from roofline.devices.choice import THIS_MACHINE
+from roofline.devices.parts import Figure, FigureStatus, Part, Source
+from roofline.model.device import DeviceKind, PeakOrigin
+
+VERSION = 1
+SOURCE_KEY = "calibrate"
+_FILE = "this-machine.json"
+
+
+def machine_files() -> tuple[Path, ...]:
+    """Where measurements are looked for, and in the first of which they are kept."""
+    given = os.environ.get("ROOFLINE_DATA_DIR")
+    home = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "roofline"
+    folders = (Path(given), home) if given else (home,)
+    return tuple(folder.expanduser() / _FILE for folder in folders)
+
+
+def read_machine() -> Part | None:
+    """This machine's part, or `None` where nothing was measured or the file is of no use.
+
+    A damaged file counts as none: the next `roofline calibrate` writes it again.
+    """
+    found = (_read(path) for path in machine_files())
+    return next((part for part in found if part is not None), None)
+
+
+def written_at_ns() -> int:
+    """When measurements were last written, to see whether they changed; 0 where there are none."""
+    times = [path.stat().st_mtime_ns for path in machine_files() if path.is_file()]
+    return max(times, default=0)
+
+
+def _read(path: Path) -> Part | None:
+    try:
+        return machine_part(json.loads(path.read_bytes()))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def machine_part(entry: Mapping[str, Any]) -> Part:
+    """The part that a measurement describes.
+
+    Keys: `version`, `hostname`, `cpu`, `vendor`, `threads`, `measured_on` (a date), `memory_bytes`
+    and `figures`: `of`, `value` in FLOP/s or B/s, `note`.
+    """
+    if entry["version"] != VERSION:
+        raise ValueError(f"version {entry['version']} of a measurement")
+    source = Source(
+        key=SOURCE_KEY,
+        title=f"Measured on {entry['hostname']}, {entry['measured_on']}",
+        address="",
+        revision="",
+        kind="measured",
+    )
+    figures = [*entry["figures"], {"of": "memory_bytes", "value": entry["memory_bytes"]}]
+    return Part(
+        id=THIS_MACHINE,
+        vendor=str(entry["vendor"]),
+        name=str(entry["cpu"]),
+        kind=DeviceKind.CPU,
+        aliases=(),
+        family="",
+        scope=f"this machine, {entry['threads']} threads",
+        devices_per_chip=1,
+        notes=f"{source.title} with `roofline calibrate`: not a data sheet's values.",
+        figures=tuple(_figure(one, source) for one in figures),
+        origin=PeakOrigin.CALIBRATED,
+        hostname=str(entry["hostname"]),
+    )
+
+
+def _figure(fields: Mapping[str, Any], source: Source) -> Figure:
+    value = float(fields["value"])
+    if not value > 0:
+        raise ValueError(f"{fields['of']} of {value}")
+    return Figure(
+        of=str(fields["of"]),
+        value=value,
+        unit=_unit(str(fields["of"])),
+        status=FigureStatus.CHOSEN,
+        source=source,
+        note=str(fields.get("note", "")),
+    )
+
+
+def _unit(of: str) -> str:
+    if of.endswith("_bytes"):
+        return "B"
+    return "FLOP/s" if of.startswith(("vector_", "matrix_")) else "B/s"

@@ -1,0 +1,99 @@
+"""An analysis in the generic format (docs/generic-format.md), which this program reads again.
+
+Work, bytes per memory and self times per op are exact; idle time, steps, the sum of bytes over all
+memories and shares of peaks measured per launch have no place in that format.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from roofline.analysis.records import RooflineAnalysis
+from roofline.exports.json_text import to_json
+from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.model.device import ComputePeak, MemoryPeak, PeakOrigin
+from roofline.model.profile import Bools, OpTable
+
+SCHEMA = "roofline-generic/1"
+
+_MEASURED = (PeakOrigin.MEASURED, PeakOrigin.CALIBRATED)
+
+
+def to_generic(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
+    """The ops and roofs of `analysis` as UTF-8 JSON; containers are left out, as in its totals."""
+    ops, device = analysis.profile.ops, analysis.device
+    names = analysis.profile.program_names
+    kept = [
+        op
+        for op, category in enumerate(ops.category)
+        if not is_container(category)
+        and (include_infeed_outfeed or not is_infeed_outfeed(category))
+    ]
+    document = {
+        "schema": SCHEMA,
+        "device": {"name": device.name, "count": device.core_count},
+        "roofs": {
+            "compute": [_compute(peak) for peak in device.compute],
+            "memory": [_memory(peak) for peak in device.memory],
+        },
+        "kernels": [_kernel(ops, op, names) for op in kept],
+    }
+    return to_json(document)
+
+
+def _kernel(ops: OpTable, op: int, names: Mapping[int, str]) -> dict[str, Any]:
+    program = int(ops.program_id[op])
+    tags = {"program": names.get(program, str(program) if program else None)}
+    kernel: dict[str, Any] = {
+        "name": ops.name[op],
+        "calls": int(ops.occurrences[op]),
+        "category": ops.category[op],
+        "time": {"value": int(ops.self_time_ps[op]), "unit": "ps"},
+        "tags": {key: value for key, value in tags.items() if value},
+    }
+    if _known(ops.flop_known, ops, op):
+        kernel["flops"] = _flops(ops, op)
+    if _known(ops.bytes_known, ops, op) or ops.traffic_known[op]:
+        kernel["bytes"] = _bytes(ops, op)
+    return kernel
+
+
+def _known(column: Bools | None, ops: OpTable, op: int) -> bool:
+    return bool(ops.cost_known[op] and (column is None or column[op]))
+
+
+def _flops(ops: OpTable, op: int) -> int | dict[str, int]:
+    """By compute unit if that is all of it, else one number."""
+    split = {unit.value: int(flop[op]) for unit, flop in ops.unit_flop.items() if flop[op]}
+    whole = int(ops.flop[op])
+    return split if split and sum(split.values()) == whole else whole
+
+
+def _bytes(ops: OpTable, op: int) -> int | dict[str, int]:
+    """By memory level, else all of them as the main memory's."""
+    if not ops.traffic_known[op]:
+        return int(ops.bytes_accessed[op])
+    return {level.value: int(moved[op]) for level, moved in ops.traffic_bytes.items()}
+
+
+def _compute(peak: ComputePeak) -> dict[str, Any]:
+    return {
+        "name": peak.label,
+        "precision": peak.unit.value if peak.unit else None,
+        "value": peak.gflops,
+        "unit": "GFLOP/s",
+        "kind": _kind(peak.origin),
+    }
+
+
+def _memory(peak: MemoryPeak) -> dict[str, Any]:
+    return {
+        "name": peak.level.label,
+        "level": peak.level.value,
+        "value": peak.gbs,
+        "unit": "GB/s",
+        "kind": _kind(peak.origin),
+    }
+
+
+def _kind(origin: PeakOrigin) -> str:
+    return "measured" if origin in _MEASURED else "theoretical"

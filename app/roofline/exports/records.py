@@ -1,0 +1,212 @@
+"""Records for people's own tools: JSON with one object per op, and CSV. Full precision.
+
+Keys carry units; `None` (JSON null, empty CSV cell) is "not measured", 0 is a real zero.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from roofline.analysis import roofline
+from roofline.analysis.records import Measures, RooflineAnalysis, Scope, View
+from roofline.analysis.roofline import Floats
+from roofline.exports.json_text import to_json
+from roofline.model.units import gb_to_gib, ps_to_us
+
+Record = dict[str, Any]
+Columns = dict[str, list[Any]]
+
+# A spreadsheet takes a cell that starts like this for a formula; names come from strangers.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
+    """The document of the API and of `roofline analyze --format json`, as UTF-8."""
+    view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
+    points = _program_points(analysis, view)
+    document = {
+        "profile": _profile(analysis),
+        "device": _device(analysis),
+        "roofs": _roofs(analysis),
+        "include_infeed_outfeed": include_infeed_outfeed,
+        "program_points": points,
+        "steps": [point for point in points if point["scope"] == Scope.STEP],
+        "ops": _rows(_op_columns(analysis, view)),
+        "beyond": {"ops": view.beyond_ops, "self_share_ratio": view.beyond_share_ratio},
+        "diagnostics": _diagnostics(analysis),
+    }
+    return to_json(document)
+
+
+def op_records(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> list[Record]:
+    """Listed ops by self time, one dictionary each, as in the JSON document."""
+    view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
+    return _rows(_op_columns(analysis, view))
+
+
+def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
+    """All listed ops, RFC 4180, UTF-8 with a header of ids; text that looks like a formula is
+    preceded by an apostrophe."""
+    columns = _op_columns(analysis, analysis.view(include_infeed_outfeed=include_infeed_outfeed))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return "" if value is None else value
+
+
+def _profile(analysis: RooflineAnalysis) -> Record:
+    profile = analysis.profile
+    return {
+        "format": profile.format_label,
+        "flop_provenance": profile.flop_provenance.value,
+        "bytes_provenance": profile.bytes_provenance.value,
+        "limits": list(profile.limits),
+        "captured_at_unix_ns": profile.captured_at_ns,
+        "wall_time_us": None if profile.wall_time_ps is None else ps_to_us(profile.wall_time_ps),
+        "hosts": [
+            {"file_name": host.file_name, "hostname": host.hostname, "core_count": host.core_count}
+            for host in profile.hosts
+        ],
+    }
+
+
+def _device(analysis: RooflineAnalysis) -> Record:
+    device = analysis.device
+    return {
+        "name": device.name,
+        "kind": device.kind.value,
+        "core_count": device.core_count,
+        "core_word": device.core_word,
+        "has_megacore": device.has_megacore,
+        "peak_gflops": device.peak_gflops,
+        "peak_bandwidth_gibs": {peak.level.value: gb_to_gib(peak.gbs) for peak in device.memory},
+        "time_scale_multiplier": analysis.time_scale_multiplier,
+        "matrix_unit_utilisation_ratio": device.counters.matrix_unit_ratio,
+        "hbm_utilisation_ratio": device.counters.hbm_ratio,
+    }
+
+
+def _roofs(analysis: RooflineAnalysis) -> Record:
+    device, gflops = analysis.device, analysis.peaks.gflops
+    return {
+        "compute": [
+            {
+                "id": peak.id,
+                "unit": peak.unit.value if peak.unit else None,
+                "label": peak.label,
+                "peak_gflops": peak.gflops,
+                "origin": peak.origin.value,
+                "source": peak.source,
+            }
+            for peak in device.compute
+        ],
+        "memory": [
+            {
+                "level": peak.level.value,
+                "label": peak.level.label,
+                "peak_gibs": gb_to_gib(peak.gbs),
+                "ridge_flop_per_byte": (
+                    roofline.ridge_point(gflops, gb_to_gib(peak.gbs)) if gflops else None
+                ),
+                "origin": peak.origin.value,
+                "source": peak.source,
+            }
+            for peak in device.memory
+        ],
+    }
+
+
+def _diagnostics(analysis: RooflineAnalysis) -> list[Record]:
+    return [
+        {
+            "severity": found.severity.value,
+            "code": found.code,
+            "message": found.message,
+            "remedy": found.remedy,
+            "count": found.count,
+        }
+        for found in analysis.diagnostics
+    ]
+
+
+def _program_points(analysis: RooflineAnalysis, view: View) -> list[Record]:
+    points = view.program
+    rows = range(len(points))
+    measured = _measured(analysis, points.measures, rows)
+    # A program has no self time, and its counters no time of their own.
+    kept = {
+        name: column
+        for name, column in measured.items()
+        if "self_time" not in name and name != "dma_stall_ratio"
+    }
+    columns: Columns = {
+        "scope": [scope.value for scope in points.scope],
+        "label": list(points.label),
+        "is_outlier": [
+            bool(points.outlier[row]) if points.scope[row] is Scope.STEP else None for row in rows
+        ],
+        **kept,
+    }
+    return _rows(columns)
+
+
+def _op_columns(analysis: RooflineAnalysis, view: View) -> Columns:
+    """All columns of the listed ops, in the order of the CSV; `None` where IDLE has no value."""
+    ops, table, names = analysis.ops, analysis.profile.ops, analysis.profile.program_names
+    rows = view.op.tolist()
+    real = [op if op < len(table) else None for op in rows]  # None: IDLE
+    return {
+        "rank": view.rank.tolist(),
+        "name": [ops.name[op] for op in rows],
+        "category": [ops.category[op] for op in rows],
+        "program_id": [None if op is None else str(int(ops.program_id[op])) for op in real],
+        "program": [None if op is None else names.get(int(ops.program_id[op]), "") for op in real],
+        "cost": [ops.cost[op].value for op in rows],
+        "occurrences": [None if op is None else int(ops.occurrences[op]) for op in real],
+        **_measured(analysis, ops.measures, rows),
+        "self_time_per_core_us": _numbers(ops.self_time_per_core_us[rows]),
+        "saving_per_core_us": _numbers(ops.saving_per_core_us[rows]),
+        "self_share_ratio": _numbers(view.self_share_ratio),
+        "cumulative_share_ratio": _numbers(view.cumulative_share_ratio),
+        "total_share_ratio": _numbers(view.total_share_ratio),
+        "saving_share_ratio": _numbers(view.saving_share_ratio),
+        "source_file": [None if op is None else table.source_file[op] for op in real],
+        "source_line": [None if op is None else _source_line(analysis, op) for op in real],
+    }
+
+
+def _source_line(analysis: RooflineAnalysis, op: int) -> int | None:
+    line = int(analysis.profile.ops.source_line[op])
+    return line if line >= 0 else None
+
+
+def _measured(analysis: RooflineAnalysis, measures: Measures, rows: Sequence[int]) -> Columns:
+    picked = list(rows)
+    columns: Columns = {}
+    for name, column in measures.by_id(measures.intensity).items():
+        columns[name] = _numbers(column[picked])
+        if name == "bottleneck_intensity":
+            columns["bound_by"] = [analysis.bound_label(c) for c in measures.bound[picked].tolist()]
+    if analysis.units:
+        units = [*(unit.value for unit in analysis.units), None]  # -1: the main peak
+        columns["compute_unit"] = [units[number] for number in measures.unit[picked].tolist()]
+    return columns
+
+
+def _rows(columns: Columns) -> list[Record]:
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def _numbers(column: Floats) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in column.tolist()]

@@ -1,0 +1,29 @@
+"""An analysis in the form a caller names: text, JSON, CSV, the generic format or XProf's table."""
+
+from roofline.analysis.records import RooflineAnalysis
+
+
+def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> bytes:
+    """`analysis` as `text`, `json`, `csv`, `generic` or `xprof`, with infeed and outfeed or not."""
+    # Each form is imported when it is wanted: most runs want one.
+    match output_format:
+        case "json":
+            from roofline.exports.records import analysis_to_json
+
+            return analysis_to_json(analysis, include_infeed_outfeed=infeed) + b"\n"
+        case "csv":
+            from roofline.exports.records import ops_to_csv
+
+            return ops_to_csv(analysis, include_infeed_outfeed=infeed)
+        case "generic":
+            from roofline.exports.generic import to_generic
+
+            return to_generic(analysis, include_infeed_outfeed=infeed) + b"\n"
+        case "xprof":
+            from roofline.exports.xprof import to_xprof
+
+            return to_xprof(analysis)
+        case _:
+            from roofline.exports.text import describe
+
+            return describe(analysis, analysis.view(include_infeed_outfeed=infeed)).encode()

@@ -1,0 +1,286 @@
+"""JSON of kernels and roofs: the schema `roofline-generic/1`, lists of kernels, JSON Lines, ERT.
+
+Keys are spelt as freely as CSV columns; those that mean nothing here become tags of the launch.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from roofline.errors import CorruptProfileError, UploadTooLargeError
+from roofline.importers.generic.kernels import Kernel, checked
+from roofline.importers.generic.names import (
+    DIMENSIONS,
+    QUANTITIES,
+    Field,
+    Meaning,
+    level_named,
+    meaning_of,
+)
+from roofline.importers.generic.roofs import Machine, Roof, ert_roofs, roof_of
+from roofline.importers.generic.tables import MAX_NAME_BYTES, MAX_ROWS, Reading, kernel_of
+from roofline.importers.generic.units import Dimension, parse_quantity, unit_factor
+from roofline.model.memory import MemoryLevel
+
+SCHEMA = "roofline-generic/1"
+_LISTS = ("kernels", "points", "operators")
+_TEMPLATE = "`roofline template json` prints an example."
+
+Json = Mapping[str, object]
+
+
+def is_document(head: str, *, is_whole: bool) -> bool:
+    """True if a text starts like one of the JSON forms read here; `head` may be cut."""
+    text = head.lstrip()
+    if '"traceEvents"' in text[:4096] or '"cols"' in text[:4096]:
+        return False
+    if text.startswith("["):
+        return _is_kernel(_first_object(text[1:].lstrip()))
+    if not text.startswith("{"):
+        return False
+    if _mentions(text, SCHEMA) or ('"empirical"' in text and '"gbytes"' in text):
+        return True
+    first = _first_object(text)
+    if first is None:  # longer than the head
+        return not is_whole and any(f'"{key}"' in text for key in _LISTS) and '"flops"' in text
+    lists = [value for key in _LISTS if isinstance(value := first.get(key), list)]
+    if lists:
+        return any(_is_kernel(item) for found in lists for item in found[:10])
+    return _is_kernel(first)
+
+
+def read_json(text: str, name: str) -> Reading:
+    """The kernels and roofs of a JSON or JSON Lines document."""
+    content = _parsed(text, name)
+    if isinstance(content, Mapping) and "empirical" in content:
+        return Reading(machine=ert_roofs(content))
+    if isinstance(content, list):
+        return _read_kernels(content, name, Machine(), per_call=False)
+    if not isinstance(content, Mapping):
+        raise CorruptProfileError(f"{name} holds no kernels.", remedy=_TEMPLATE)
+    found = [value for key in _LISTS if isinstance(value := content.get(key), list)]
+    if not found and _is_kernel(content):
+        found = [[content]]
+    per_call = str(content.get("time_per", "")).lower() == "call"
+    kernels = [item for items in found for item in items]
+    return _read_kernels(kernels, name, _machine(content), per_call=per_call)
+
+
+def _read_kernels(
+    items: Sequence[object], name: str, machine: Machine, *, per_call: bool
+) -> Reading:
+    if len(items) > MAX_ROWS:
+        raise UploadTooLargeError(
+            f"{name} has more than {MAX_ROWS:,} kernels.",
+            remedy="Sum up the launches of each kernel before the export, or split the file.",
+        )
+    kernels, left_out = [], []
+    for number, item in enumerate(items, start=1):
+        where = f"kernel {number:,}"
+        try:
+            kernel = _kernel(item, where, per_call=per_call)
+        except ValueError as error:
+            left_out.append(f"{where}: {error}")
+            continue
+        problem = checked(kernel)
+        if problem:
+            left_out.append(f"{where}: {problem}")
+        else:
+            kernels.append(kernel)
+    return Reading(kernels=tuple(kernels), machine=machine, left_out=tuple(left_out))
+
+
+def _kernel(item: object, where: str, *, per_call: bool) -> Kernel:
+    """One kernel. Raises `ValueError` that says what cannot be read."""
+    if not isinstance(item, Mapping):
+        raise ValueError("it is no object")
+    values: dict[tuple[Field, MemoryLevel | None], float] = {}
+    texts: dict[Field, str] = {}
+    tags: list[str] = []
+    by_precision: dict[str, float] = {}
+    for key, value in item.items():
+        meaning = meaning_of(str(key))
+        if meaning.field is Field.FLOP and isinstance(value, Mapping) and "value" not in value:
+            by_precision = _numbers(value, meaning)
+        elif meaning.field in DIMENSIONS and isinstance(value, Mapping) and "value" not in value:
+            for level, number in _numbers(value, meaning).items():
+                values[(meaning.field, _level(level))] = number
+        elif meaning.field in DIMENSIONS:
+            number_or_none = _number(value, meaning)
+            if number_or_none is not None:
+                values.setdefault((meaning.field, meaning.level), number_or_none)
+        elif meaning.field is Field.TAG:
+            tags += _tags(str(key), value)
+        elif value is not None:
+            texts[meaning.field] = str(value)
+    kernel = kernel_of(values, texts, tags, where=where, per_call=per_call)
+    return _with_precisions(kernel, by_precision)
+
+
+def _with_precisions(kernel: Kernel, by_precision: Mapping[str, float]) -> Kernel:
+    if not by_precision:
+        return kernel
+    fields = {name: getattr(kernel, name) for name in Kernel.__dataclass_fields__}
+    return Kernel(**{**fields, "precision_flop": dict(by_precision)})
+
+
+def _numbers(value: Json, meaning: Meaning) -> dict[str, float]:
+    found = {str(key): _number(number, meaning) for key, number in value.items()}
+    return {key: number for key, number in found.items() if number is not None}
+
+
+def _number(value: object, meaning: Meaning) -> float | None:
+    """A number, `{value, unit}` or text with a unit, in base units; booleans are no numbers."""
+    dimension = DIMENSIONS[meaning.field]
+    factor = meaning.factor
+    if isinstance(value, Mapping):
+        unit = value.get("unit", "")
+        own = unit_factor(unit, dimension) if isinstance(unit, str) else None
+        if own is None:
+            raise ValueError(f"{meaning.label} has the unknown unit “{str(unit)[:40]}”")
+        value, factor = value.get("value"), own
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{meaning.label} is no number")
+    try:
+        if isinstance(value, str):
+            return parse_quantity(value, dimension, default=factor)
+        number = float(value) * factor
+    except (ValueError, OverflowError):
+        raise ValueError(f"{meaning.label} “{str(value)[:40]}” is no number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{meaning.label} is too large")
+    return number
+
+
+def _level(text: str) -> MemoryLevel:
+    level = level_named(text)
+    if level is None:
+        raise ValueError(f"“{text[:40]}” is no known memory level")
+    return level
+
+
+def _tags(key: str, value: object) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{inner} {one}" for inner, one in value.items() if one is not None]
+    return [] if value is None else [f"{key} {str(value)[:MAX_NAME_BYTES]}"]
+
+
+def _machine(content: Json) -> Machine:
+    device, roofs = content.get("device"), content.get("roofs")
+    if isinstance(device, str):
+        device = {"name": device}
+    known: Json = device if isinstance(device, Mapping) else {}
+    count = known.get("count", 1)
+    found: list[Roof] = []
+    skipped: list[str] = []
+    for key, memory in (("compute", False), ("memory", True)):
+        for item in _items(roofs.get(key) if isinstance(roofs, Mapping) else None):
+            roof = _roof(item, memory=memory)
+            if isinstance(roof, Roof):
+                found.append(roof)
+            else:
+                skipped.append(roof)
+    return Machine(
+        name=str(known.get("name") or "")[:MAX_NAME_BYTES],
+        count=count if isinstance(count, int) and 0 < count <= 1_000_000 else 1,
+        hostname=str(known.get("hostname") or "")[:MAX_NAME_BYTES],
+        roofs=tuple(found),
+        skipped=tuple(skipped),
+    )
+
+
+def _items(value: object) -> list[object]:
+    """A list as it is; a mapping of name → value as a list of roofs; one value as one roof."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, Mapping) and "value" not in value:
+        return [
+            {"name": str(key), "level": str(key), "precision": str(key), "value": one}
+            for key, one in value.items()
+        ]
+    return [] if value is None else [{"value": value}]
+
+
+def _roof(item: object, *, memory: bool) -> Roof | str:
+    if not isinstance(item, Mapping):
+        return "a roof that is no object"
+    texts = {key: str(item.get(key) or "") for key in ("name", "level", "kind", "sparsity")}
+    precision = str(item.get("precision") or "")
+    dimension = Dimension.BANDWIDTH if memory else Dimension.FLOP_RATE
+    field = Field.BANDWIDTH if memory else Field.FLOP_RATE
+    value = item.get("value")
+    if "unit" in item and not isinstance(value, Mapping):
+        value = {"value": value, "unit": item["unit"]}
+    try:
+        number = _number(value, Meaning(field=field, label=texts["name"] or dimension.value))
+    except ValueError as error:
+        return str(error)
+    return roof_of(
+        what=texts["level"] if memory else precision,
+        value=number or 0.0,
+        kind=texts["kind"] or str(item.get("compute_kind") or ""),
+        sparsity=texts["sparsity"],
+        name=texts["name"],
+        memory=memory,
+    )
+
+
+def _parsed(text: str, name: str) -> object:
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            return _lines(text, name)
+        raise CorruptProfileError(
+            f"{name} is no whole JSON document: {error.msg} in line {error.lineno:,}.",
+            remedy=f"Export it again. {_TEMPLATE}",
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(name, str(error)) from error
+
+
+def _lines(text: str, name: str) -> list[object]:
+    """JSON Lines: one kernel per line."""
+    found: list[object] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            found += [json.loads(line, parse_constant=_refuse)] if line.strip() else []
+        except json.JSONDecodeError as error:
+            raise CorruptProfileError(
+                f"{name}, line {number:,}: {error.msg}.", remedy=f"Export it again. {_TEMPLATE}"
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise _unreadable(f"{name}, line {number:,}", str(error)) from error
+    return found
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"holds {word}, which JSON does not have: write null for what is unknown")
+
+
+def _unreadable(name: str, why: str) -> CorruptProfileError:
+    text = why if why.startswith("holds") else "is nested too deeply or holds a number out of range"
+    return CorruptProfileError(f"{name} {text}.", remedy=_TEMPLATE)
+
+
+def _first_object(text: str) -> Json | None:
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, Mapping) else None
+
+
+def _is_kernel(item: object) -> bool:
+    """True for an object with a name and two quantities of a roofline."""
+    if not isinstance(item, Mapping):
+        return False
+    fields = {meaning_of(str(key)).field for key in item}
+    return Field.NAME in fields and len(QUANTITIES & fields) >= 2
+
+
+def _mentions(text: str, schema: str) -> bool:
+    return schema.split("/")[0] in text and '"schema"' in text

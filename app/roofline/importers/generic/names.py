@@ -1,0 +1,222 @@
+"""What columns and keys are called: aliases of fields, memory levels and precisions."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from roofline.importers.generic.units import Dimension, unit_factor
+from roofline.importers.shared.tables_text import header_words
+from roofline.model.compute import ComputeUnit, Precision
+from roofline.model.memory import MemoryLevel
+
+
+class Field(StrEnum):
+    """What a column of kernels can hold."""
+
+    NAME = "name"
+    TIME = "time"
+    TIME_PER_CALL = "time_per_call"
+    FLOP = "flops"
+    FLOP_RATE = "flops_rate"
+    BYTES = "bytes"
+    BANDWIDTH = "bandwidth"
+    INTENSITY = "intensity"
+    CALLS = "calls"
+    PRECISION = "precision"
+    CATEGORY = "category"
+    TAG = "tag"
+
+
+DIMENSIONS = {
+    Field.TIME: Dimension.TIME,
+    Field.TIME_PER_CALL: Dimension.TIME,
+    Field.FLOP: Dimension.FLOP,
+    Field.FLOP_RATE: Dimension.FLOP_RATE,
+    Field.BYTES: Dimension.BYTES,
+    Field.BANDWIDTH: Dimension.BANDWIDTH,
+    Field.INTENSITY: Dimension.INTENSITY,
+    Field.CALLS: Dimension.COUNT,
+}
+QUANTITIES = frozenset(DIMENSIONS) - {Field.CALLS}
+
+_ALIASES = {
+    Field.NAME: ("name", "kernel", "kernel name", "op", "operation", "label", "function", "region"),
+    Field.TIME: ("time", "duration", "elapsed", "runtime", "run time", "elapsed time", "total time",
+                 "self time", "self elapsed time", "kernel time", "total duration"),
+    Field.TIME_PER_CALL: ("time per call", "avg time", "average time", "mean time", "avg duration"),
+    Field.FLOP: ("flops", "flop", "total flops", "total flop", "flop count", "operations",
+                 "self flop"),
+    Field.FLOP_RATE: ("flops rate", "flop rate", "performance", "throughput", "flops per s",
+                      "flops per second", "flop/s", "flops/s", "flop per s"),
+    Field.BYTES: ("bytes", "memory bytes", "memory data volume", "self memory", "data volume"),
+    Field.BANDWIDTH: ("bandwidth", "memory bandwidth", "bw", "memory bw"),
+    Field.INTENSITY: ("ai", "arithmetic intensity", "operational intensity", "self ai",
+                      "intensity"),
+    Field.CALLS: ("calls", "count", "occurrences", "invocations"),
+    Field.PRECISION: ("precision", "dtype", "data type"),
+    Field.CATEGORY: ("category", "group"),
+}  # fmt: skip
+_FIELDS = {alias: field for field, aliases in _ALIASES.items() for alias in aliases}
+
+_LEVELS = {
+    "dram": MemoryLevel.DRAM, "ddr": MemoryLevel.DRAM, "mcdram": MemoryLevel.DRAM,
+    "main memory": MemoryLevel.DRAM, "memory": MemoryLevel.DRAM,
+    "hbm": MemoryLevel.HBM, "hbm2": MemoryLevel.HBM, "hbm2e": MemoryLevel.HBM,
+    "hbm3": MemoryLevel.HBM, "hbm3e": MemoryLevel.HBM,
+    "l1": MemoryLevel.L1, "l2": MemoryLevel.L2, "l3": MemoryLevel.LLC, "llc": MemoryLevel.LLC,
+    "mall": MemoryLevel.LLC, "lds": MemoryLevel.LDS, "shared": MemoryLevel.SHARED,
+    "smem": MemoryLevel.SHARED, "shared memory": MemoryLevel.SHARED,
+    "shared l1": MemoryLevel.SHARED_L1,
+    "vmem read": MemoryLevel.VMEM_READ, "vmem write": MemoryLevel.VMEM_WRITE,
+    "cmem read": MemoryLevel.CMEM_READ, "cmem write": MemoryLevel.CMEM_WRITE,
+    # Nobody who writes one number for them says which way the bytes went.
+    "vmem": MemoryLevel.VMEM_READ, "cmem": MemoryLevel.CMEM_READ,
+}  # fmt: skip
+_LEVEL_WORD = "|".join(sorted(_LEVELS, key=len, reverse=True))
+_PER_LEVEL = {
+    Field.BYTES: re.compile(rf"(?P<a>{_LEVEL_WORD}) bytes|bytes (?P<b>{_LEVEL_WORD})"),
+    Field.BANDWIDTH: re.compile(
+        rf"(?P<a>{_LEVEL_WORD}) (?:bw|bandwidth)|(?:bw|bandwidth) (?P<b>{_LEVEL_WORD})"
+    ),
+    Field.INTENSITY: re.compile(
+        rf"(?P<a>{_LEVEL_WORD}) (?:ai|intensity|operational intensity|arithmetic intensity)"
+        rf"|ai (?P<b>{_LEVEL_WORD})"
+    ),
+}
+_BRACKETS = re.compile(r"^(?P<base>.*?)\s*[\[(](?P<unit>[^\])]*)[\])]\s*$")
+_PREFIXED_FLOP = re.compile(r"(?:self |total |[sd]p )?(?P<unit>[kmgtpe]flops?(?:/s| per s)?)")
+_GIGA = 1e9
+# Nobody writes a known name this long, and the patterns take the square of the length.
+_LONGEST_LABEL = 500
+
+_PRECISIONS = (
+    (Precision.FP64, r"fp64|f64|float64|double|\bdp\b"),
+    (Precision.TF32, r"tf32|xf32"),
+    (Precision.BF16, r"bf16|bfloat16"),
+    (Precision.FP16, r"fp16|f16|float16|half"),
+    (Precision.FP8, r"fp8|f8|float8|e4m3|e5m2"),
+    (Precision.FP4, r"fp4|f4|float4|e2m1"),
+    (Precision.INT8, r"u?int8|[su]8|\bi8"),
+    (Precision.INT4, r"u?int4|[su]4|\bi4"),
+    (Precision.FP32, r"fp32|f32|float32|float|single|\bsp\b"),
+)
+_MATRIX_WORDS = re.compile(r"tensor|matrix|mfma|wmma|imma|hmma|mxu|xmx|amx|\bmma\b")
+_VECTOR_WORDS = re.compile(r"vector|cuda|valu|simd|scalar|non-tensor|vpu")
+# Precisions that a device's vector units are quoted for, unless the name says otherwise.
+_ON_VECTOR = frozenset({Precision.FP64, Precision.FP32})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What a column holds. `factor` turns its numbers into base units, where the header says so;
+    `level` is the memory, where it is about one. `is_ambiguous` marks a bare "FLOPS"."""
+
+    field: Field
+    label: str
+    factor: float = 1.0
+    level: MemoryLevel | None = None
+    is_ambiguous: bool = False
+
+
+def meaning_of(label: str) -> Meaning:
+    """What a column or key called `label` holds; a tag if it is none of the known names."""
+    if len(label) > _LONGEST_LABEL:
+        return Meaning(field=Field.TAG, label=label)
+    base, unit = _split_unit(label)
+    found = _known(base)
+    if found is None and not unit:
+        base, unit = _split_suffix(base)
+        found = _known(base)
+    if found is None:
+        return Meaning(field=Field.TAG, label=label)
+    field, level, own = found
+    dimension = DIMENSIONS.get(field)
+    if dimension is None or not unit:
+        ambiguous = label.strip() == "FLOPS"
+        return Meaning(field=field, label=label, factor=own, level=level, is_ambiguous=ambiguous)
+    return _with_unit(label, field, level, unit)
+
+
+def level_named(text: str) -> MemoryLevel | None:
+    """The memory level called `text`, in whatever spelling."""
+    return _LEVELS.get(header_words(text))
+
+
+@lru_cache(maxsize=256)
+def precision_named(text: str) -> Precision | None:
+    """The precision that `text` mentions; no precision if it mentions none."""
+    lower = text.lower()
+    return next((p for p, words in _PRECISIONS if re.search(words, lower)), None)
+
+
+def names_unit(text: str) -> bool:
+    """True if `text` says whether it is about the matrix or the vector unit."""
+    return bool(_MATRIX_WORDS.search(text.lower()) or _VECTOR_WORDS.search(text.lower()))
+
+
+@lru_cache(maxsize=256)
+def unit_named(text: str, precision: Precision) -> ComputeUnit | None:
+    """The compute unit that `text` speaks of at `precision`: as its words say, else the usual one.
+
+    `None` where there is no such unit, as for vector units in TF32.
+    """
+    lower = text.lower()
+    is_matrix = precision not in _ON_VECTOR
+    if _MATRIX_WORDS.search(lower):
+        is_matrix = True
+    if _VECTOR_WORDS.search(lower):
+        is_matrix = False
+    try:
+        return ComputeUnit(f"{'matrix' if is_matrix else 'vector'}_{precision.value}")
+    except ValueError:
+        return None
+
+
+def _with_unit(label: str, field: Field, level: MemoryLevel | None, unit: str) -> Meaning:
+    factor = unit_factor(unit, DIMENSIONS[field])
+    if field is Field.FLOP and factor is None:  # "flops [GFLOP/s]" and "performance" by its unit
+        factor, field = unit_factor(unit, Dimension.FLOP_RATE), Field.FLOP_RATE
+    if field is Field.BYTES and factor is None:
+        factor, field = unit_factor(unit, Dimension.BANDWIDTH), Field.BANDWIDTH
+    if factor is None:
+        return Meaning(field=Field.TAG, label=label)
+    return Meaning(field=field, label=label, factor=factor, level=level)
+
+
+def _known(words: str) -> tuple[Field, MemoryLevel | None, float] | None:
+    """Field, level and factor of a name without its unit."""
+    if words in _FIELDS:
+        field = _FIELDS[words]
+        return field, None, _GIGA if field is Field.BANDWIDTH else 1.0
+    prefixed = _PREFIXED_FLOP.fullmatch(words)
+    if prefixed:
+        unit = prefixed["unit"].replace(" per ", "/")
+        is_count = unit.endswith("flop")
+        dimension = Dimension.FLOP if is_count else Dimension.FLOP_RATE
+        field = Field.FLOP if is_count else Field.FLOP_RATE
+        return field, None, unit_factor(unit, dimension) or 1.0
+    for field, pattern in _PER_LEVEL.items():
+        match = pattern.fullmatch(words)
+        if match:
+            level = _LEVELS[match["a"] or match["b"]]
+            return field, level, _GIGA if field is Field.BANDWIDTH else 1.0
+    return None
+
+
+def _split_unit(label: str) -> tuple[str, str]:
+    """The words of a header, and the unit in its brackets."""
+    found = _BRACKETS.fullmatch(label)
+    return (header_words(found["base"]), found["unit"]) if found else (header_words(label), "")
+
+
+def _split_suffix(words: str) -> tuple[str, str]:
+    """`time us` → `time`, `us`; `dram gb` → `dram bytes`, `gb`."""
+    base, _, unit = words.rpartition(" ")
+    if not base:
+        return words, ""
+    if unit_factor(unit, Dimension.TIME) or unit_factor(unit, Dimension.BANDWIDTH):
+        return base, unit
+    if unit_factor(unit, Dimension.BYTES):
+        return (base if _known(base) else f"{base} bytes"), unit
+    return base, unit

@@ -1,0 +1,269 @@
+"""Reads files of kernels and roofs into one profile."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from roofline.errors import CorruptProfileError, IncompleteProfileError, UploadTooLargeError
+from roofline.importers.generic import FORMAT_ID
+from roofline.importers.generic.documents import is_document, read_json
+from roofline.importers.generic.kernels import Conflict, Kernel, completed, conflicts, with_main
+from roofline.importers.generic.names import names_unit, precision_named, unit_named
+from roofline.importers.generic.roofs import Machine, main_memory, merged, reported_device
+from roofline.importers.generic.tables import Reading, is_points, is_roofs, read_csv
+from roofline.importers.shared.launches import MAX_COUNT, Launch, launch_tables, no_steps
+from roofline.importers.shared.tables_text import decode, first_row
+from roofline.importers.source import HEAD_BYTES, SourceFile
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
+
+MAX_BYTES = 64 * 2**20
+CATEGORY = "kernel"
+_PS_PER_S = 1e12
+_SHOWN = 3
+_LIMITS = (
+    "The numbers are what the file states: nobody here measured them.",
+    "It has no steps and no idle time.",
+)
+_TEMPLATE = "`roofline template csv` prints an example; docs/generic-format.md explains them."
+
+
+def recognises(source: SourceFile) -> bool:
+    """True for a table or document with a name and two quantities of kernels, or with roofs."""
+    head = decode(source.head)
+    if "\x00" in head[:1024]:
+        return False
+    if head.lstrip()[:1] in {"[", "{"}:
+        return is_document(head, is_whole=source.size_bytes <= HEAD_BYTES)
+    header = first_row(source.head)
+    return is_points(header) or is_roofs(header)
+
+
+def read(
+    sources: Sequence[SourceFile],
+    *,
+    progress: Callable[[str, float], None],
+) -> Profile:
+    """The profile in files of kernels, and of roofs for them."""
+    readings = []
+    for k, source in enumerate(sources):
+        progress("read", k / len(sources))
+        readings.append(_read_file(source))
+    machine = merged([reading.machine for reading in readings])
+    kernels = [kernel for reading in readings for kernel in reading.kernels]
+    if not kernels:
+        raise _nothing_to_show(sources, readings)
+    main = main_memory(
+        machine.roofs, (level for kernel in kernels for level in (*kernel.moved, *kernel.bandwidth))
+    )
+    whole = [completed(with_main(kernel, main)) for kernel in kernels]
+    _check_enough(whole, sources[0].name)
+    device = reported_device(machine, main)
+    ops, launches = launch_tables([_launch(kernel, device.unit_gflops) for kernel in whole])
+    time_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
+    hosts = [
+        Host(file_name=source.name, hostname=machine.hostname, core_count=device.core_count)
+        for source, reading in zip(sources, readings, strict=True)
+        if reading.kernels
+    ]
+    return Profile(
+        format_id=FORMAT_ID,
+        format_label="Generic table",
+        device=device,
+        hosts=tuple(hosts),
+        ops=ops,
+        time_ps=time_ps,
+        op_time_ps=time_ps,
+        normalised_op_time_ps=time_ps,
+        wall_time_ps=None,
+        steps=no_steps(tuple(ops.traffic_bytes)),
+        has_average=False,
+        captured_at_ns=None,
+        program_names={},
+        diagnostics=tuple(_diagnostics(readings, whole, machine)),
+        flop_provenance=Provenance.STATED,
+        bytes_provenance=Provenance.STATED,
+        limits=_LIMITS,
+        launches=launches,
+    )
+
+
+def _read_file(source: SourceFile) -> Reading:
+    if source.size_bytes > MAX_BYTES:
+        raise UploadTooLargeError(
+            f"{source.name} is larger than {MAX_BYTES // 2**20} MiB, the most for a generic table.",
+            remedy="Sum up the launches of each kernel before the export, or split the file.",
+        )
+    text = decode(bytes(source.data))
+    if text.lstrip()[:1] in {"[", "{"}:
+        return read_json(text, source.name)
+    return read_csv(text, source.name)
+
+
+def _nothing_to_show(
+    sources: Sequence[SourceFile], readings: Sequence[Reading]
+) -> CorruptProfileError | IncompleteProfileError:
+    left_out = [text for reading in readings for text in reading.left_out]
+    if left_out:
+        return CorruptProfileError(
+            f"{sources[0].name}: none of its {len(left_out):,} rows can be used; {left_out[0]}.",
+            remedy=_TEMPLATE,
+        )
+    names = " and ".join(source.name for source in sources[:_SHOWN])
+    return IncompleteProfileError(
+        f"{names}: roofs alone, without any kernel.",
+        remedy="Upload the file with the kernels together with it.",
+    )
+
+
+def _check_enough(kernels: Sequence[Kernel], name: str) -> None:
+    """Refuses what can give no point at all, and what overflows when added up."""
+    if not any(kernel.flop is not None or kernel.moved for kernel in kernels):
+        raise IncompleteProfileError(
+            f"{name} has names and times of kernels, but neither FLOPs nor bytes that can be "
+            "worked out.",
+            remedy="Give two of FLOPs, bytes and time for each kernel, best all three. "
+            + _TEMPLATE,
+        )
+    sums = (
+        sum(kernel.flop or 0.0 for kernel in kernels),
+        *(sum(k.moved.get(level, 0.0) for k in kernels) for level in _levels(kernels)),
+        sum((kernel.time_s or 0.0) * _PS_PER_S for kernel in kernels),
+    )
+    if max(sums) > MAX_COUNT:
+        raise CorruptProfileError(
+            f"{name}: the counts of its kernels add up to {max(sums):.3g}, which is beyond what "
+            "can be counted here (4.6e18 FLOPs or bytes, 53 days).",
+            remedy="Check the units, or give the work and the time of one step.",
+        )
+
+
+def _levels(kernels: Iterable[Kernel]) -> set[MemoryLevel]:
+    return {level for kernel in kernels for level in kernel.moved}
+
+
+def _launch(kernel: Kernel, known: Iterable[ComputeUnit]) -> Launch:
+    return Launch(
+        name=kernel.name,
+        category=kernel.category or CATEGORY,
+        detail=kernel.detail,
+        calls=kernel.calls,
+        time_ps=None if kernel.time_s is None else round(kernel.time_s * _PS_PER_S),
+        flop=None if kernel.flop is None else round(kernel.flop),
+        unit_flop=_unit_flop(kernel, frozenset(known)),
+        traffic_bytes={level: round(value) for level, value in kernel.moved.items()},
+    )
+
+
+def _unit_flop(kernel: Kernel, known: frozenset[ComputeUnit]) -> dict[ComputeUnit, int]:
+    """FLOPs by unit; empty where the file names no precision."""
+    split = kernel.precision_flop
+    if not split and kernel.precision and kernel.flop is not None:
+        split = {kernel.precision: kernel.flop}
+    found: dict[ComputeUnit, int] = defaultdict(int)
+    for text, flop in split.items():
+        unit = _unit(text, known)
+        if unit is not None:
+            found[unit] += round(flop)
+    return dict(found)
+
+
+def _unit(text: str, known: frozenset[ComputeUnit]) -> ComputeUnit | None:
+    """The unit of a precision: of two possible ones, that for which the file has a roof."""
+    precision = precision_named(text)
+    if precision is None:
+        return None
+    usual = unit_named(text, precision)
+    same = [unit for unit in known if unit.precision is precision]
+    is_open = usual not in known and not names_unit(text)
+    return same[0] if len(same) == 1 and is_open else usual
+
+
+def _diagnostics(
+    readings: Sequence[Reading], kernels: Sequence[Kernel], machine: Machine
+) -> list[Diagnostic]:
+    left_out = [text for reading in readings for text in reading.left_out]
+    found = [_left_out(left_out)] if left_out else []
+    found += _contradictions([c for kernel in kernels for c in conflicts(kernel)])
+    found += _unknowns(kernels)
+    found += [
+        Diagnostic(severity=Severity.WARNING, code="doubtful-table", message=note)
+        for reading in readings
+        for note in reading.notes
+    ]
+    if machine.skipped:
+        found.append(
+            Diagnostic(
+                severity=Severity.WARNING,
+                code="roofs-left-out",
+                message=f"Roofs that could not be used: {', '.join(machine.skipped[:_SHOWN])}.",
+                remedy="Rates are dense, in FLOP/s or byte/s, of the precisions and levels that "
+                "docs/generic-format.md lists.",
+                count=len(machine.skipped),
+            )
+        )
+    return found
+
+
+def _left_out(reasons: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        severity=Severity.ERROR,
+        code="rows-left-out",
+        message=f"{len(reasons):,} rows were left out: {'; '.join(reasons[:_SHOWN])}.",
+        remedy="Correct them and upload again: the totals lack these rows.",
+        count=len(reasons),
+    )
+
+
+def _contradictions(found: Sequence[Conflict]) -> list[Diagnostic]:
+    """One message per pair of columns and likely cause."""
+    groups: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
+    for conflict in found:
+        groups[conflict.what, conflict.cause].append(conflict)
+    return [
+        Diagnostic(
+            severity=Severity.WARNING,
+            code="columns-disagree",
+            message=f"The {what} in the file is not what follows from its other columns: it is "
+            f"{same[0].ratio:.4g} times that in {same[0].where}"
+            + (f" and {len(same) - 1:,} more" if len(same) > 1 else "")
+            + f". Likely {cause}.",
+            remedy="Counts and times are used, rates are not. Correct the unit in the header.",
+            count=len(same),
+        )
+        for (what, cause), same in groups.items()
+    ]
+
+
+def _unknowns(kernels: Sequence[Kernel]) -> list[Diagnostic]:
+    of = f"of {len(kernels):,} kernels"
+    missing = (
+        ("time-unknown", "time", "their rates are", sum(k.time_s is None for k in kernels)),
+        ("flop-not-counted", "FLOPs", "their intensity is", sum(k.flop is None for k in kernels)),
+        ("bytes-not-counted", "bytes", "their intensity is", sum(not k.moved for k in kernels)),
+    )
+    notes = [
+        Diagnostic(
+            severity=Severity.INFO,
+            code=code,
+            message=f"{count:,} {of} have no {what}: {whose} unknown.",
+            remedy=f"Add a column of {what}.",
+            count=count,
+        )
+        for code, what, whose, count in missing
+        if count
+    ]
+    odd = sorted({k.precision for k in kernels if k.precision and not precision_named(k.precision)})
+    if odd:
+        notes.append(
+            Diagnostic(
+                severity=Severity.INFO,
+                code="precision-unknown",
+                message=f"Unknown precisions: {', '.join(odd[:_SHOWN])}. Their work counts against "
+                "the main compute peak.",
+                count=len(odd),
+            )
+        )
+    return notes

@@ -1,0 +1,266 @@
+"""Files that are no profile, called by their name: what it is, and what to upload instead.
+
+Told by content, like profiles. Signatures: https://en.wikipedia.org/wiki/List_of_file_signatures;
+event files: TensorFlow's TFRecord.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roofline.errors import UnknownFormatError
+from roofline.importers.shared.perfetto import is_perfetto
+from roofline.importers.shared.tables_text import decode, first_row, header_words
+from roofline.importers.source import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class WrongFile:
+    """What a file is ("a JPEG picture"), and how to get a profile from whom it came."""
+
+    what: str
+    instead: str = ""
+
+
+_XSPACE = (
+    "Upload the capture itself: *.xplane.pb, in plugins/profile/<time>/ beside the event file."
+)
+_NSYS = (
+    "Nsight Systems measures when kernels ran, not what they did. Profile them with Nsight Compute "
+    "and upload that report: `ncu --set roofline -o report ./program`."
+)
+_TORCH_PROFILER = (
+    "Export a trace of torch.profiler: `profile(record_shapes=True, with_flops=True)`, then "
+    "`prof.export_chrome_trace('trace.json.gz')`."
+)
+_PICTURE = "A picture of a profile has no numbers: upload the file that the profiler wrote."
+_TABLE = (
+    "Export the table as CSV, one row per kernel with its name, time, FLOPs and bytes; "
+    "`roofline template csv` prints an example."
+)
+_CHECKPOINT = "It holds weights, not times: profile a run of the model and upload the trace."
+_XPROF_TOOL = (
+    "Of XProf's tools, roofline_model and hlo_stats can be read: export one of these, or upload "
+    "the capture itself (*.xplane.pb)."
+)
+_COUNTERS = "Profile with `rocprof-compute profile` and upload the folder of the workload."
+
+# Longest first where one starts with another.
+_SIGNATURES: tuple[tuple[bytes, WrongFile], ...] = (
+    (b"\xff\xd8\xff", WrongFile("a JPEG picture", _PICTURE)),
+    (b"\x89PNG\r\n\x1a\n", WrongFile("a PNG picture", _PICTURE)),
+    (b"GIF8", WrongFile("a GIF picture", _PICTURE)),
+    (b"%PDF-", WrongFile("a PDF document", _PICTURE)),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", WrongFile("an old Microsoft Office document", _TABLE)),
+    (b"{\\rtf", WrongFile("an RTF document", _TABLE)),
+    (b"NVIDIA Tegra Profiler Report", WrongFile("a report of Nsight Systems", _NSYS)),
+    (b"QDSTRM", WrongFile("a raw capture of Nsight Systems", _NSYS)),
+    (b"PERFILE2", WrongFile("a recording of Linux perf")),
+    (b"PAR1", WrongFile("a Parquet file", _TABLE)),
+    (b"\x89HDF\r\n\x1a\n", WrongFile("an HDF5 file", _CHECKPOINT)),
+    (b"\x93NUMPY", WrongFile("a NumPy array", _TABLE)),
+    (b"GGUF", WrongFile("a GGUF model", _CHECKPOINT)),
+    (b"MDMP", WrongFile("a Windows crash dump")),
+    (b"MZ", WrongFile("a Windows program")),
+    (b"\xcf\xfa\xed\xfe", WrongFile("a macOS program")),
+    (b"ID3", WrongFile("a sound file")),
+)
+_ELF_CORE = 4
+_HTML = re.compile(
+    r"\s*+(?>(?><!--.*?-->)\s*+)*+<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.S
+)
+# A string that the head cuts off is one token too: nothing behind its beginning is looked at twice.
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*:)?)?|[{}\[\]]', re.S)
+_EVENT_VERSION = b"brain.Event:"
+_TORCH_LEGACY = b"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
+
+# Keys of JSON documents by the tool that writes them.
+_JSON_KEYS: tuple[tuple[frozenset[str], WrongFile], ...] = (
+    (frozenset({"byProgram", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
+    (frozenset({"byCategory", "deviceType"}), WrongFile("XProf's op_profile", _XPROF_TOOL)),
+    (frozenset({"heapSizes"}), WrongFile("XProf's memory_viewer", _XPROF_TOOL)),
+    (frozenset({"memoryProfilePerAllocator"}), WrongFile("XProf's memory_profile", _XPROF_TOOL)),
+    (
+        frozenset({"program_points", "ops"}),
+        WrongFile(
+            "an analysis printed by this program",
+            "Upload the profile itself, or print it with `roofline analyze --format generic`: that "
+            "can be read again.",
+        ),
+    ),
+    (frozenset({"nbformat", "cells"}), WrongFile("a Jupyter notebook")),
+    (frozenset({"shared", "profiles"}), WrongFile("a Speedscope profile of a CPU")),
+    (frozenset({"log", "pages"}), WrongFile("a HAR file of a browser")),
+    (frozenset({"rocprofiler-sdk-tool"}), WrongFile("a trace of rocprofv3", _COUNTERS)),
+)
+# Words at the start of texts by the tool that writes them.
+_WORDS_SEEN = 600
+_WORDS: tuple[tuple[str, WrongFile], ...] = (
+    ("LIKWID", WrongFile("an output of LIKWID", _TABLE)),
+    ("Group 1 Metric", WrongFile("an output of LIKWID", _TABLE)),
+    ("Intel(R) Advisor", WrongFile("a report of Intel Advisor", _TABLE)),
+    ("memroofs ", WrongFile("an input of NERSC's roofline scripts", _TABLE)),
+)
+# Columns of tables by the tool that writes them, as `header_words` spells them.
+_COLUMNS: tuple[tuple[frozenset[str], WrongFile], ...] = (
+    (frozenset({"host/device", "operation"}), WrongFile("XProf's framework_op_stats", _XPROF_TOOL)),
+    (
+        frozenset({"kernel name", "registers per thread"}),
+        WrongFile("XProf's kernel_stats, which has times only", _XPROF_TOOL),
+    ),
+    (
+        frozenset({"total time (ns)", "instances", "name"}),
+        WrongFile("a statistics table of Nsight Systems, which has times only", _NSYS),
+    ),
+    (
+        frozenset({"counter name", "counter value"}),
+        WrongFile("the raw counters of rocprofv3", _COUNTERS),
+    ),
+)
+_COLUMN_IDS: tuple[tuple[str, WrongFile], ...] = (
+    ("host_or_device", WrongFile("XProf's framework_op_stats", _XPROF_TOOL)),
+    ("kernel_name", WrongFile("XProf's kernel_stats, which has times only", _XPROF_TOOL)),
+)
+_GVIZ = WrongFile("a table of another tool of XProf", _XPROF_TOOL)
+_MEMBERS: tuple[tuple[str, WrongFile], ...] = (
+    ("xl/workbook.xml", WrongFile("an Excel workbook", _TABLE)),
+    ("word/document.xml", WrongFile("a Word document", _TABLE)),
+    ("ppt/presentation.xml", WrongFile("a PowerPoint presentation", _TABLE)),
+    ("content.xml", WrongFile("an OpenDocument file", _TABLE)),
+    ("data.pkl", WrongFile("a PyTorch checkpoint", _CHECKPOINT)),
+    ("MANIFEST.MF", WrongFile("a Java archive")),
+)
+
+
+def what_it_is(source: SourceFile) -> WrongFile | None:
+    """What `source` is, if it is a known kind of file that no importer reads. Never raises."""
+    found = _by_signature(source.head) or _by_text(source)
+    if found is None and is_perfetto(source.head):
+        return WrongFile("a Perfetto trace", _TORCH_PROFILER)
+    return found
+
+
+def refused(source: SourceFile, formats: str) -> UnknownFormatError:
+    """The error for a file that no importer reads; `formats` lists those that are read."""
+    found = what_it_is(source)
+    if found is None:
+        return UnknownFormatError(
+            f"{source.name} is not a profile this server can read.",
+            remedy=f"Formats read: {formats}. Upload the file as the profiler wrote it.",
+        )
+    return UnknownFormatError(
+        f"{source.name} is {found.what}, not a profile.",
+        remedy=found.instead
+        or f"Upload the file that the profiler wrote. Formats read: {formats}.",
+    )
+
+
+def packed_document(members: Sequence[str]) -> WrongFile | None:
+    """What a zip is that is no archive to its user: a workbook, a document, a checkpoint.
+
+    `members` are file names, with or without their folders.
+    """
+    names = {member.rsplit("/", 1)[-1] for member in members}
+    return next((found for path, found in _MEMBERS if path.rsplit("/", 1)[-1] in names), None)
+
+
+def _by_signature(head: bytes) -> WrongFile | None:
+    found = next((wrong for magic, wrong in _SIGNATURES if head.startswith(magic)), None)
+    if found is not None:
+        return found
+    if head.startswith(b"\x7fELF"):
+        order = "big" if head[5:6] == b"\x02" else "little"
+        is_core = int.from_bytes(head[16:18], order) == _ELF_CORE  # type: ignore[arg-type]
+        return WrongFile("a core dump" if is_core else "a program or library")
+    if head.startswith(b"SQLite format 3\x00"):
+        return _database(head)
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return WrongFile("a WebP picture", _PICTURE)
+    if head[4:8] == b"ftyp":
+        return WrongFile("a video")
+    if _is_event_file(head):
+        return WrongFile("a TensorBoard event file", _XSPACE)
+    if _is_safetensors(head):
+        return WrongFile("a safetensors checkpoint", _CHECKPOINT)
+    if head[:1] == b"\x80" and head[1:2] in {b"\x02", b"\x03", b"\x04", b"\x05"}:
+        is_torch = _TORCH_LEGACY in head[:32]
+        return WrongFile("a PyTorch checkpoint" if is_torch else "a Python pickle", _CHECKPOINT)
+    return None
+
+
+def _database(head: bytes) -> WrongFile:
+    if b"CUPTI_ACTIVITY" in head or b"TARGET_INFO" in head or b"ENUM_NSYS" in head:
+        return WrongFile("an SQLite export of Nsight Systems", _NSYS)
+    if b"rocpd" in head:
+        return WrongFile("a database of rocprofv3", _COUNTERS)
+    return WrongFile("an SQLite database", _TABLE)
+
+
+def _is_event_file(head: bytes) -> bool:
+    """A record of TFRecord: length, its masked CRC, and a first event that states its version."""
+    return len(head) > 12 and _EVENT_VERSION in head[12:80] and head[4:8] == b"\x00\x00\x00\x00"
+
+
+def _is_safetensors(head: bytes) -> bool:
+    size = int.from_bytes(head[:8], "little")
+    return head[8:10] == b'{"' and 0 < size < 1 << 30 and b"dtype" in head
+
+
+def _by_text(source: SourceFile) -> WrongFile | None:
+    head = source.head
+    if b"\x00" in head[:512] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return None
+    text = decode(head).lstrip("\ufeff")
+    if _HTML.match(text):
+        return WrongFile("an HTML page", _saved_page(text))
+    if text.startswith(("<?xml", "<svg")):
+        kind = "an SVG picture" if "<svg" in text[:2048] else "an XML document"
+        return WrongFile(kind, _PICTURE if "SVG" in kind else "")
+    if text.lstrip()[:1] in {"{", "["}:
+        return _json_document(text.lstrip())
+    found = next((wrong for word, wrong in _WORDS if word in text[:_WORDS_SEEN]), None)
+    if found is not None:
+        return found
+    words = {header_words(cell) for cell in first_row(head)}
+    return next((wrong for columns, wrong in _COLUMNS if columns <= words), None)
+
+
+def _saved_page(text: str) -> str:
+    login = " A login page is often saved in the place of a download." if "login" in text else ""
+    return f"Download the file itself, not the page that links to it.{login}"
+
+
+def _json_document(text: str) -> WrongFile:
+    keys = _top_keys(text)
+    for wanted, wrong in _JSON_KEYS:
+        if wanted <= keys:
+            return wrong
+    if '"cols"' in text and '"rows"' in text:
+        ids = set(re.findall(r'"id"\s*:\s*"(\w+)"', text))
+        return next((wrong for column, wrong in _COLUMN_IDS if column in ids), _GVIZ)
+    if "speedscope.app" in text[:4096]:
+        return WrongFile("a Speedscope profile of a CPU")
+    if '"traceEvents"' in text or '"ph"' in text[:4096]:
+        return _trace(text)
+    return WrongFile("a JSON document without kernels", _TABLE.replace("CSV", "CSV or JSON"))
+
+
+def _trace(text: str) -> WrongFile:
+    if '"XLA Ops"' in text or "xla" in text.lower() or "/device:TPU" in text:
+        return WrongFile("XProf's trace_viewer, which has times only", _XPROF_TOOL)
+    return WrongFile(
+        "a Chrome trace without operators of PyTorch: it has times, but no work", _TORCH_PROFILER
+    )
+
+
+def _top_keys(text: str) -> set[str]:
+    """Keys of the outermost object, as far as the head shows them; strings are skipped whole."""
+    keys, depth = set(), 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in "{[":
+            depth += 1
+        elif token[0] in "}]":
+            depth -= 1
+        elif depth == 1 and token[2]:
+            keys.add(token[1])
+    return keys

@@ -1,0 +1,40 @@
+"""NVIDIA Nsight Compute: reports (`.ncu-rep`, `.ncu-repz`) and the CSV of its command line.
+
+Formats: the report container (`NVR`, format version 7), packed or not; the raw and the details
+page as CSV, live or from `ncu --import`, in any locale. Tried on real files: tools 2022.1, 2022.4
+and 2023.1 on GPUs of compute capability 8.6 (A10G, A40); newer tools and other GPUs are read as
+documented, tested on generated files only. NVIDIA's own software is not needed.
+Lost: rules, sections, source code and sampling; counters that no roofline needs. CSV has no opcode
+histograms: tensor work of tools before 2025 is unknown there. Text pages are refused with the
+command that makes a readable file.
+"""
+
+from collections.abc import Callable, Sequence
+
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Profile
+
+FORMAT_ID = "nsight_compute"
+LABEL = "Nsight Compute"
+
+# The reader is imported when a file is offered to it: most files are of another format, and the
+# command line should not wait for what it does not use.
+
+
+def recognises(source: SourceFile) -> bool:
+    """True for a report, and for text that only Nsight Compute writes."""
+    from roofline.importers.nsight_compute import reader
+
+    return reader.recognises(source)
+
+
+def read(
+    sources: Sequence[SourceFile],
+    *,
+    xprof_compat: bool,  # XProf does not read this format
+    progress: Callable[[str, float], None],
+) -> Profile:
+    """One profile of all kernels in `sources`."""
+    from roofline.importers.nsight_compute import reader
+
+    return reader.read(sources, format_id=FORMAT_ID, format_label=LABEL, progress=progress)

@@ -1,0 +1,220 @@
+"""Launches of one or several captures to a profile: kernels as ops, peaks, what is missing."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from roofline.errors import IncompleteProfileError
+from roofline.importers.nsight_compute.device import read_device
+from roofline.importers.nsight_compute.launches import Capture, Launch, ResultKind
+from roofline.importers.nsight_compute.notes import diagnostics, limits
+from roofline.importers.nsight_compute.work import LaunchWork, launch_work
+from roofline.importers.shared.kernel_names import kernel_category
+from roofline.importers.shared.launches import no_steps
+from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import F64, I64, U64, Host, LaunchTable, Profile, Provenance
+
+Key = TypeVar("Key", ComputeUnit, MemoryLevel)
+
+_PS_PER_NS = 1_000
+_LARGEST = 2**63 - 1
+_NO_PROGRAM = 0
+_ORDER = (MemoryLevel.DRAM, MemoryLevel.L2, MemoryLevel.L1, MemoryLevel.SHARED)
+
+
+def build_profile(captures: Sequence[Capture], *, format_id: str, format_label: str) -> Profile:
+    """One profile of all launches. Raises `IncompleteProfileError` if none was measured."""
+    pairs = [(one, launch_work(one)) for capture in captures for one in capture.launches]
+    kept = [(launch, work) for launch, work in pairs if not work.is_empty]
+    if not kept:
+        raise _nothing_measured(captures, len(pairs))
+    launches, works = [launch for launch, _ in kept], [work for _, work in kept]
+    builder = OpTableBuilder(_levels(works))
+    labels = [_label(launch) for launch in launches]
+    builder.add(labels, _rows(works))
+    number = builder.numbers(labels)
+    ops = builder.build()
+    time_ps = int(ops.time_ps.sum(dtype=np.uint64))
+    return Profile(
+        format_id=format_id,
+        format_label=_with_version(format_label, captures),
+        device=read_device(launches, works),
+        hosts=tuple(_host(capture) for capture in captures),
+        ops=ops,
+        time_ps=time_ps,
+        op_time_ps=time_ps,
+        normalised_op_time_ps=time_ps,
+        wall_time_ps=None,
+        steps=no_steps(tuple(ops.traffic_bytes)),
+        has_average=False,
+        captured_at_ns=min((c.captured_at_ns for c in captures if c.captured_at_ns), default=None),
+        program_names={},
+        diagnostics=tuple(diagnostics(captures, pairs)),
+        flop_provenance=Provenance.MEASURED,
+        bytes_provenance=Provenance.MEASURED,
+        limits=limits(works),
+        launches=_launch_table(launches, works, number),
+    )
+
+
+def _with_version(label: str, captures: Sequence[Capture]) -> str:
+    """The profiler's name, with the version that took all captures where they say one."""
+    versions = {capture.tool_version for capture in captures}
+    return f"{label} {versions.pop()}".strip() if len(versions) == 1 else label
+
+
+def _nothing_measured(captures: Sequence[Capture], count: int) -> IncompleteProfileError:
+    names = ", ".join(capture.file_name for capture in captures[:3])
+    if not count:
+        return IncompleteProfileError(
+            f"{names} holds no profiled kernel.",
+            remedy="Check the profiler's own messages: a filter that matches no kernel, missing "
+            "permission for GPU counters (ERR_NVGPUCTRPERM), or a program that ended early.",
+        )
+    return IncompleteProfileError(
+        f"{names} holds {count:,} kernels, but no time, FLOPs or bytes of any: profiling failed, "
+        "or only other metrics were collected.",
+        remedy="Profile again with: ncu --set roofline -o report PROGRAM",
+    )
+
+
+def _host(capture: Capture) -> Host:
+    gpus = {(launch.device_index, launch.device_name) for launch in capture.launches}
+    return Host(
+        file_name=capture.file_name, hostname=capture.hostname, core_count=max(1, len(gpus))
+    )
+
+
+def _label(launch: Launch) -> OpLabels:
+    return OpLabels(
+        name=launch.name,
+        program_id=_NO_PROGRAM,
+        category=_category(launch),
+        has_source=False,
+        source_file="",
+        source_line=-1,
+        source_stack="",
+        long_name="",
+    )
+
+
+def _category(launch: Launch) -> str:
+    """What a kernel does by its name; results of ranges and graphs are what they are."""
+    if launch.kind is not ResultKind.KERNEL:
+        return launch.kind.value
+    return kernel_category(launch.name)
+
+
+def _levels(works: Sequence[LaunchWork]) -> tuple[MemoryLevel, ...]:
+    """Main memory, and every level that any launch knows bytes of."""
+    known = {level for work in works for level in work.moved}
+    return tuple(level for level in _ORDER if level in known or level is MemoryLevel.DRAM)
+
+
+def _units(works: Sequence[LaunchWork]) -> tuple[ComputeUnit, ...]:
+    """Units that any launch used; those that were counted but idle say nothing."""
+    used = {unit for work in works for unit, flop in work.flop.items() if flop > 0}
+    return tuple(unit for unit in ComputeUnit if unit in used)
+
+
+def _rows(works: Sequence[LaunchWork]) -> OpRows:
+    """One row per launch; the table adds up those of one kernel."""
+    units, levels = _units(works), _levels(works)
+    unit_flop = {u: _counts([w.flop.get(u) for w in works]) for u in units}
+    traffic = {level: _counts([_bytes(w, level) for w in works]) for level in levels}
+    time_ps = _times_ps(works)
+    flop = np.zeros(len(works), np.uint64)
+    for column in unit_flop.values():
+        flop += column
+    return OpRows(
+        label=np.arange(len(works)),
+        occurrences=np.ones(len(works), np.int64),
+        time_ps=time_ps,
+        self_time_ps=time_ps,
+        dma_stall_ps=np.zeros(len(works), np.uint64),
+        flop=flop,
+        model_flop=flop,
+        bytes_accessed=traffic[MemoryLevel.DRAM],
+        traffic_bytes=traffic,
+        traffic_known=np.array([bool(w.moved) for w in works], np.bool_),
+        cost_known=np.array([bool(w.flop or w.moved) for w in works], np.bool_),
+        flop_known=np.array([bool(w.flop) and w.tensor.is_whole for w in works], np.bool_),
+        bytes_known=np.array([MemoryLevel.DRAM in w.moved for w in works], np.bool_),
+        unit_flop=unit_flop,
+        unit_capacity_flop=_capacities(units, works, lambda w, unit: w.peak_flop_s.get(unit)),
+        level_capacity_bytes=_capacities(levels, works, _peak_bytes_per_s),
+    )
+
+
+def _times_ps(works: Sequence[LaunchWork]) -> U64:
+    return _counts([None if w.time_ns is None else w.time_ns * _PS_PER_NS for w in works])
+
+
+def _bytes(work: LaunchWork, level: MemoryLevel) -> float | None:
+    moved = work.moved.get(level)
+    return None if moved is None else moved.bytes
+
+
+def _peak_bytes_per_s(work: LaunchWork, level: MemoryLevel) -> float | None:
+    moved = work.moved.get(level)
+    return None if moved is None else moved.peak_bytes_per_s
+
+
+def _counts(values: Sequence[float | None]) -> U64:
+    """Whole numbers; 0 where unknown. Differences of counters can be below zero: none."""
+    whole = [0 if v is None else round(min(max(v, 0.0), _LARGEST)) for v in values]
+    return np.array(whole, np.uint64)
+
+
+def _capacities(
+    keys: Sequence[Key],
+    works: Sequence[LaunchWork],
+    peak: Callable[[LaunchWork, Key], float | None],
+) -> dict[Key, F64]:
+    """Peak × time of each launch, NaN where either is unknown; keys without any are left out."""
+    columns = {}
+    for key in keys:
+        column = np.array([_capacity(peak(w, key), w.time_ns) for w in works], np.float64)
+        if not np.isnan(column).all():
+            columns[key] = column
+    return columns
+
+
+def _capacity(per_second: float | None, time_ns: float | None) -> float:
+    return np.nan if per_second is None or time_ns is None else per_second * time_ns / 1e9
+
+
+def _launch_table(
+    launches: Sequence[Launch], works: Sequence[LaunchWork], number: I64
+) -> LaunchTable:
+    levels = _levels(works)
+    return LaunchTable(
+        op=number,
+        detail=tuple(_detail(launch) for launch in launches),
+        time_ps=_times_ps(works),
+        flop=np.array([sum(w.flop.values()) if w.flop else np.nan for w in works], np.float64),
+        traffic_bytes={level: _known([_bytes(w, level) for w in works]) for level in levels},
+    )
+
+
+def _known(values: Sequence[float | None]) -> F64:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _detail(launch: Launch) -> str:
+    """What tells launches of one kernel apart."""
+    parts = []
+    if launch.grid is not None and launch.block is not None:
+        parts.append(f"grid {_extent(launch.grid)}, block {_extent(launch.block)}")
+    if launch.stream:
+        parts.append(f"stream {launch.stream}")
+    if launch.device_index:
+        parts.append(f"GPU {launch.device_index}")
+    return ", ".join(parts)
+
+
+def _extent(sides: Sequence[int]) -> str:
+    return "×".join(map(str, sides))

@@ -1,0 +1,325 @@
+"""Metrics of one launch to its time, FLOPs by unit, bytes by level, and measured peaks.
+
+The arithmetic is that of NVIDIA's roofline charts and of the NERSC method (Yang, Kurth, Williams,
+"Hierarchical Roofline Analysis for GPUs", 2020). FLOPs count a multiply-add as two; packed half
+instructions work on two lanes, as in NVIDIA's charts since 2025.1 (twice what older ones show).
+Conversions, special functions and integer arithmetic are never counted.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from roofline.importers.nsight_compute.launches import Launch
+from roofline.importers.nsight_compute.tensor import TensorWork, tensor_work
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+
+Numbers = Mapping[str, float]
+
+NS_PER_S = 1e9
+SECTOR_BYTES = 32
+LINE_BYTES = 128
+_LEAST_PEAK, _HIGHEST_PEAK = 1e3, 1e21  # bytes or FLOPs per second
+
+_VECTOR_UNITS = (
+    (ComputeUnit.VECTOR_FP64, "d", 1),
+    (ComputeUnit.VECTOR_FP32, "f", 1),
+    (ComputeUnit.VECTOR_FP16, "h", 2),
+)
+_FLOP_PER_LANE = {"add": 1, "mul": 1, "fma": 2}
+_COUNTERS = ("sm", "smsp")
+_SM_CLOCK = "sm__cycles_elapsed.avg.per_second"
+_SMSP_CLOCK = "smsp__cycles_elapsed.avg.per_second"
+_THREAD_OPCODES = (
+    "sass__thread_inst_executed_true_per_opcode_with_modifier_selective",
+    "sass__thread_inst_executed_true_per_opcode",
+)
+_HALF_OPCODES = {"HADD2": 2, "HMUL2": 2, "HFMA2": 4}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByteSource:
+    """One way to know a level's bytes: `value` is a counter, `factor` its bytes per count.
+
+    `clock` is the counter of the cycles that its peak per cycle belongs to; `words` is what is
+    counted, as the page says it.
+    """
+
+    value: str
+    factor: int = 1
+    clock: str
+    words: str
+
+
+_LOADS = "only what is returned to the SMs (loads)"
+_WRITEBACK = "what the load/store unit hands back"
+_BOTH = "both directions"
+_L2_SOURCES = (
+    ByteSource(value="derived__lts__lts2xbar_bytes", clock="lts", words=_LOADS),
+    ByteSource(value="lts__lts2xbar_cycles_active", factor=SECTOR_BYTES, clock="lts", words=_LOADS),
+    ByteSource(value="l1tex__m_xbar2l1tex_read_bytes", clock="lts", words=_LOADS),
+    ByteSource(value="lts__t_bytes", clock="lts", words=_BOTH),
+)
+_L1_SOURCES = (
+    ByteSource(
+        value="derived__l1tex__lsu_writeback_bytes_mem_lgds", clock="l1tex", words=_WRITEBACK
+    ),
+    ByteSource(value="derived__l1tex__lsu_writeback_bytes_mem_lg", clock="l1tex", words=_WRITEBACK),
+    ByteSource(value="derived__l1tex__lsu_writeback_bytes", clock="l1tex", words=_WRITEBACK),
+    ByteSource(
+        value="l1tex__lsu_writeback_active_mem_lgds",
+        factor=LINE_BYTES,
+        clock="l1tex",
+        words=_WRITEBACK,
+    ),
+    ByteSource(
+        value="l1tex__lsu_writeback_active_mem_lg",
+        factor=LINE_BYTES,
+        clock="l1tex",
+        words=_WRITEBACK,
+    ),
+    ByteSource(value="l1tex__t_bytes", clock="l1tex", words=_BOTH),
+)
+_DRAM_SOURCE = ByteSource(value="dram__bytes", clock="dram", words="reads and writes")
+_DRAM_PARTS = (
+    ("dram__bytes_read", "dram__bytes_write", 1),
+    ("dram__bytes_op_read", "dram__bytes_op_write", 1),
+    ("dram__sectors_read", "dram__sectors_write", SECTOR_BYTES),
+)
+_SHARED = tuple(
+    f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}" for op in ("ld", "st", "atom")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Bytes of one level, the most it could have moved in the launch's time, and their source."""
+
+    bytes: float
+    peak_bytes_per_s: float | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchWork:
+    """What one launch did; nothing is zero that was not counted.
+
+    `time_ns` is `None` for failed launches. `flop` holds the units that were counted, `peak_flop_s`
+    the peaks (FLOP/s) that the profiler measured at the launch's own clock. `half_from_opcodes`
+    says that fp16 comes from the opcode histogram; `partial` are units of which not every kind of
+    instruction was counted.
+    """
+
+    time_ns: float | None
+    flop: Mapping[ComputeUnit, float]
+    peak_flop_s: Mapping[ComputeUnit, float]
+    moved: Mapping[MemoryLevel, Moved]
+    tensor: TensorWork
+    half_from_opcodes: bool
+    partial: frozenset[ComputeUnit] = field(default_factory=frozenset)
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the profiler counted nothing, not even the time."""
+        return self.time_ns is None and not self.flop and not self.moved
+
+
+def launch_work(launch: Launch) -> LaunchWork:
+    """Time, FLOPs, bytes and peaks of `launch`."""
+    numbers = launch.numbers
+    time_ns = _time_ns(numbers)
+    time_s = None if time_ns is None else time_ns / NS_PER_S
+    flop, partial = _vector_flop(numbers, time_s)
+    half = {} if ComputeUnit.VECTOR_FP16 in flop else _half_from_opcodes(launch)
+    clock = _first(numbers, [_SM_CLOCK, _SMSP_CLOCK])
+    tensor = tensor_work(launch, time_s, clock)
+    return LaunchWork(
+        time_ns=time_ns,
+        flop={**flop, **half, **(tensor.operations or {})},
+        peak_flop_s=dict(_peaks(numbers, clock, tensor)),
+        moved=dict(_moved(numbers, time_s)),
+        tensor=tensor,
+        half_from_opcodes=bool(half),
+        partial=frozenset(partial),
+    )
+
+
+def _time_ns(numbers: Numbers) -> float | None:
+    """Duration, else elapsed cycles over their rate (NERSC)."""
+    for name in ("gpu__time_duration.sum", "gpu__time_duration_measured_user.sum"):
+        if numbers.get(name, 0.0) > 0:
+            return numbers[name]
+    for unit in _COUNTERS:
+        cycles = numbers.get(f"{unit}__cycles_elapsed.avg")
+        rate = numbers.get(f"{unit}__cycles_elapsed.avg.per_second", 0.0)
+        if cycles is not None and cycles > 0 and rate > 0:
+            return cycles / rate * NS_PER_S
+    return None
+
+
+# -------------------------------------------------------------------------------------------- FLOPs
+
+
+def _vector_flop(
+    numbers: Numbers, time_s: float | None
+) -> tuple[dict[ComputeUnit, float], list[ComputeUnit]]:
+    """FLOPs of the units that were counted, and the units that were counted in part."""
+    totals: dict[ComputeUnit, float] = {}
+    partial = []
+    for unit, letter, lanes in _VECTOR_UNITS:
+        counts = {
+            kind: count
+            for kind in _FLOP_PER_LANE
+            if (count := _instructions(numbers, f"{letter}{kind}", time_s)) is not None
+        }
+        if counts:
+            totals[unit] = sum(
+                count * _FLOP_PER_LANE[kind] * lanes for kind, count in counts.items()
+            )
+        if 0 < len(counts) < len(_FLOP_PER_LANE):
+            partial.append(unit)
+    return totals, partial
+
+
+def _instructions(numbers: Numbers, op: str, time_s: float | None) -> float | None:
+    """Threads' instructions of one kind: counted, or from the rate that roofline sets collect."""
+    names = [f"{unit}__sass_thread_inst_executed_op_{op}_pred_on.sum" for unit in _COUNTERS]
+    counted = _first(numbers, names)
+    if counted is not None or time_s is None:
+        return counted
+    clock = _first(numbers, [_SMSP_CLOCK, _SM_CLOCK])
+    rate = _first(numbers, [f"{name}.per_cycle_elapsed" for name in names])
+    # The same rate doubled: CSV keeps a digit more of it.
+    doubled = numbers.get(f"derived__smsp__sass_thread_inst_executed_op_{op}_pred_on_x2")
+    rate = rate if rate is None or doubled is None else doubled / 2
+    if rate is not None and clock is not None:
+        return rate * clock * time_s
+    rate = _first(numbers, [f"{name}.per_second" for name in names])
+    return None if rate is None else rate * time_s
+
+
+def _half_from_opcodes(launch: Launch) -> dict[ComputeUnit, float]:
+    """Half-precision FLOPs by the opcode histogram; `.F32` opcodes convert and do not count."""
+    counts = next((launch.opcodes[n] for n in _THREAD_OPCODES if n in launch.opcodes), None)
+    if counts is None:
+        return {}
+    totals = {ComputeUnit.VECTOR_FP16: 0.0}
+    for opcode, count in counts.items():
+        name, *modifiers = opcode.split(".")
+        if name not in _HALF_OPCODES or "F32" in modifiers:
+            continue
+        is_brain = any(modifier.startswith("BF16") for modifier in modifiers)
+        unit = ComputeUnit.VECTOR_BF16 if is_brain else ComputeUnit.VECTOR_FP16
+        totals[unit] = totals.get(unit, 0.0) + count * _HALF_OPCODES[name]
+    return totals
+
+
+def _peaks(
+    numbers: Numbers, clock_hz: float | None, tensor: TensorWork
+) -> Iterator[tuple[ComputeUnit, float]]:
+    """FLOP/s that each unit could do at the launch's clock."""
+    for unit, letter, lanes in _VECTOR_UNITS:
+        names = [
+            f"{part}__sass_thread_inst_executed_op_{letter}fma_pred_on.sum.peak_sustained"
+            for part in _COUNTERS
+        ]
+        per_cycle = _first(numbers, names)
+        if per_cycle is not None and clock_hz is not None:
+            peak = _plausible(per_cycle * 2 * lanes * clock_hz)
+            if peak is not None:
+                yield unit, peak
+    for unit, rate in tensor.peak_flop_s.items():
+        if _plausible(rate) is not None:
+            yield unit, rate
+
+
+# -------------------------------------------------------------------------------------------- bytes
+
+
+def _moved(numbers: Numbers, time_s: float | None) -> Iterator[tuple[MemoryLevel, Moved]]:
+    dram = _by_source(numbers, _DRAM_SOURCE, time_s) or _dram_by_direction(numbers)
+    found = (
+        (MemoryLevel.DRAM, dram),
+        (MemoryLevel.L2, _first_source(numbers, _L2_SOURCES, time_s)),
+        (MemoryLevel.L1, _first_source(numbers, _L1_SOURCES, time_s)),
+        (MemoryLevel.SHARED, _shared(numbers, time_s)),
+    )
+    for level, moved in found:
+        if moved is not None:
+            yield level, moved
+
+
+def _first_source(
+    numbers: Numbers, sources: tuple[ByteSource, ...], time_s: float | None
+) -> Moved | None:
+    """The first source that is known; first those whose peak was collected too, as for a chart."""
+    with_peak = [s for s in sources if f"{s.value}.sum.peak_sustained" in numbers]
+    found = (_by_source(numbers, source, time_s) for source in (*with_peak, *sources))
+    return next((moved for moved in found if moved is not None), None)
+
+
+def _by_source(numbers: Numbers, source: ByteSource, time_s: float | None) -> Moved | None:
+    """Bytes by one source. The rate first: it is what the profiler's own chart uses."""
+    name = f"{source.value}.sum"
+    rate, total = numbers.get(f"{name}.per_second"), numbers.get(name)
+    if rate is not None and time_s is not None:
+        used = f"{name}.per_second"
+        counted = rate * time_s * source.factor
+    elif total is not None:
+        used, counted = name, total * source.factor
+    else:
+        return None
+    peak = _peak_by_clock(numbers, source) or _peak_by_share(numbers, name, source.factor, time_s)
+    return Moved(bytes=counted, peak_bytes_per_s=peak, source=f"{used}, {source.words}")
+
+
+def _peak_by_clock(numbers: Numbers, source: ByteSource) -> float | None:
+    per_cycle = numbers.get(f"{source.value}.sum.peak_sustained")
+    clock = numbers.get(f"{source.clock}__cycles_elapsed.avg.per_second")
+    if per_cycle is None or clock is None:
+        return None
+    return _plausible(per_cycle * source.factor * clock)
+
+
+def _peak_by_share(numbers: Numbers, name: str, factor: int, time_s: float | None) -> float | None:
+    """The peak behind a count and its share of the peak, where the share is not tiny."""
+    total, percent = numbers.get(name), numbers.get(f"{name}.pct_of_peak_sustained_elapsed", 0.0)
+    least_percent = 1.0  # CSV shows two decimals
+    if total is None or percent < least_percent or time_s is None:
+        return None
+    return _plausible(total * factor / (percent / 100) / time_s)
+
+
+def _dram_by_direction(numbers: Numbers) -> Moved | None:
+    for read, write, factor in _DRAM_PARTS:
+        counts = [numbers.get(f"{name}.sum") for name in (read, write)]
+        if counts[0] is None or counts[1] is None:
+            continue
+        return Moved(
+            bytes=(counts[0] + counts[1]) * factor,
+            peak_bytes_per_s=_peak_by_clock(numbers, _DRAM_SOURCE),
+            source=f"{read}.sum + {write}.sum, {_DRAM_SOURCE.words}",
+        )
+    return None
+
+
+def _shared(numbers: Numbers, time_s: float | None) -> Moved | None:
+    """Shared memory: 128 bytes at most per wavefront of loads, stores and atomics."""
+    counts = [numbers[f"{name}.sum"] for name in _SHARED if f"{name}.sum" in numbers]
+    if len(counts) < 2:
+        return None
+    peaks = (_peak_by_share(numbers, f"{name}.sum", LINE_BYTES, time_s) for name in _SHARED)
+    return Moved(
+        bytes=sum(counts) * LINE_BYTES,
+        peak_bytes_per_s=next((peak for peak in peaks if peak is not None), None),
+        source="l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum × 128 bytes at most",
+    )
+
+
+def _plausible(per_second: float) -> float | None:
+    """A peak that hardware can have; `None` for what damage or a stopped clock makes of one."""
+    return per_second if _LEAST_PEAK <= per_second <= _HIGHEST_PEAK else None
+
+
+def _first(numbers: Numbers, names: list[str]) -> float | None:
+    return next((numbers[name] for name in names if name in numbers), None)

@@ -1,0 +1,388 @@
+"""One trace file as columns: operators, device work, launches and steps.
+
+The file is read in windows and never mapped, so that memory holds what is kept of its events and
+not the file: about 30 bytes per operator, 50 per kernel, 20 per launch.
+"""
+
+import json
+import re
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.errors import CorruptProfileError
+from roofline.importers.pytorch.header import EVENTS_KEY, read_header
+from roofline.importers.pytorch.scan import END, FULL, N_COLUMNS, Column, Kind, scan_events
+from roofline.importers.pytorch.signatures import Signature, read_signature
+from roofline.importers.source import SourceFile
+
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+
+WINDOW_BYTES = 4 * 2**20
+ROWS_PER_SCAN = 32_768
+MAX_EVENT_BYTES = 64 * 2**20
+MAX_HEADER_BYTES = 32 * 2**20
+MAX_DEVICES = 4_096
+_MAX_NAME_CHARACTERS = 2_000
+_STEP_NUMBER = re.compile(r"ProfilerStep\*?#?(\d{1,18})\Z")
+_MAX_COUNTER_RANGES = 100_000
+
+
+class Columns:
+    """Named columns that grow; an array moves when it grows, so nothing is held twice."""
+
+    def __init__(self, **typecodes: str) -> None:
+        self._arrays = {name: array(code) for name, code in typecodes.items()}
+
+    def extend(self, **values: NDArray[np.int64]) -> None:
+        """Append one window's values, one array per column."""
+        for name, column in self._arrays.items():
+            column.frombytes(values[name].astype(np.dtype(column.typecode)).tobytes())
+
+    def __getitem__(self, name: str) -> I64:
+        column = self._arrays[name]
+        return np.frombuffer(column, np.dtype(column.typecode))
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Drop rows."""
+        for name, column in self._arrays.items():
+            self._arrays[name] = array(column.typecode, self[name][kept].tobytes())
+
+    def forget(self, *names: str) -> None:
+        """Free columns that nobody needs any more."""
+        for name in names:
+            del self._arrays[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self._arrays.values())))
+
+
+class Numbering:
+    """Dense numbers for keys of 64 bits."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+
+    def number(self, keys: I64, first_seen: Callable[[int], None]) -> I64:
+        """Number of each key; `first_seen` is told the place of each new key, in number order."""
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        numbers = np.empty(len(distinct), np.int64)
+        for k, key in enumerate(distinct.tolist()):
+            if key not in self._numbers:
+                self._numbers[key] = len(self._numbers)
+                first_seen(int(first[k]))
+            numbers[k] = self._numbers[key]
+        return numbers[inverse]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Step:
+    """One `ProfilerStep`: its number, and its span on the host's clock."""
+
+    number: int
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Trace:
+    """What is kept of one file. Times are ns of the trace's own clock.
+
+    `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
+    by correlation, where the launch states them. Ids are kept modulo 2**32; 0 is unknown.
+    """
+
+    file_name: str
+    header: dict[str, object] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    signatures: list[Signature] = field(default_factory=list)
+    operators: Columns = field(
+        default_factory=partial(
+            Columns, begin="q", duration="q", thread="i", signature="i", external="I"
+        )
+    )
+    work: Columns = field(
+        default_factory=partial(
+            Columns,
+            begin="q",
+            duration="q",
+            name="i",
+            correlation="I",
+            external="I",
+            device="h",
+            kind="b",
+        )
+    )
+    launches: Columns = field(
+        default_factory=partial(Columns, begin="q", correlation="I", thread="i")
+    )
+    copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
+    sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
+    steps: list[Step] = field(default_factory=list)
+    counters: list[dict[str, object]] = field(default_factory=list)
+    other_categories: dict[str, int] = field(default_factory=dict)
+    is_hip: bool = False
+    is_cut: bool = False
+    n_events: int = 0
+    n_damaged: int = 0
+
+    def keep_work(self, kept: NDArray[np.bool_]) -> None:
+        """Drop device events."""
+        place = np.cumsum(kept) - 1
+        self.copied.keep(kept[self.copied["place"]])
+        bytes_kept = np.array(self.copied["bytes"])
+        moved = place[self.copied["place"]]
+        self.copied = Columns(place="q", bytes="q")
+        self.copied.extend(place=moved, bytes=bytes_kept)
+        self.work.keep(kept)
+
+
+def read_trace(source: SourceFile, progress: Callable[[float], None]) -> Trace:
+    """Everything kept of `source`. Raises `CorruptProfileError` if it holds no list of events."""
+    return _Reader(source, progress).read()
+
+
+class _Reader:
+    """Windows of one file, scanned one after the other."""
+
+    def __init__(self, source: SourceFile, progress: Callable[[float], None]) -> None:
+        self._source = source
+        self._progress = progress
+        self._trace = Trace(file_name=source.name)
+        self._names, self._signatures = Numbering(), Numbering()
+        self._threads, self._devices = Numbering(), Numbering()
+        self._others: dict[int, str] = {}
+        self._rows = np.empty((ROWS_PER_SCAN, N_COLUMNS), np.int64)
+
+    def read(self) -> Trace:
+        """The trace."""
+        with self._source.path.open("rb") as file:
+            before, rest = self._find_events(file.read)
+            after = self._scan_all(rest, file.readinto)
+            self._trace.is_cut = after is None
+            if after is not None:
+                after += file.read(MAX_HEADER_BYTES)
+        self._trace.header = read_header(before, after or b"")
+        return self._trace
+
+    def _find_events(self, read: Callable[[int], bytes]) -> tuple[bytes, bytes]:
+        """What comes before the list of events, and what was read behind its bracket."""
+        text = b""
+        while len(text) < MAX_HEADER_BYTES:
+            chunk = read(WINDOW_BYTES)
+            text += chunk
+            start = text[:16].lstrip(b"\xef\xbb\xbf \t\r\n")
+            if start.startswith(b"["):
+                at = text.index(b"[") + 1
+                return b"{" + b'"traceEvents": [', text[at:]
+            match = EVENTS_KEY.search(text)
+            if match:
+                return text[: match.end()], text[match.end() :]
+            if not chunk:
+                break
+        raise CorruptProfileError(
+            f"{self._source.name} has no list of trace events in its first"
+            f" {len(text):,} bytes: it is cut short, or not a PyTorch trace.",
+            remedy="Export the trace again, and wait until the profiler has written all of it.",
+        )
+
+    def _scan_all(self, start: bytes, readinto: Callable[[memoryview], int]) -> bytes | None:
+        """Scan to the end of the list; what was read behind it, `None` if the file ends before."""
+        buffer = np.zeros(max(2 * WINDOW_BYTES, len(start)), np.uint8)
+        buffer[: len(start)] = np.frombuffer(start, np.uint8)
+        held, done = len(start), 0
+        while True:
+            used, is_end = self._scan_window(buffer, held)
+            done += used
+            if is_end:
+                return buffer[used:held].tobytes()
+            buffer[: held - used] = buffer[used:held].copy()
+            held -= used
+            buffer = self._with_room(buffer, held, done)
+            count = readinto(buffer[held:].data)
+            if not count:
+                return None
+            held += count
+            self._progress(min(1.0, done / max(self._source.size_bytes, 1)))
+
+    def _with_room(self, buffer: NDArray[np.uint8], held: int, done: int) -> NDArray[np.uint8]:
+        if len(buffer) - held >= WINDOW_BYTES:
+            return buffer
+        if held > MAX_EVENT_BYTES:
+            raise CorruptProfileError(
+                f"{self._source.name} is damaged: the event after the first {done:,} bytes of"
+                " events does not end.",
+                remedy="Export the trace again, or check that it was copied completely.",
+            )
+        larger = np.zeros(2 * len(buffer), np.uint8)
+        larger[:held] = buffer[:held]
+        return larger
+
+    def _scan_window(self, buffer: NDArray[np.uint8], held: int) -> tuple[int, bool]:
+        pos = 0
+        while True:
+            n, events, damaged, pos, ended = scan_events(buffer, pos, held, self._rows)
+            self._trace.n_events += events
+            self._trace.n_damaged += damaged
+            if n:
+                self._take(buffer, self._rows[:n])
+            if ended != FULL:
+                return pos, ended == END
+
+    # ------------------------------------------------------------------------------- one window
+
+    def _take(self, buffer: NDArray[np.uint8], rows: I64) -> None:
+        kind = rows[:, Column.KIND]
+        self._take_operators(buffer, rows[kind == Kind.OPERATOR])
+        self._take_work(
+            buffer, rows[(kind == Kind.KERNEL) | (kind == Kind.MEMCPY) | (kind == Kind.MEMSET)]
+        )
+        self._take_launches(buffer, rows[kind == Kind.RUNTIME])
+        for row in rows[kind == Kind.STEP]:
+            self._take_step(buffer, row)
+        for row in rows[kind == Kind.COUNTERS]:
+            self._take_counters(buffer, row)
+        self._take_others(buffer, rows[kind == Kind.OTHER])
+
+    def _take_operators(self, buffer: NDArray[np.uint8], rows: I64) -> None:
+        if not len(rows):
+            return
+        signature = self._signatures.number(
+            rows[:, Column.SIGNATURE],
+            lambda k: self._trace.signatures.append(_signature(buffer, rows[k])),
+        )
+        self._trace.operators.extend(
+            begin=rows[:, Column.BEGIN_NS],
+            duration=rows[:, Column.DURATION_NS],
+            thread=self._thread(rows),
+            signature=signature,
+            external=_id(rows, Column.EXTERNAL_ID),
+        )
+
+    def _take_work(self, buffer: NDArray[np.uint8], rows: I64) -> None:
+        if not len(rows):
+            return
+        name = self._names.number(
+            rows[:, Column.NAME_HASH],
+            lambda k: self._trace.names.append(_name(buffer, rows[k])),
+        )
+        device = np.where(rows[:, Column.DEVICE] >= 0, rows[:, Column.DEVICE], rows[:, Column.PID])
+        self._take_copied(rows)
+        self._trace.work.extend(
+            begin=rows[:, Column.BEGIN_NS],
+            duration=rows[:, Column.DURATION_NS],
+            name=name,
+            correlation=_id(rows, Column.CORRELATION),
+            external=_id(rows, Column.EXTERNAL_ID),
+            device=self._device(device),
+            kind=rows[:, Column.KIND],
+        )
+
+    def _device(self, device: I64) -> I64:
+        numbers = self._devices.number(device, lambda _: None)
+        if int(numbers.max()) > MAX_DEVICES:
+            raise CorruptProfileError(
+                f"{self._source.name} names more than {MAX_DEVICES:,} devices: it is damaged.",
+                remedy="Export the trace again.",
+            )
+        return numbers
+
+    def _take_copied(self, rows: I64) -> None:
+        at = np.flatnonzero((rows[:, Column.KIND] != Kind.KERNEL) & (rows[:, Column.BYTES] >= 0))
+        place = at + len(self._trace.work)
+        self._trace.copied.extend(place=place, bytes=rows[at, Column.BYTES])
+
+    def _take_launches(self, buffer: NDArray[np.uint8], rows: I64) -> None:
+        rows = rows[rows[:, Column.CORRELATION] > 0]
+        if not len(rows):
+            return
+        if not self._trace.is_hip:
+            self._trace.is_hip = _text(buffer, rows[0], Column.NAME_AT).startswith("hip")
+        self._trace.launches.extend(
+            begin=rows[:, Column.BEGIN_NS],
+            correlation=_id(rows, Column.CORRELATION),
+            thread=self._thread(rows),
+        )
+        sized = rows[rows[:, Column.BYTES] >= 0]
+        self._trace.sizes.extend(
+            correlation=_id(sized, Column.CORRELATION), bytes=sized[:, Column.BYTES]
+        )
+
+    def _thread(self, rows: I64) -> I64:
+        # Pairs of ids as one key; ids that are texts are hashes already.
+        keys = rows[:, Column.PID] * np.int64(0x9E3779B97F4A7C1) + rows[:, Column.TID]
+        return self._threads.number(keys, lambda _: None)
+
+    def _take_step(self, buffer: NDArray[np.uint8], row: I64) -> None:
+        match = _STEP_NUMBER.match(_text(buffer, row, Column.NAME_AT))
+        if match:
+            begin = int(row[Column.BEGIN_NS])
+            end = begin + int(row[Column.DURATION_NS])
+            step = Step(number=int(match.group(1)), begin_ns=begin, end_ns=end)
+            self._trace.steps.append(step)
+
+    def _take_counters(self, buffer: NDArray[np.uint8], row: I64) -> None:
+        if len(self._trace.counters) >= _MAX_COUNTER_RANGES:
+            return
+        found = _parsed(_text(buffer, row, Column.ARGS_AT))
+        if isinstance(found, dict):
+            self._trace.counters.append(found)
+
+    def _take_others(self, buffer: NDArray[np.uint8], rows: I64) -> None:
+        hashes, first, count = np.unique(
+            rows[:, Column.CATEGORY_HASH], return_index=True, return_counts=True
+        )
+        for key, at, n in zip(hashes.tolist(), first.tolist(), count.tolist(), strict=True):
+            if key not in self._others:
+                self._others[key] = _text(buffer, rows[at], Column.CATEGORY_AT)[:80]
+            label = self._others[key]
+            known = self._trace.other_categories
+            known[label] = known.get(label, 0) + n
+
+
+def _id(rows: I64, column: Column) -> I64:
+    """Ids in 32 bits, 0 where there is none."""
+    return np.maximum(rows[:, column], 0) & 0xFFFFFFFF
+
+
+def _text(buffer: NDArray[np.uint8], row: I64, column: Column) -> str:
+    at, length = int(row[column]), int(row[column + 1])
+    return buffer[at : at + length].tobytes().decode("utf-8", "replace") if length > 0 else ""
+
+
+def _parsed(text: str) -> object:
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+def _name(buffer: NDArray[np.uint8], row: I64) -> str:
+    """The name as text: escapes resolved where they are valid, and nothing unprintable."""
+    raw = _text(buffer, row, Column.NAME_AT)
+    unescaped = _parsed(f'"{raw}"') if "\\" in raw else raw
+    shown = unescaped if isinstance(unescaped, str) else raw
+    kept = "".join(ch if ch.isprintable() else " " for ch in shown[:_MAX_NAME_CHARACTERS])
+    return kept.encode("utf-8", "replace").decode().strip() or "(no name)"
+
+
+def _signature(buffer: NDArray[np.uint8], row: I64) -> Signature:
+    def value(column: Column) -> object:
+        text = _text(buffer, row, column)
+        return _parsed(text) if text else None
+
+    return read_signature(
+        _name(buffer, row),
+        dims=value(Column.DIMS_AT),
+        types=value(Column.TYPES_AT),
+        strides=value(Column.STRIDES_AT),
+        values=value(Column.VALUES_AT),
+        flop=int(row[Column.FLOP]),
+        moved_bytes=int(row[Column.KERNEL_BYTES]),
+    )

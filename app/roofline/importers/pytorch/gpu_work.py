@@ -1,0 +1,255 @@
+"""What GPUs did in one trace, per op and step: kernels by operator, copies and collectives."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
+from roofline.importers.pytorch.events import Step, Trace
+from roofline.importers.pytorch.nesting import busy_times
+from roofline.importers.pytorch.rows import (
+    MAX_LAUNCHES,
+    Costs,
+    FileWork,
+    Launches,
+    RowNumbers,
+    Sums,
+    added_up,
+    multiplied,
+)
+from roofline.importers.pytorch.scan import Kind
+from roofline.importers.pytorch.words import may_compute, operator_category
+from roofline.importers.shared.kernel_names import COPY, is_communication, kernel_category
+
+_KERNEL_CHARACTERS = 120
+
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+
+def gpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
+    """The work of all devices of `trace`."""
+    steps = distinct_steps(trace.steps)
+    found = attribute(trace)
+    # A large trace is mostly these; what follows needs their memory.
+    trace.operators.forget("begin", "duration", "thread", "external")
+    trace.launches.forget("begin", "thread")
+    trace.work.forget("external")
+    return _GpuWork(trace, found, steps, numbers).result()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Executions:
+    """Operators that ran kernels, once each: place of the first kernel, signature, is counted."""
+
+    first: I64
+    signature: I64
+    counted: Bools
+
+
+class _GpuWork:
+    """Columns of one trace's device events, and how they add up."""
+
+    def __init__(
+        self, trace: Trace, found: Attribution, steps: list[Step], numbers: RowNumbers
+    ) -> None:
+        self._trace, self._found, self._steps, self._numbers = trace, found, steps, numbers
+        work = trace.work
+        self._is_kernel = np.asarray(work["kind"] == Kind.KERNEL)
+        collectives = np.array([is_communication(name) for name in trace.names], np.bool_)
+        self._by_operator = self._is_kernel & (found.operator >= 0) & ~collectives[work["name"]]
+        self._is_loose = self._is_kernel & (found.operator < 0) & ~collectives[work["name"]]
+        self._scope = step_of(found.launched_ns, steps)
+        self._costs = Costs.of(trace.signatures)
+        self._operator = self._operators()
+        self._row = self._rows()
+
+    def result(self) -> FileWork:
+        """All sums."""
+        work, n_devices = self._trace.work, int(self._trace.work["device"].max()) + 1
+        device = work["device"].astype(np.int64)
+        busy = busy_times(device, work["begin"], work["duration"], n_devices)
+        end = work["begin"] + work["duration"]
+        first, last = np.full(n_devices, end.max()), np.zeros(n_devices, np.int64)
+        np.minimum.at(first, device, work["begin"])
+        np.maximum.at(last, device, end)
+        return FileWork(
+            sums=self._sums(),
+            steps=self._steps,
+            step_core_ns=self._step_core_ns(device, n_devices),
+            busy_ns=busy,
+            span_ns=last - first,
+            begin_ns=int(work["begin"].min()),
+            end_ns=int(end.max()),
+            notes=self._notes(busy),
+            launches=self._launches(),
+        )
+
+    def _operators(self) -> I32:
+        """Operator per event. Copies and the like inside a matrix product are not the product."""
+        computes = np.array([may_compute(name) for name in self._trace.names], np.bool_)
+        counts = self._costs.flop[self._trace.operators["signature"]] > 0
+        events = self._by_operator & computes[self._trace.work["name"]]
+        return self._found.within_holders(events, counts) if len(counts) else self._found.operator
+
+    # ---------------------------------------------------------------------------------------- rows
+
+    def _rows(self) -> I32:
+        """Row of each event: its operator's call, or its own name."""
+        work = self._trace.work
+        row = np.zeros(len(work), np.int32)
+        own = ~self._by_operator
+        used, at = np.unique(work["name"][own], return_inverse=True)
+        row[own] = np.array([self._own_row(name) for name in used.tolist()], np.int64)[at]
+        signature = self._signature(self._by_operator)
+        calls, at = np.unique(signature, return_inverse=True)
+        main = self._main_kernels(signature, work["name"][self._by_operator])
+        row[self._by_operator] = np.array(
+            [self._call_row(call, main[call]) for call in calls.tolist()], np.int64
+        )[at]
+        self._note_kernels(row)
+        return row
+
+    def _signature(self, events: Bools) -> I64:
+        return self._trace.operators["signature"][self._operator[events]].astype(np.int64)
+
+    def _own_row(self, name: int) -> int:
+        text = self._trace.names[name]
+        is_copy = text.lower().startswith(("memcpy", "memset"))
+        return self._numbers.of(text, COPY if is_copy else kernel_category(text))
+
+    def _call_row(self, signature: int, kernel: int) -> int:
+        call = self._trace.signatures[signature]
+        category = operator_category(call.operator, self._trace.names[kernel])
+        return self._numbers.of(call.label, category, operator=call.operator, dtype=call.dtype)
+
+    def _main_kernels(self, signature: I64, name: I64) -> dict[int, int]:
+        """The kernel with the longest time per signature."""
+        width = max(len(self._trace.names), 1)
+        pairs, at = np.unique(signature * width + name, return_inverse=True)
+        time = np.zeros(len(pairs))
+        np.add.at(time, at, self._trace.work["duration"][self._by_operator])
+        order = np.argsort(time, kind="stable")  # of equal keys the last one stays: the longest
+        return dict(
+            zip((pairs[order] // width).tolist(), (pairs[order] % width).tolist(), strict=True)
+        )
+
+    def _note_kernels(self, row: I32) -> None:
+        work = self._trace.work
+        width = max(len(self._trace.names), 1)
+        pairs, at, count = np.unique(
+            row.astype(np.int64) * width + work["name"], return_inverse=True, return_counts=True
+        )
+        time = added_up(at, work["duration"], len(pairs), self._trace.file_name)
+        for pair, n, ns in zip(pairs.tolist(), count.tolist(), time.tolist(), strict=True):
+            self._numbers.rows[pair // width].ran(self._trace.names[pair % width], n, ns)
+
+    # ---------------------------------------------------------------------------------------- sums
+
+    def _sums(self) -> Sums:
+        work, name = self._trace.work, self._trace.file_name
+        width = len(self._numbers.rows)
+        pairs = (self._scope.astype(np.int64) + 1) * width + self._row
+        keys, at = np.unique(pairs, return_inverse=True)
+        runs = self._executions()
+        run_at = at[runs.first]
+        counted_at, counted = run_at[runs.counted], runs.signature[runs.counted]
+        moved, moved_known = self._copied_bytes()
+        time_ns = added_up(at, work["duration"], len(keys), name)
+        bytes_moved = multiplied(
+            run_at, runs.signature, self._costs.moved_bytes, len(keys), name
+        ) + added_up(at, moved, len(keys), name).astype(np.uint64)
+        return Sums(
+            scope=keys // width - 1,
+            row=keys % width,
+            occurrences=np.bincount(run_at, minlength=len(keys))
+            + np.bincount(at[~self._by_operator], minlength=len(keys)),
+            time_ns=time_ns,
+            self_ns=time_ns,
+            flop=multiplied(counted_at, counted, self._costs.flop, len(keys), name),
+            moved_bytes=bytes_moved,
+            flop_known=_any(counted_at[self._costs.flop[counted] >= 0], len(keys))
+            | _any(at[moved_known], len(keys)),
+            bytes_known=_any(run_at[self._costs.moved_bytes[runs.signature] >= 0], len(keys))
+            | _any(at[moved_known], len(keys)),
+        )
+
+    def _executions(self) -> _Executions:
+        events = np.flatnonzero(self._by_operator)
+        operators, first = np.unique(self._operator[events], return_index=True)
+        signature = self._trace.operators["signature"][operators].astype(np.int64)
+        has_flop = np.zeros(len(self._trace.operators), np.bool_)
+        has_flop[operators] = self._costs.flop[signature] > 0
+        once = self._found.count_once(has_flop)
+        counted = once[operators] | (self._costs.flop[signature] == 0)
+        return _Executions(first=events[first], signature=signature, counted=counted)
+
+    def _copied_bytes(self) -> tuple[I64, Bools]:
+        """Exact bytes of copies: within a device they are read and written."""
+        work = self._trace.work
+        stated = np.full(len(work), -1, np.int64)
+        sizes = self._trace.sizes
+        if len(sizes):
+            order = np.argsort(sizes["correlation"], kind="stable")
+            copies = np.flatnonzero(~self._is_kernel)
+            ids = work["correlation"][copies]
+            at = np.searchsorted(sizes["correlation"], ids, sorter=order)
+            at = order[np.minimum(at, len(order) - 1)]
+            same = (sizes["correlation"][at] == ids) & (ids > 0)
+            stated[copies[same]] = sizes["bytes"][at[same]]
+        stated[self._trace.copied["place"]] = self._trace.copied["bytes"]
+        twice = np.array(["DtoD" in name for name in self._trace.names], np.bool_)[work["name"]]
+        return np.where(stated >= 0, stated * np.where(twice, 2, 1), 0), stated >= 0
+
+    def _step_core_ns(self, device: I64, n_devices: int) -> I64:
+        n_steps = len(self._steps)
+        group = np.where(self._scope >= 0, self._scope * np.int64(n_devices) + device, -1)
+        work = self._trace.work
+        busy = busy_times(group, work["begin"], work["duration"], n_steps * n_devices)
+        lasted = np.array([step.end_ns - step.begin_ns for step in self._steps], np.int64)
+        core: I64 = np.maximum(busy.reshape(n_steps, n_devices), lasted[:, None]).sum(axis=1)
+        return core
+
+    def _launches(self) -> Launches | None:
+        work, names = self._trace.work, self._trace.names
+        if len(work) > MAX_LAUNCHES:
+            return None
+        steps = [f"step {step.number}, " for step in self._steps]
+        return Launches(
+            row=self._row.astype(np.int64),
+            detail=[
+                f"{steps[scope] if scope >= 0 else ''}{names[name][:_KERNEL_CHARACTERS]}"
+                for scope, name in zip(self._scope.tolist(), work["name"].tolist(), strict=True)
+            ],
+            time_ns=np.array(work["duration"]),
+        )
+
+    # --------------------------------------------------------------------------------------- notes
+
+    def _notes(self, busy: I64) -> Counter[str]:
+        work, calls = self._trace.work, self._signature(self._by_operator)
+        with_shapes = np.array([s.has_shapes for s in self._trace.signatures], np.bool_)
+        uncounted = np.array([s.is_uncountable for s in self._trace.signatures], np.bool_)
+        return Counter(
+            {
+                "kernels": int(self._is_kernel.sum()),
+                "unattributed": int(self._is_loose.sum()),
+                "without-shapes": int((~with_shapes[calls]).sum()),
+                "with-shapes": int(with_shapes[calls].sum()),
+                "uncounted": int(uncounted[calls].sum()),
+                "outside-steps": int((self._scope < 0).sum()) if self._steps else 0,
+                "overlap-ns": int(work["duration"].sum()) - int(busy.sum()),
+                "whole-microseconds": int(
+                    not ((work["begin"] % 1000).any() or (work["duration"] % 1000).any())
+                ),
+            }
+        )
+
+
+def _any(places: I64, size: int) -> Bools:
+    found = np.zeros(size, np.bool_)
+    found[places] = True
+    return found

@@ -1,0 +1,117 @@
+"""What stands around the events of a trace: its settings, its rank and its devices."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
+from roofline.model.memory import MemoryLevel
+
+EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
+_KEYS = ("deviceProperties", "distributedInfo", "record_shapes", "baseTimeNanoseconds", "host_name")
+_MAX_NAME = 200
+_AMD = re.compile(r"\bamd\b|instinct|radeon", re.IGNORECASE)
+_AMD_WARP = 64
+# Parts that are sold with HBM only, or in the editions that servers hold.
+_HBM = re.compile(
+    r"\b(?:[PVAHB]100|H200|B[23]00|G[HB]200|A30|H20|H800|A800|Instinct|MI\d{2,3}[A-Z]?)\b",
+    re.IGNORECASE,
+)
+
+
+def read_header(before: bytes, after: bytes) -> dict[str, object]:
+    """The keys beside the events; those that can be read if the text is damaged or cut."""
+    text = (before.rstrip().rstrip(b"[") + b"[]" + (after or b"}")).decode("utf-8", "replace")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return _single_keys(text)
+    return found if isinstance(found, dict) else {}
+
+
+def _single_keys(text: str) -> dict[str, object]:
+    found: dict[str, object] = {}
+    decoder = json.JSONDecoder()
+    for key in _KEYS:
+        match = re.search(rf'"{key}"\s*:\s*', text)
+        if match:
+            try:
+                found[key] = decoder.raw_decode(text, match.end())[0]
+            except (ValueError, RecursionError):
+                continue
+    return found
+
+
+def device_properties(header: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """One entry per GPU of the machine; none where the trace lists no device."""
+    found = header.get("deviceProperties")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def rank(header: Mapping[str, object]) -> int | None:
+    """The process's rank in its job."""
+    info = header.get("distributedInfo")
+    return whole(info.get("rank")) if isinstance(info, dict) else None
+
+
+def hostname(header: Mapping[str, object]) -> str:
+    """The machine's name, where the trace states it."""
+    return text(header.get("host_name"))
+
+
+def whole(value: object) -> int | None:
+    """A non-negative integer of the file, else `None`."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = int(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if 0 <= number < 2**62 else None
+
+
+def text(value: object) -> str:
+    """A text of the file, printable and short."""
+    if not isinstance(value, str):
+        return ""
+    shown = "".join(ch for ch in value if ch.isprintable())
+    return shown[:_MAX_NAME].encode("utf-8", "replace").decode()
+
+
+def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int) -> ReportedDevice:
+    """The GPUs of a trace. Kineto states neither clocks nor bandwidth: peaks come from the name."""
+    one = next(iter(properties), {})
+    name = text(one.get("name"))
+    is_amd = is_hip or bool(_AMD.search(name)) or whole(one.get("warpSize")) == _AMD_WARP
+    major, minor = whole(one.get("computeMajor")), whole(one.get("computeMinor"))
+    # AMD's parts report the compute capability of other vendors' parts: it tells nothing there.
+    architecture = f"sm_{major}{minor}" if major and minor is not None and not is_amd else ""
+    if is_amd and not name:
+        name = "AMD GPU"
+    return ReportedDevice(
+        kind=DeviceKind.GPU,
+        name=name,
+        core_count=count,
+        bandwidth_gbs={},
+        traits=DeviceTraits(
+            processor_count=whole(one.get("numSms")),
+            memory_bytes=whole(one.get("totalGlobalMem")),
+            architecture=architecture,
+        ),
+    )
+
+
+def main_memory(device_name: str) -> MemoryLevel:
+    """What the device's memory is called: HBM where its name tells, else plainly DRAM."""
+    return MemoryLevel.HBM if _HBM.search(device_name) else MemoryLevel.DRAM
+
+
+def cpu(header: Mapping[str, object]) -> ReportedDevice:
+    """The processor of a trace without GPU work."""
+    return ReportedDevice(
+        kind=DeviceKind.CPU,
+        name="CPU",
+        core_count=1,
+        bandwidth_gbs={},
+        traits=DeviceTraits(hostname=hostname(header)),
+    )

@@ -1,0 +1,189 @@
+"""All processes of one job: each file's work, on the GPUs if any file has GPU work."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.pytorch.cpu_work import cpu_work
+from roofline.importers.pytorch.events import Columns, Trace, read_trace
+from roofline.importers.pytorch.gpu_work import gpu_work
+from roofline.importers.pytorch.header import cpu, device_properties, gpu, hostname, rank, whole
+from roofline.importers.pytorch.nesting import busy_times, innermost, nest, self_times
+from roofline.importers.pytorch.notes import Findings
+from roofline.importers.pytorch.profile import Parts, build_profile
+from roofline.importers.pytorch.rows import FileWork, RowNumbers
+from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
+from roofline.importers.source import SourceFile
+from roofline.model.device import ReportedDevice
+from roofline.model.profile import Host, Profile
+
+# No capture lasts longer: events farther apart are damage. In ns.
+_LONGEST_NS = 30 * 86_400 * 10**9
+_EPOCH_NS = 10**18  # times above are since 1970 (2001 and later), below since some start
+_VECTOR_FLOP = {
+    f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum": 2 if op.endswith("fma") else 1
+    for op in ("dadd", "dmul", "dfma", "fadd", "fmul", "ffma", "hadd", "hmul", "hfma")
+}
+
+
+def read_job(
+    sources: Sequence[SourceFile],
+    progress: Callable[[str, float], None],
+    *,
+    format_id: str,
+    format_label: str,
+) -> Profile:
+    """The profile of all `sources`. The order of the files does not matter."""
+    job = _Job()
+    for k, source in enumerate(sorted(sources, key=lambda one: one.name)):
+
+        def report(fraction: float, done: int = k) -> None:
+            progress("read", (done + fraction) / len(sources))
+
+        job.add(_within_one_capture(read_trace(source, report)))
+    return job.profile(format_id, format_label)
+
+
+def warm_up() -> None:
+    """Run every compiled function on nothing."""
+    none = np.zeros(0, np.int64)
+    scan_events(np.zeros(1, np.uint8), 0, 0, np.zeros((1, N_COLUMNS), np.int64))
+    parent, _, order = nest(
+        begin=none, duration=none, thread=none, point_ns=none, point_thread=none
+    )
+    innermost(order, parent, np.zeros(0, np.bool_))
+    self_times(none, parent)
+    busy_times(none, none, none, 0)
+
+
+class _Job:
+    """Work of the files so far. A file of a process without GPU work counts only if all are so."""
+
+    def __init__(self) -> None:
+        self._gpu, self._cpu = _Side(), _Side()
+        self._cut = self._damaged = self._ranges = self._counter_flop = 0
+        self._others: Counter[str] = Counter()
+
+    def add(self, trace: Trace) -> None:
+        """Add one file; nothing of the trace itself is kept."""
+        self._cut += trace.is_cut
+        self._damaged += trace.n_damaged
+        self._others.update(trace.other_categories)
+        self._ranges += len(trace.counters)
+        self._counter_flop += sum(map(_vector_flop, trace.counters))
+        if len(trace.work):
+            self._gpu.add(trace, gpu_work(trace, self._gpu.numbers))
+        elif not self._gpu.work:
+            self._cpu.add(
+                trace, cpu_work(trace, self._cpu.numbers) if len(trace.operators) else None
+            )
+        else:
+            self._cpu.add(trace, None)
+
+    def profile(self, format_id: str, format_label: str) -> Profile:
+        """The profile of the GPUs, else of the CPUs."""
+        side = self._gpu if self._gpu.work else self._cpu
+        device = self._device(side)
+        return build_profile(
+            Parts(
+                format_id=format_id,
+                format_label=format_label,
+                device=device,
+                hosts=tuple(side.hosts),
+                work=side.work,
+                shift_ns=side.shifts(),
+                numbers=side.numbers,
+                captured_at_ns=side.captured_at_ns(),
+                findings=Findings(
+                    n_files=len(side.hosts),
+                    n_devices=device.core_count,
+                    kind=device.kind,
+                    n_operators=side.n_operators,
+                    n_cut=self._cut,
+                    n_damaged=self._damaged,
+                    n_counter_ranges=self._ranges,
+                    counter_flop=self._counter_flop,
+                    n_merged=len(side.numbers.merged),
+                    idle_files=len(self._cpu.hosts) if side is self._gpu else 0,
+                    is_named=bool(device.name),
+                    other_categories=self._others,
+                ),
+            )
+        )
+
+    def _device(self, side: "_Side") -> ReportedDevice:
+        if side is self._gpu:
+            count = sum(len(one.busy_ns) for one in side.work)
+            return gpu(side.properties, is_hip=side.is_hip, count=count)
+        return cpu(side.headers[0])
+
+
+class _Side:
+    """Files whose work is on GPUs, or files whose work is on the CPU."""
+
+    def __init__(self) -> None:
+        self.numbers = RowNumbers()
+        self.work: list[FileWork] = []
+        self.hosts: list[Host] = []
+        self.headers: list[Mapping[str, object]] = []
+        self.properties: list[Mapping[str, object]] = []
+        self.is_hip = False
+        self.n_operators = 0
+        self._bases: list[int] = []
+
+    def add(self, trace: Trace, work: FileWork | None) -> None:
+        """Add a file and what it did, if anything."""
+        number = rank(trace.header)
+        name = hostname(trace.header) or ("" if number is None else f"rank {number}")
+        n_cores = len(work.busy_ns) if work else 0
+        self.hosts.append(Host(file_name=trace.file_name, hostname=name, core_count=n_cores))
+        self.headers.append(trace.header)
+        self.properties += device_properties(trace.header)
+        self.is_hip |= trace.is_hip
+        self.n_operators += len(trace.operators)
+        if work:
+            self.work.append(work)
+            self._bases.append(whole(trace.header.get("baseTimeNanoseconds")) or 0)
+
+    def shifts(self) -> list[int]:
+        """What brings each file's times to ns since the first event of all."""
+        starts = [one.begin_ns + base for one, base in zip(self.work, self._bases, strict=True)]
+        marks = [
+            step.begin_ns + base
+            for one, base in zip(self.work, self._bases, strict=True)
+            for step in one.steps
+        ]
+        first = min([*starts, *marks], default=0)
+        return [base - first for base in self._bases]
+
+    def captured_at_ns(self) -> int | None:
+        """Time of the first event since 1970, where the trace tells."""
+        starts = [one.begin_ns + base for one, base in zip(self.work, self._bases, strict=True)]
+        known = [start for start in starts if start >= _EPOCH_NS]
+        return min(known, default=None)
+
+
+def _within_one_capture(trace: Trace) -> Trace:
+    """Drop events whose time is damaged: weeks away from the others, or weeks long."""
+    trace.n_damaged += _drop_far(trace.operators.keep, trace.operators)
+    trace.n_damaged += _drop_far(trace.keep_work, trace.work)
+    trace.steps = [step for step in trace.steps if step.end_ns - step.begin_ns < _LONGEST_NS]
+    return trace
+
+
+def _drop_far(keep: Callable[[NDArray[np.bool_]], None], columns: Columns) -> int:
+    begin, duration = columns["begin"], columns["duration"]
+    if not len(begin) or int((begin + duration).max()) - int(begin.min()) < _LONGEST_NS:
+        return 0
+    near = np.abs(begin - np.median(begin)) < _LONGEST_NS / 2
+    kept = np.asarray(near & (duration < _LONGEST_NS))
+    keep(kept)
+    return int(len(kept) - kept.sum())
+
+
+def _vector_flop(counters: Mapping[str, object]) -> int:
+    return sum(
+        weight * (whole(counters.get(metric)) or 0) for metric, weight in _VECTOR_FLOP.items()
+    )

@@ -1,0 +1,173 @@
+"""The work of all files of one upload as a profile: ops added up, steps matched by number."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.pytorch.header import main_memory
+from roofline.importers.pytorch.notes import Findings, diagnostics, limits
+from roofline.importers.pytorch.rows import (
+    MAX_LAUNCHES,
+    PS_PER_NS,
+    FileWork,
+    Row,
+    RowNumbers,
+    op_rows,
+)
+from roofline.importers.pytorch.words import unit_of
+from roofline.importers.shared.op_tables import OpRows, OpTableBuilder, empty_sums
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind, ReportedDevice
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Host, LaunchTable, Profile, Provenance, ScopeSums, StepTable
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+_CPU_UNITS = {"fp32": ComputeUnit.VECTOR_FP32, "fp64": ComputeUnit.VECTOR_FP64}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a profile is made of, one entry per file; `shift_ns` brings a file to a common clock.
+
+    `work` is empty if nothing in the files can be placed on a roofline.
+    """
+
+    format_id: str
+    format_label: str
+    device: ReportedDevice
+    hosts: tuple[Host, ...]
+    work: Sequence[FileWork]
+    shift_ns: Sequence[int]
+    numbers: RowNumbers
+    findings: Findings
+    captured_at_ns: int | None
+
+
+def build_profile(parts: Parts) -> Profile:
+    """The profile."""
+    rows, work = parts.numbers.rows, parts.work
+    units = _units(rows, parts.device.kind)
+    level = main_memory(parts.device.name)
+    builder = OpTableBuilder((level,))
+    labels = [row.labels() for row in rows]
+    for one in work:
+        builder.add(labels, op_rows(one.sums, units, level))
+    ops = builder.build()
+    busy = sum(int(one.busy_ns.sum()) for one in work) * PS_PER_NS
+    span = sum(int(np.maximum(one.span_ns, one.busy_ns).sum()) for one in work) * PS_PER_NS
+    steps = _steps(parts, units, level)
+    notes = Counter[str]()
+    for one in work:
+        notes.update(one.notes)
+    return Profile(
+        format_id=parts.format_id,
+        format_label=parts.format_label,
+        device=parts.device,
+        hosts=parts.hosts,
+        ops=ops,
+        time_ps=span,
+        op_time_ps=busy,
+        normalised_op_time_ps=busy,
+        wall_time_ps=max((int(one.span_ns.max()) for one in work), default=0) * PS_PER_NS or None,
+        steps=steps,
+        has_average=len(steps) > 0,
+        captured_at_ns=parts.captured_at_ns,
+        program_names={},
+        diagnostics=diagnostics(parts.findings, notes, n_steps=len(steps)),
+        flop_provenance=Provenance.ESTIMATED,
+        bytes_provenance=Provenance.ESTIMATED,
+        launches=_launches(work),
+        limits=limits(parts.device.kind, ops, n_steps=len(steps)) if work else (),
+    )
+
+
+def _launches(work: Sequence[FileWork]) -> LaunchTable | None:
+    """Launches of all files if they are few; rows are ops, because every row is one label."""
+    found = [one.launches for one in work if one.launches is not None]
+    count = sum(len(one.row) for one in found)
+    if not found or len(found) < len(work) or count > MAX_LAUNCHES:
+        return None
+    return LaunchTable(
+        op=np.concatenate([one.row for one in found]),
+        detail=tuple(detail for one in found for detail in one.detail),
+        time_ps=_ps(np.concatenate([one.time_ns for one in found])),
+        flop=np.full(count, np.nan),  # of the operator, whose kernels share it
+        traffic_bytes={},
+    )
+
+
+def _units(rows: Sequence[Row], kind: DeviceKind) -> dict[int, ComputeUnit]:
+    """Unit per row that has a known one: from the kernel that took the longest."""
+    found = {
+        k: unit_of(row.dtype, row.main_kernel)
+        if kind is DeviceKind.GPU
+        else _CPU_UNITS.get(row.dtype)
+        for k, row in enumerate(rows)
+    }
+    return {k: unit for k, unit in found.items() if unit is not None}
+
+
+# -------------------------------------------------------------------------------------------- steps
+
+
+def _steps(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> StepTable:
+    """One row per step number; a step lasts as long as its longest marker on any rank."""
+    numbers = _in_order_of_time(parts)
+    place = {number: k for k, number in enumerate(numbers)}
+    begin = np.full(len(numbers), 2**62, np.int64)
+    end, lasted = np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.int64)
+    core = np.zeros(len(numbers), np.int64)
+    sums = empty_sums(
+        len(numbers), (level,), sorted(set(units.values()), key=list(ComputeUnit).index)
+    )
+    for one, shift in zip(parts.work, parts.shift_ns, strict=True):
+        at = np.array([place[step.number] for step in one.steps], np.int64)
+        for k, step in zip(at.tolist(), one.steps, strict=True):
+            begin[k] = min(begin[k], step.begin_ns + shift)
+            end[k] = max(end[k], step.end_ns + shift)
+            lasted[k] = max(lasted[k], step.end_ns - step.begin_ns)
+        np.add.at(core, at, one.step_core_ns)
+        _add_work(sums, one, at, op_rows(one.sums, units, level))
+    return StepTable(
+        label=tuple(map(str, numbers)),
+        begin_ps=_ps(begin),
+        end_ps=_ps(end),
+        duration_ps=_ps(lasted),
+        time_ps=_ps(core),
+        sums=sums,
+    )
+
+
+def _in_order_of_time(parts: Parts) -> list[int]:
+    first: dict[int, int] = {}
+    for one, shift in zip(parts.work, parts.shift_ns, strict=True):
+        for step in one.steps:
+            at = step.begin_ns + shift
+            first[step.number] = min(at, first.get(step.number, at))
+    return sorted(first, key=lambda number: (first[number], number))
+
+
+def _add_work(sums: ScopeSums, one: FileWork, place: I64, rows: OpRows) -> None:
+    """Add a file's work to the steps' sums, in place. No op here is infeed or outfeed."""
+    inside = one.sums.scope >= 0
+    at = (place[one.sums.scope[inside]], np.zeros(int(inside.sum()), np.int64))
+    pairs = [
+        (sums.time_ps, rows.self_time_ps),
+        (sums.flop, rows.flop),
+        (sums.model_flop, rows.model_flop),
+        (sums.bytes_accessed, rows.bytes_accessed),
+        *((sums.traffic_bytes[k], moved) for k, moved in rows.traffic_bytes.items()),
+        *((sums.unit_flop[unit], flop) for unit, flop in rows.unit_flop.items()),
+    ]
+    for total, values in pairs:
+        np.add.at(total, at, values[inside])
+    np.logical_or.at(sums.traffic_known, at, rows.traffic_known[inside])
+
+
+def _ps(ns: I64) -> U64:
+    return ns.astype(np.uint64) * np.uint64(PS_PER_NS)

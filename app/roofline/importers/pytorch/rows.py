@@ -1,0 +1,211 @@
+"""Rows of the op table: device work, or operators on the CPU, summed up per step and per op."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.errors import CorruptProfileError
+from roofline.importers.pytorch.events import Step
+from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.shared.op_tables import OpLabels, OpRows
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+PS_PER_NS = 1_000
+MAX_LABELS = 20_000
+MAX_LAUNCHES = 20_000
+_MAX_SUM = 2**63
+_KERNELS_SHOWN = 6
+_KERNEL_CHARACTERS = 300
+
+
+@dataclass(slots=True, kw_only=True)
+class Row:
+    """One op: its name, category and element type, and the kernels it ran.
+
+    `kernels` holds count and time in ns per kernel name.
+    """
+
+    name: str
+    category: str
+    dtype: str = ""
+    kernels: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def ran(self, kernel: str, count: int, time_ns: int) -> None:
+        """Add launches of a kernel."""
+        before = self.kernels.get(kernel, (0, 0))
+        self.kernels[kernel] = (before[0] + count, before[1] + time_ns)
+
+    @property
+    def main_kernel(self) -> str:
+        """The kernel with the longest time; empty on the CPU."""
+        return max(self.kernels, key=lambda name: self.kernels[name][1], default="")
+
+    def labels(self) -> OpLabels:
+        """As the op table wants it; the long name lists the kernels, longest time first."""
+        return OpLabels(
+            name=self.name,
+            program_id=0,
+            category=self.category,
+            has_source=False,
+            source_file="",
+            source_line=-1,
+            source_stack="",
+            long_name=self._kernels_text(),
+        )
+
+    def _kernels_text(self) -> str:
+        ranked = sorted(self.kernels.items(), key=lambda item: -item[1][1])
+        if [name for name, _ in ranked] == [self.name]:
+            return ""
+        shown = [f"{n[:_KERNEL_CHARACTERS]} ×{count:,}" for n, (count, _) in ranked]
+        more = len(shown) - _KERNELS_SHOWN
+        tail = f"; {more} more kernels" if more > 0 else ""
+        return "; ".join(shown[:_KERNELS_SHOWN]) + tail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sums:
+    """Work per (scope, row): one entry per pair that occurs. A scope is a step, -1 none."""
+
+    scope: I64
+    row: I64
+    occurrences: I64
+    time_ns: I64
+    self_ns: I64
+    flop: U64
+    moved_bytes: U64
+    flop_known: NDArray[np.bool_]
+    bytes_known: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Costs:
+    """FLOPs and bytes of one execution per signature, -1 where unknown."""
+
+    flop: I64
+    moved_bytes: I64
+
+    @staticmethod
+    def of(signatures: Sequence[Signature]) -> "Costs":
+        """Of all signatures of a trace."""
+        return Costs(
+            flop=np.array([_or_absent(s.flop) for s in signatures], np.int64),
+            moved_bytes=np.array([_or_absent(s.moved_bytes) for s in signatures], np.int64),
+        )
+
+
+def _or_absent(value: int | None) -> int:
+    return -1 if value is None else value
+
+
+class RowNumbers:
+    """Rows by name, shared by all files; past `MAX_LABELS`, shapes of one operator share a row."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self._numbers: dict[str, int] = {}
+        self.merged: set[str] = set()
+
+    def of(self, name: str, category: str, *, operator: str = "", dtype: str = "") -> int:
+        """Number of the row `name`."""
+        if name not in self._numbers and len(self.rows) >= MAX_LABELS:
+            self.merged.add(name)
+            name = f"{operator or category} [other shapes]"
+        number = self._numbers.setdefault(name, len(self.rows))
+        if number == len(self.rows):
+            self.rows.append(Row(name=name, category=category, dtype=dtype))
+        return number
+
+
+def added_up(at: I64, values: I64, size: int, file_name: str) -> I64:
+    """Sum of `values` per place; refuses what does not fit, as only damaged numbers do not."""
+    if float(values.sum(dtype=np.float64)) * PS_PER_NS > _MAX_SUM:
+        raise _too_large(file_name)
+    total = np.zeros(size, np.int64)
+    np.add.at(total, at, values)
+    return total
+
+
+def multiplied(at: I64, signature: I64, cost: I64, size: int, file_name: str) -> U64:
+    """Sum of `cost[signature]` per place; unknown costs add nothing."""
+    total = np.zeros(size, np.uint64)
+    known = cost[signature] >= 0
+    width = max(len(cost), 1)
+    cells, count = np.unique(at[known] * width + signature[known], return_counts=True)
+    each = cost[cells % width]
+    if float(count.astype(np.float64) @ each.astype(np.float64)) > _MAX_SUM:
+        raise _too_large(file_name)
+    np.add.at(total, cells // width, (count * each).astype(np.uint64))
+    return total
+
+
+def _too_large(file_name: str) -> CorruptProfileError:
+    return CorruptProfileError(
+        f"{file_name} holds times or shapes so large that they cannot be added up.",
+        remedy="Export the trace again: its numbers are damaged.",
+    )
+
+
+def op_rows(sums: Sums, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> OpRows:
+    """The sums as rows of an op table. `units` are those of rows that have a known one."""
+    time_ps = sums.time_ns.astype(np.uint64) * np.uint64(PS_PER_NS)
+    self_ps = sums.self_ns.astype(np.uint64) * np.uint64(PS_PER_NS)
+    used = sorted(set(units.values()), key=list(ComputeUnit).index)
+    return OpRows(
+        label=sums.row,
+        occurrences=sums.occurrences,
+        time_ps=time_ps,
+        self_time_ps=self_ps,
+        dma_stall_ps=np.zeros_like(time_ps),
+        flop=sums.flop,
+        model_flop=sums.flop,
+        bytes_accessed=sums.moved_bytes,
+        traffic_bytes={level: sums.moved_bytes},
+        traffic_known=sums.bytes_known,
+        cost_known=sums.flop_known | sums.bytes_known,
+        flop_known=sums.flop_known | ~sums.bytes_known,
+        bytes_known=sums.bytes_known | ~sums.flop_known,
+        unit_flop={
+            unit: np.where(
+                np.isin(sums.row, [row for row, its in units.items() if its is unit]),
+                sums.flop,
+                np.uint64(0),
+            )
+            for unit in used
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Launches:
+    """Single kernels and copies in the file's order."""
+
+    row: I64
+    detail: list[str]
+    time_ns: I64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FileWork:
+    """What one file adds to the profile; `launches` is `None` if it has too many to keep.
+
+    `busy_ns` and `span_ns` are per device; `step_core_ns` per step, summed over devices; `notes`
+    counts what was noticed, by the code of its diagnostic.
+    """
+
+    sums: Sums
+    steps: list[Step]
+    step_core_ns: I64
+    busy_ns: I64
+    span_ns: I64
+    begin_ns: int
+    end_ns: int
+    notes: Counter[str]
+    launches: Launches | None = None

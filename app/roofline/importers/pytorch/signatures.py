@@ -1,0 +1,76 @@
+"""Operators told apart by name, shapes and types; each with what one execution costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roofline.importers.pytorch.bytes_moved import moved
+from roofline.importers.pytorch.formulas import counts, flops
+from roofline.importers.pytorch.inputs import Inputs, Tensor, read_inputs
+
+MAX_COUNT = 10**18
+_SHOWN_TENSORS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """One kind of operator call. `flop` and `moved_bytes` are per execution, `None` if unknown.
+
+    `has_shapes` is false where the trace recorded none; `is_uncountable` where there is
+    a formula for the operator, but not what it needs.
+    """
+
+    operator: str
+    label: str
+    dtype: str
+    flop: int | None
+    moved_bytes: int | None
+    has_shapes: bool
+    is_uncountable: bool
+
+
+def read_signature(
+    operator: str,
+    *,
+    dims: object,
+    types: object,
+    strides: object,
+    values: object,
+    flop: int,
+    moved_bytes: int,
+) -> Signature:
+    """The signature of a recorded call; `flop` and `moved_bytes` are -1 unless the trace has them.
+
+    Source of the two: `kernel_flop` and `kernel_num_gb`, which Inductor writes.
+    """
+    inputs = read_inputs(operator, dims=dims, types=types, strides=strides, values=values)
+    counted = flop if flop >= 0 else flops(inputs)
+    bytes_known = moved_bytes if moved_bytes >= 0 else moved(inputs)
+    dtype = next((t.dtype for t in inputs.all_tensors if t.dtype), "")
+    return Signature(
+        operator=operator,
+        label=_label(operator, inputs, dtype),
+        dtype=dtype,
+        flop=_bounded(counted),
+        moved_bytes=_bounded(bytes_known),
+        has_shapes=isinstance(dims, list),
+        is_uncountable=counted is None and isinstance(dims, list) and counts(operator),
+    )
+
+
+def _bounded(value: int | None) -> int | None:
+    return value if value is not None and 0 <= value <= MAX_COUNT else None
+
+
+def _label(operator: str, inputs: Inputs, dtype: str) -> str:
+    """As people write it: `aten::mm [128x64, 64x32] bf16`."""
+    shapes = [_shape(place) for place in inputs.tensors if place]
+    if not shapes:
+        return operator
+    shown = shapes[:_SHOWN_TENSORS] + (["…"] if len(shapes) > _SHOWN_TENSORS else [])
+    return f"{operator} [{', '.join(shown)}] {dtype}".rstrip()
+
+
+def _shape(tensors: Sequence[Tensor]) -> str:
+    if len(tensors) != 1:
+        return f"{len(tensors)} tensors"
+    return "x".join(map(str, tensors[0].shape)) or "1"

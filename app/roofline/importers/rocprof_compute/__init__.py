@@ -1,0 +1,37 @@
+"""Workload folders of AMD's rocprof-compute (formerly Omniperf): counters of every dispatch.
+
+Format: https://rocm.docs.amd.com/projects/rocprofiler-compute; tried: an MI200 workload of 2024,
+made-up ones in the layouts of Omniperf 1, MI100 and MI300. Read: `pmc_perf.csv` and, where there,
+`sysinfo.csv`, `roofline.csv`, `timestamps.csv`.
+Lost: counters that no roofline needs; rocprofv3's raw `counter_collection.csv` is another format.
+"""
+
+from collections.abc import Callable, Sequence
+
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Profile
+
+FORMAT_ID = "rocprof_compute"
+LABEL = "rocprof-compute workload folder (zip, or its CSV files together)"
+
+# The reader is imported when a file is offered to it: most files are of another format, and the
+# command line should not wait for what it does not use.
+
+
+def recognises(source: SourceFile) -> bool:
+    """True for each CSV file of a workload folder that is read, told by its columns."""
+    from roofline.importers.rocprof_compute import reader
+
+    return reader.recognises(source)
+
+
+def read(
+    sources: Sequence[SourceFile],
+    *,
+    xprof_compat: bool,  # XProf does not read these
+    progress: Callable[[str, float], None],
+) -> Profile:
+    """The profile in the files of one workload, of one or several ranks."""
+    from roofline.importers.rocprof_compute import reader
+
+    return reader.read(sources, progress=progress)

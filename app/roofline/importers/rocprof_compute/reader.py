@@ -1,0 +1,239 @@
+"""Reads the files of a workload folder into one profile."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from roofline.errors import CorruptProfileError, IncompleteProfileError
+from roofline.importers.rocprof_compute import FORMAT_ID
+from roofline.importers.rocprof_compute.counters import (
+    CacheSizes,
+    cache_sizes,
+    integer_operations,
+    traffic_bytes,
+    unit_flop,
+)
+from roofline.importers.rocprof_compute.files import Kind, Table, counters, kind_of, read_file
+from roofline.importers.rocprof_compute.machine import positive, read_device
+from roofline.importers.shared.kernel_names import kernel_category
+from roofline.importers.shared.launches import Launch, launch_tables, no_steps
+from roofline.importers.shared.tables_text import first_row
+from roofline.importers.source import SourceFile
+from roofline.model.device import ReportedDevice
+from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
+
+_CLONE = re.compile(r"(?<!\s)\s*+(?:\[clone [^\[\]]*\]|\(\.kd\)|\.kd)\s*+$")
+_PS_PER_NS = 1_000
+_LONGEST_NS = 10**15  # eleven days: no kernel runs longer, damaged clocks say so
+_LIMITS = (
+    "Every kernel ran several times to collect its counters: there are no steps and no idle time.",
+    "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
+    "to the host and to the Infinity Cache.",
+    "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",
+    "L1 bytes are accesses times the cache line, an upper bound.",
+)
+
+
+def recognises(source: SourceFile) -> bool:
+    """True for each CSV file of a workload folder that is read, told by its columns."""
+    return kind_of(first_row(source.head)) is not None
+
+
+def read(
+    sources: Sequence[SourceFile],
+    *,
+    progress: Callable[[str, float], None],
+) -> Profile:
+    """The profile in the files of one workload, of one or several ranks."""
+    tables = []
+    for k, source in enumerate(sources):
+        progress("read", k / len(sources))
+        tables.append(read_file(source))
+    measured = _counter_tables(tables, sources)
+    system = next((dict(t.rows[0]) for t in tables if t.kind is Kind.SYSTEM and t.rows), {})
+    roofs = next((table for table in tables if table.kind is Kind.ROOFS), None)
+    sizes = _sizes(system, measured)
+    work = _Work(sizes, _exact_times(tables))
+    for table in measured:
+        work.add(table)
+    device = read_device(system, roofs, core_count=max(1, len(work.devices)))
+    return _profile(work, device, measured, has_roofs=roofs is not None)
+
+
+def _counter_tables(tables: Sequence[Table], sources: Sequence[SourceFile]) -> list[Table]:
+    """`pmc_perf.csv`, one per rank; not the files of single passes, which have few columns."""
+    found = [table for table in tables if table.kind is Kind.COUNTERS]
+    widest = max((table.n_columns for table in found), default=0)
+    if not found:
+        names = ", ".join(source.name for source in sources[:4])
+        raise IncompleteProfileError(
+            f"{names}: these files of a rocprof-compute workload hold no counters.",
+            remedy="Upload pmc_perf.csv with them, or the whole folder of the workload as a zip.",
+        )
+    kept = [table for table in found if 2 * table.n_columns > widest]
+    if not any(table.rows for table in kept):
+        raise CorruptProfileError(
+            f"{kept[0].name} lists no dispatch.",
+            remedy="Profile again: the application launched no kernel, or the filter left none.",
+        )
+    return kept
+
+
+def _sizes(system: Mapping[str, str], measured: Sequence[Table]) -> CacheSizes:
+    architecture = system.get("gpu_arch", "").strip()
+    if not architecture and any("TCC_EA0_RDREQ_sum" in t.rows[0] for t in measured if t.rows):
+        architecture = "gfx942"  # only MI300 and later spell it so
+    banks = positive(system, "lds_banks_per_cu")
+    return cache_sizes(architecture, int(banks) if banks else None)
+
+
+def _exact_times(tables: Sequence[Table]) -> dict[str, tuple[int, int]]:
+    """Begin and end in ns by dispatch, of `timestamps.csv`."""
+    found = {}
+    for table in tables:
+        for row in table.rows if table.kind is Kind.TIMES else ():
+            times = _times_ns(row)
+            if times is not None:
+                found[row.get("dispatch_id", "").strip()] = times
+    return found
+
+
+def _times_ns(row: Mapping[str, str]) -> tuple[int, int] | None:
+    """Begin and end of a dispatch; `None` where a spreadsheet has rounded them ("8.1E+14")."""
+    begin, end = (row.get(f"{edge}_timestamp", "").strip() for edge in ("start", "end"))
+    begin, end = begin.removesuffix(".0"), end.removesuffix(".0")
+    if not (begin.isascii() and begin.isdigit() and end.isascii() and end.isdigit()):
+        return None
+    if len(begin) > 20 or len(end) > 20 or not 0 < int(end) - int(begin) < _LONGEST_NS:
+        return None
+    return int(begin), int(end)
+
+
+class _Work:
+    """Launches of all ranks, and what was noticed on the way."""
+
+    def __init__(self, sizes: CacheSizes, exact: Mapping[str, tuple[int, int]]) -> None:
+        self._sizes = sizes
+        self._exact = exact
+        self.launches: list[Launch] = []
+        self.devices: set[str] = set()
+        self.untimed = 0
+        self.without_flop = 0
+        self.without_bytes = 0
+        self.integer_operations = 0
+
+    def add(self, table: Table) -> None:
+        """The dispatches of one file."""
+        for k, row in enumerate(table.rows):
+            found = counters(table, k)
+            dispatch = row.get("dispatch_id", "").strip()
+            times = _times_ns(row) or self._exact.get(dispatch)
+            flop, moved = unit_flop(found), traffic_bytes(found, self._sizes)
+            self.devices.add(row.get("gpu_id", "").strip())
+            self.untimed += times is None
+            self.without_flop += flop is None
+            self.without_bytes += not moved
+            self.integer_operations += integer_operations(found)
+            name = row.get("kernel_name", "")
+            self.launches.append(
+                Launch(
+                    name=_CLONE.sub("", name).strip() or "unnamed kernel",
+                    category=kernel_category(name),
+                    detail=_detail(row),
+                    long_name=name,
+                    time_ps=(times[1] - times[0]) * _PS_PER_NS if times else None,
+                    flop=None if flop is None else sum(flop.values()),
+                    unit_flop=flop or {},
+                    traffic_bytes=moved,
+                )
+            )
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """What the reader should know about the launches."""
+        of = f"of {len(self.launches):,} dispatches"
+        found = [
+            (
+                self.untimed,
+                "time-unknown",
+                f"{self.untimed:,} {of} have no duration, so their rates are unknown. A "
+                "spreadsheet rounds the timestamps when it saves the file.",
+                "Upload pmc_perf.csv as the profiler wrote it, or timestamps.csv with it.",
+            ),
+            (
+                self.without_flop,
+                "flop-not-counted",
+                f"{self.without_flop:,} {of} have no counters of floating-point work: only their "
+                "bandwidth is known.",
+                "MI100 has no such counters; on later parts, profile with the roofline's counters.",
+            ),
+            (
+                self.without_bytes,
+                "bytes-not-counted",
+                f"{self.without_bytes:,} {of} have no counters of bytes: their intensity is "
+                "unknown.",
+                "Profile again with the blocks TCC and TCP.",
+            ),
+        ]
+        notes = [
+            Diagnostic(
+                severity=Severity.WARNING, code=code, message=message, remedy=remedy, count=count
+            )
+            for count, code, message, remedy in found
+            if count
+        ]
+        if self.integer_operations:
+            notes.append(
+                Diagnostic(
+                    severity=Severity.INFO,
+                    code="integer-operations",
+                    message=f"{self.integer_operations:.4g} int8 operations of the matrix unit are "
+                    "not counted as FLOPs.",
+                )
+            )
+        return notes
+
+
+def _detail(row: Mapping[str, str]) -> str:
+    parts = (
+        ("dispatch", "dispatch_id"),
+        ("GPU", "gpu_id"),
+        ("grid", "grid_size"),
+        ("workgroup", "workgroup_size"),
+    )
+    return ", ".join(
+        f"{word} {row[key].strip()}" for word, key in parts if row.get(key, "").strip()
+    )
+
+
+def _profile(
+    work: _Work, device: ReportedDevice, measured: Sequence[Table], *, has_roofs: bool
+) -> Profile:
+    ops, launches = launch_tables(work.launches)
+    time_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
+    limits = list(_LIMITS)
+    if not has_roofs:
+        limits.append("There is no roofline.csv: peaks are not measured on this machine.")
+    return Profile(
+        format_id=FORMAT_ID,
+        format_label="rocprof-compute",
+        device=device,
+        hosts=tuple(
+            Host(file_name=table.name, hostname=device.traits.hostname, core_count=1)
+            for table in measured
+        ),
+        ops=ops,
+        time_ps=time_ps,
+        op_time_ps=time_ps,
+        normalised_op_time_ps=time_ps,
+        wall_time_ps=None,
+        steps=no_steps(tuple(ops.traffic_bytes)),
+        has_average=False,
+        captured_at_ns=None,
+        program_names={},
+        diagnostics=tuple(work.diagnostics()),
+        flop_provenance=Provenance.MEASURED,
+        bytes_provenance=Provenance.MEASURED,
+        limits=tuple(limits),
+        launches=launches,
+    )

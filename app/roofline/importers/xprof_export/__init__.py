@@ -1,0 +1,38 @@
+"""Exports of XProf: the tables roofline_model and hlo_stats, as JSON or CSV.
+
+Format: https://github.com/openxla/xprof; tried: xprof 2.24.2. Counts are recovered from rates and
+self times, exact to rounding. The CSV has no peaks and no device name: peaks are recovered where
+rows state a rate and its share of the peak.
+Lost: what XProf leaves out of its tables: operations past the 1,000th and those without HLO (copies
+between host and device), names of programs, when it was captured, the clock's scale in CSV.
+"""
+
+from collections.abc import Callable, Sequence
+
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Profile
+
+FORMAT_ID = "xprof_export"
+LABEL = "XProf export (roofline_model or hlo_stats, JSON or CSV)"
+
+# The reader is imported when a file is offered to it: most files are of another format, and the
+# command line should not wait for what it does not use.
+
+
+def recognises(source: SourceFile) -> bool:
+    """True if the head names the columns of one of the tables."""
+    from roofline.importers.xprof_export import reader
+
+    return reader.recognises(source)
+
+
+def read(
+    sources: Sequence[SourceFile],
+    *,
+    xprof_compat: bool,  # an export has its oddities already
+    progress: Callable[[str, float], None],
+) -> Profile:
+    """The profile in one export, or in the two tables of one profile."""
+    from roofline.importers.xprof_export import reader
+
+    return reader.read(sources, progress=progress)

@@ -1,0 +1,172 @@
+"""Reads the tables of one profile that XProf exported."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from roofline.errors import UploadRejectedError
+from roofline.importers.shared.launches import no_steps
+from roofline.importers.shared.tables_text import first_row
+from roofline.importers.source import SourceFile
+from roofline.importers.xprof_export import FORMAT_ID
+from roofline.importers.xprof_export.hlo_stats import read_hlo_stats
+from roofline.importers.xprof_export.peaks import read_device
+from roofline.importers.xprof_export.roofline_model import Roofline, read_roofline
+from roofline.importers.xprof_export.tables import (
+    ExportTable,
+    Tool,
+    column_id,
+    read_export,
+    tool_of,
+)
+from roofline.model.device import DeviceKind, ReportedDevice
+from roofline.model.profile import Diagnostic, Host, OpTable, Profile, Severity
+
+_JSON_STARTS = ("[", "{")
+_JSON_MARKS = {'"bottleneck_operational_intensity"': '"operation"', '"hlo_op_name"': '"cols"'}
+
+
+def recognises(source: SourceFile) -> bool:
+    """True if the head names the columns of one of the tables."""
+    text = source.head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    if text.startswith(_JSON_STARTS):
+        marks = _JSON_MARKS.items()
+        return '"cols"' in text and any(mark in text and other in text for mark, other in marks)
+    return tool_of([column_id(label) for label in first_row(source.head)]) is not None
+
+
+def read(
+    sources: Sequence[SourceFile],
+    *,
+    progress: Callable[[str, float], None],
+) -> Profile:
+    """The profile in one export, or in the two tables of one profile."""
+    tables = []
+    for k, source in enumerate(sources):
+        progress("read", k / len(sources))
+        tables.append(read_export(source))
+    roofline, stats = _one_of(tables, Tool.ROOFLINE_MODEL), _one_of(tables, Tool.HLO_STATS)
+    if roofline is None:
+        return _from_hlo_stats(tables[0])
+    profile = _from_roofline(roofline)
+    return profile if stats is None else replace(profile, ops=_with_texts(profile.ops, stats))
+
+
+def _one_of(tables: Sequence[ExportTable], tool: Tool) -> ExportTable | None:
+    """The table of `tool`: JSON before CSV of the same one. Refuses two that differ."""
+    found = [table for table in tables if table.tool is tool]
+    kinds = [table.properties is not None for table in found]
+    if len(set(kinds)) < len(kinds):
+        names = " and ".join(table.name for table in found[:2])
+        raise UploadRejectedError(
+            f"{names} are both exports of XProf's {tool.value}.",
+            remedy="Upload them one by one: exports of several profiles cannot be joined.",
+        )
+    return max(found, key=lambda table: table.properties is not None, default=None)
+
+
+def _from_roofline(table: ExportTable) -> Profile:
+    found = read_roofline(table)
+    device = read_device(table, core_count=found.core_count)
+    limits = ["It has no names of programs and not the time of the capture."]
+    limits += [] if len(found.steps) else ["XProf exported no steps with any time."]
+    limits += [] if table.properties else [_csv_limits(device)]
+    return _profile(table, device, found, limits)
+
+
+def _from_hlo_stats(table: ExportTable) -> Profile:
+    ops, time_ps = read_hlo_stats(table)
+    found = Roofline(
+        ops=ops,
+        time_ps=time_ps,
+        op_time_ps=int(ops.self_time_ps.sum(dtype=np.uint64)),
+        core_count=1,
+        steps=no_steps(tuple(ops.traffic_bytes)),
+        notes=(),
+    )
+    limits = [
+        "The table hlo_stats has no steps, no peaks, no device name and no number of cores.",
+        "Infeed, outfeed and copies are not listed: their time counts as idle.",
+    ]
+    return _profile(table, read_device(table, core_count=1), found, limits)
+
+
+def _profile(
+    table: ExportTable, device: ReportedDevice, found: Roofline, limits: Sequence[str]
+) -> Profile:
+    return Profile(
+        format_id=FORMAT_ID,
+        format_label=f"XProf export, {table.tool.value}",
+        device=device,
+        hosts=(Host(file_name=table.name, hostname="", core_count=device.core_count),),
+        ops=found.ops,
+        time_ps=found.time_ps,
+        op_time_ps=found.op_time_ps,
+        normalised_op_time_ps=_scaled(table, found.op_time_ps),
+        wall_time_ps=None,
+        steps=found.steps,
+        has_average=len(found.steps) > 0,
+        captured_at_ns=None,
+        program_names={},
+        diagnostics=(*found.notes, *_messages(table), *_cut(table)),
+        limits=tuple(limits),
+    )
+
+
+def _scaled(table: ExportTable, time_ps: int) -> int:
+    """Op time at the default clock, where the properties say how that differs."""
+    try:
+        scale = float((table.properties or {}).get("time_scale_multiplier", 1.0))
+    except ValueError:
+        scale = 1.0
+    return round(time_ps * scale) if 0.0 < scale < 100.0 else time_ps
+
+
+def _csv_limits(device: ReportedDevice) -> str:
+    """What the CSV lacks, and which peaks could be recovered from its rows."""
+    recovered = ["compute"] if device.peak_gflops else []
+    recovered += [level.label for level in device.bandwidth_gbs]
+    lost = "The CSV has neither the device's name nor its peaks"
+    if not recovered:
+        return f"{lost}: choose the device, or export the table as JSON, which has both."
+    rest = "; on-chip peaks that bind no operation stay unknown"
+    return (
+        f"{lost}; those of {', '.join(recovered)} are recovered from the shares in its rows"
+        f"{rest if device.kind is DeviceKind.TPU else ''}."
+    )
+
+
+def _messages(table: ExportTable) -> tuple[Diagnostic, ...]:
+    """XProf's own messages, which its JSON has as a second table."""
+    return tuple(
+        Diagnostic(
+            severity=Severity.ERROR if severity.lower() == "error" else Severity.WARNING,
+            code="xprof-message",
+            message=f"XProf says: {text}",
+        )
+        for severity, text in table.messages
+    )
+
+
+def _cut(table: ExportTable) -> tuple[Diagnostic, ...]:
+    if table.ends_whole:
+        return ()
+    return (
+        Diagnostic(
+            severity=Severity.WARNING,
+            code="no-final-line-break",
+            message=f"{table.name} does not end with a line break, as XProf's exports do: it may "
+            "have been cut.",
+            remedy="Check that it was copied completely.",
+        ),
+    )
+
+
+def _with_texts(ops: OpTable, stats: ExportTable) -> OpTable:
+    """`ops` with the HLO texts that hlo_stats has and the roofline table lacks."""
+    details, _ = read_hlo_stats(stats)
+    keys = zip(details.program_id.tolist(), details.name, strict=True)
+    texts = dict(zip(keys, details.long_name, strict=True))
+    wanted = zip(ops.program_id.tolist(), ops.name, strict=True)
+    return replace(ops, long_name=tuple(texts.get(key, "") for key in wanted))

@@ -1,0 +1,161 @@
+"""Rows of XProf's tables as ops: counts are rates × self time, which is how XProf made the rates.
+
+XProf writes 0 for what nobody counted: an op of which every rate is 0 has an unknown cost.
+"""
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.importers.xprof_export.peaks import BANDWIDTH_COLUMNS
+from roofline.importers.xprof_export.tables import ExportTable
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import F64, I64, U64, Bools, OpTable
+
+BYTES_PER_GIB = 2**30
+_PS_PER_US = 10**6
+_FLOP_PER_GFLOPS_US = 1e3  # 1e9 FLOP/s for 1e-6 s
+_MAX_COUNT = float(2**63)
+_MAX_PROGRAM_ID = 2**64
+
+_SOURCE_TITLE = re.compile(r"title='([^']*)'")
+_TAG = re.compile(r"<[^<>]*>")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Counts of rows, all of one length; 0 where the rate is 0 or missing."""
+
+    flop: U64
+    model_flop: U64
+    bytes_accessed: U64
+    traffic_bytes: Mapping[MemoryLevel, U64]
+
+
+def work_of(table: ExportTable, time_us: F64, levels: Sequence[MemoryLevel]) -> Work:
+    """What rows did in `time_us`, from their rates."""
+
+    def flop(column: str) -> U64:
+        return _product(table.numbers(column), time_us, _FLOP_PER_GFLOPS_US)
+
+    def moved(column: str) -> U64:
+        return _product(table.numbers(column), time_us, BYTES_PER_GIB / _PS_PER_US)
+
+    return Work(
+        flop=flop("measured_flop_rate"),
+        model_flop=flop("model_flop_rate"),
+        bytes_accessed=moved("measured_memory_bw"),
+        traffic_bytes={level: moved(BANDWIDTH_COLUMNS[level]) for level in levels},
+    )
+
+
+def counts(values: F64) -> U64:
+    """Whole numbers; 0 where unknown. Damaged files may hold anything: nothing leaves the range."""
+    known = np.nan_to_num(values, nan=0.0, posinf=_MAX_COUNT, neginf=0.0)
+    return np.rint(np.clip(known, 0.0, _MAX_COUNT)).astype(np.uint64)
+
+
+def picoseconds(us: F64) -> U64:
+    """Times in µs, with six decimals in the export, as whole picoseconds."""
+    return _product(us, 1.0, _PS_PER_US)
+
+
+def _product(rate: F64, time_us: F64 | float, factor: float) -> U64:
+    with np.errstate(over="ignore"):  # past every number is past the range of counts
+        return counts(rate * time_us * factor)
+
+
+def op_table(
+    table: ExportTable,
+    wanted: I64,
+    *,
+    names: Sequence[str],
+    levels: Sequence[MemoryLevel],
+) -> OpTable:
+    """The ops in rows `wanted`; rows of one program and name are added up."""
+    self_us = table.numbers("total_self_time")
+    time_ps = picoseconds(table.numbers("total_time"))
+    work = work_of(table, self_us, levels)
+    stalled = np.nan_to_num(table.numbers("dma_stall_percent")) / _percent_base(table)
+    counted = (work.flop > 0) | (work.model_flop > 0) | (work.bytes_accessed > 0)
+    builder = OpTableBuilder(levels)
+    builder.add(
+        _labels(table, wanted, names),
+        OpRows(
+            label=np.arange(len(wanted)),
+            occurrences=counts(table.numbers("occurrences"))[wanted].astype(np.int64),
+            time_ps=time_ps[wanted],
+            self_time_ps=picoseconds(self_us)[wanted],
+            dma_stall_ps=counts(stalled * time_ps)[wanted],
+            flop=work.flop[wanted],
+            model_flop=work.model_flop[wanted],
+            bytes_accessed=work.bytes_accessed[wanted],
+            traffic_bytes={level: work.traffic_bytes[level][wanted] for level in levels},
+            traffic_known=counted[wanted],
+            cost_known=counted[wanted],
+        ),
+    )
+    return builder.build()
+
+
+def without_breakdown(ops: OpTable, unknown: Bools) -> OpTable:
+    """`ops`, of which `unknown` have bytes that nobody split by memory."""
+    return replace(
+        ops,
+        traffic_known=ops.traffic_known & ~unknown,
+        traffic_bytes={
+            level: np.where(unknown, np.uint64(0), column)
+            for level, column in ops.traffic_bytes.items()
+        },
+    )
+
+
+def program_number(text: str) -> int:
+    """A program id, 0 where the cell holds none."""
+    digits = text.removesuffix(".0")
+    return (
+        int(digits) % _MAX_PROGRAM_ID
+        if len(digits) < 100 and digits.isascii() and digits.isdigit()
+        else 0
+    )
+
+
+def _percent_base(table: ExportTable) -> float:
+    """Shares are fractions in the roofline table and percent in hlo_stats, both called "%"."""
+    return 1.0 if "bottleneck_operational_intensity" in table.columns else 100.0
+
+
+def _labels(table: ExportTable, wanted: I64, names: Sequence[str]) -> list[OpLabels]:
+    categories, sources = table.texts("category"), table.texts("source_info")
+    programs, texts = table.texts("hlo_module_id"), table.texts("hlo_op_expression")
+    return [
+        _label(names[row], programs[row], categories[row], sources[row], texts[row])
+        for row in wanted.tolist()
+    ]
+
+
+def _label(name: str, program: str, category: str, source: str, text: str) -> OpLabels:
+    place, stack = _source(source)
+    file, _, line = place.rpartition(":")
+    has_line = bool(file) and line.isascii() and line.isdigit() and len(line) < 10
+    return OpLabels(
+        name=name,
+        program_id=program_number(program),
+        category=category,
+        has_source=bool(place or stack),
+        source_file=file if has_line else place,
+        source_line=int(line) if has_line else -1,
+        source_stack=stack,
+        long_name=text,
+    )
+
+
+def _source(cell: str) -> tuple[str, str]:
+    """Place and call stack in XProf's HTML: the stack is the title, the place the text."""
+    title = _SOURCE_TITLE.search(cell)
+    place = html.unescape(_TAG.sub("", cell)).strip()
+    return place, html.unescape(title[1]) if title else ""

@@ -1,0 +1,125 @@
+"""XSpace (`*.xplane.pb`): captures of JAX, TensorFlow and PyTorch/XLA, one file per host.
+
+Format: the protocol buffer XSpace of the OpenXLA profiler. Tried: captures of 2020 (TensorFlow) to
+JAX 0.10 (2026). Read: device planes of TPUs and GPUs, ops of programs compiled for the CPU, step
+annotations of the host, device capabilities, costs of compiled programs.
+Lost: what no roofline needs (other host events, counters by sample, memory events).
+"""
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from roofline.importers.shared.perfetto import is_perfetto
+from roofline.importers.source import SourceFile
+from roofline.importers.xspace import wire
+from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host
+from roofline.importers.xspace.gpu import read_gpu_host
+from roofline.importers.xspace.hosts import merge_hosts
+from roofline.importers.xspace.no_device import read_without_device
+from roofline.importers.xspace.planes import Space, open_space
+from roofline.importers.xspace.tpu import read_tpu_host
+from roofline.importers.xspace.wire import LENGTH, VARINT
+from roofline.model.profile import Profile
+
+FORMAT_ID = "xspace"
+LABEL = "XSpace (JAX, TensorFlow, PyTorch/XLA)"
+
+_TEXT_BYTES = 1024
+_TOP_LEVEL_FIELDS = range(1, 5)
+_PLANE_FIELDS = {1: VARINT, 2: LENGTH, 3: LENGTH, 4: LENGTH, 5: LENGTH, 6: LENGTH}
+
+
+def recognises(source: SourceFile) -> bool:
+    """True if the head starts with messages that only an XSpace has: planes with known fields."""
+    head = source.head
+    if _is_text(head) or not _starts_like_space(head, source.size_bytes):
+        return False
+    return not is_perfetto(head)
+
+
+def read(
+    sources: Sequence[SourceFile],
+    *,
+    xprof_compat: bool,
+    progress: Callable[[str, float], None],
+) -> Profile:
+    """One profile from the captures of one or several hosts."""
+    with _without_collector():
+        return _read(sources, xprof_compat=xprof_compat, progress=progress)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Programs are millions of small objects that stay: searching them for cycles took a third of
+    an import's time, and found none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _read(
+    sources: Sequence[SourceFile],
+    *,
+    xprof_compat: bool,
+    progress: Callable[[str, float], None],
+) -> Profile:
+    spaces = [open_space(np.frombuffer(s.data, np.uint8), s.name) for s in sources]
+    # A host beside accelerators only drives them: what it computes itself is no part of the job.
+    alone = not any(space.tensor_cores or space.gpus for space in spaces)
+    profiles = []
+    for k, space in enumerate(spaces):
+
+        def report(fraction: float, done: int = k) -> None:
+            progress("read", (done + fraction) / len(spaces))
+
+        reads_cpu = alone and not xprof_compat and has_cpu_ops(space)
+        profiles.append(
+            read_cpu_host(space, format_id=FORMAT_ID, format_label=LABEL)
+            if reads_cpu
+            else _read_host(space, xprof_compat=xprof_compat, progress=report)
+        )
+    return profiles[0] if len(profiles) == 1 else merge_hosts(profiles, xprof_compat=xprof_compat)
+
+
+def _read_host(space: Space, *, xprof_compat: bool, progress: Callable[[float], None]) -> Profile:
+    if space.gpus or space.tensor_cores:
+        read_device = read_gpu_host if space.gpus else read_tpu_host
+        return read_device(
+            space,
+            format_id=FORMAT_ID,
+            format_label=LABEL,
+            xprof_compat=xprof_compat,
+            progress=progress,
+        )
+    return read_without_device(space, format_id=FORMAT_ID, format_label=LABEL)
+
+
+def _is_text(head: bytes) -> bool:
+    """True if nothing at the start is a control character: a quoted CSV header, read as a message,
+    is a host name. A plane has such characters among its first bytes: the tags of its fields."""
+    return not any(byte < 0x20 and byte not in b"\t\n\r" for byte in head[:_TEXT_BYTES])
+
+
+def _starts_like_space(head: bytes, size_bytes: int) -> bool:
+    tag = wire.peek_field(head, 0)
+    if tag is None or tag.wire != LENGTH or tag.number not in _TOP_LEVEL_FIELDS:
+        return False
+    if tag.number != 1:
+        return tag.high <= size_bytes
+    inner = wire.peek_field(head, tag.low)
+    return inner is not None and _PLANE_FIELDS.get(inner.number) == inner.wire
+
+
+def warm_up() -> None:
+    """Load the compiled kernels; compiles them where this machine has not yet, for seconds."""
+    open_space(np.frombuffer(b"", np.uint8), "")
+
+
+__all__ = ["FORMAT_ID", "LABEL", "Space", "read", "recognises", "warm_up"]

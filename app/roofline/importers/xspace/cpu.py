@@ -1,0 +1,273 @@
+"""One host whose program ran on the CPU (XLA:CPU): its threads' ops, steps and no peaks.
+
+XProf shows nothing for such a capture, and neither do we in its mode. An op counts the time in
+which any thread works for it, once, however many do. Costs come from the compiled programs.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder, empty_sums
+from roofline.importers.xspace.grouping import StepRoots, group_events
+from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
+from roofline.importers.xspace.hlo.ops import Programs, plain_labels
+from roofline.importers.xspace.hlo.units import VECTOR_UNITS, split_by_unit, unit_on_cpu
+from roofline.importers.xspace.planes import HOST_CPU, Space
+from roofline.importers.xspace.step_sums import add_step_work, step_labels, union_ps
+from roofline.importers.xspace.threads import OpEvents, Tasks, read_threads
+from roofline.importers.xspace.tpu import captured_at_ns, no_steps_diagnostic
+from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+_LEVELS = (MemoryLevel.DRAM,)
+
+
+def has_cpu_ops(space: Space) -> bool:
+    """True if events of the host's threads name HLO instructions."""
+    plane = space.named(HOST_CPU)
+    return plane is not None and plane.has_stat("hlo_op")
+
+
+def read_cpu_host(space: Space, *, format_id: str, format_label: str) -> Profile:
+    """The profile of one host whose program ran on its CPU."""
+    at = next(k for k, plane in enumerate(space.planes) if plane.name == HOST_CPU)
+    programs = Programs(space, unit_on_cpu, xprof_compat=False)
+    work = _Work.read(space, at, programs)
+    roots = group_events(space, [at]).roots
+    builder = OpTableBuilder(_LEVELS)
+    builder.add(work.labels, work.rows(np.zeros(len(work.events), np.int64))[1])
+    steps = _steps(work, roots)
+    ops = builder.build()
+    span = _range_ps(work.begin_ps, work.end_ps)
+    return Profile(
+        format_id=format_id,
+        format_label=format_label,
+        device=ReportedDevice(
+            kind=DeviceKind.CPU,
+            name="CPU",
+            core_count=1,
+            bandwidth_gbs={},
+            traits=DeviceTraits(hostname=space.hostname),
+        ),
+        hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=1),),
+        ops=ops,
+        time_ps=span,
+        op_time_ps=work.busy_ps(),
+        normalised_op_time_ps=work.busy_ps(),
+        wall_time_ps=span or None,
+        steps=steps,
+        has_average=True,
+        captured_at_ns=captured_at_ns(space),
+        program_names={k: name for k in set(ops.program_id.tolist()) if (name := programs.name(k))},
+        diagnostics=tuple(_diagnostics(work, steps, programs)),
+    )
+
+
+def _range_ps(begin_ps: U64, end_ps: U64) -> int:
+    return int(end_ps.max()) - int(begin_ps.min()) if len(begin_ps) else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Work:
+    """Op events, and what worked for them: `begin_ps`, `end_ps` and `thread` per span, of the event
+    `owner`. Spans are the events themselves, then their tasks on other threads. `op` is per event.
+    """
+
+    labels: Sequence[OpLabels]
+    costs: Sequence[OpCost]
+    events: OpEvents
+    op: I64
+    owner: I64
+    thread: I64
+    begin_ps: U64
+    end_ps: U64
+
+    @staticmethod
+    def read(space: Space, at: int, programs: Programs) -> "_Work":
+        events, tasks, texts = read_threads(space.planes[at])
+        op, labels, costs = _ops(events, texts, programs)
+        owner, thread, begin, end = _spans(events, tasks)
+        return _Work(
+            labels=_with_threads(labels, op, owner, thread),
+            costs=costs,
+            events=events,
+            op=op,
+            owner=owner,
+            thread=thread,
+            begin_ps=begin,
+            end_ps=end,
+        )
+
+    def busy_ps(self) -> int:
+        """Time in which any thread worked for an op."""
+        return union_ps(self.begin_ps, self.end_ps - self.begin_ps)
+
+    def rows(self, scope: I64) -> tuple[I64, OpRows]:
+        """Sums per scope (of each event, -1: none) and op; the scope of each row."""
+        width = max(1, len(self.labels))
+        pair = np.where(scope >= 0, scope * width + self.op, -1)
+        keys = np.unique(pair[pair >= 0])
+        by_key = zip(_rows_of(keys, pair), _rows_of(keys, pair[self.owner]), strict=True)
+        times = np.array([self._times(events, spans) for events, spans in by_key], np.uint64)
+        occurrences, time_ps, self_ps = times.reshape(-1, 3).T
+        label = keys % width
+        costs = [self.costs[k] for k in label.tolist()]
+
+        def total(values: list[int]) -> U64:
+            return np.array(values, np.uint64) * occurrences
+
+        flop = total([cost.model_flop for cost in costs])
+        hbm = [cost.hbm_bytes for cost in costs]
+        return keys // width, OpRows(
+            label=label,
+            occurrences=occurrences.astype(np.int64),
+            time_ps=time_ps.copy(),
+            self_time_ps=self_ps.copy(),
+            dma_stall_ps=np.zeros(len(keys), np.uint64),
+            flop=flop,
+            model_flop=flop,
+            bytes_accessed=total([cost.bytes_accessed for cost in costs]),
+            traffic_bytes={MemoryLevel.DRAM: total([count or 0 for count in hbm])},
+            traffic_known=np.array([count is not None for count in hbm], np.bool_),
+            cost_known=np.array([cost.known for cost in costs], np.bool_),
+            unit_flop=split_by_unit([cost.unit for cost in costs], flop),
+        )
+
+    def _times(self, events: I64, spans: I64) -> tuple[int, int, int]:
+        """Occurrences, time and self time of one op's events and spans, given by row.
+
+        Events that overlap are one occurrence, run by several threads.
+        """
+        begin, end = self.events.begin_ps[events], self.events.end_ps[events]
+        order = np.argsort(begin, kind="stable")
+        latest = np.maximum.accumulate(end[order])
+        occurrences = 1 + int((begin[order][1:] >= latest[:-1]).sum())
+        time = union_ps(self.begin_ps[spans], self.end_ps[spans] - self.begin_ps[spans])
+        inner = int((end - begin - self.events.self_ps[events]).sum(dtype=np.uint64))
+        return occurrences, time, max(0, time - inner)
+
+
+def _rows_of(keys: I64, key_of_row: I64) -> Iterator[I64]:
+    """Rows of each of the sorted keys."""
+    order = np.argsort(key_of_row, kind="stable")
+    bounds = np.searchsorted(key_of_row[order], keys, side="left")
+    ends = np.searchsorted(key_of_row[order], keys, side="right")
+    return (order[low:high] for low, high in zip(bounds.tolist(), ends.tolist(), strict=True))
+
+
+def _ops(
+    events: OpEvents, texts: Sequence[str], programs: Programs
+) -> tuple[I64, list[OpLabels], list[OpCost]]:
+    """Number of each event's op, and the ops."""
+    ids, dense = np.unique(events.program_id, return_inverse=True)
+    width = max(1, len(ids))
+    pairs, op = np.unique(events.text * width + dense, return_inverse=True)
+    labels, costs = [], []
+    for pair in pairs.tolist():
+        name = texts[pair // width].rpartition("::")[2]
+        found = programs.op(int(ids[pair % width]), name)
+        labels.append(plain_labels(name, "") if found is None else found.labels)
+        costs.append(NO_COST if found is None else found.cost)
+    return op.astype(np.int64), labels, costs
+
+
+def _spans(events: OpEvents, tasks: Tasks) -> tuple[I64, I64, U64, U64]:
+    return (
+        np.concatenate([np.arange(len(events)), tasks.event]),
+        np.concatenate([events.thread, tasks.thread]),
+        np.concatenate([events.begin_ps, tasks.begin_ps]),
+        np.concatenate([events.end_ps, tasks.end_ps]),
+    )
+
+
+def _with_threads(labels: Sequence[OpLabels], op: I64, owner: I64, thread: I64) -> list[OpLabels]:
+    """Labels whose long name says how many threads worked at most for one run of the op."""
+    most = _threads_per_op(len(labels), op, owner, thread)
+    return [
+        replace(label, long_name=f"{label.long_name} (on up to {count} threads)".strip())
+        if count > 1
+        else label
+        for label, count in zip(labels, most.tolist(), strict=True)
+    ]
+
+
+def _threads_per_op(n_ops: int, op: I64, owner: I64, thread: I64) -> I64:
+    most = np.zeros(n_ops, np.int64)
+    if not len(owner):
+        return most
+    pairs = np.unique(owner * (int(thread.max()) + 1) + thread)
+    event, count = np.unique(pairs // (int(thread.max()) + 1), return_counts=True)
+    np.maximum.at(most, op[event], count)
+    return most
+
+
+# -------------------------------------------------------------------------------------------- steps
+
+
+def _steps(work: _Work, roots: StepRoots) -> StepTable:
+    """A step per annotation in which an op began; annotations are on the host's own clock."""
+    group = _group_of_events(work.events, roots)
+    found = np.unique(group[group >= 0])
+    scope = np.where(group >= 0, np.searchsorted(found, group), -1)
+    begin, end = roots.begin_ps[found], roots.end_ps[found]
+    table = StepTable(
+        label=step_labels(found, roots),
+        begin_ps=begin,
+        end_ps=end,
+        duration_ps=end - begin,
+        time_ps=end - begin,
+        sums=empty_sums(len(found), _LEVELS, VECTOR_UNITS),
+    )
+    of_row, rows = work.rows(scope)
+    add_step_work(table, of_row, rows, [label.category for label in work.labels])
+    return table
+
+
+def _group_of_events(events: OpEvents, roots: StepRoots) -> I64:
+    """The annotation that each op began in, else the one in which its run began."""
+    own = _containing(events.begin_ps, roots)
+    runs, of_event = np.unique(events.run_id, return_inverse=True)
+    first = np.full(len(runs), 2**64 - 1, np.uint64)
+    np.minimum.at(first, of_event, events.begin_ps)
+    return np.where(own >= 0, own, _containing(first, roots)[of_event])
+
+
+def _containing(times: U64, roots: StepRoots) -> I64:
+    order = np.argsort(roots.begin_ps, kind="stable")
+    if not len(order):
+        return np.full(len(times), -1, np.int64)
+    at = np.searchsorted(roots.begin_ps[order], times, side="right") - 1
+    group = order[np.maximum(at, 0)]
+    return np.where((at >= 0) & (times <= roots.end_ps[group]), group, -1)
+
+
+# -------------------------------------------------------------------------------------- diagnostics
+
+
+def _diagnostics(work: _Work, steps: StepTable, programs: Programs) -> Iterator[Diagnostic]:
+    if not len(steps):
+        yield no_steps_diagnostic()
+    most = _threads_per_op(len(work.labels), work.op, work.owner, work.thread)
+    if (most > 1).any():
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="ops-on-several-threads",
+            message=f"ops ran on several threads at once (up to {int(most.max())}). Each counts "
+            "the time in which any thread worked for it, once.",
+            count=int((most > 1).sum()),
+        )
+    if programs.unreadable:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="unreadable-hlo",
+            message="compiled programs in this capture could not be read.",
+            remedy="Capture again; if it stays, the file is damaged.",
+            count=programs.unreadable,
+        )

@@ -1,0 +1,215 @@
+"""One GPU host: kernels of all its GPUs to a profile with ops, steps and device.
+
+Where we differ from XProf 2.24.2, `xprof_compat` keeps its way: it drops kernels without HLO, shows
+steps as rows of zeros, and takes kernels on several streams for one after the other.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.shared.op_tables import OpTableBuilder, empty_sums
+from roofline.importers.xspace.gpu_device import read_gpu_device
+from roofline.importers.xspace.grouping import EventGroups, group_events
+from roofline.importers.xspace.hlo.ops import Programs
+from roofline.importers.xspace.hlo.units import VECTOR_UNITS, unit_on_gpu
+from roofline.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_kernels
+from roofline.importers.xspace.planes import Space
+from roofline.importers.xspace.step_sums import add_step_work, step_labels, union_ps
+from roofline.importers.xspace.tpu import captured_at_ns, no_steps_diagnostic
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+GPU_LEVELS = (MemoryLevel.HBM,)
+# With more steps than this XProf takes a GPU's first and last for incomplete and leaves them out.
+_STEPS_XPROF_KEEPS = 5
+
+
+def read_gpu_host(
+    space: Space,
+    *,
+    format_id: str,
+    format_label: str,
+    xprof_compat: bool,
+    progress: Callable[[float], None],
+) -> Profile:
+    """The profile of one GPU host."""
+    programs = Programs(space, unit_on_gpu, xprof_compat=xprof_compat)
+    at = [k for k, plane in enumerate(space.planes) if plane.is_gpu]
+    # Side by side: grouping is mostly compiled scans, reading costs mostly Python.
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        grouping = pool.submit(group_events, space, at)
+        gpus = list(_read_gpus(space, at, grouping, programs, xprof_compat, progress))
+        groups = grouping.result()
+    builder = OpTableBuilder(GPU_LEVELS)
+    for gpu in gpus:
+        builder.add(gpu.labels, gpu.rows())
+    steps = _steps(gpus, groups, builder, xprof_compat=xprof_compat)
+    ops = builder.build()
+    busy = [_busy_ps(gpu, xprof_compat=xprof_compat) for gpu in gpus]
+    return Profile(
+        format_id=format_id,
+        format_label=format_label,
+        device=read_gpu_device(space.gpus[0], count=len(gpus), xprof_compat=xprof_compat),
+        hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=len(gpus)),),
+        ops=ops,
+        time_ps=sum(max(b, gpu.range_ps) for b, gpu in zip(busy, gpus, strict=True)),
+        op_time_ps=sum(busy),
+        normalised_op_time_ps=sum(busy),
+        wall_time_ps=max(gpu.range_ps for gpu in gpus) or None,
+        steps=steps,
+        has_average=not xprof_compat,
+        captured_at_ns=captured_at_ns(space),
+        program_names={k: name for k in set(ops.program_id.tolist()) if (name := programs.name(k))},
+        diagnostics=tuple(_diagnostics(gpus, steps, programs)),
+    )
+
+
+def _read_gpus(
+    space: Space,
+    at: Sequence[int],
+    grouping: Future[EventGroups],
+    programs: Programs,
+    xprof_compat: bool,
+    progress: Callable[[float], None],
+) -> Iterator[Kernels]:
+    for done, k in enumerate(at, 1):
+        yield read_kernels(
+            space.planes[k],
+            partial(_groups_of_plane, grouping, k),
+            programs,
+            inherit=lambda: not grouping.result().from_file,
+            xprof_compat=xprof_compat,
+        )
+        progress(done / len(at))
+
+
+def _groups_of_plane(grouping: Future[EventGroups], index: int) -> Mapping[int, I64]:
+    by_line = grouping.result().by_line
+    return {line: found for (plane, line), found in by_line.items() if plane == index}
+
+
+def _busy_ps(gpu: Kernels, *, xprof_compat: bool) -> int:
+    """Time in ops. XProf adds up kernels; we count time once that several streams share."""
+    kept = gpu.op >= 0
+    if xprof_compat:
+        return int(gpu.duration_ps[kept].sum(dtype=np.uint64))
+    return union_ps(gpu.begin_ps[kept], gpu.duration_ps[kept])
+
+
+# -------------------------------------------------------------------------------------------- steps
+
+
+def _steps(
+    gpus: Sequence[Kernels], groups: EventGroups, builder: OpTableBuilder, *, xprof_compat: bool
+) -> StepTable:
+    """A step per group of which a GPU ran a kernel."""
+    marked = [gpu.group[gpu.marks_step & (gpu.group >= 0)] for gpu in gpus]
+    found = np.unique(np.concatenate([np.zeros(0, np.int64), *marked]))
+    if xprof_compat and len(found) > _STEPS_XPROF_KEEPS:
+        found = found[1:-1]
+    begin, end, duration = _spans(gpus, found)
+    table = StepTable(
+        label=tuple(map(str, found.tolist())) if xprof_compat else step_labels(found, groups.roots),
+        begin_ps=begin,
+        end_ps=end,
+        duration_ps=duration,
+        time_ps=np.zeros(len(found), np.uint64),
+        sums=empty_sums(len(found), GPU_LEVELS, VECTOR_UNITS),
+    )
+    if xprof_compat:  # Oddity of XProf: it knows a GPU's steps, but puts no number in their rows.
+        return table
+    for gpu in gpus:
+        scope, rows = gpu.rows_by_step(found)
+        add_step_work(table, scope, rows, [label.category for label in gpu.labels])
+        table.time_ps[:] += np.maximum(_busy_by_step(gpu, found), duration)
+    return table
+
+
+def _spans(gpus: Sequence[Kernels], groups: I64) -> tuple[U64, U64, U64]:
+    """Begin and end of each step over all GPUs, and its longest span on one of them."""
+    begin = np.full(len(groups), 2**64 - 1, np.uint64)
+    end, duration = np.zeros(len(groups), np.uint64), np.zeros(len(groups), np.uint64)
+    for gpu in gpus:
+        inside = np.isin(gpu.group, groups)
+        scope = np.searchsorted(groups, gpu.group[inside])
+        first = np.full(len(groups), 2**64 - 1, np.uint64)
+        last = np.zeros(len(groups), np.uint64)
+        np.minimum.at(first, scope, gpu.begin_ps[inside])
+        np.maximum.at(last, scope, gpu.begin_ps[inside] + gpu.duration_ps[inside])
+        begin, end = np.minimum(begin, first), np.maximum(end, last)
+        duration = np.maximum(duration, np.where(last > first, last - first, np.uint64(0)))
+    return begin, end, duration
+
+
+def _busy_by_step(gpu: Kernels, groups: I64) -> U64:
+    """Time in ops of each step on one GPU, streams that run at once counted once."""
+    kept = gpu.op >= 0
+    busy = [
+        union_ps(gpu.begin_ps[inside], gpu.duration_ps[inside])
+        for inside in (kept & (gpu.group == group) for group in groups.tolist())
+    ]
+    return np.array(busy, np.uint64)
+
+
+# -------------------------------------------------------------------------------------- diagnostics
+
+
+def _diagnostics(
+    gpus: Sequence[Kernels], steps: StepTable, programs: Programs
+) -> Iterator[Diagnostic]:
+    if not len(steps):
+        yield no_steps_diagnostic()
+    unmatched = sum(
+        int(
+            np.isin(
+                gpu.op, [k for k, o in enumerate(gpu.labels) if o.category == KERNEL_CATEGORY]
+            ).sum()
+        )
+        for gpu in gpus
+    )
+    if unmatched:
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="kernels-without-hlo",
+            message="kernels name no instruction of a compiled program in this capture, so nobody "
+            "knows their FLOPs and bytes. They are listed by kernel name; XProf drops them.",
+            remedy="Capture with the program's HLO: keep the /host:metadata plane, and start the "
+            "trace before the program is compiled.",
+            count=unmatched,
+        )
+    split = {
+        (gpu.labels[k].program_id, gpu.labels[k].name)
+        for gpu in gpus
+        for k in np.unique(gpu.op[(gpu.op >= 0) & ~gpu.starts]).tolist()
+    }
+    if split:
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="several-kernels-per-op",
+            message="ops run as several kernels each. Their FLOPs and bytes count once per "
+            "execution; XProf counts them once per kernel, so its rates are higher.",
+            count=len(split),
+        )
+    if programs.unreadable:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="unreadable-hlo",
+            message="compiled programs in this capture could not be read.",
+            remedy="Capture again; if it stays, the file is damaged.",
+            count=programs.unreadable,
+        )
+    resting = sum(1 for gpu in gpus if not len(gpu))
+    if resting and resting < len(gpus):
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="gpus-without-kernels",
+            message=f"{resting} of {len(gpus)} GPUs ran nothing during the capture. Times per GPU "
+            "are averages over all of them.",
+        )

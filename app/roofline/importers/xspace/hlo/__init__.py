@@ -1,0 +1,1 @@
+"""HLO modules inside XSpace captures, and what their instructions cost."""

@@ -1,0 +1,127 @@
+"""Costs of reductions, of what applies a computation to each element, and of collectives."""
+
+from math import prod
+
+from roofline.importers.xspace.hlo.module import TUPLE, Instruction, Shape, group_size
+from roofline.importers.xspace.hlo.properties import (
+    Costs,
+    Handler,
+    Properties,
+    callee,
+    elementwise_flop,
+    f32,
+    first_array,
+    move,
+)
+
+
+def _reduce(model: Costs, instruction: Instruction, cost: Properties) -> None:
+    """One call of the reducer less per result; initial values are read once per result element."""
+    result = first_array(instruction.shape)
+    inputs = len(instruction.operands) // 2
+    applied = instruction.operands[0].shape.elements - result.elements
+    cost.flop = f32(model.flop_of(callee(instruction)) * f32(applied))
+    written = instruction.shape.leaf_bytes
+    read = sum(int(cost.reads[k][()]) for k in range(inputs))
+    initial = dict.fromkeys(range(inputs, len(instruction.operands)), result.bytes)
+    cost.used.update(dict.fromkeys(initial, f32(result.elements)))
+    move(cost, initial, written, written + read + sum(initial.values()))
+
+
+def _reduce_window(model: Costs, instruction: Instruction, cost: Properties) -> None:
+    dims = instruction.proto.window.dimensions
+    window = prod(dim.size for dim in dims)
+    result = first_array(instruction.shape)
+    applied = (window - 1) * result.elements
+    axis = _scan_axis(instruction)
+    if axis is not None:
+        extent = result.dimensions[axis]
+        applied = result.elements // extent + extent - 1
+    cost.flop = f32(model.flop_of(callee(instruction)) * f32(applied))
+
+
+def _scan_axis(instruction: Instruction) -> int | None:
+    """The dimension along which a window covers everything: a reduction broadcast back."""
+    dims = list(instruction.proto.window.dimensions)
+    wide = [k for k, dim in enumerate(dims) if dim.size != 1]
+    padded = [dim for dim in dims if dim.padding_low or dim.padding_high]
+    if len(wide) != 1 or len(padded) != 1 or not instruction.shape.is_array:
+        return None
+    dim, extent = dims[wide[0]], instruction.shape.dimensions[wide[0]]
+    low = dim.padding_low
+    whole = low > 0 and low == dim.padding_high and dim.size == 2 * low + 1 and low == extent - 1
+    return wide[0] if whole else None
+
+
+def _select_and_scatter(model: Costs, instruction: Instruction, cost: Properties) -> None:
+    window = prod(dim.size for dim in instruction.proto.window.dimensions)
+    sources = instruction.operands[1].shape.elements
+    for computation, times in zip(
+        instruction.called, (sources * (window - 1), sources), strict=False
+    ):
+        cost.flop = f32(cost.flop + f32(model.flop_of(computation) * f32(times)))
+
+
+def _map(model: Costs, instruction: Instruction, cost: Properties) -> None:
+    times = instruction.shape.elements
+    cost.flop = f32(model.flop_of(callee(instruction)) * f32(times))
+
+
+def _sort(model: Costs, instruction: Instruction, cost: Properties) -> None:
+    count = instruction.operands[0].shape.elements
+    cost.flop = f32(count * (count - 1).bit_length() if count > 0 else 0)
+
+
+def _all_reduce(model: Costs, instruction: Instruction, cost: Properties) -> None:
+    written = instruction.shape.leaf_bytes
+    read = sum(operand.shape.bytes for operand in instruction.operands)
+    cost.writes = {(): f32(written)}
+    cost.bytes = f32(written + read)
+    cost.flop = _collective_flop(instruction)
+
+
+def _all_reduce_start(model: Costs, instruction: Instruction, cost: Properties) -> None:
+    cost.bytes = f32(instruction.shape.leaf_bytes)
+    cost.flop = _collective_flop(instruction)
+
+
+def _collective_flop(instruction: Instruction) -> float:
+    reducer = callee(instruction)
+    return elementwise_flop(reducer.root.opcode, instruction.shape) if reducer else 0.0
+
+
+def _all_gather(model: Costs, instruction: Instruction, cost: Properties) -> None:
+    """Ring: each rank passes all shards but one on, and keeps all."""
+    cost.bytes = _ring_bytes(instruction, _results(instruction))
+
+
+def _reduce_scatter(model: Costs, instruction: Instruction, cost: Properties) -> None:
+    cost.bytes = _ring_bytes(instruction, [operand.shape for operand in instruction.operands])
+    cost.flop = _collective_flop(instruction)
+
+
+def _results(instruction: Instruction) -> list[Shape]:
+    """Arrays a collective makes; a `-start` instruction's tuple holds its operands first."""
+    if instruction.opcode.endswith("-start") and instruction.shape.kind == TUPLE:
+        return [leaf for index, leaf in instruction.shape.leaves() if index[0] != 0]
+    return [leaf for _, leaf in instruction.shape.leaves()]
+
+
+def _ring_bytes(instruction: Instruction, whole: list[Shape]) -> float:
+    ranks = group_size(instruction)
+    shard = sum(shape.bytes for shape in whole) // ranks
+    return f32(shard * (3 * ranks - 1))
+
+
+HANDLERS: dict[str, Handler] = {
+    "reduce": _reduce,
+    "reduce-window": _reduce_window,
+    "select-and-scatter": _select_and_scatter,
+    "map": _map,
+    "sort": _sort,
+    "all-reduce": _all_reduce,
+    "all-reduce-start": _all_reduce_start,
+    "all-gather": _all_gather,
+    "all-gather-start": _all_gather,
+    "reduce-scatter": _reduce_scatter,
+}

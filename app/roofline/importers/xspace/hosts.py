@@ -1,0 +1,283 @@
+"""Several hosts' profiles to one: ops add up, steps are aligned by time.
+
+The chief is the host whose steps span the shortest time; every other host's steps are shifted
+against it to where they overlap most, and the steps that all hosts share remain.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.shared.op_tables import OpTableBuilder, empty_sums, table_rows
+from roofline.importers.xspace.tpu import no_steps_diagnostic
+from roofline.model.compute import ComputeUnit
+from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Profile, ScopeSums, Severity, StepTable
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+
+def merge_hosts(profiles: Sequence[Profile], *, xprof_compat: bool) -> Profile:
+    """One profile of all hosts. Without `xprof_compat` the order of hosts does not matter."""
+    if not xprof_compat:
+        profiles = sorted(profiles, key=lambda p: (p.hosts[0].hostname, p.hosts[0].file_name))
+    builder = OpTableBuilder(_levels(profile.ops.traffic_bytes for profile in profiles))
+    for profile in profiles:
+        builder.add(*table_rows(profile.ops))
+    workers = _workers(profiles)
+    steps, apart = _merge_steps(workers, xprof_compat=xprof_compat)
+    first = profiles[0]
+    return Profile(
+        format_id=first.format_id,
+        format_label=first.format_label,
+        device=_merge_device(profiles, xprof_compat=xprof_compat),
+        hosts=tuple(host for profile in profiles for host in profile.hosts),
+        ops=builder.build(),
+        time_ps=sum(profile.time_ps for profile in profiles),
+        op_time_ps=sum(profile.op_time_ps for profile in profiles),
+        normalised_op_time_ps=sum(profile.normalised_op_time_ps for profile in profiles),
+        wall_time_ps=max((p.wall_time_ps or 0 for p in profiles), default=0) or None,
+        steps=steps,
+        has_average=True,
+        captured_at_ns=min((p.captured_at_ns for p in profiles if p.captured_at_ns), default=None),
+        program_names={k: v for p in reversed(profiles) for k, v in p.program_names.items()},
+        diagnostics=_merge_diagnostics(profiles, steps, apart=apart),
+    )
+
+
+def _levels(traffic: Iterable[Mapping[MemoryLevel, U64]]) -> tuple[MemoryLevel, ...]:
+    """Levels that any of the tables counts, in order."""
+    counted = {level for by_level in traffic for level in by_level}
+    return tuple(level for level in MemoryLevel if level in counted)
+
+
+def _workers(profiles: Sequence[Profile]) -> list[Profile]:
+    """Hosts that take part in steps: those with an accelerator, if any has one."""
+    kinds = [_kind_by_name(profile.device) for profile in profiles]
+    accelerated = [
+        p
+        for p, kind in zip(profiles, kinds, strict=True)
+        if kind in (DeviceKind.TPU, DeviceKind.GPU)
+    ]
+    return accelerated or list(profiles)
+
+
+def _kind_by_name(device: ReportedDevice) -> DeviceKind:
+    """XProf tells a host's hardware by the text of its device type when hosts are combined."""
+    if "GPU" in device.name:
+        return DeviceKind.GPU
+    return DeviceKind.TPU if "TPU" in device.name else DeviceKind.UNKNOWN
+
+
+# ------------------------------------------------------------------------------------------- device
+
+
+def _merge_device(profiles: Sequence[Profile], *, xprof_compat: bool) -> ReportedDevice:
+    devices = [profile.device for profile in profiles]
+    capable = [device for device in devices if device.kind is not DeviceKind.CPU]
+    if xprof_compat:
+        # Oddity of XProf: a host counts by the text of its device type, even of a TPU plane.
+        capable = [device for device in capable if device.name != _CPU_TYPE]
+    if not capable:
+        return replace(devices[0], core_count=sum(device.core_count for device in devices))
+    named = capable[-1]
+    peaks = [device.peak_gflops for device in devices if device.peak_gflops]
+    bandwidth = next((d.bandwidth_gbs for d in devices if d.bandwidth_gbs), {})
+    kinds = {device.kind for device in capable}
+    kind = next(k for k in (DeviceKind.TPU, DeviceKind.GPU, DeviceKind.UNKNOWN) if k in kinds)
+    # Oddity of XProf: combining hosts forgets the on-chip memories and Megacore.
+    flagged = not xprof_compat
+    return ReportedDevice(
+        kind=kind,
+        name=_xprof_type(devices) if xprof_compat else _known_name(capable),
+        core_count=sum(device.core_count for device in capable),
+        peak_gflops=peaks[-1] if peaks else None,
+        bandwidth_gbs=bandwidth,
+        has_megacore=flagged and any(device.has_megacore for device in capable),
+        has_cmem=flagged and any(device.has_cmem for device in capable),
+        has_merged_vmem=flagged and any(device.has_merged_vmem for device in capable),
+        counters=_mean_counters(capable),
+        traits=named.traits,
+        derivation=named.derivation,
+    )
+
+
+_CPU_TYPE = "CPU"
+
+
+def _known_name(devices: Sequence[ReportedDevice]) -> str:
+    """The last host's device type that is one."""
+    return next((device.name for device in reversed(devices) if device.name), "")
+
+
+def _xprof_type(devices: Sequence[ReportedDevice]) -> str:
+    """Oddity of XProf: the last type that is not CPU, even an empty one, which CPU then fills."""
+    shown = ""
+    for device in devices:
+        text = _CPU_TYPE if device.kind is DeviceKind.CPU else device.name
+        if text != _CPU_TYPE or not shown:
+            shown = text
+    return shown
+
+
+def _mean_counters(devices: Sequence[ReportedDevice]) -> HardwareCounters:
+    """Mean over hosts, known only where every host has the counter."""
+    matrix = [device.counters.matrix_unit_ratio for device in devices]
+    hbm = [device.counters.hbm_ratio for device in devices]
+    return HardwareCounters(matrix_unit_ratio=_mean(matrix), hbm_ratio=_mean(hbm))
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+# Said once, however many hosts say it; the others count what was noticed on all of them.
+_ONCE_PER_PROFILE = {"no-steps", "no-device", "sparse-core-first", "unreadable-hlo"}
+
+
+def _merge_diagnostics(
+    profiles: Sequence[Profile], steps: StepTable, *, apart: bool
+) -> tuple[Diagnostic, ...]:
+    merged: dict[str, Diagnostic] = {}
+    for profile in profiles:
+        for found in profile.diagnostics:
+            if found.code == "no-steps" and len(steps):
+                continue
+            known = merged.get(found.code)
+            adds_up = known is not None and found.code not in _ONCE_PER_PROFILE
+            merged[found.code] = _add(known, found) if known and adds_up else known or found
+    if apart:
+        merged.pop("no-steps", None)
+        merged["steps-do-not-intersect"] = Diagnostic(
+            severity=Severity.WARNING,
+            code="steps-do-not-intersect",
+            message="The hosts have steps, but none that all of them share in time.",
+            remedy="Capture all hosts at the same moment and for at least two steps.",
+        )
+    elif not len(steps) and any(p.device.kind is not DeviceKind.CPU for p in profiles):
+        merged.setdefault("no-steps", no_steps_diagnostic())
+    if len({(p.device.peak_gflops, p.device.name) for p in profiles if p.device.peak_gflops}) > 1:
+        merged["hosts-differ"] = Diagnostic(
+            severity=Severity.WARNING,
+            code="hosts-differ",
+            message="The hosts report different devices or peaks; one of them is used for all.",
+            remedy="Upload hosts of one kind together, others apart.",
+        )
+    return tuple(merged.values())
+
+
+def _add(known: Diagnostic, found: Diagnostic) -> Diagnostic:
+    return Diagnostic(
+        severity=known.severity,
+        code=known.code,
+        message=known.message,
+        remedy=known.remedy,
+        count=known.count + found.count,
+    )
+
+
+# -------------------------------------------------------------------------------------------- steps
+
+
+def _merge_steps(profiles: Sequence[Profile], *, xprof_compat: bool) -> tuple[StepTable, bool]:
+    """Steps all hosts share, and whether every host has steps but none is shared."""
+    tables = [profile.steps for profile in profiles]
+    spans = [_span_ps(table) for table in tables]
+    chief = min(range(len(tables)), key=lambda k: (spans[k], k))
+    if not len(tables[chief]):
+        return _sum_steps(tables, [0] * len(tables), 0, 0, relabel=True), False
+    offsets = [
+        0 if k == chief else _best_offset(tables[chief], table) for k, table in enumerate(tables)
+    ]
+    first = max(offsets)
+    stop = min(k + len(table) for k, table in zip(offsets, tables, strict=True))
+    shared = max(0, stop - first)
+    merged = _sum_steps(tables, offsets, first, shared, relabel=xprof_compat)
+    return merged, not shared
+
+
+def _span_ps(table: StepTable) -> int:
+    """From the first begin to the last end; 0 without steps, which makes that host the chief."""
+    return int(table.end_ps.max()) - int(table.begin_ps.min()) if len(table) else 0
+
+
+def _best_offset(chief: StepTable, other: StepTable) -> int:
+    """Chief index minus own index with the largest total overlap; ties: 0, 1, 2 …, then -1, -2 …"""
+    overlap: dict[int, int] = {}
+    i = j = 0
+    chief_spans = list(zip(chief.begin_ps.tolist(), chief.end_ps.tolist(), strict=True))
+    other_spans = list(zip(other.begin_ps.tolist(), other.end_ps.tolist(), strict=True))
+    while i < len(chief_spans) and j < len(other_spans):
+        (a, b), (c, d) = chief_spans[i], other_spans[j]
+        if b > a and d > c and min(b, d) > max(a, c):
+            overlap[i - j] = overlap.get(i - j, 0) + min(b, d) - max(a, c)
+        ends_first = b - d
+        i += ends_first <= 0
+        j += ends_first >= 0
+    if not overlap:
+        return 0
+    return max(overlap, key=lambda k: (overlap[k], k == 0, k > 0, -abs(k)))
+
+
+def _sum_steps(
+    tables: Sequence[StepTable],
+    offsets: Sequence[int],
+    first: int,
+    count: int,
+    *,
+    relabel: bool,
+) -> StepTable:
+    rows = [slice(first - k, first - k + count) for k in offsets]
+    parts = list(zip(tables, rows, strict=True))
+    none = np.zeros(count, np.uint64)
+    names = {tuple(table.label[part]) for table, part in parts}
+    labels = tuple(str(k) for k in range(count)) if relabel or len(names) != 1 else names.pop()
+    if not count:
+        return StepTable(
+            label=(),
+            begin_ps=none,
+            end_ps=none,
+            duration_ps=none,
+            time_ps=none,
+            sums=empty_sums(0, _levels(table.sums.traffic_bytes for table in tables)),
+        )
+    return StepTable(
+        label=labels,
+        begin_ps=np.minimum.reduce([table.begin_ps[part] for table, part in parts]),
+        end_ps=np.maximum.reduce([table.end_ps[part] for table, part in parts]),
+        duration_ps=np.maximum.reduce([table.duration_ps[part] for table, part in parts]),
+        time_ps=np.add.reduce([table.time_ps[part] for table, part in parts]),
+        sums=_add_sums([(table.sums, part) for table, part in parts]),
+    )
+
+
+def _add_sums(parts: Sequence[tuple[ScopeSums, slice]]) -> ScopeSums:
+    return ScopeSums(
+        time_ps=np.add.reduce([sums.time_ps[part] for sums, part in parts]),
+        flop=np.add.reduce([sums.flop[part] for sums, part in parts]),
+        model_flop=np.add.reduce([sums.model_flop[part] for sums, part in parts]),
+        bytes_accessed=np.add.reduce([sums.bytes_accessed[part] for sums, part in parts]),
+        traffic_bytes={
+            level: np.add.reduce(
+                [
+                    sums.traffic_bytes[level][part]
+                    for sums, part in parts
+                    if level in sums.traffic_bytes
+                ]
+            )
+            for level in _levels(sums.traffic_bytes for sums, _ in parts)
+        },
+        traffic_known=np.logical_or.reduce([sums.traffic_known[part] for sums, part in parts]),
+        unit_flop={
+            unit: np.add.reduce(
+                [sums.unit_flop[unit][part] for sums, part in parts if unit in sums.unit_flop]
+            )
+            for unit in ComputeUnit
+            if any(unit in sums.unit_flop for sums, _ in parts)
+        },
+    )

@@ -1,0 +1,354 @@
+"""Kernels of one GPU as columns, and the ops they belong to.
+
+A kernel belongs to the HLO instruction it names, else to the framework op it names, else (not in
+XProf's own way) to all kernels of its name. Facts: XProf 2.24.2, measured.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.shared.op_tables import OpLabels, OpRows
+from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
+from roofline.importers.xspace.hlo.ops import Programs, plain_labels
+from roofline.importers.xspace.hlo.units import split_by_unit
+from roofline.importers.xspace.planes import Plane
+from roofline.importers.xspace.spans import Executions
+from roofline.importers.xspace.texts import TextNumbers
+from roofline.importers.xspace.wire import Events, Line, StatColumn
+from roofline.model.categories import UNKNOWN_CATEGORY
+from roofline.model.memory import MemoryLevel
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+
+MEMCPY_CATEGORY = "memcpy"
+KERNEL_CATEGORY = "kernel without HLO"
+
+# Ids of lines that a profiler derived from others; some writers keep only the low 32 bits.
+_DERIVED_IDS = range(0xDEADBEEF, 0xDEADBEEF + 8)
+_LOW_BITS = 0xFFFFFFFF
+_STATS = ("hlo_op", "program_id", "tf_op", "flops", "bytes_accessed", "correlation_id")
+_MEMCPY = re.compile(r"(?i)(cuda)?(memcpy|memset)|__amd_rocclr_(copy|fill)")
+# What XProf takes for a memory copy when it looks for steps.
+_STEP_MEMCPY = re.compile(r"(?i)memcpy[hd]to[hd]")
+_COLLECTIVE_PREFIX = "nccl"
+
+_FRAMEWORK_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./>-]*\Z")
+_FRAMEWORK_TYPE = re.compile(r"[A-Z_][A-Za-z0-9_]*\Z")
+_JAX_TYPE = re.compile(r"([a-z_][a-z0-9_]*)(\[.*\])?\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Kernels:
+    """All kernels of one GPU, one entry each. `op` is an index into `labels`, -1 where dropped.
+
+    `begin_ps` is on the host's clock, `group` the step (-1: none); `marks_step` is true for kernels
+    that make XProf show their step. An instruction may run as several kernels: `starts` marks the
+    first of each execution, which has its cost. `range_ps` is the span of all events.
+    """
+
+    labels: tuple[OpLabels, ...]
+    costs: tuple[OpCost, ...]
+    op: I64
+    begin_ps: U64
+    duration_ps: U64
+    group: I64
+    marks_step: Bools
+    starts: Bools
+    flop: U64
+    model_flop: U64
+    bytes_accessed: U64
+    range_ps: int
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    def rows(self) -> OpRows:
+        """Sums per op."""
+        return self._sum(self.op, len(self.labels), np.arange(len(self.labels)))
+
+    def rows_by_step(self, groups: I64) -> tuple[I64, OpRows]:
+        """Sums per step and op, and each row's index into `groups` (sorted step ids)."""
+        scope = np.searchsorted(groups, self.group)
+        inside = (scope < len(groups)) & (self.op >= 0)
+        inside[inside] = groups[scope[inside]] == self.group[inside]
+        width = max(1, len(self.labels))
+        pair = np.where(inside, scope * width + self.op, -1)
+        used, dense = np.unique(pair, return_inverse=True)
+        shift = int(len(used) > 0 and used[0] < 0)
+        used = used[shift:]
+        return used // width, self._sum(dense - shift, len(used), used % width)
+
+    def _sum(self, row: I64, n_rows: int, label: I64) -> OpRows:
+        kept = row >= 0
+
+        def total(column: U64) -> U64:
+            sums = np.zeros(n_rows, np.uint64)
+            np.add.at(sums, row[kept], column[kept])
+            return sums
+
+        occurrences = np.bincount(row[kept & self.starts], minlength=n_rows).astype(np.int64)
+        hbm = [self.costs[k].hbm_bytes for k in label.tolist()]
+        flop, moved = total(self.flop), total(self.bytes_accessed)
+        counted = np.array([self.costs[k].known for k in label.tolist()], np.bool_)
+        time_ps = total(self.duration_ps)
+        return OpRows(
+            label=label,
+            occurrences=occurrences,
+            time_ps=time_ps,
+            self_time_ps=time_ps,
+            dma_stall_ps=np.zeros(n_rows, np.uint64),
+            flop=flop,
+            model_flop=total(self.model_flop),
+            bytes_accessed=moved,
+            traffic_bytes={
+                MemoryLevel.HBM: np.array([count or 0 for count in hbm], np.uint64)
+                * occurrences.astype(np.uint64)
+            },
+            traffic_known=np.array([count is not None for count in hbm], np.bool_),
+            cost_known=counted | (flop > 0) | (moved > 0),
+            unit_flop=split_by_unit([self.costs[k].unit for k in label.tolist()], flop),
+        )
+
+
+def read_kernels(
+    plane: Plane,
+    groups: Callable[[], Mapping[int, I64]],
+    programs: Programs,
+    *,
+    inherit: Callable[[], bool],
+    xprof_compat: bool,
+) -> Kernels:
+    """The kernels of a GPU plane. `groups` gives the step of each event by line index; `inherit`
+    tells whether a kernel without one has that of the latest kernel before it. Both are asked for
+    last, because they may still be computed meanwhile."""
+    ops = _Ops(plane, programs, xprof_compat=xprof_compat)
+    parts: list[_Columns] = [_no_columns()]
+    spans: list[tuple[int, int]] = []
+    read: list[int] = []
+    for number, line in enumerate(plane.lines):
+        if not line.event_count or _is_derived(line, xprof_compat=xprof_compat):
+            continue
+        read.append(number)
+        ops.start_stream()
+        for events in plane.chunks(line, _STATS):
+            parts.append(ops.take(events))
+            spans.append(_span(events, line.base_ps if xprof_compat else 0))
+    columns = _joined(parts)
+    group = np.concatenate([np.zeros(0, np.int64), *(groups()[number] for number in read)])
+    first = min((begin for begin, _ in spans), default=0)
+    last = max((end for _, end in spans), default=0)
+    return Kernels(
+        labels=tuple(ops.labels),
+        costs=tuple(ops.costs),
+        group=_inherited(columns["begin_ps"], group) if inherit() else group,
+        range_ps=max(0, last - first) if last else 0,
+        **columns,
+    )
+
+
+class _Columns(TypedDict):
+    op: I64
+    begin_ps: U64
+    duration_ps: U64
+    marks_step: Bools
+    starts: Bools
+    flop: U64
+    model_flop: U64
+    bytes_accessed: U64
+
+
+def _no_columns() -> _Columns:
+    none, unsigned = np.zeros(0, np.int64), np.zeros(0, np.uint64)
+    return _Columns(
+        op=none,
+        begin_ps=unsigned,
+        duration_ps=unsigned,
+        marks_step=np.zeros(0, np.bool_),
+        starts=np.zeros(0, np.bool_),
+        flop=unsigned,
+        model_flop=unsigned,
+        bytes_accessed=unsigned,
+    )
+
+
+def _joined(parts: Sequence[_Columns]) -> _Columns:
+    return _Columns(
+        op=np.concatenate([part["op"] for part in parts]),
+        begin_ps=np.concatenate([part["begin_ps"] for part in parts]),
+        duration_ps=np.concatenate([part["duration_ps"] for part in parts]),
+        marks_step=np.concatenate([part["marks_step"] for part in parts]),
+        starts=np.concatenate([part["starts"] for part in parts]),
+        flop=np.concatenate([part["flop"] for part in parts]),
+        model_flop=np.concatenate([part["model_flop"] for part in parts]),
+        bytes_accessed=np.concatenate([part["bytes_accessed"] for part in parts]),
+    )
+
+
+def _is_derived(line: Line, *, xprof_compat: bool) -> bool:
+    return (line.id if xprof_compat else line.id & _LOW_BITS) in _DERIVED_IDS
+
+
+def _span(events: Events, base_ps: int) -> tuple[int, int]:
+    """First begin and last end. Oddity of XProf: it leaves out the line's own start (`base_ps`)."""
+    begin = events.begin_ps - np.uint64(base_ps)
+    return int(begin.min()), int((begin + events.duration_ps).max())
+
+
+def _inherited(begin_ps: U64, group: I64) -> I64:
+    order = np.argsort(begin_ps, kind="stable")
+    ordered = group[order]
+    latest = np.maximum.accumulate(np.where(ordered >= 0, np.arange(len(order)), -1))
+    filled = np.where(latest >= 0, ordered[np.maximum(latest, 0)], -1)
+    result = np.empty_like(group)
+    result[order] = filled
+    return result
+
+
+class _Ops:
+    """Numbers the ops that kernels belong to, and gives each kernel its costs."""
+
+    def __init__(self, plane: Plane, programs: Programs, *, xprof_compat: bool) -> None:
+        self._programs = programs
+        self._xprof_compat = xprof_compat
+        self._names = (*plane.event_names, "")  # -1, an unknown event, has no name
+        self._texts = TextNumbers(plane)
+        self._number: dict[tuple[object, ...], int] = {}
+        self._marks = np.array([_marks_step(name) for name in self._names], np.bool_)
+        self.start_stream()
+        self.labels: list[OpLabels] = []
+        self.costs: list[OpCost] = []
+
+    def start_stream(self) -> None:
+        """The next events are another line's."""
+        self._executions = Executions(len(self._names))
+
+    def take(self, events: Events) -> _Columns:
+        """Columns of the next events."""
+        stats, count = events.stats, len(events)
+        op = self._numbers(events)
+        # Oddity of XProf: a kernel costs as much as the whole instruction it is a part of.
+        starts = np.ones(count, np.bool_)
+        if not self._xprof_compat:
+            starts = self._executions.starts(op, events.meta.astype(np.int64))
+        flop, model, moved = self._costs_of(op, starts, stats, count)
+        correlated = stats.get("correlation_id")
+        linked = np.zeros(count, np.bool_) if correlated is None else correlated.present
+        return _Columns(
+            op=op,
+            begin_ps=events.begin_ps,
+            duration_ps=events.duration_ps,
+            marks_step=linked & self._marks[events.meta],
+            starts=starts,
+            flop=flop,
+            model_flop=np.where(model > 0, model, flop),
+            bytes_accessed=moved,
+        )
+
+    def _costs_of(
+        self, op: I64, starts: Bools, stats: Mapping[str, StatColumn], count: int
+    ) -> tuple[U64, U64, U64]:
+        """Cost of each kernel: the instruction's where it has one, else the event's own."""
+        costs = [*self.costs, NO_COST]  # -1, a dropped kernel, has none
+        own = _integers(stats.get("flops"), count)
+        sources = (
+            ([cost.device_flop for cost in costs], own),
+            ([cost.model_flop for cost in costs], own),
+            (
+                [cost.bytes_accessed for cost in costs],
+                _integers(stats.get("bytes_accessed"), count),
+            ),
+        )
+        zero = np.uint64(0)
+        columns = []
+        for per_op, per_event in sources:
+            whole = np.array(per_op, np.uint64)[op]
+            counted = np.where(whole > 0, np.where(starts, whole, zero), per_event)
+            columns.append(np.where(op >= 0, counted, zero))
+        return columns[0], columns[1], columns[2]
+
+    def _numbers(self, events: Events) -> I64:
+        """Op of each kernel; -1 where XProf drops it."""
+        count = len(events)
+        hlo = self._texts.number(events.stats.get("hlo_op"), count)
+        framework = self._texts.number(events.stats.get("tf_op"), count)
+        program = events.stats.get("program_id")
+        meta = events.meta.astype(np.int64)
+        op = np.full(count, -1, np.int64)
+        if program is not None:
+            ids, dense = np.unique(program.int_or_uint(), return_inverse=True)
+            wanted = (hlo >= 0) & program.present
+            self._fill(op, wanted, hlo, dense, lambda a, b: self._instruction(a, int(ids[b])))
+        self._fill(op, (hlo < 0) & (framework >= 0), framework, meta + 1, self._framework_op)
+        if not self._xprof_compat:
+            self._fill(op, op < 0, np.zeros(count, np.int64), meta + 1, self._kernel)
+        return op
+
+    def _fill(
+        self, op: I64, wanted: Bools, first: I64, second: I64, number: Callable[[int, int], int]
+    ) -> None:
+        """Number the distinct pairs of the wanted rows, in place."""
+        rows = np.flatnonzero(wanted)
+        if not len(rows):
+            return
+        width = int(second.max()) + 1
+        pairs, of_row = np.unique(first[rows] * width + second[rows], return_inverse=True)
+        numbers = [number(pair // width, pair % width) for pair in pairs.tolist()]
+        op[rows] = np.array(numbers, np.int64)[of_row]
+
+    def _instruction(self, text_number: int, program_id: int) -> int:
+        key = ("hlo", text_number, program_id)
+        if key not in self._number:
+            name = self._texts.texts[text_number].rpartition("::")[2]
+            found = self._programs.op(program_id, name)
+            self._number[key] = -1 if found is None else self._new(found.labels, found.cost)
+        return self._number[key]
+
+    def _framework_op(self, text_number: int, meta: int) -> int:
+        name, category = framework_op(self._texts.texts[text_number])
+        return self._plain(f"{name}/{self._names[meta - 1]}", category)
+
+    def _kernel(self, _: int, meta: int) -> int:
+        name = self._names[meta - 1]
+        return self._plain(name, MEMCPY_CATEGORY if is_memcpy(name) else KERNEL_CATEGORY)
+
+    def _plain(self, name: str, category: str) -> int:
+        key = ("plain", name, category)
+        if key not in self._number:
+            self._number[key] = self._new(plain_labels(name, category), NO_COST)
+        return self._number[key]
+
+    def _new(self, labels: OpLabels, cost: OpCost) -> int:
+        self.labels.append(labels)
+        self.costs.append(cost)
+        return len(self.labels) - 1
+
+
+def _integers(column: StatColumn | None, count: int) -> U64:
+    return np.zeros(count, np.uint64) if column is None else column.int_or_uint()
+
+
+def is_memcpy(kernel: str) -> bool:
+    """True for copies and fills of memory, by the names of CUDA's and ROCm's tracers."""
+    return _MEMCPY.match(kernel) is not None
+
+
+def _marks_step(kernel: str) -> bool:
+    return not kernel.startswith(_COLLECTIVE_PREFIX) and _STEP_MEMCPY.match(kernel) is None
+
+
+def framework_op(full_name: str) -> tuple[str, str]:
+    """(name, type) of `NAME:TYPE`, as TensorFlow and JAX write it; else all of it, unknown."""
+    name, colon, kind = full_name.partition(":")
+    if not colon:
+        return full_name, UNKNOWN_CATEGORY
+    if _FRAMEWORK_NAME.match(name) and _FRAMEWORK_TYPE.match(kind):
+        return name, kind
+    jax = _JAX_TYPE.match(kind or name.rpartition("/")[2])
+    return (name, jax[1]) if jax else (full_name, UNKNOWN_CATEGORY)

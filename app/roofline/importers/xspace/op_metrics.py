@@ -1,0 +1,548 @@
+"""Nested spans of one TensorCore plane to self time and op sums, whole capture and per step.
+
+One pass nests a line's events; sums are array passes over event columns. What an op costs comes
+from its event metadata, once per op, times its occurrences.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
+
+from roofline.importers.xspace import spans, wire
+from roofline.importers.xspace.grouping import (
+    DEVICE_CLOCK,
+    FIRST_WINS,
+    GROUP_ID,
+    Markers,
+    device_span,
+    last_line,
+)
+from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, EventKind, Plane
+from roofline.importers.xspace.spans import RowSums
+from roofline.importers.xspace.wire import Events, Line
+from roofline.importers.xspace.xspace_pb2 import MemoryAccessBreakdown
+from roofline.model.memory import MemoryLevel
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+
+_U64 = 2**64
+_OP_STATS = (*DEVICE_CLOCK, GROUP_ID, "dma_stall_duration_ps", "Time Scale Multiplier")
+_READ, _WRITE = 1, 2
+_HBM_SPACE = 1
+_ON_CHIP = {
+    (2, _READ): MemoryLevel.CMEM_READ,
+    (2, _WRITE): MemoryLevel.CMEM_WRITE,
+    (3, _READ): MemoryLevel.VMEM_READ,
+    (3, _WRITE): MemoryLevel.VMEM_WRITE,
+}
+LEVELS = (MemoryLevel.HBM, *_ON_CHIP.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpKind:
+    """What one event metadata says about its op; costs are of one occurrence."""
+
+    name: str
+    category: str
+    program_id: int
+    symbol_id: int
+    flop: int
+    model_flop: int
+    bytes_accessed: int
+    traffic_bytes: Mapping[MemoryLevel, int] | None
+    has_source: bool
+    source_file: str
+    source_line: int
+    source_stack: str
+    long_name: str
+    cost_known: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreOps:
+    """Sums of one TensorCore: per op key over the capture, and per (step, op key).
+
+    `kinds` are the plane's event metadata as ops (`None`: no op). `rows` has one entry per key with
+    events; `step_rows` likewise per (step, key), `step_group` its step. Step ids that have markers
+    and ops are in `step_groups`. `clamped` counts events whose children exceed them.
+    """
+
+    plane_name: str
+    plane_id: int
+    kinds: tuple[OpKind | None, ...]
+    rows: RowSums
+    op_time_ps: int
+    normalised_op_time_ps: int
+    range_ps: int
+    step_rows: RowSums
+    step_group: I64
+    op_groups: frozenset[int]
+    markers: Markers | None
+    clamped: int
+    negative_costs: int
+
+
+def read_core(
+    plane: Plane, markers: Markers | None, *, from_file: bool, xprof_compat: bool
+) -> CoreOps:
+    """All sums of one TensorCore or SparseCore plane."""
+    kinds, negative = _op_kinds(plane, xprof_compat=xprof_compat)
+    key_of_meta = _keys(kinds)
+    reader = _PlaneReader(plane, markers, key_of_meta, from_file, xprof_compat)
+    for line in plane.lines:
+        reader.take(line)
+    rows = reader.rows()
+    step_rows, step_group = reader.step_rows()
+    return CoreOps(
+        plane_name=plane.name,
+        plane_id=plane.id,
+        kinds=kinds,
+        rows=rows,
+        op_time_ps=int(rows.self_time_ps.sum(dtype=np.uint64)),
+        normalised_op_time_ps=_normalised_op_time(rows),
+        range_ps=reader.range_ps(),
+        step_rows=step_rows,
+        step_group=step_group,
+        op_groups=reader.op_groups,
+        markers=markers,
+        clamped=reader.clamped,
+        negative_costs=negative,
+    )
+
+
+def _normalised_op_time(rows: RowSums) -> int:
+    """Self time at the default clock: each key's share is cut to whole picoseconds, as in XProf."""
+    total = 0
+    columns = (rows.self_time_ps, rows.normalised_time_ps, rows.time_ps)
+    for self_ps, normalised, time in zip(*(c.tolist() for c in columns), strict=True):
+        total = int(total + self_ps * (normalised / time if time else 0.0))
+    return total
+
+
+# ------------------------------------------------------------------------------------ op metadata
+
+
+def _op_kinds(plane: Plane, *, xprof_compat: bool) -> tuple[tuple[OpKind | None, ...], int]:
+    negative = 0
+    kinds: list[OpKind | None] = []
+    for kind in plane.event_kinds:
+        stats = kind.stats
+        if "program_id" not in stats or not stats.int_or_uint("symbol_id"):
+            kinds.append(None)
+            continue
+        op = _op_kind(kind)
+        if not xprof_compat and max(op.flop, op.model_flop, op.bytes_accessed) >= _U64 // 2:
+            op = _without_cost(op)
+            negative += 1
+        kinds.append(op)
+    return tuple(kinds), negative
+
+
+def _op_kind(kind: EventKind) -> OpKind:
+    stats = kind.stats
+    flop = stats.int_or_uint("flops")
+    bytes_accessed = stats.int_or_uint("bytes_accessed")
+    traffic = _traffic(stats.raw("memory_access_breakdown"))
+    category = stats.text("hlo_category")
+    source_file, source_line = _source(stats.text("source"))
+    return OpKind(
+        name=kind.display_name or kind.name,
+        category=category,
+        program_id=stats.int_or_uint("program_id"),
+        symbol_id=stats.int_or_uint("symbol_id"),
+        flop=flop,
+        model_flop=stats.int_or_uint("model_flops") or flop,
+        bytes_accessed=bytes_accessed,
+        traffic_bytes=traffic,
+        has_source="source" in stats or "source_stack" in stats,
+        source_file=source_file,
+        source_line=source_line,
+        source_stack=stats.text("source_stack"),
+        long_name=kind.name if kind.display_name else "",
+        cost_known=_cost_known(kind, category, flop, bytes_accessed, traffic),
+    )
+
+
+def _cost_known(
+    kind: EventKind,
+    category: str,
+    flop: int,
+    bytes_accessed: int,
+    traffic: Mapping[MemoryLevel, int] | None,
+) -> bool:
+    """False where nobody counted: no cost stat at all, or a custom call with zeros.
+
+    The compiler cannot look into a custom call; without the author's estimate it writes zeros.
+    """
+    if flop or bytes_accessed or traffic:
+        return True
+    counted = any(name in kind.stats for name in ("flops", "bytes_accessed"))
+    return counted and category != "custom-call"
+
+
+def _without_cost(op: OpKind) -> OpKind:
+    """A negative count is no count: XProf shows it as 2**64 minus something."""
+    return OpKind(
+        name=op.name,
+        category=op.category,
+        program_id=op.program_id,
+        symbol_id=op.symbol_id,
+        flop=0,
+        model_flop=0,
+        bytes_accessed=0,
+        traffic_bytes=None,
+        has_source=op.has_source,
+        source_file=op.source_file,
+        source_line=op.source_line,
+        source_stack=op.source_stack,
+        long_name=op.long_name,
+        cost_known=False,
+    )
+
+
+def _traffic(raw: bytes) -> Mapping[MemoryLevel, int] | None:
+    """Bytes per level from a memory access breakdown; `None` without one (or an unreadable one).
+
+    HBM counts every operation, on-chip memories reads and writes apart; other spaces are ignored.
+    """
+    try:
+        entries = MemoryAccessBreakdown.FromString(raw).memory_accessed
+    except DecodeError:
+        return None
+    if not entries:
+        return None
+    traffic: dict[MemoryLevel, int] = {}
+    for entry in entries:
+        level = _ON_CHIP.get((entry.memory_space, entry.operation_type))
+        if entry.memory_space == _HBM_SPACE:
+            level = MemoryLevel.HBM
+        if level is not None:
+            traffic[level] = (traffic.get(level, 0) + entry.bytes_accessed) % _U64
+    return traffic
+
+
+_LINE_NUMBER = re.compile(r"\s*[+-]?\d{1,100}\s*\Z")
+
+
+def _source(text: str) -> tuple[str, int]:
+    """File and line of `file:line`, cut at the first colon; ("", -1) where that does not parse."""
+    file, colon, rest = text.partition(":")
+    if not colon or not _LINE_NUMBER.match(rest):
+        return "", -1
+    line = int(rest)
+    return (file, line) if -(2**31) <= line < 2**31 else ("", -1)
+
+
+def _keys(kinds: Sequence[OpKind | None]) -> I64:
+    """Dense op key (program, symbol) per event metadata; -1 for no op, and for unknown ids."""
+    keys: dict[tuple[int, int], int] = {}
+    found = [
+        -1 if op is None else keys.setdefault((op.program_id, op.symbol_id), len(keys))
+        for op in kinds
+    ]
+    return np.array([*found, -1], np.int64)
+
+
+# ------------------------------------------------------------------------------------------ lines
+
+
+def _whole(picoseconds: NDArray[np.float64]) -> U64:
+    """Cut to whole picoseconds; what is no time (negative, NaN, past 64 bits) becomes a limit."""
+    limited = np.clip(np.nan_to_num(picoseconds, nan=0.0), 0.0, float(_U64 - 2**11))
+    whole: U64 = limited.astype(np.uint64)
+    return whole
+
+
+class _OrderCheck:
+    """Whether a line's events come by start up, duration down, piece by piece."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._wanted = wanted
+        self._last = (-1, 0)
+
+    def goes_on(self, events: Events) -> bool:
+        """True if these events continue the order, or none is wanted."""
+        if not self._wanted:
+            return True
+        begin, duration = events.begin_ps, events.duration_ps
+        first = (int(begin[0]), -int(duration[0]))
+        later = begin[1:] > begin[:-1]
+        tied = (begin[1:] == begin[:-1]) & (duration[1:] <= duration[:-1])
+        fits = first >= self._last and bool((later | tied).all())
+        self._last = (int(begin[-1]), -int(duration[-1]))
+        return fits
+
+
+def _xprof_order(events: Events) -> I64:
+    """Start up, duration down."""
+    return np.lexsort((np.uint64(_U64 - 1) - events.duration_ps, events.begin_ps))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ops:
+    """Columns of an op line in nesting order."""
+
+    begin: U64
+    end: U64
+    meta: NDArray[np.int32]
+    key: I64
+    occurrences: I64
+    stall: U64
+    normalised: U64
+
+    @classmethod
+    def of(cls, events: Events, begin: U64, end: U64, key_of_meta: I64) -> "_Ops":
+        stall = events.stats.get("dma_stall_duration_ps")
+        scale = events.stats.get("Time Scale Multiplier")
+        time = end - begin
+        if scale is not None:
+            # Time at the default clock (XProf's DVFS multiplier), cut to whole picoseconds.
+            # A damaged scale makes infinite times, cut to the range, or none.
+            with np.errstate(over="ignore", invalid="ignore"):
+                scaled = time.astype(np.float64) * scale.doubles(1.0)
+            time = _whole(scaled)
+        return cls(
+            begin,
+            end,
+            events.meta,
+            key_of_meta[events.meta],
+            events.occurrences,
+            np.zeros(len(events), np.uint64) if stall is None else stall.int_only().view(np.uint64),
+            time,
+        )
+
+    def take(self, rows: I64) -> "_Ops":
+        """These rows, in this order."""
+        return _Ops(
+            self.begin[rows],
+            self.end[rows],
+            self.meta[rows],
+            self.key[rows],
+            self.occurrences[rows],
+            self.stall[rows],
+            self.normalised[rows],
+        )
+
+    def walk(self, walk: spans.Walk, row: I64) -> None:
+        """Nest and sum these events in rows."""
+        walk.go_on(
+            begin_ps=self.begin,
+            end_ps=self.end,
+            meta=self.meta,
+            row=row,
+            occurrences=self.occurrences,
+            normalised_ps=self.normalised,
+            dma_stall_ps=self.stall,
+        )
+
+
+@dataclass(slots=True)
+class _StepSums:
+    """Sums per (step, op key) of one line; only events of steps nest with each other."""
+
+    walk: spans.Walk
+    pairs: spans.PairNumbers
+    groups: set[int]
+
+    def add(self, ops: _Ops, group: I64) -> None:
+        """Go on with the line's next events, each with its step (-1: none)."""
+        row = self.pairs.number(group, ops.key)
+        self.walk.grow_rows(self.pairs.count)
+        # Steps come in runs: looking at where they change is faster than sorting.
+        changes = np.flatnonzero(group[1:] != group[:-1]) + 1
+        seen = {int(group[0]), *group[changes].tolist()}
+        self.groups.update(step for step in seen if step >= 0)
+        ops.walk(self.walk, row)
+
+
+class _PlaneReader:
+    """Collects one plane's lines in file order."""
+
+    def __init__(
+        self,
+        plane: Plane,
+        markers: Markers | None,
+        key_of_meta: I64,
+        from_file: bool,
+        xprof_compat: bool,
+    ) -> None:
+        self._plane = plane
+        self._markers = markers
+        self._key_of_meta = key_of_meta
+        self._from_file = from_file
+        self._compat = xprof_compat
+        self._n_keys = int(key_of_meta.max(initial=-1)) + 1
+        self._lines: list[spans.Walk] = []
+        self._steps = self._step_sums()
+        self._first_ps: int | None = None
+        self._last_ps = 0
+        self._tf_op = self._framework_kinds()
+        # The line that gave the markers counts as merged; any other line of steps as it is.
+        self._marker_line: Line | None = None
+        if markers is not None and not from_file:
+            self._marker_line = last_line(plane, STEPS_LINES)
+            self._widen(markers.span_begin_ps, markers.span_end_ps)
+
+    def take(self, line: Line) -> None:
+        """Add one line: ops are summed, framework spans widen the range, the rest is skipped."""
+        if line.event_count and line.name in OP_LINES:
+            self._take_ops(line)
+        elif line.event_count and line.name in STEPS_LINES and line is not self._marker_line:
+            for events in self._plane.chunks(line, DEVICE_CLOCK, first_wins=FIRST_WINS):
+                self._widen(*device_span(events))
+        elif line.event_count and self._tf_op is not None:
+            for events in self._plane.chunks(line, ("tf_op", "_a")):
+                self._widen_framework(events)
+
+    def rows(self) -> RowSums:
+        """Sums per op key over all op lines of the plane."""
+        return _add_sums([walk.sums() for walk in self._lines] or [self._walk().sums()])
+
+    def step_rows(self) -> tuple[RowSums, I64]:
+        """Sums per (step, op key) of the last op line with steps, and the step of each row."""
+        return self._steps.walk.sums(), self._steps.pairs.firsts()
+
+    @property
+    def op_groups(self) -> frozenset[int]:
+        """Steps that have events."""
+        return frozenset(self._steps.groups)
+
+    @property
+    def clamped(self) -> int:
+        """Ops that are shorter than the ops inside them."""
+        return sum(walk.clamped for walk in self._lines)
+
+    def _take_ops(self, line: Line) -> None:
+        # Lines are written in order: sorting, which needs the whole line at once, is the exception.
+        walked = self._walk_ops(line, wire.CHUNK_EVENTS, sort=False)
+        if walked is None:
+            walked = self._walk_ops(line, line.event_count, sort=True)
+        if walked is None:
+            return
+        total, steps = walked
+        self._lines.append(total)
+        # Oddity of XProf: of several op lines the last one counts, even without any step.
+        if steps.groups or self._compat:
+            self._steps = steps
+
+    def _walk_ops(
+        self, line: Line, chunk_events: int, *, sort: bool
+    ) -> tuple[spans.Walk, _StepSums] | None:
+        """Sums of one op line; `None` where it is out of order and has to be sorted first."""
+        stats = (*_OP_STATS, "tf_op", "_a") if self._tf_op is not None else _OP_STATS
+        total, steps, follower = self._walk(), self._step_sums(), self._follower()
+        order = _OrderCheck(wanted=self._sorts_lines and not sort)
+        chunks = self._plane.chunks(line, stats, first_wins=FIRST_WINS, chunk_events=chunk_events)
+        for events in chunks:
+            if not order.goes_on(events):
+                return None
+            self._widen_framework(events)
+            begin, end = device_span(events)
+            self._widen(begin, end)
+            group = self._groups(events, follower)
+            ops = _Ops.of(events, begin, end, self._key_of_meta)
+            if sort:
+                rows = _xprof_order(events)
+                ops, group = ops.take(rows), None if group is None else group[rows]
+            ops.walk(total, ops.key)
+            if group is not None:
+                steps.add(ops, group)
+        total.end_line()
+        steps.walk.end_line()
+        return total, steps
+
+    def _walk(self) -> spans.Walk:
+        return spans.Walk(self._n_keys, clamp=not self._compat)
+
+    def _step_sums(self) -> _StepSums:
+        # XProf, too, stops self time at zero where it sums steps.
+        walk = spans.Walk(clamp=True, only_rows=True)
+        return _StepSums(walk, spans.PairNumbers(), set())
+
+    @property
+    def _sorts_lines(self) -> bool:
+        """XProf sorts a TensorCore's lines (start up, duration down) unless they came grouped."""
+        return self._plane.is_tensor_core and not self._from_file
+
+    # -- steps
+
+    def _follower(self) -> spans.StepFollower | None:
+        if self._from_file or self._markers is None or not len(self._markers.group):
+            return None
+        return spans.StepFollower(self._markers.begin_ps, self._markers.end_ps)
+
+    def _groups(self, events: Events, follower: spans.StepFollower | None) -> I64 | None:
+        """Step id per event, the file's own first. `None`: no event has one."""
+        own = events.stats.get(GROUP_ID)
+        derived: I64 | None = None
+        if follower is not None and self._markers is not None:
+            found = follower.find(events.begin_ps, events.end_ps)
+            derived = np.append(self._markers.group, -1)[found]
+        if own is None or not own.present.any():
+            return derived
+        rest = derived if derived is not None else np.int64(-1)
+        return np.where(own.present, own.int_or_uint().view(np.int64), rest)
+
+    # -- range
+
+    def _framework_kinds(self) -> Bools | None:
+        """Per event metadata: a framework op that is not asynchronous. `None`: the plane has none.
+
+        XProf derives a line of framework ops; of it only the span matters here, and that only for
+        TensorCores of captures that did not come grouped.
+        """
+        plane = self._plane
+        if self._from_file or not plane.is_tensor_core or not plane.has_stat("tf_op"):
+            return None
+        named = [
+            bool(k.stats.text("tf_op")) and not k.stats.int_or_uint("_a") for k in plane.event_kinds
+        ]
+        return np.array([*named, False], np.bool_)
+
+    def _widen_framework(self, events: Events) -> None:
+        if self._tf_op is None:
+            return
+        framework = self._tf_op[events.meta]
+        own, apart = events.stats.get("tf_op"), events.stats.get("_a")
+        if own is not None:
+            framework = np.where(own.present, self._plane.has_text(own), framework)
+        if apart is not None:
+            framework = framework & (apart.int_or_uint() == 0)
+        if framework.any():
+            self._widen(events.begin_ps[framework], events.end_ps[framework])
+
+    def _widen(self, begin: U64, end: U64) -> None:
+        if not len(begin):
+            return
+        first, last = int(begin.min()), int(end.max())
+        self._first_ps = first if self._first_ps is None else min(self._first_ps, first)
+        self._last_ps = max(self._last_ps, last)
+
+    def range_ps(self) -> int:
+        """First to last event that counts. XProf takes 1 ps for a plane without any."""
+        if self._first_ps is None:
+            return 1 if self._compat else 0
+        return (self._last_ps - self._first_ps) % _U64
+
+
+def _add_sums(lines: Sequence[RowSums]) -> RowSums:
+    """Sums over op lines; the first line that has a row names its metadata."""
+    total = lines[0]
+    for line in lines[1:]:
+        fresh = (total.first_meta < 0) & (line.first_meta >= 0)
+        total = RowSums(
+            first_rank=np.where(fresh, line.first_rank, total.first_rank),
+            first_meta=np.where(fresh, line.first_meta, total.first_meta),
+            time_ps=total.time_ps + line.time_ps,
+            self_time_ps=total.self_time_ps + line.self_time_ps,
+            normalised_time_ps=total.normalised_time_ps + line.normalised_time_ps,
+            occurrences=total.occurrences + line.occurrences,
+            dma_stall_ps=total.dma_stall_ps + line.dma_stall_ps,
+        )
+    return total

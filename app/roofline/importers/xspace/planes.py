@@ -1,0 +1,354 @@
+"""Planes of an XSpace: names, lines, metadata maps and stats, typed as XProf reads them.
+
+A stat is identified by the name in the plane's stat metadata, never by its id, and a reader of one
+type sees nothing when the value has another type. Metadata maps are small and parsed with protobuf
+on first use; lines stay byte ranges until somebody scans them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
+
+from roofline.errors import CorruptProfileError
+from roofline.importers.xspace import wire
+from roofline.importers.xspace.wire import Bytes, Events, Field, Line, Lookup
+from roofline.importers.xspace.xspace_pb2 import (
+    EventMetadata,
+    EventMetadataEntry,
+    Stat,
+    StatMetadataEntry,
+)
+
+TPU_PREFIX = "/device:TPU:"
+GPU_PREFIX = "/device:GPU:"
+HOST_CPU = "/host:CPU"
+HLO_METADATA = "/host:metadata"
+TASK_ENVIRONMENT = "Task Environment"
+
+STEPS_LINES = ("Steps", "Sparse Core Steps")
+MODULE_LINES = ("XLA Modules", "Sparse Core Modules")
+OP_LINES = ("XLA Ops", "Framework Ops", "Sparse Core Ops")
+
+_TENSOR_CORE = re.compile(r"/device:TPU:\d+\Z")
+_SPARSE_CORE = re.compile(r"/device:TPU:\d+ SparseCore (\w+ )?\d+\Z")
+_HOST_PREFIXES = (
+    "/host:CPU",
+    "Host CPUs",
+    "/host:tfstreamz",
+    "/host:metadata",
+    "Syscalls",
+    "/host:python-tracer",
+    "/host:CUPTI",
+    "/host:__ScopeRangeCallStack__",
+)
+_DEVICE_PREFIXES = ("/device", "#Chip", "/custom:")
+
+_U64 = 2**64
+
+
+def text(raw: bytes) -> str:
+    """UTF-8 by agreement of the format; what is not stays visible as replacement characters."""
+    return raw.decode("utf-8", "replace")
+
+
+class Stats:
+    """The stats of one owner by name. The last of equal names counts, unless `first_wins`."""
+
+    __slots__ = ("_by_name", "_names")
+
+    def __init__(
+        self, names: Mapping[int, str], stats: Iterable[Stat], *, first_wins: bool = False
+    ) -> None:
+        self._names = names
+        self._by_name: dict[str, Stat] = {}
+        for stat in stats:
+            name = names.get(stat.metadata_id, "")
+            if not first_wins or name not in self._by_name:
+                self._by_name[name] = stat
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def int_or_uint(self, name: str, default: int = 0) -> int:
+        """An integer of either type as an unsigned 64-bit number."""
+        stat = self._by_name.get(name)
+        if stat is None:
+            return default
+        kind = stat.WhichOneof("value")
+        if kind == "uint64_value":
+            return stat.uint64_value
+        return stat.int64_value % _U64 if kind == "int64_value" else default
+
+    def int_only(self, name: str) -> int:
+        """A value written as int64; 0 for any other type."""
+        stat = self._by_name.get(name)
+        return stat.int64_value if stat is not None else 0
+
+    def double(self, name: str) -> float | None:
+        """A value written as double, else `None`."""
+        stat = self._by_name.get(name)
+        if stat is None or stat.WhichOneof("value") != "double_value":
+            return None
+        return stat.double_value
+
+    def text(self, name: str) -> str:
+        """A text, in place or by reference; empty for any other type."""
+        stat = self._by_name.get(name)
+        if stat is None:
+            return ""
+        kind = stat.WhichOneof("value")
+        if kind == "text_value":
+            return text(stat.text_value)
+        return self._names.get(stat.ref_value, "") if kind == "ref_value" else ""
+
+    def raw(self, name: str) -> bytes:
+        """A bytes value; empty for any other type."""
+        stat = self._by_name.get(name)
+        return stat.bytes_value if stat is not None else b""
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """One event metadata: what its events have in common."""
+
+    name: str
+    display_name: str
+    stats: Stats
+
+
+class Plane:
+    """One XPlane over the mapped file. Nothing is parsed before it is asked for."""
+
+    def __init__(self, buf: Bytes, low: int, high: int, file_name: str) -> None:
+        self._buf = buf
+        self._file_name = file_name
+        self._range = (low, high)
+        self.id = 0
+        self.name = ""
+        self._parts: dict[int, list[Field]] = {3: [], 4: [], 5: [], 6: []}
+        for field in wire.walk_fields(buf, low, high, file_name):
+            self._take(field)
+
+    def _take(self, field: Field) -> None:
+        if field.number == 1 and field.wire == wire.VARINT:
+            self.id = field.low - _U64 if field.low >= _U64 // 2 else field.low
+        elif field.wire == wire.LENGTH:
+            if field.number == 2:
+                self.name = text(self._bytes(field))
+            elif field.number in self._parts:
+                self._parts[field.number].append(field)
+
+    def _bytes(self, field: Field) -> bytes:
+        return self._buf[field.low : field.high].tobytes()
+
+    def _damaged(self, field: Field) -> CorruptProfileError:
+        return wire.damaged(self._file_name, field.low, len(self._buf))
+
+    @property
+    def buffer(self) -> Bytes:
+        """The bytes of the whole file, not to be written."""
+        view = self._buf.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def is_tensor_core(self) -> bool:
+        """True for a plane that counts as a TensorCore."""
+        return _TENSOR_CORE.match(self.name) is not None
+
+    @property
+    def is_sparse_core(self) -> bool:
+        """True for a SparseCore plane."""
+        return _SPARSE_CORE.match(self.name) is not None
+
+    @property
+    def is_tpu(self) -> bool:
+        """True for any plane of a TPU, odd names included."""
+        return self.name.startswith(TPU_PREFIX)
+
+    @property
+    def is_gpu(self) -> bool:
+        """True for a GPU."""
+        return self.name.startswith(GPU_PREFIX)
+
+    @property
+    def is_host(self) -> bool:
+        """True for the planes that XProf calls host planes."""
+        return self.name.startswith(_HOST_PREFIXES)
+
+    @property
+    def is_device(self) -> bool:
+        """True for the planes that XProf calls device planes."""
+        return not self.is_host and self.name.startswith(_DEVICE_PREFIXES)
+
+    @property
+    def ordinal(self) -> int | None:
+        """The device number in the plane's name."""
+        found = re.match(r"/device:\w+:(\d{1,18})(?!\d)", self.name)
+        return int(found[1]) if found else None
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """Headers of the plane's lines, in file order."""
+        return tuple(
+            wire.read_line(self._buf, field.low, field.high, self._file_name)
+            for field in self._parts[3]
+        )
+
+    @cached_property
+    def stat_names(self) -> Mapping[int, str]:
+        """Stat names by metadata id."""
+        names: dict[int, str] = {}
+        for field in self._parts[5]:
+            try:
+                entry = StatMetadataEntry.FromString(self._bytes(field))
+            except DecodeError as error:
+                raise self._damaged(field) from error
+            names[entry.key] = text(entry.value.name)
+        return names
+
+    @cached_property
+    def _event_metadata(self) -> tuple[tuple[int, EventMetadata], ...]:
+        entries: dict[int, EventMetadata] = {}
+        for field in self._parts[4]:
+            try:
+                entry = EventMetadataEntry.FromString(self._bytes(field))
+            except DecodeError as error:
+                raise self._damaged(field) from error
+            entries[entry.key] = entry.value
+        return tuple(entries.items())
+
+    @cached_property
+    def event_kinds(self) -> tuple[EventKind, ...]:
+        """The plane's event metadata; position here is the dense index of scanned events."""
+        return tuple(
+            EventKind(text(meta.name), text(meta.display_name), Stats(self.stat_names, meta.stats))
+            for _, meta in self._event_metadata
+        )
+
+    @property
+    def event_ids(self) -> tuple[int, ...]:
+        """Ids of the event metadata, by dense index."""
+        return tuple(key for key, _ in self._event_metadata)
+
+    @cached_property
+    def event_names(self) -> tuple[str, ...]:
+        """Names of the event metadata, by dense index; cheaper than `event_kinds`."""
+        return tuple(text(meta.name) for _, meta in self._event_metadata)
+
+    @cached_property
+    def _meta_lookup(self) -> Lookup:
+        return wire.make_lookup({key: k for k, (key, _) in enumerate(self._event_metadata)})
+
+    @cached_property
+    def stats(self) -> Stats:
+        """Stats of the plane. The first of equal names counts on TPU planes, the last elsewhere."""
+        parsed = []
+        for field in self._parts[6]:
+            try:
+                parsed.append(Stat.FromString(self._bytes(field)))
+            except DecodeError as error:
+                raise self._damaged(field) from error
+        return Stats(self.stat_names, parsed, first_wins=self.is_tpu)
+
+    def has_stat(self, name: str) -> bool:
+        """True if the plane knows a stat of this name, used or not."""
+        return name in self._ids_by_stat
+
+    @cached_property
+    def _ids_by_stat(self) -> Mapping[str, Sequence[int]]:
+        ids: dict[str, list[int]] = {}
+        for key, name in self.stat_names.items():
+            ids.setdefault(name, []).append(key)
+        return ids
+
+    def stat_text(self, column: wire.StatColumn, row: int) -> str:
+        """Text of an event's stat, in place or by reference; empty for any other type."""
+        kind = int(column.kinds[row])
+        if kind == wire.TEXT:
+            start, stop = column.text_range(row)
+            return text(self._buf[start:stop].tobytes())
+        if kind == wire.REF:
+            return self.stat_names.get(int(column.words[row]), "")
+        return ""
+
+    def has_text(self, column: wire.StatColumn) -> NDArray[np.bool_]:
+        """True where an event's stat is a non-empty text."""
+        inline: NDArray[np.bool_] = (column.kinds == wire.TEXT) & (
+            column.words & np.uint64(0xFFFFFF) > 0
+        )
+        refs = column.kinds == wire.REF
+        if not refs.any():
+            return inline
+        used = np.unique(column.words[refs]).tolist()
+        filled = np.array([ref for ref in used if self.stat_names.get(ref)], np.uint64)
+        named: NDArray[np.bool_] = inline | (refs & np.isin(column.words, filled))
+        return named
+
+    def scan(
+        self, line: Line, stats: Sequence[str] = (), *, first_wins: frozenset[str] = frozenset()
+    ) -> Events:
+        """Columns of all events of a line that has some."""
+        whole = self.chunks(line, stats, first_wins=first_wins, chunk_events=line.event_count)
+        return next(whole)
+
+    def chunks(
+        self,
+        line: Line,
+        stats: Sequence[str] = (),
+        *,
+        first_wins: frozenset[str] = frozenset(),
+        chunk_events: int = wire.CHUNK_EVENTS,
+    ) -> Iterator[Events]:
+        """Columns of a line's events, piece by piece. A stat the plane does not know has none."""
+        return wire.scan_events(
+            self._buf,
+            line,
+            metas=self._meta_lookup,
+            stat_ids={n: self._ids_by_stat[n] for n in stats if n in self._ids_by_stat},
+            first_wins=first_wins,
+            name=self._file_name,
+            chunk_events=chunk_events,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """One XSpace: planes in file order, and the host's name where the file has it."""
+
+    file_name: str
+    planes: tuple[Plane, ...]
+    hostname: str
+
+    @property
+    def tensor_cores(self) -> tuple[Plane, ...]:
+        """Planes that count as cores of a TPU host."""
+        return tuple(plane for plane in self.planes if plane.is_tensor_core)
+
+    @property
+    def gpus(self) -> tuple[Plane, ...]:
+        """GPU planes."""
+        return tuple(plane for plane in self.planes if plane.is_gpu)
+
+    def named(self, name: str) -> Plane | None:
+        """The first plane of this name."""
+        return next((plane for plane in self.planes if plane.name == name), None)
+
+
+def open_space(buf: Bytes, file_name: str) -> Space:
+    """Index an XSpace: where its planes, lines and metadata are. Reads no event."""
+    planes: list[Plane] = []
+    hostname = ""
+    for field in wire.walk_fields(buf, 0, len(buf), file_name):
+        if field.wire != wire.LENGTH:
+            continue
+        if field.number == 1:
+            planes.append(Plane(buf, field.low, field.high, file_name))
+        elif field.number == 4 and not hostname:
+            hostname = text(buf[field.low : field.high].tobytes())
+    return Space(file_name, tuple(planes), hostname)

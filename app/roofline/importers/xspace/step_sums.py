@@ -1,0 +1,61 @@
+"""Work of steps and time shared by several streams or threads, for GPU and CPU captures."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.shared.op_tables import OpRows
+from roofline.importers.xspace.grouping import StepRoots
+from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.model.profile import StepTable
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+
+def step_labels(groups: I64, roots: StepRoots) -> tuple[str, ...]:
+    """Names of steps: the annotations' own numbers if all have different ones, else group ids."""
+    numbers = [int(roots.number[g]) if g < len(roots.number) else -1 for g in groups.tolist()]
+    if min(numbers, default=-1) >= 0 and len(set(numbers)) == len(numbers):
+        return tuple(map(str, numbers))
+    return tuple(map(str, groups.tolist()))
+
+
+def add_step_work(table: StepTable, scope: I64, rows: OpRows, categories: Sequence[str]) -> None:
+    """Add rows to the steps they belong to (`scope`: index of each row's step), in place.
+
+    `categories` are those of the labels that the rows refer to.
+    """
+    kind = np.array([_work_class(category) for category in categories], np.int64)[rows.label]
+    kept = kind >= 0
+    at = (scope[kept], kind[kept])
+    sums = table.sums
+    pairs = [
+        (sums.time_ps, rows.time_ps),
+        (sums.flop, rows.flop),
+        (sums.model_flop, rows.model_flop),
+        (sums.bytes_accessed, rows.bytes_accessed),
+        *((total, rows.traffic_bytes[level]) for level, total in sums.traffic_bytes.items()),
+        *((sums.unit_flop[unit], flop) for unit, flop in rows.unit_flop.items()),
+    ]
+    for total, values in pairs:
+        np.add.at(total, at, values[kept])
+    np.logical_or.at(sums.traffic_known, at, rows.traffic_known[kept])
+
+
+def _work_class(category: str) -> int:
+    """Column of `ScopeSums`: 0 work, 1 infeed and outfeed, -1 containers."""
+    return -1 if is_container(category) else int(is_infeed_outfeed(category))
+
+
+def union_ps(begin_ps: U64, duration_ps: U64) -> int:
+    """Length of the union of spans, in picoseconds."""
+    if not len(begin_ps):
+        return 0
+    order = np.argsort(begin_ps, kind="stable")
+    begin = begin_ps[order]
+    end = begin + duration_ps[order]
+    before = np.concatenate((begin[:1], np.maximum.accumulate(end)[:-1]))
+    added = np.where(end > before, end - np.maximum(begin, before), np.uint64(0))
+    return int(added.sum(dtype=np.uint64))

@@ -1,0 +1,443 @@
+"""One TPU host: its planes' sums to a profile with ops, steps and device."""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder, empty_sums
+from roofline.importers.xspace.grouping import group_steps
+from roofline.importers.xspace.op_metrics import LEVELS, CoreOps, OpKind, read_core
+from roofline.importers.xspace.planes import HOST_CPU, TASK_ENVIRONMENT, Plane, Space
+from roofline.importers.xspace.spans import RowSums
+from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+_BANDWIDTH_STATS = {
+    MemoryLevel.HBM: "peak_hbm_bw_gigabytes_per_second",
+    MemoryLevel.CMEM_READ: "peak_cmem_rd_bw_gigabytes_per_second",
+    MemoryLevel.CMEM_WRITE: "peak_cmem_wr_bw_gigabytes_per_second",
+    MemoryLevel.VMEM_READ: "peak_vmem_rd_bw_gigabytes_per_second",
+    MemoryLevel.VMEM_WRITE: "peak_vmem_wr_bw_gigabytes_per_second",
+}
+_TERA = 1000.0
+_MODULE_NAME = re.compile(r"([^\s%][^\s]*)\((\d{1,20})\)\Z")
+
+
+def read_tpu_host(
+    space: Space,
+    *,
+    format_id: str,
+    format_label: str,
+    xprof_compat: bool,
+    progress: Callable[[float], None],
+) -> Profile:
+    """The profile of one TPU host."""
+    cores = _read_cores(space, xprof_compat=xprof_compat, progress=progress)
+    data_cores = [core for plane, core in cores if not plane.is_sparse_core]
+    builder = OpTableBuilder(LEVELS)
+    described = {id(core): _describe(core) for core in data_cores}
+    for core in data_cores:
+        ops_of_core = described[id(core)]
+        builder.add(ops_of_core.labels, _op_rows(ops_of_core, core.rows))
+    steps = _steps(cores, builder, described, xprof_compat=xprof_compat)
+    ops = builder.build()
+    return Profile(
+        format_id=format_id,
+        format_label=format_label,
+        device=_device(space, xprof_compat=xprof_compat),
+        hosts=(_host(space),),
+        ops=ops,
+        time_ps=sum(max(core.op_time_ps, core.range_ps) for core in data_cores),
+        op_time_ps=sum(core.op_time_ps for core in data_cores),
+        normalised_op_time_ps=sum(core.normalised_op_time_ps for core in data_cores),
+        wall_time_ps=max((core.range_ps for core in data_cores), default=0) or None,
+        steps=steps,
+        has_average=True,
+        captured_at_ns=captured_at_ns(space),
+        program_names=_program_names(space, set(ops.program_id.tolist())),
+        diagnostics=tuple(_diagnostics(space, data_cores, steps)),
+    )
+
+
+def _read_cores(
+    space: Space, *, xprof_compat: bool, progress: Callable[[float], None]
+) -> list[tuple[Plane, CoreOps]]:
+    """Sums of all TPU planes in file order; planes are read side by side."""
+    grouping = group_steps(space, xprof_compat=xprof_compat)
+    indices = [k for k, plane in enumerate(space.planes) if plane.is_tpu]
+    done: list[int] = []
+
+    def read(index: int) -> CoreOps:
+        core = read_core(
+            space.planes[index],
+            grouping.markers.get(index),
+            from_file=grouping.from_file,
+            xprof_compat=xprof_compat,
+        )
+        done.append(index)
+        progress(len(done) / len(indices))
+        return core
+
+    with ThreadPoolExecutor(max_workers=min(len(indices), os.cpu_count() or 1)) as pool:
+        cores = list(pool.map(read, indices))
+    return [(space.planes[k], core) for k, core in zip(indices, cores, strict=True)]
+
+
+# ---------------------------------------------------------------------------------------------- ops
+
+
+def _labels(core: CoreOps) -> tuple[list[OpLabels], I64]:
+    """Labels of the ops that occur, in order of occurrence; and each event metadata's label."""
+    rows = core.rows
+    used = np.flatnonzero(rows.first_meta >= 0)
+    metas = rows.first_meta[used][np.argsort(rows.first_rank[used], kind="stable")]
+    extra = np.setdiff1d(core.step_rows.first_meta, metas)
+    label_of_meta = np.full(len(core.kinds) + 1, -1, np.int64)
+    labels: list[OpLabels] = []
+    for meta in [*metas.tolist(), *extra[extra >= 0].tolist()]:
+        kind = core.kinds[meta]
+        if kind is not None:
+            label_of_meta[meta] = len(labels)
+            labels.append(_label(kind))
+    return labels, label_of_meta
+
+
+def _label(kind: OpKind) -> OpLabels:
+    return OpLabels(
+        name=kind.name,
+        program_id=kind.program_id,
+        category=kind.category,
+        has_source=kind.has_source,
+        source_file=kind.source_file,
+        source_line=kind.source_line,
+        source_stack=kind.source_stack,
+        long_name=kind.long_name,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CoreOpKinds:
+    """A core's ops: labels, and per event metadata its label (-1: none) and cost as columns.
+
+    Costs are of one occurrence, zeros where the metadata is no op.
+    """
+
+    labels: Sequence[OpLabels]
+    label_of_meta: I64
+    flop: U64
+    model_flop: U64
+    bytes_accessed: U64
+    traffic_bytes: Mapping[MemoryLevel, U64]
+    traffic_known: NDArray[np.bool_]
+    cost_known: NDArray[np.bool_]
+
+
+def _describe(core: CoreOps) -> _CoreOpKinds:
+    kinds = core.kinds
+    labels, label_of_meta = _labels(core)
+
+    def column(cost: Callable[[OpKind], int]) -> U64:
+        return np.array([0 if kind is None else cost(kind) for kind in kinds], np.uint64)
+
+    return _CoreOpKinds(
+        labels=labels,
+        label_of_meta=label_of_meta,
+        flop=column(lambda kind: kind.flop),
+        model_flop=column(lambda kind: kind.model_flop),
+        bytes_accessed=column(lambda kind: kind.bytes_accessed),
+        traffic_bytes={level: column(_traffic_of(level)) for level in LEVELS},
+        traffic_known=column(lambda kind: kind.traffic_bytes is not None).astype(np.bool_),
+        cost_known=column(lambda kind: kind.cost_known).astype(np.bool_),
+    )
+
+
+def _traffic_of(level: MemoryLevel) -> Callable[[OpKind], int]:
+    return lambda kind: (kind.traffic_bytes or {}).get(level, 0)
+
+
+def _op_rows(ops: _CoreOpKinds, rows: RowSums) -> OpRows:
+    """Work of each row: the cost of one occurrence, from its first event, times occurrences."""
+    kept = np.flatnonzero(rows.first_meta >= 0)
+    meta = rows.first_meta[kept]
+    times = rows.occurrences[kept].astype(np.uint64)
+    return OpRows(
+        label=ops.label_of_meta[meta],
+        occurrences=rows.occurrences[kept],
+        time_ps=rows.time_ps[kept],
+        self_time_ps=rows.self_time_ps[kept],
+        dma_stall_ps=rows.dma_stall_ps[kept],
+        flop=ops.flop[meta] * times,
+        model_flop=ops.model_flop[meta] * times,
+        bytes_accessed=ops.bytes_accessed[meta] * times,
+        traffic_bytes={level: column[meta] * times for level, column in ops.traffic_bytes.items()},
+        traffic_known=ops.traffic_known[meta],
+        cost_known=ops.cost_known[meta],
+    )
+
+
+# -------------------------------------------------------------------------------------------- steps
+
+
+def _steps(
+    cores: Sequence[tuple[Plane, CoreOps]],
+    builder: OpTableBuilder,
+    described: Mapping[int, "_CoreOpKinds"],
+    *,
+    xprof_compat: bool,
+) -> StepTable:
+    """Steps that every core with steps has, in order of their id."""
+    named = [c for plane, c in cores if plane.is_tensor_core or plane.is_sparse_core]
+    per_core = {id(core): _complete_groups(core) for core in named}
+    with_steps = [core for core in named if per_core[id(core)]]
+    if not with_steps:
+        return _empty_steps()
+    if xprof_compat:
+        with_steps = _since_restart(with_steps, per_core)
+    groups = sorted(set.intersection(*(set(per_core[id(core)]) for core in with_steps)))
+    begin, end, duration = _step_spans(with_steps, groups)
+    table = StepTable(
+        label=tuple(str(group) for group in groups),
+        begin_ps=begin,
+        end_ps=end,
+        duration_ps=duration,
+        time_ps=np.zeros(len(groups), np.uint64),
+        sums=empty_sums(len(groups), LEVELS),
+    )
+    classes = _work_classes(builder.categories)
+    for core in _cores_in_steps(cores, with_steps, xprof_compat=xprof_compat):
+        ops = described[id(core)]
+        rows = _op_rows(ops, core.step_rows)
+        of_label = classes[builder.numbers(ops.labels)]
+        _add_core_steps(table, core, rows, np.array(groups, np.int64), of_label[rows.label])
+    return table
+
+
+def _since_restart(cores: Sequence[CoreOps], groups: Mapping[int, set[int]]) -> list[CoreOps]:
+    """Oddity of XProf: cores that share no step with those before are forgotten with them."""
+    kept: list[CoreOps] = []
+    shared: set[int] = set()
+    for core in cores:
+        if not shared:
+            kept = []
+        shared = shared & groups[id(core)] if kept else groups[id(core)]
+        kept.append(core)
+    return kept
+
+
+def _cores_in_steps(
+    cores: Sequence[tuple[Plane, CoreOps]], with_steps: Sequence[CoreOps], *, xprof_compat: bool
+) -> list[CoreOps]:
+    """TensorCores whose work counts in steps; SparseCores only have a say in which steps exist."""
+    chosen = {id(core) for core in with_steps}
+    tensor = [
+        (plane.id, core) for plane, core in cores if plane.is_tensor_core and id(core) in chosen
+    ]
+    if xprof_compat:
+        # Oddity of XProf: step data are filed by plane id, so equal ids overwrite each other.
+        return list(dict(tensor).values())
+    return [core for _, core in tensor]
+
+
+def _empty_steps() -> StepTable:
+    none = np.zeros(0, np.uint64)
+    return StepTable(
+        label=(),
+        begin_ps=none,
+        end_ps=none,
+        duration_ps=none,
+        time_ps=none,
+        sums=empty_sums(0, LEVELS),
+    )
+
+
+def _complete_groups(core: CoreOps) -> set[int]:
+    if core.markers is None:
+        return set()
+    marked = core.markers.group
+    return set(marked[marked >= 0].tolist()) & core.op_groups
+
+
+def _step_spans(
+    cores: Sequence[CoreOps], groups: Sequence[int]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Begin, end and duration of each step: those of its longest marker, the first on ties."""
+    begin, end, duration = (np.zeros(len(groups), np.uint64) for _ in range(3))
+    index = {group: k for k, group in enumerate(groups)}
+    seen: set[int] = set()
+    for core in cores:
+        marks = core.markers
+        if marks is None:
+            continue
+        lengths = marks.span_end_ps - marks.span_begin_ps  # of damaged files, modulo 2**64
+        for row, group in enumerate(marks.group.tolist()):
+            k = index.get(group, -1)
+            length = lengths[row]
+            if k >= 0 and (k not in seen or length > duration[k]):
+                seen.add(k)
+                begin[k], end[k] = marks.span_begin_ps[row], marks.span_end_ps[row]
+                duration[k] = length
+    return begin, end, duration
+
+
+def _add_core_steps(
+    table: StepTable,
+    core: CoreOps,
+    rows: OpRows,
+    groups: I64,
+    work_class: I64,
+) -> None:
+    """Add one core's share to every step, in place.
+
+    A step lasts at least as long as its longest marker; the rest of it the core was idle.
+    """
+    scope = np.searchsorted(groups, core.step_group)
+    inside = scope < len(groups)
+    inside[inside] = groups[scope[inside]] == core.step_group[inside]
+    inside[inside] = table.duration_ps[scope[inside]] > 0
+    scope = scope[inside]
+    op_time = np.zeros(len(groups), np.uint64)
+    np.add.at(op_time, scope, rows.self_time_ps[inside])
+    table.time_ps[:] += np.maximum(op_time, table.duration_ps)
+    counted = work_class[inside] >= 0
+    at = (scope[counted], work_class[inside][counted])
+
+    def add(total: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
+        np.add.at(total, at, values[inside][counted])
+
+    sums = table.sums
+    add(sums.time_ps, rows.time_ps)
+    add(sums.flop, rows.flop)
+    add(sums.model_flop, rows.model_flop)
+    add(sums.bytes_accessed, rows.bytes_accessed)
+    for level, total in sums.traffic_bytes.items():
+        add(total, rows.traffic_bytes[level])
+    np.logical_or.at(sums.traffic_known, at, rows.traffic_known[inside][counted])
+
+
+def _work_classes(categories: Sequence[str]) -> I64:
+    """Column of `ScopeSums` per op: 0 work, 1 infeed and outfeed, -1 containers."""
+    return np.array(
+        [-1 if is_container(c) else int(is_infeed_outfeed(c)) for c in categories], np.int64
+    )
+
+
+# ------------------------------------------------------------------------------------------- device
+
+
+def _device(space: Space, *, xprof_compat: bool) -> ReportedDevice:
+    cores = space.tensor_cores
+    # Oddity of XProf: peaks come from the first TPU plane, so a SparseCore in front zeroes them.
+    first_tpu = next(plane for plane in space.planes if plane.is_tpu)
+    source = first_tpu if xprof_compat or not cores else cores[0]
+    stats = source.stats
+    bandwidth = {level: stats.double(name) or 0.0 for level, name in _BANDWIDTH_STATS.items()}
+    tflops = stats.double("peak_teraflops_per_second")
+    return ReportedDevice(
+        kind=DeviceKind.TPU,
+        name=cores[0].stats.text("device_type_string") if cores else "",
+        core_count=len(cores),
+        peak_gflops=tflops * _TERA if tflops else None,
+        bandwidth_gbs={level: value for level, value in bandwidth.items() if value},
+        has_megacore=bool(stats.int_only("has_megacore")),
+        has_cmem=bandwidth[MemoryLevel.CMEM_READ] > 0 or bandwidth[MemoryLevel.CMEM_WRITE] > 0,
+        has_merged_vmem=bool(stats.int_only("has_merged_vmem")),
+        counters=_counters(space),
+    )
+
+
+def _counters(space: Space) -> HardwareCounters:
+    plane = space.named(HOST_CPU)
+    if plane is None:
+        return HardwareCounters()
+    matrix = plane.stats.double("matrix_unit_utilization_percent")
+    hbm = plane.stats.double("hbm_utilization_percent")
+    return HardwareCounters(
+        matrix_unit_ratio=None if matrix is None else matrix / 100,
+        hbm_ratio=None if hbm is None else hbm / 100,
+    )
+
+
+def _host(space: Space) -> Host:
+    return Host(
+        file_name=space.file_name,
+        hostname=space.hostname,
+        core_count=len(space.tensor_cores),
+    )
+
+
+def captured_at_ns(space: Space) -> int | None:
+    """Start of the capture in nanoseconds since 1970, where the file has it."""
+    plane = space.named(TASK_ENVIRONMENT)
+    start = plane.stats.int_or_uint("profile_start_time") if plane is not None else 0
+    return start or None
+
+
+def _program_names(space: Space, program_ids: set[int]) -> Mapping[int, str]:
+    """Module names by program id, from module events named `jit_step(123)`."""
+    names: dict[int, str] = {}
+    for plane in space.planes:
+        if plane.is_tpu:
+            for name in plane.event_names:
+                found = _MODULE_NAME.match(name)
+                if found and int(found[2]) in program_ids:
+                    names.setdefault(int(found[2]), found[1])
+    return names
+
+
+def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> list[Diagnostic]:
+    found = []
+    if not len(steps):
+        found.append(no_steps_diagnostic())
+    clamped = sum(core.clamped for core in cores)
+    if clamped:
+        found.append(
+            Diagnostic(
+                severity=Severity.WARNING,
+                code="overlapping-children",
+                message="ops are shorter than the ops inside them, so their self time is "
+                "counted as zero. XProf lets it wrap to 213 days.",
+                remedy="Usually two clocks in one capture; capture again with a newer runtime.",
+                count=clamped,
+            )
+        )
+    negative = sum(core.negative_costs for core in cores)
+    if negative:
+        found.append(
+            Diagnostic(
+                severity=Severity.WARNING,
+                code="negative-cost",
+                message="ops report negative FLOPs or bytes; their cost is shown as unknown.",
+                remedy="The compiler could not count them; a newer compiler may.",
+                count=negative,
+            )
+        )
+    if cores and not next(plane for plane in space.planes if plane.is_tpu).is_tensor_core:
+        found.append(
+            Diagnostic(
+                severity=Severity.INFO,
+                code="sparse-core-first",
+                message="A SparseCore stands before the TensorCores in this file. Peaks are taken "
+                "from the TensorCore; XProf takes the SparseCore's and shows none.",
+            )
+        )
+    return found
+
+
+def no_steps_diagnostic() -> Diagnostic:
+    """The capture has no step that all cores share."""
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="no-steps",
+        message="No step markers were found, so there is no step average and no row per step.",
+        remedy="Wrap your training step in jax.profiler.StepTraceAnnotation.",
+    )

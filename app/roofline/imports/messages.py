@@ -1,0 +1,28 @@
+"""What the server tells the child of an import: what to read, where to write, which limits."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportLimits:
+    """What one import may use. `memory_bytes` is address space beyond the size of the files."""
+
+    memory_bytes: int
+    cpu_seconds: int
+    wall_seconds: float
+    max_unpacked_bytes: int
+    max_unpacked_files: int
+    max_expansion_ratio: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkOrder:
+    """One import for a child: `files` are (name, path, bytes); results go to `results`."""
+
+    profile_id: str
+    created_at: str
+    files: tuple[tuple[str, Path, int], ...]
+    folder: Path
+    results: Path
+    limits: ImportLimits

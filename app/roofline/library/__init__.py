@@ -1,0 +1,1 @@
+"""The profiles of one server: add, find, open, edit and delete them."""

@@ -1,0 +1,192 @@
+"""Devices: what a file reports, and what the analysis computes with once peaks are resolved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+
+
+class DeviceKind(StrEnum):
+    """Which family of accelerator a capture comes from."""
+
+    TPU = "tpu"
+    GPU = "gpu"
+    CPU = "cpu"
+    UNKNOWN = "unknown"
+
+
+class PeakOrigin(StrEnum):
+    """Where a peak comes from; shown beside every peak.
+
+    `PROFILE` is what the capture states, `MEASURED` what a profiler or a benchmark measured,
+    `CALIBRATED` what `roofline calibrate` measured on this machine.
+    """
+
+    PROFILE = "profile"
+    MEASURED = "measured"
+    CATALOGUE = "catalogue"
+    CALIBRATED = "calibrated"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredWork:
+    """Work of a program's kernels as another profiler's hardware counters measured it.
+
+    `flop`, `unit_flop` and `traffic_bytes` (levels that were counted) are those of `time_ps`: the
+    program's own time, over all cores, in the operations that have counters. `matched_kernels` of
+    the `total_kernels` that the other profiler lists run in the program; `source` says where the
+    counters come from.
+    """
+
+    flop: int
+    unit_flop: Mapping[ComputeUnit, int]
+    traffic_bytes: Mapping[MemoryLevel, int]
+    time_ps: int
+    matched_kernels: int
+    total_kernels: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardwareCounters:
+    """Utilisation counted by the hardware over the whole capture, as fractions of the peak.
+
+    `None` where the capture has no such counter. Source of the ratios: the stats
+    `matrix_unit_utilization_percent` and `hbm_utilization_percent` of the host plane; of
+    `measured`, the report of a kernel profiler that was uploaded beside the capture.
+    """
+
+    matrix_unit_ratio: float | None = None
+    hbm_ratio: float | None = None
+    measured: MeasuredWork | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceTraits:
+    """What tells parts of one family apart; `None` where the file does not say.
+
+    `processor_count` is SMs, CUs or CPU cores of one device, `architecture` as the file spells it
+    ("sm_90", "gfx942"), `memory_gbs` its memory's bandwidth in GB/s (1e9), `hostname` the machine's
+    name, which tells a CPU.
+    """
+
+    processor_count: int | None = None
+    clock_ghz: float | None = None
+    memory_bytes: int | None = None
+    memory_gbs: float | None = None
+    architecture: str = ""
+    hostname: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedDevice:
+    """What the file says about its device, per core (TensorCore, GPU), nothing guessed.
+
+    `bandwidth_gbs` holds only levels with a reported, non-zero peak, `unit_gflops` compute peaks
+    by unit and precision; `peak_gflops` is one peak without a precision. `derivation` says, for
+    "compute", a unit's or a level's key, how the importer computed a peak from other numbers of
+    the file. `peak_origin` is `MEASURED` where a profiler measured these peaks.
+    """
+
+    kind: DeviceKind
+    name: str
+    core_count: int
+    peak_gflops: float | None = None
+    unit_gflops: Mapping[ComputeUnit, float] = field(default_factory=dict)
+    bandwidth_gbs: Mapping[MemoryLevel, float]
+    has_megacore: bool = False
+    has_cmem: bool = False
+    has_merged_vmem: bool = False
+    counters: HardwareCounters = HardwareCounters()
+    traits: DeviceTraits = DeviceTraits()
+    derivation: Mapping[str, str] = field(default_factory=dict)
+    peak_origin: PeakOrigin = PeakOrigin.PROFILE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputePeak:
+    """A flat ceiling: one compute unit at one precision, in GFLOP/s per core.
+
+    `unit` is `None` for a peak whose precision nobody names; `id` is then "peak", else the unit's
+    key. `covers` are further units that run at this peak: those that a nameless peak stands for.
+    """
+
+    id: str
+    label: str
+    gflops: float
+    origin: PeakOrigin
+    source: str
+    unit: ComputeUnit | None = None
+    covers: tuple[ComputeUnit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPeak:
+    """A slanted ceiling: one memory level, in GB/s (1e9) per core."""
+
+    level: MemoryLevel
+    gbs: float
+    origin: PeakOrigin
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeakComparison:
+    """A peak on which the profile and the catalogue differ, both per core, and why.
+
+    `id` is the compute peak's id, or the memory level's key; `unit` "gflops" or "gbs". `ratio` is
+    profile over catalogue; both are `None` where the profile has no such peak but should.
+    """
+
+    id: str
+    label: str
+    unit: str
+    profile: float | None
+    catalogue: float
+    ratio: float | None
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """A device ready for analysis: peaks with their origin, main compute peak first.
+
+    `part_id` and `part_name` say which part's published or calibrated peaks were looked up,
+    `comparisons` where they differ from the profile's own.
+    """
+
+    kind: DeviceKind
+    name: str
+    core_count: int
+    compute: tuple[ComputePeak, ...]
+    memory: tuple[MemoryPeak, ...]
+    has_megacore: bool = False
+    has_cmem: bool = False
+    has_merged_vmem: bool = False
+    counters: HardwareCounters = HardwareCounters()
+    part_id: str | None = None
+    part_name: str = ""
+    comparisons: tuple[PeakComparison, ...] = ()
+
+    @property
+    def core_word(self) -> str:
+        """What one core is called: TensorCore, GPU or core."""
+        return {DeviceKind.TPU: "TensorCore", DeviceKind.GPU: "GPU"}.get(self.kind, "core")
+
+    @property
+    def peak_gflops(self) -> float | None:
+        """The main compute peak, or `None` when unknown."""
+        return self.compute[0].gflops if self.compute else None
+
+    def memory_gbs(self, level: MemoryLevel) -> float | None:
+        """Peak bandwidth of `level` in GB/s, or `None` when unknown."""
+        return next((peak.gbs for peak in self.memory if peak.level == level), None)
+
+    def unit_gflops(self, unit: ComputeUnit) -> float | None:
+        """Peak of `unit` in GFLOP/s, or `None` when unknown."""
+        return next(
+            (peak.gflops for peak in self.compute if peak.unit == unit or unit in peak.covers), None
+        )

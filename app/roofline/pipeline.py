@@ -1,0 +1,144 @@
+"""Files → profile → analysis: the same calls for imports, notebooks and the terminal."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.devices import PeakChoice, resolve
+from roofline.devices.this_machine import read_machine
+from roofline.errors import UnknownFormatError, UploadRejectedError
+from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
+from roofline.importers.registry import IMPORTERS, Progress, identify, import_profile, silent
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Diagnostic, Profile, Severity
+
+NAMES_SHOWN = 5
+
+
+def analyse_files(
+    paths: Sequence[Path],
+    *,
+    xprof_compat: bool = False,
+    choice: PeakChoice | None = None,
+    progress: Progress = silent,
+) -> RooflineAnalysis:
+    """The roofline of the files at `paths`, one per host, or archives of them.
+
+    `choice` is the device or the peaks to hold the program against. Raises `RooflineError` with a
+    remedy for files that cannot be read.
+    """
+    sources = [_source(path) for path in paths]
+    with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
+        opened, notes = open_sources(
+            sources, scratch=Path(scratch) / "unpacked", limits=UnpackLimits(), progress=progress
+        )
+        return analyse_sources(
+            opened, notes=notes, xprof_compat=xprof_compat, choice=choice, progress=progress
+        )
+
+
+def open_sources(
+    sources: Sequence[SourceFile],
+    *,
+    scratch: Path,
+    limits: UnpackLimits,
+    progress: Progress,
+) -> tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...]]:
+    """The profile files in `sources`, archives unpacked below `scratch`, and what was skipped.
+
+    Files that no importer reads are skipped if they came from an archive that also holds profiles.
+    """
+    unpacked = unpack(
+        sources,
+        into=scratch,
+        limits=limits,
+        progress=lambda fraction: progress("unpack", fraction),
+    )
+    kept = tuple(file for file in unpacked if file.archive is None or _is_profile(file.source))
+    skipped = [file for file in unpacked if file not in kept]
+    if not kept and skipped:
+        raise _no_profile(skipped)
+    notes = (_skipped_note(skipped),) if skipped else ()
+    return tuple(file.source for file in kept), notes
+
+
+def analyse_sources(
+    sources: Sequence[SourceFile],
+    *,
+    notes: tuple[Diagnostic, ...] = (),
+    xprof_compat: bool = False,
+    choice: PeakChoice | None = None,
+    progress: Progress,
+) -> RooflineAnalysis:
+    """The roofline of `sources`; `notes` join the profile's own diagnostics.
+
+    `choice` is the device or the peaks that the user holds the program against.
+    """
+    profile = import_profile(sources, xprof_compat=xprof_compat, progress=progress)
+    progress("analyse", 0.0)
+    # XProf knows no catalogue, so its numbers are those of the profile's own peaks.
+    device = resolve(
+        profile.device, choice=choice, catalogue=not xprof_compat, machine=read_machine()
+    )
+    noted: Profile = replace(profile, diagnostics=(*profile.diagnostics, *notes))
+    return analyse(noted, device, AnalysisOptions(xprof_compat=xprof_compat))
+
+
+def _source(path: Path) -> SourceFile:
+    if path.is_dir():
+        raise UploadRejectedError(
+            f"{path} is a folder.", remedy=f"Name the profile files: {path}/*.xplane.pb."
+        )
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise UploadRejectedError(
+            f"{path} cannot be read: {(error.strerror or str(error)).lower()}.",
+            remedy="Check the path and its permissions.",
+        ) from error
+    return SourceFile(path)
+
+
+def _is_profile(source: SourceFile) -> bool:
+    try:
+        identify(source)
+    except (UnknownFormatError, UploadRejectedError):
+        return False
+    return True
+
+
+def _no_profile(skipped: Sequence[Unpacked]) -> UnknownFormatError:
+    from roofline.importers.intake.wrong_files import packed_document, refused
+
+    formats = ", ".join(importer.LABEL for importer in IMPORTERS)
+    document = packed_document([file.source.name for file in skipped])
+    if document is not None:
+        return UnknownFormatError(
+            f"{skipped[0].archive} is {document.what}, not a profile.",
+            remedy=document.instead or f"Formats read: {formats}.",
+        )
+    if len(skipped) == 1:
+        found = refused(skipped[0].source, formats)
+        return UnknownFormatError(f"In {skipped[0].archive}: {found.message}", remedy=found.remedy)
+    return UnknownFormatError(
+        f"{skipped[0].archive} holds no profile this server can read, only {_names(skipped)}.",
+        remedy=f"Formats read: {formats}. Pack the files as the profiler wrote them.",
+    )
+
+
+def _skipped_note(skipped: Sequence[Unpacked]) -> Diagnostic:
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="skipped-files",
+        message=f"Files that are no profiles were skipped: {_names(skipped)}.",
+        count=len(skipped),
+    )
+
+
+def _names(files: Sequence[Unpacked]) -> str:
+    shown = ", ".join(file.source.name for file in files[:NAMES_SHOWN])
+    more = len(files) - NAMES_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown

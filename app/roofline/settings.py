@@ -1,0 +1,221 @@
+"""The server's configuration, read once from the environment (`ROOFLINE_…`) at start.
+
+| variable                         | default                   | what it limits                    |
+| -------------------------------- | ------------------------- | --------------------------------- |
+| `ROOFLINE_DATA_DIR`              | `~/.local/share/roofline` | where profiles are kept           |
+| `ROOFLINE_DATABASE_URL`, `…_FILE` | SQLite in the data folder | `postgresql://…`                 |
+| `ROOFLINE_BLOBS`                 | the data folder           | `s3://bucket/prefix`, `gs`, `az`  |
+| `ROOFLINE_RUNNER`                | `local`                   | `local:N` or `procrastinate`      |
+| `ROOFLINE_RETENTION_DAYS`        | for ever                  | age at which profiles are deleted |
+| `ROOFLINE_QUOTA_BYTES`           | none                      | past it, the oldest are deleted   |
+| `ROOFLINE_DISK_RESERVE_BYTES`    | 5 %, at most 2 GiB        | with less left, uploads wait      |
+| `ROOFLINE_HOST`, `_PORT`         | 127.0.0.1, 8000           | the address to listen on          |
+| `ROOFLINE_ALLOWED_HOSTS`         | none                      | `Host` names answered             |
+| `ROOFLINE_AUTH`                  | `open`                    | `open`, `token` or `proxy`        |
+| `ROOFLINE_TOKEN`, `_TOKEN_FILE`  | none                      | mode `token`: what people enter   |
+| `ROOFLINE_ADMIN_TOKEN`, `…_FILE` | none                      | mode `token`: that of admins      |
+| `ROOFLINE_PROXY_HEADER`          | `X-Forwarded-User`        | mode `proxy`: who is signed in    |
+| `ROOFLINE_PROXY_ADDRESSES`       | none                      | networks whose headers are true   |
+| `ROOFLINE_ADMINS`                | none                      | mode `proxy`: users who may all   |
+| `ROOFLINE_METRICS_TOKEN`         | none                      | reads `/metrics`, nothing else    |
+| `ROOFLINE_UPLOADS_PER_HOUR`      | 60, `open`: any number    | uploads of one person or address  |
+| `ROOFLINE_MAX_UPLOAD_BYTES`      | 4 GiB                     | one request's files together      |
+| `ROOFLINE_MAX_FILES`             | 512                       | files of one upload               |
+| `ROOFLINE_MAX_UNPACKED_BYTES`    | 32 GiB                    | all that archives unpack to       |
+| `ROOFLINE_MAX_UNPACKED_FILES`    | 5,000                     | members of archives               |
+| `ROOFLINE_MAX_EXPANSION_RATIO`   | 300                       | unpacked / packed, past 256 MiB   |
+| `ROOFLINE_IMPORT_MEMORY_BYTES`   | 8 GiB                     | address space beyond the files    |
+| `ROOFLINE_IMPORT_CPU_SECONDS`    | 600                       | processor time of one import      |
+| `ROOFLINE_IMPORT_WALL_SECONDS`   | 900                       | duration of one import            |
+| `ROOFLINE_IMPORT_WORKERS`        | processors - 1, 1 to 4    | imports at the same time          |
+| `ROOFLINE_KEPT_ANSWERS_BYTES`    | 32 MiB, 0: none           | memory for answers to repeat      |
+| `ROOFLINE_LOG_FORMAT`            | `text`                    | `text` or `json`                  |
+
+Lists are separated by commas, or written as JSON. A secret is at best in a file that only the
+server may read; the variable of a secret with `_FILE` appended names it.
+"""
+
+import json
+import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from roofline.errors import SettingsError
+
+GIB = 2**30
+LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
+SECRET_LENGTH = 16
+UPLOADS_PER_HOUR = 60
+
+Network = IPv4Network | IPv6Network
+
+
+def _listed(value: object) -> object:
+    """`a, b` or `["a", "b"]` from the environment as a list; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError("it is neither a JSON list nor words between commas") from error
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def _network(value: object) -> object:
+    return ip_network(value, strict=False) if isinstance(value, str) else value
+
+
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+Networks = Annotated[
+    tuple[Annotated[Network, BeforeValidator(_network)], ...], NoDecode, BeforeValidator(_listed)
+]
+
+
+def _default_data_dir() -> Path:
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(base).expanduser() / "roofline"
+
+
+def _default_workers() -> int:
+    return max(1, min(4, (os.cpu_count() or 2) - 1))
+
+
+class Settings(BaseSettings):
+    """Every limit and address of one server; see the module's table."""
+
+    model_config = SettingsConfigDict(env_prefix="ROOFLINE_", frozen=True, extra="ignore")
+
+    data_dir: Path = Field(default_factory=_default_data_dir)
+    database_url: SecretStr | None = None
+    database_url_file: Path | None = None
+    blobs: str | None = None
+    runner: str = ""
+    retention_days: float | None = Field(default=None, gt=0)
+    quota_bytes: int | None = Field(default=None, gt=0)
+    disk_reserve_bytes: int | None = Field(default=None, ge=0)
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=0, le=65_535)
+    allowed_hosts: Words = ()
+    auth: Literal["open", "token", "proxy"] = "open"
+    token: SecretStr | None = None
+    token_file: Path | None = None
+    admin_token: SecretStr | None = None
+    admin_token_file: Path | None = None
+    proxy_header: str = Field(default="X-Forwarded-User", pattern=r"^[A-Za-z0-9-]+$")
+    proxy_addresses: Networks = ()
+    admins: Words = ()
+    metrics_token: SecretStr | None = None
+    metrics_token_file: Path | None = None
+    uploads_per_hour: int | None = Field(default=None, gt=0)
+    max_upload_bytes: int = Field(default=4 * GIB, gt=0)
+    max_files: int = Field(default=512, gt=0)
+    max_unpacked_bytes: int = Field(default=32 * GIB, gt=0)
+    max_unpacked_files: int = Field(default=5_000, gt=0)
+    max_expansion_ratio: int = Field(default=300, gt=0)
+    import_memory_bytes: int = Field(default=8 * GIB, gt=0)
+    import_cpu_seconds: int = Field(default=600, gt=0)
+    import_wall_seconds: float = Field(default=900, gt=0)
+    import_workers: int = Field(default_factory=_default_workers, gt=0)
+    upload_idle_seconds: float = Field(default=60, gt=0)
+    kept_answers_bytes: int = Field(default=32 * 2**20, ge=0)
+    log_format: Literal["text", "json"] = "text"
+
+    @classmethod
+    def from_env(cls, **overrides: object) -> "Settings":
+        """Settings from the environment, `overrides` first; `SettingsError` names a bad value."""
+        try:
+            return cls(**overrides)  # type: ignore[arg-type]
+        except ValidationError as error:
+            raise _explained(error) from error
+
+    @model_validator(mode="after")
+    def _read_secret_files(self) -> Self:
+        for name in ("database_url", "token", "admin_token", "metrics_token"):
+            path: Path | None = getattr(self, f"{name}_file")
+            if path is not None:
+                object.__setattr__(self, name, SecretStr(_read_secret(name, path)))
+        return self
+
+    def check_access(self) -> None:
+        """Refuses a configuration that would let in whom nobody meant; `SettingsError`."""
+        if self.auth == "open" and self.host not in LOOPBACK_NAMES:
+            raise SettingsError(
+                f"Without ROOFLINE_AUTH the server listens on this machine only, not on {self.host}"
+                ": everyone who reaches that address could see and delete every profile.",
+                remedy="Choose who may come in: ROOFLINE_AUTH=token with ROOFLINE_TOKEN_FILE, or"
+                " ROOFLINE_AUTH=proxy behind a proxy that signs people in.",
+            )
+        if self.auth == "token":
+            self._check_token()
+        if self.auth == "proxy" and not self.proxy_addresses:
+            raise SettingsError(
+                f"ROOFLINE_AUTH=proxy believes the header {self.proxy_header}, and anyone can send"
+                " a header.",
+                remedy="Set ROOFLINE_PROXY_ADDRESSES to the proxy's addresses, such as 10.0.0.7/32;"
+                " the header is ignored when it comes from elsewhere.",
+            )
+
+    def _check_token(self) -> None:
+        for name, secret in (("TOKEN", self.token), ("ADMIN_TOKEN", self.admin_token)):
+            if secret is not None and len(secret.get_secret_value()) < SECRET_LENGTH:
+                raise SettingsError(
+                    f"ROOFLINE_{name} can be guessed: it is under {SECRET_LENGTH} characters.",
+                    remedy="Make one with `openssl rand -hex 24`.",
+                )
+        if self.token is None:
+            raise SettingsError(
+                "ROOFLINE_AUTH=token needs the token that people are to enter.",
+                remedy="Put one in a file (`openssl rand -hex 24 > token`) and set"
+                " ROOFLINE_TOKEN_FILE to it.",
+            )
+
+    @property
+    def upload_rate(self) -> int | None:
+        """Uploads of one person or address in an hour; `None` for any number."""
+        if self.uploads_per_hour is None:
+            return None if self.auth == "open" else UPLOADS_PER_HOUR
+        return self.uploads_per_hour
+
+    @property
+    def answered_hosts(self) -> frozenset[str] | None:
+        """The `Host` names to answer, or `None` for any.
+
+        A server on a loopback address answers only to loopback names: otherwise a web site could
+        point its own name at 127.0.0.1 and read the profiles through the visitor's browser.
+        """
+        if self.allowed_hosts:
+            return frozenset(self.allowed_hosts)
+        return LOOPBACK_NAMES if self.host in LOOPBACK_NAMES else None
+
+
+def forget_secrets() -> None:
+    """Takes secrets out of the environment once they are read, so that no import inherits them."""
+    for name in ("TOKEN", "ADMIN_TOKEN", "METRICS_TOKEN", "DATABASE_URL"):
+        os.environ.pop(f"ROOFLINE_{name}", None)
+
+
+def _read_secret(name: str, path: Path) -> str:
+    try:
+        return path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise SettingsError(
+            f"ROOFLINE_{name.upper()}_FILE names {path}, which cannot be read: {reason}.",
+            remedy="Give the server's user the right to read it, or correct the path.",
+        ) from error
+
+
+def _explained(error: ValidationError) -> SettingsError:
+    first = error.errors()[0]
+    name = "_".join(str(part) for part in first["loc"] if isinstance(part, str)).upper()
+    # A secret is not repeated, not even a bad one.
+    value = "" if "TOKEN" in name else f" {first.get('input')!r}"
+    return SettingsError(
+        f"ROOFLINE_{name} cannot be{value or ' this'}: {first['msg'].lower()}.",
+        remedy=f"Correct or unset ROOFLINE_{name} and start again.",
+    )

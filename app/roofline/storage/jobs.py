@@ -1,0 +1,177 @@
+"""The job table: which imports are due, who runs each, and how far it is.
+
+Whatever delivers job ids may deliver one twice or never: who runs a job is decided by its lease,
+and a lease that ran out makes the job due again. Times are Unix seconds of the machines' clocks,
+which must agree to a few seconds.
+"""
+
+import secrets
+import time
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from roofline.errors import RooflineError
+from roofline.storage.database import Database
+from roofline.storage.records import CANCELLED, DONE, FAILED, QUEUED, RUNNING, Job, JobKind
+from roofline.storage.statements import error_columns, error_of
+from roofline.storage.tables import job
+
+LEASE_S = 30.0
+MAX_ATTEMPTS = 3
+_UNDER_WAY = job.c.state.in_([QUEUED, RUNNING])
+
+
+class JobStore:
+    """Jobs in `database`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, job_id: str) -> Job | None:
+        """A job, whatever its state."""
+        with self._database.read() as connection:
+            row = connection.execute(select(job).where(job.c.id == job_id)).first()
+        return None if row is None else _job(row)
+
+    def newest(self, profile_id: str) -> Job | None:
+        """The job that was added last for a profile."""
+        by_age = select(job).where(job.c.profile_id == profile_id).order_by(job.c.created_at.desc())
+        with self._database.read() as connection:
+            row = connection.execute(by_age.limit(1)).first()
+        return None if row is None else _job(row)
+
+    def add(self, profile_id: str, kind: JobKind, version: str) -> str | None:
+        """A queued job's id; `None` when one is under way for the profile, or that has gone."""
+        try:
+            with self._database.write() as connection:
+                return insert_job(connection, profile_id, kind, version)
+        except IntegrityError:
+            return None
+
+    def claim(self, job_id: str, owner: str, version: str) -> Job | None:
+        """The job, now run by `owner`; `None` when not due, or for code of another version."""
+        now = time.time()
+        expired = and_(job.c.state == RUNNING, job.c.lease_until < now)
+        statement = (
+            update(job)
+            .where(job.c.id == job_id, job.c.version == version)
+            .where(or_(job.c.state == QUEUED, expired))
+            .values(
+                state=RUNNING,
+                owner=owner,
+                lease_until=now + LEASE_S,
+                attempts=job.c.attempts + 1,
+                phase="queued",
+                fraction=0.0,
+            )
+        )
+        with self._database.write() as connection:
+            if connection.execute(statement).rowcount != 1:
+                return None
+            row = connection.execute(select(job).where(job.c.id == job_id)).one()
+        return _job(row)
+
+    def beat(self, job_id: str, owner: str, phase: str, fraction: float) -> bool:
+        """Renews the lease; false when the job is no longer `owner`'s and must be stopped."""
+        values = {"lease_until": time.time() + LEASE_S, "phase": phase, "fraction": fraction}
+        with self._database.write() as connection:
+            statement = update(job).where(_owned(job_id, owner)).values(values)
+            return connection.execute(statement).rowcount == 1
+
+    def release(self, job_id: str, owner: str) -> None:
+        """Gives a job back that was interrupted through no fault of its own."""
+        values = {"state": QUEUED, "owner": None, "lease_until": None, "phase": "queued"}
+        with self._database.write() as connection:
+            connection.execute(
+                update(job)
+                .where(_owned(job_id, owner))
+                .values(attempts=job.c.attempts - 1, fraction=0.0, **values)
+            )
+
+    def due(self, version: str, *, older_than_s: float = 0.0) -> list[str]:
+        """Jobs to be delivered (again), the oldest first, from now on for code of `version`.
+
+        Those queued for `older_than_s`, and those whose lease ran out. Their version may be that
+        of workers which have been replaced since.
+        """
+        now = time.time()
+        queued = and_(job.c.state == QUEUED, job.c.created_at <= now - older_than_s)
+        lost = and_(job.c.state == RUNNING, job.c.lease_until < now)
+        with self._database.read() as connection:
+            statement = select(job.c.id).where(or_(queued, lost)).order_by(job.c.created_at)
+            found = list(connection.execute(statement).scalars())
+        if found:
+            with self._database.write() as connection:
+                connection.execute(update(job).where(job.c.id.in_(found)).values(version=version))
+        return found
+
+    def take_back(self) -> None:
+        """Makes every running job due at once: their process is known to have ended."""
+        with self._database.write() as connection:
+            connection.execute(
+                update(job).where(job.c.state == RUNNING).values(state=QUEUED, owner=None)
+            )
+
+    def under_way(self, profile_ids: list[str]) -> set[str]:
+        """Those of `profile_ids` with a queued or running job."""
+        statement = select(job.c.profile_id).where(_UNDER_WAY, job.c.profile_id.in_(profile_ids))
+        with self._database.read() as connection:
+            return set(connection.execute(statement).scalars())
+
+
+def insert_job(connection: Connection, profile_id: str, kind: JobKind, version: str) -> str:
+    """Adds a queued job; `IntegrityError` if one is under way for the profile."""
+    job_id = secrets.token_hex(12)
+    values = {"id": job_id, "profile_id": profile_id, "kind": kind, "version": version}
+    rest = {"state": QUEUED, "phase": "queued", "fraction": 0.0, "created_at": time.time()}
+    connection.execute(insert(job).values(**values, **rest))
+    return job_id
+
+
+def end_job(
+    connection: Connection, job_id: str, owner: str, error: RooflineError | None = None
+) -> bool:
+    """Notes how a job ended; false when it is no longer `owner`'s: its outcome does not count."""
+    state = DONE if error is None else FAILED
+    values = {"state": state, "owner": None, "lease_until": None, "finished_at": time.time()}
+    statement = update(job).where(_owned(job_id, owner)).values(**values, **error_columns(error))
+    return connection.execute(statement).rowcount == 1
+
+
+def cancel_jobs(connection: Connection, profile_id: str, error: RooflineError) -> bool:
+    """Cancels what is under way for a profile; false when nothing is."""
+    statement = (
+        update(job)
+        .where(job.c.profile_id == profile_id, _UNDER_WAY)
+        .values(state=CANCELLED, owner=None, finished_at=time.time(), **error_columns(error))
+    )
+    return connection.execute(statement).rowcount > 0
+
+
+def count_jobs(connection: Connection) -> dict[str, int]:
+    """How many jobs there are in each state."""
+    statement = select(job.c.state, func.count()).group_by(job.c.state)
+    return {str(state): int(count) for state, count in connection.execute(statement)}
+
+
+def _owned(job_id: str, owner: str) -> Any:
+    return and_(job.c.id == job_id, job.c.owner == owner, job.c.state == RUNNING)
+
+
+def _job(row: "Row[Any]") -> Job:
+    return Job(
+        id=row.id,
+        profile_id=row.profile_id,
+        kind=row.kind,
+        version=row.version,
+        state=row.state,
+        attempts=row.attempts,
+        phase=row.phase,
+        fraction=row.fraction,
+        created_at=row.created_at,
+        finished_at=row.finished_at,
+        lease_until=row.lease_until,
+        error=error_of(row),
+    )

@@ -1,0 +1,122 @@
+"""Blobs in S3, Google Cloud Storage or Azure, through obstore.
+
+`s3://bucket/prefix?endpoint=http://…` names the place; who we are comes from the environment, as
+obstore reads it (AWS_ACCESS_KEY_ID and the like). The tests run against moto's S3; Google and Azure
+share the code but could not be tried.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from roofline.errors import SettingsError, StoreUnavailableError
+from roofline.storage.blobs import CHUNK_BYTES, BlobInfo
+
+try:
+    import obstore
+    from obstore.exceptions import BaseError
+    from obstore.store import ObjectStore, from_url
+except ModuleNotFoundError as error:
+    raise SettingsError(
+        "ROOFLINE_BLOBS names an object store, which needs the Python package obstore.",
+        remedy="Install Roofline with its team extra: pip install 'roofline[team]'.",
+    ) from error
+
+_OPTIONS = {"endpoint", "region"}
+# A request is tried again for this long; obstore's own three minutes are longer than people wait.
+RETRY_S = 15.0
+
+
+class ObjectBlobs:
+    """Blobs in the bucket of `place`, all keys below its prefix."""
+
+    def __init__(self, place: str) -> None:
+        self._store = _connect(place)
+
+    @property
+    def folder(self) -> Path | None:
+        """See `BlobStore`."""
+        return None
+
+    def put(self, key: str, staged: Path) -> None:
+        """See `BlobStore`. Bytes that are there already, by their size, are not sent again."""
+        if self.head(key) != staged.stat().st_size:
+            with _explained():
+                obstore.put(self._store, key, staged)  # in parts, when large
+
+    def open(self, key: str) -> Iterator[bytes]:
+        """See `BlobStore`."""
+        with _explained():
+            for chunk in obstore.get(self._store, key).stream(min_chunk_size=CHUNK_BYTES):
+                yield bytes(chunk)
+
+    def head(self, key: str) -> int | None:
+        """See `BlobStore`."""
+        try:
+            with _explained():
+                return int(obstore.head(self._store, key)["size"])
+        except FileNotFoundError:
+            return None
+
+    def list(self, prefix: str) -> Iterator[BlobInfo]:
+        """See `BlobStore`."""
+        with _explained():
+            for batch in obstore.list(self._store, prefix):
+                for found in batch:
+                    yield BlobInfo(
+                        key=found["path"],
+                        size_bytes=found["size"],
+                        modified_at=found["last_modified"].timestamp(),
+                    )
+
+    def delete(self, key: str) -> None:
+        """See `BlobStore`."""
+        try:
+            with _explained():
+                obstore.delete(self._store, key)
+        except FileNotFoundError:
+            return
+
+    def drop_unfinished(self, prefix: str, before: float) -> int:
+        """See `BlobStore`. An object store shows whole objects only."""
+        return 0
+
+
+def _connect(place: str) -> ObjectStore:
+    address = urlsplit(place)
+    options: dict[str, Any] = dict(parse_qsl(address.query))
+    if unknown := set(options) - _OPTIONS:
+        raise _refused(f"it does not take {', '.join(sorted(unknown))}")
+    local = str(options.get("endpoint", "")).startswith("http://")
+    try:
+        return from_url(
+            address._replace(query="").geturl(),
+            client_options={"allow_http": local},
+            retry_config={"retry_timeout": timedelta(seconds=RETRY_S)},
+            **options,
+        )
+    except (BaseError, ValueError) as error:
+        raise _refused(str(error).splitlines()[0]) from error
+
+
+def _refused(why: str) -> SettingsError:
+    return SettingsError(
+        f"ROOFLINE_BLOBS cannot be used: {why}.",
+        remedy="Write it as s3://bucket/prefix?endpoint=https://…&region=…, without secrets.",
+    )
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (BaseError, OSError) as error:
+        raise StoreUnavailableError(
+            "The object store of this server cannot be used now.",
+            remedy="Try again; if it lasts, check ROOFLINE_BLOBS and its credentials.",
+        ) from error

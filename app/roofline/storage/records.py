@@ -1,0 +1,178 @@
+"""What is stored about profiles and jobs, as plain data. Times are ISO 8601 in UTC."""
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal, NewType
+
+from roofline.errors import RooflineError
+
+ProfileId = NewType("ProfileId", str)
+
+IMPORTING, READY, FAILED = "importing", "ready", "failed"
+QUEUED, RUNNING, DONE, CANCELLED = "queued", "running", "done", "cancelled"
+
+JobKind = Literal["import", "analyse"]
+
+
+def new_profile_id() -> ProfileId:
+    """An id nobody can guess (128 bits): who has the link may see the profile."""
+    return ProfileId(secrets.token_urlsafe(16))
+
+
+def timestamp(ahead: timedelta = timedelta(0)) -> str:
+    """The present time plus `ahead`, to the second: 2026-01-31T12:00:00Z. Sorts as text."""
+    moment = datetime.now(UTC) + ahead
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """One raw file of a profile; `name` is what the user called it."""
+
+    name: str
+    size_bytes: int
+    sha256: str
+    stored_bytes: int | None = None  # on the disk, compressed
+    host: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawFile:
+    """A raw file to be sent: `chunks()` gives its `size_bytes` bytes, unpacked, from the start."""
+
+    name: str
+    size_bytes: int
+    sha256: str
+    chunks: Callable[[], Iterator[bytes]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What lists show of a profile; `bound_*` and `efficiency_ratio` are `None` when unknown."""
+
+    device: str
+    device_kind: str
+    core_count: int
+    core_word: str
+    host_count: int
+    op_count: int
+    bound_by: str | None
+    bound_kind: str | None
+    bound_token: str | None
+    efficiency_ratio: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What an import found; `hosts` are host names by file name, as far as they are known."""
+
+    format: str
+    summary: Summary
+    hosts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """One ready profile as stored; `sample` names a bundled file, `note` is plain text."""
+
+    id: ProfileId
+    title: str
+    created_at: str
+    format: str
+    files: tuple[StoredFile, ...]
+    summary: Summary
+    sample: str | None = None
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    uploader: str | None = None
+    pinned: bool = False
+    expires_at: str | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all its files."""
+        return sum(file.size_bytes for file in self.files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewProfile:
+    """A profile to be imported. `delete_token_hash` is that of a secret given to the uploader."""
+
+    id: ProfileId
+    title: str
+    created_at: str
+    files: tuple[StoredFile, ...]
+    sample: str | None = None
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    uploader: str | None = None
+    expires_at: str | None = None
+    delete_token_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """A profile that is not ready: being imported (`error` is `None`) or failed."""
+
+    id: ProfileId
+    title: str
+    created_at: str
+    files: tuple[StoredFile, ...]
+    uploader: str | None
+    error: RooflineError | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ownership:
+    """Who may change a profile: its uploader, and who knows the secret with this hash."""
+
+    uploader: str | None
+    delete_token_hash: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One page of a search; `total` counts all that match."""
+
+    profiles: tuple[Manifest, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facets:
+    """Values to filter by, each with the number of ready profiles, the most frequent first."""
+
+    devices: tuple[tuple[str, int], ...]
+    tags: tuple[tuple[str, int], ...]
+    uploaders: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStats:
+    """Sizes of the store. `raw_bytes` counts each profile's files, `stored_bytes` shared once."""
+
+    profile_count: int
+    raw_bytes: int
+    stored_bytes: int
+    queued_jobs: int
+    running_jobs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One import, or one analysis again by newer code. `lease_until` is in Unix seconds."""
+
+    id: str
+    profile_id: ProfileId
+    kind: JobKind
+    version: str
+    state: str
+    attempts: int
+    phase: str
+    fraction: float
+    created_at: float
+    finished_at: float | None
+    lease_until: float | None
+    error: RooflineError | None

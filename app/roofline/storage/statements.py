@@ -1,0 +1,415 @@
+"""Every statement on profiles, their files and tags. What differs between systems is elsewhere."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from roofline.errors import RooflineError, describe, error_from
+from roofline.storage.records import (
+    FAILED,
+    IMPORTING,
+    READY,
+    Facets,
+    Listing,
+    Manifest,
+    NewProfile,
+    Ownership,
+    Pending,
+    ProfileId,
+    StoredFile,
+    Summary,
+)
+from roofline.storage.tables import file, instance, profile, result, sweep_log, tag
+
+FACET_LIMIT = 50
+_HOLDS_FILES = profile.c.state.in_([IMPORTING, READY])
+
+
+def error_columns(error: RooflineError | None) -> dict[str, str | None]:
+    """`error` as the three columns of a profile or job."""
+    found = describe(error) if error is not None else {}
+    return {f"error_{name}": found.get(name) for name in ("code", "message", "remedy")}
+
+
+def error_of(row: "Row[Any]") -> RooflineError | None:
+    """The error in the three columns of `row`."""
+    if row.error_code is None:
+        return None
+    fields = {name: getattr(row, f"error_{name}") for name in ("code", "message", "remedy")}
+    return error_from(fields)
+
+
+def add(connection: Connection, new: NewProfile) -> None:
+    """A profile that is to be imported, with its files and tags."""
+    values = {
+        "id": new.id,
+        "title": new.title,
+        "note": new.note,
+        "uploader": new.uploader,
+        "created_at": new.created_at,
+        "state": IMPORTING,
+        "sample": new.sample,
+        "expires_at": new.expires_at,
+        "delete_token_hash": new.delete_token_hash,
+    }
+    connection.execute(insert(profile).values(values))
+    add_files(connection, new.id, new.files)
+    set_tags(connection, new.id, new.tags)
+
+
+def add_files(connection: Connection, profile_id: str, files: Sequence[StoredFile]) -> None:
+    """The files of a profile, in their order."""
+    rows = [
+        {"profile_id": profile_id, "position": position, **asdict(one)}
+        for position, one in enumerate(files)
+    ]
+    if rows:
+        connection.execute(insert(file), rows)
+
+
+def set_hosts(connection: Connection, profile_id: str, hosts: Mapping[str, str]) -> None:
+    """Notes which host each file comes from, by the file's name."""
+    for name, host in hosts.items():
+        connection.execute(
+            update(file)
+            .where(file.c.profile_id == profile_id, file.c.name == name)
+            .values(host=host)
+        )
+
+
+def set_tags(connection: Connection, profile_id: str, tags: Iterable[str]) -> None:
+    """Replaces the tags of a profile."""
+    connection.execute(delete(tag).where(tag.c.profile_id == profile_id))
+    rows = [{"profile_id": profile_id, "name": name} for name in dict.fromkeys(tags)]
+    if rows:
+        connection.execute(insert(tag), rows)
+
+
+def set_ready(connection: Connection, profile_id: str, format_name: str, summary: Summary) -> bool:
+    """What an import found; false if the profile has gone or is no longer importing."""
+    statement = (
+        update(profile)
+        .where(profile.c.id == profile_id, profile.c.state == IMPORTING)
+        .values(
+            state=READY,
+            format=format_name,
+            device=summary.device,
+            bound_by=summary.bound_by,
+            efficiency_ratio=summary.efficiency_ratio,
+            summary=orjson.dumps(asdict(summary)).decode(),
+        )
+    )
+    return connection.execute(statement).rowcount == 1
+
+
+def set_failed(
+    connection: Connection, profile_id: str, error: RooflineError, expires_at: str
+) -> bool:
+    """Why an import failed; false if the profile has gone or was imported before."""
+    statement = (
+        update(profile)
+        .where(profile.c.id == profile_id, profile.c.state == IMPORTING)
+        .values(state=FAILED, expires_at=expires_at, pinned=False, **error_columns(error))
+    )
+    return connection.execute(statement).rowcount == 1
+
+
+def edit(connection: Connection, profile_id: str, values: Mapping[str, object]) -> bool:
+    """Changes columns of a profile; false if there is none."""
+    if not values:
+        return state(connection, profile_id) is not None
+    statement = update(profile).where(profile.c.id == profile_id).values(values)
+    return connection.execute(statement).rowcount == 1
+
+
+def remove(connection: Connection, profile_id: str) -> bool:
+    """Deletes a profile and all rows that belong to it; false if there is none."""
+    return connection.execute(delete(profile).where(profile.c.id == profile_id)).rowcount == 1
+
+
+def state(connection: Connection, profile_id: str) -> str | None:
+    """`importing`, `ready`, `failed`, or `None` when there is no such profile."""
+    found = connection.execute(select(profile.c.state).where(profile.c.id == profile_id)).scalar()
+    return None if found is None else str(found)
+
+
+def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
+    """One profile, whatever its state."""
+    row = connection.execute(select(profile).where(profile.c.id == profile_id)).first()
+    if row is None:
+        return None
+    files = _files(connection, [profile_id]).get(profile_id, ())
+    if row.state != READY:
+        return Pending(
+            id=row.id,
+            title=row.title,
+            created_at=row.created_at,
+            files=files,
+            uploader=row.uploader,
+            error=error_of(row),
+        )
+    return _manifest(row, files, _tags(connection, [profile_id]).get(profile_id, ()))
+
+
+def by_sample(connection: Connection, key: str) -> ProfileId | None:
+    """The profile of a bundled sample that is ready or being imported."""
+    statement = select(profile.c.id).where(profile.c.sample == key, _HOLDS_FILES).limit(1)
+    found = connection.execute(statement).scalar()
+    return None if found is None else ProfileId(found)
+
+
+def ownership(connection: Connection, profile_id: str) -> Ownership | None:
+    """Who may change a profile."""
+    columns = select(profile.c.uploader, profile.c.delete_token_hash)
+    row = connection.execute(columns.where(profile.c.id == profile_id)).first()
+    if row is None:
+        return None
+    return Ownership(uploader=row.uploader, delete_token_hash=row.delete_token_hash)
+
+
+def search(
+    connection: Connection,
+    *,
+    words: Sequence[str],
+    equal: Mapping[str, str],
+    offset: int,
+    limit: int,
+) -> Listing:
+    """Ready profiles with every word; `equal` may hold `tag`, `device` and `uploader`."""
+    wanted = and_(
+        profile.c.state == READY,
+        *(_has_word(word) for word in words),
+        *(_equals(name, value) for name, value in equal.items()),
+    )
+    total = connection.execute(select(func.count()).select_from(profile).where(wanted)).scalar_one()
+    order = (profile.c.pinned.desc(), profile.c.created_at.desc(), profile.c.number.desc())
+    page = select(profile).where(wanted).order_by(*order).offset(offset).limit(limit)
+    return Listing(profiles=_manifests(connection, page), total=total)
+
+
+def recent(connection: Connection, limit: int) -> tuple[Manifest, ...]:
+    """The newest ready profiles, newest first."""
+    order = (profile.c.created_at.desc(), profile.c.number.desc())
+    page = select(profile).where(profile.c.state == READY).order_by(*order).limit(limit)
+    return _manifests(connection, page)
+
+
+def _has_word(word: str) -> ColumnElement[bool]:
+    columns = (profile.c.title, profile.c.note, profile.c.device, profile.c.uploader)
+    tags = _of_profile(tag).where(tag.c.name.icontains(word, autoescape=True))
+    names = _of_profile(file).where(file.c.name.icontains(word, autoescape=True))
+    return or_(
+        *(column.icontains(word, autoescape=True) for column in columns),
+        exists(tags),
+        exists(names),
+    )
+
+
+def _equals(name: str, value: str) -> ColumnElement[bool]:
+    if name == "tag":
+        return exists(_of_profile(tag).where(tag.c.name == value))
+    column: ColumnElement[str] = profile.c[name]
+    return column == value
+
+
+def _of_profile(table: Any) -> "Select[Any]":
+    return select(table.c.profile_id).where(table.c.profile_id == profile.c.id)
+
+
+def facets(connection: Connection) -> Facets:
+    """How many ready profiles there are of each device, tag and uploader."""
+    return Facets(
+        devices=_counts(connection, profile.c.device),
+        tags=_counts(connection, tag.c.name),
+        uploaders=_counts(connection, profile.c.uploader),
+    )
+
+
+def _counts(connection: Connection, column: ColumnElement[str]) -> tuple[tuple[str, int], ...]:
+    count = func.count()
+    tagged = profile.join(tag, tag.c.profile_id == profile.c.id)
+    statement = (
+        select(column, count)
+        .select_from(tagged if column is tag.c.name else profile)
+        .where(profile.c.state == READY, column.is_not(None))
+        .group_by(column)
+        .order_by(count.desc(), column)
+        .limit(FACET_LIMIT)
+    )
+    return tuple((str(value), int(number)) for value, number in connection.execute(statement))
+
+
+def _manifests(connection: Connection, page: "Select[Any]") -> tuple[Manifest, ...]:
+    rows = connection.execute(page).all()
+    ids = [row.id for row in rows]
+    files, tags = _files(connection, ids), _tags(connection, ids)
+    return tuple(_manifest(row, files.get(row.id, ()), tags.get(row.id, ())) for row in rows)
+
+
+def _manifest(row: "Row[Any]", files: tuple[StoredFile, ...], tags: tuple[str, ...]) -> Manifest:
+    return Manifest(
+        id=row.id,
+        title=row.title,
+        created_at=row.created_at,
+        format=row.format,
+        files=files,
+        summary=Summary(**orjson.loads(row.summary)),
+        sample=row.sample,
+        note=row.note,
+        tags=tags,
+        uploader=row.uploader,
+        pinned=row.pinned,
+        expires_at=row.expires_at,
+    )
+
+
+def _files(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[StoredFile, ...]]:
+    ordered = select(file).where(file.c.profile_id.in_(ids))
+    found: dict[str, tuple[StoredFile, ...]] = {}
+    for row in connection.execute(ordered.order_by(file.c.profile_id, file.c.position)):
+        found[row.profile_id] = (*found.get(row.profile_id, ()), _stored_file(row))
+    return found
+
+
+def _stored_file(row: "Row[Any]") -> StoredFile:
+    return StoredFile(
+        name=row.name,
+        size_bytes=row.size_bytes,
+        sha256=row.sha256,
+        stored_bytes=row.stored_bytes,
+        host=row.host,
+    )
+
+
+def _tags(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    ordered = select(tag).where(tag.c.profile_id.in_(ids)).order_by(tag.c.profile_id, tag.c.name)
+    found: dict[str, tuple[str, ...]] = {}
+    for row in connection.execute(ordered):
+        found[row.profile_id] = (*found.get(row.profile_id, ()), row.name)
+    return found
+
+
+def digests_of(connection: Connection, profile_id: str) -> frozenset[str]:
+    """The digests of a profile's files."""
+    statement = select(file.c.sha256).where(file.c.profile_id == profile_id)
+    return frozenset(connection.execute(statement).scalars())
+
+
+def referenced(connection: Connection, digests: Iterable[str] | None = None) -> frozenset[str]:
+    """Of `digests`, or of all, those whose bytes a profile needs."""
+    statement = select(file.c.sha256).distinct().join(profile).where(_HOLDS_FILES)
+    if digests is not None:
+        statement = statement.where(file.c.sha256.in_(list(digests)))
+    return frozenset(connection.execute(statement).scalars())
+
+
+def needed_files(connection: Connection) -> list[tuple[str, StoredFile]]:
+    """Every file whose bytes must be there, with the id of its profile."""
+    statement = select(file).join(profile).where(_HOLDS_FILES).order_by(profile.c.number)
+    return [(row.profile_id, _stored_file(row)) for row in connection.execute(statement)]
+
+
+def profile_ids(connection: Connection) -> frozenset[str]:
+    """Every profile, whatever its state."""
+    return frozenset(connection.execute(select(profile.c.id)).scalars())
+
+
+def ids_in_state(connection: Connection, wanted: str) -> frozenset[str]:
+    """The profiles in a state."""
+    statement = select(profile.c.id).where(profile.c.state == wanted)
+    return frozenset(connection.execute(statement).scalars())
+
+
+def due(connection: Connection, now: str) -> list[tuple[str, str]]:
+    """Profiles past their expiry that nobody pinned: id and title."""
+    statement = select(profile.c.id, profile.c.title).where(
+        profile.c.expires_at.is_not(None), profile.c.expires_at <= now, profile.c.pinned.is_(False)
+    )
+    return [(row.id, row.title) for row in connection.execute(statement)]
+
+
+def unpinned_by_age(connection: Connection) -> list[tuple[str, str]]:
+    """Ready profiles that nobody pinned, the oldest first: id and title."""
+    statement = (
+        select(profile.c.id, profile.c.title)
+        .where(profile.c.state == READY, profile.c.pinned.is_(False))
+        .order_by(profile.c.created_at, profile.c.number)
+    )
+    return [(row.id, row.title) for row in connection.execute(statement)]
+
+
+def sizes(connection: Connection) -> tuple[int, int, int]:
+    """Number of ready profiles, bytes of all files, and bytes kept (shared ones once)."""
+    count = connection.execute(
+        select(func.count()).select_from(profile).where(profile.c.state == READY)
+    ).scalar_one()
+    raw = select(func.coalesce(func.sum(file.c.size_bytes), 0)).join(profile).where(_HOLDS_FILES)
+    kept = func.max(func.coalesce(file.c.stored_bytes, file.c.size_bytes)).label("kept")
+    each = select(kept).join(profile).where(_HOLDS_FILES).group_by(file.c.sha256).subquery()
+    stored = select(func.coalesce(func.sum(each.c.kept), 0))
+    raw_bytes, stored_bytes = (connection.execute(one).scalar_one() for one in (raw, stored))
+    return count, int(raw_bytes), int(stored_bytes)
+
+
+def set_result(
+    connection: Connection, profile_id: str, version: str, blob_key: str | None, size_bytes: int
+) -> None:
+    """Notes the one set of results a profile has."""
+    connection.execute(delete(result).where(result.c.profile_id == profile_id))
+    values = {"version": version, "blob_key": blob_key, "size_bytes": size_bytes}
+    connection.execute(insert(result).values(profile_id=profile_id, **values))
+
+
+def result_key(connection: Connection, profile_id: str, version: str) -> str | None:
+    """Where the packed results of a profile lie in the object store."""
+    statement = select(result.c.blob_key).where(
+        result.c.profile_id == profile_id, result.c.version == version
+    )
+    return connection.execute(statement).scalar()
+
+
+def result_keys(connection: Connection) -> frozenset[str]:
+    """Every key of packed results."""
+    statement = select(result.c.blob_key).where(result.c.blob_key.is_not(None))
+    return frozenset(connection.execute(statement).scalars())
+
+
+def instance_id(connection: Connection) -> str:
+    """What the raw files of this database are marked with."""
+    return str(connection.execute(select(instance.c.id)).scalar_one())
+
+
+def log_sweep(
+    connection: Connection,
+    *,
+    at: str,
+    action: str,
+    subject: str,
+    title: str | None = None,
+    size_bytes: int | None = None,
+) -> None:
+    """Notes what was removed or repaired without a person asking for it."""
+    values = {"at": at, "action": action, "subject": subject, "title": title}
+    connection.execute(insert(sweep_log).values(size_bytes=size_bytes, **values))
+
+
+def sweeps(connection: Connection, limit: int) -> list[dict[str, Any]]:
+    """The newest entries of the log of removals, newest first."""
+    rows = connection.execute(select(sweep_log).order_by(sweep_log.c.number.desc()).limit(limit))
+    return [dict(row._mapping) for row in rows]

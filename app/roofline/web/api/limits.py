@@ -1,0 +1,192 @@
+"""What this server takes, and how long it keeps it: for whoever is about to upload.
+
+The same list as a page (`/limits`) and as JSON. A limit that is not set is `None`: there is none.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from fastapi import APIRouter, Request, Response
+
+from roofline.library import labels
+from roofline.settings import Settings
+from roofline.storage.jobs import MAX_ATTEMPTS
+from roofline.storage.profiles import FAILURES_KEPT
+from roofline.web.api import events
+from roofline.web.api import routes as api
+from roofline.web.api.uploads import MIN_BYTES_PER_S
+from roofline.web.http import guard, login, sessions
+from roofline.web.pages import views
+from roofline.web.pages.routes import Pages
+
+Unit = Literal["bytes", "s", "days", "count", "ratio", "characters"]
+
+router = APIRouter(tags=["server"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """One limit: `value` in `unit`, `null` for none, and what happens past it.
+
+    `setting` is the environment variable by which the server's operator chooses it; empty where it
+    is part of the program.
+    """
+
+    id: str
+    label: str
+    value: int | float | None
+    unit: Unit
+    past: str
+    setting: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitGroup:
+    """Limits that concern one thing."""
+
+    title: str
+    limits: tuple[Limit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitList:
+    """Every limit of this server."""
+
+    groups: tuple[LimitGroup, ...]
+
+
+class _Told(NamedTuple):
+    """A limit as it is told; without `value` it is the setting of this name."""
+
+    id: str
+    label: str
+    unit: Unit
+    past: str
+    value: int | float | None = None
+
+
+_NO_BOMB = "Past the first 256 MiB it is taken for a bomb."
+_STOPPED = "The import is stopped and says so."
+_FAILS = "The import fails and says so."
+_NEXT_TIME = "Refused with 429, which says when to try again."
+_INSTEAD = "Refused with 429; pages ask for the state instead."
+_WITH_400 = "Refused with 400."
+
+_GROUPS: dict[str, tuple[_Told, ...]] = {
+    "One upload": (
+        _Told("max_upload_bytes", "Files together, as sent", "bytes", "Refused with 413."),
+        _Told("max_files", "Files", "count", "Refused with 400. Pack them as one archive."),
+        _Told("upload_idle_seconds", "Pause in between", "s", "The upload is given up."),
+        _Told("rate", "Slowest pace, in bytes/s", "count", "It is given up.", MIN_BYTES_PER_S),
+        _Told("uploads_per_hour", "Uploads of one person in an hour", "count", _NEXT_TIME),
+        _Told("title", "Title", "characters", "It is cut.", labels.TITLE_LENGTH),
+        _Told("note", "Note", "characters", _WITH_400, labels.NOTE_LENGTH),
+        _Told("tags", "Tags", "count", _WITH_400, labels.MAX_TAGS),
+        _Told("tag", "One tag", "characters", _WITH_400, labels.TAG_LENGTH),
+    ),
+    "Archives in it": (
+        _Told("max_unpacked_bytes", "Unpacked, all together", "bytes", _FAILS),
+        _Told("max_unpacked_files", "Files in them", "count", _FAILS),
+        _Told("max_expansion_ratio", "Unpacked to packed", "ratio", _NO_BOMB),
+        _Told("nesting", "Archives in each other", "count", "The inner one is not opened.", 1),
+    ),
+    "Its import": (
+        _Told("import_memory_bytes", "Memory beside the files", "bytes", _STOPPED),
+        _Told("import_wall_seconds", "Duration", "s", _STOPPED),
+        _Told("import_cpu_seconds", "Processor time", "s", _STOPPED),
+        _Told("attempts", "Tries, where the server ends", "count", "It has failed.", MAX_ATTEMPTS),
+        _Told("wait", "An answer waits for it", "s", "It goes on by itself.", api.MAX_WAIT_S),
+    ),
+    "How long it is kept": (
+        _Told("retention_days", "A profile that is not pinned", "days", "It is deleted."),
+        _Told("quota_bytes", "All raw files, compressed", "bytes", "The oldest are deleted."),
+        _Told("failures", "Why an import failed", "days", "It is forgotten.", FAILURES_KEPT.days),
+    ),
+    "Reading": (
+        _Told("list", "Profiles in one answer", "count", "Ask with offset.", api.RECENT_LIMIT),
+        _Told(
+            "streams_per_address",
+            "Imports followed at once, from one address",
+            "count",
+            _INSTEAD,
+            events.STREAMS_PER_ADDRESS,
+        ),
+        _Told("streams", "Imports followed at once, by all", "count", _INSTEAD, events.STREAMS),
+        _Told("body", "A request, but an upload", "bytes", "Refused with 413.", guard.BODY_BYTES),
+    ),
+}
+_OF_TOKENS = (
+    _Told("attempts_to_log_in", "Tokens tried in a minute", "count", _NEXT_TIME, login.ATTEMPTS),
+    _Told("session", "A session", "days", "Log in again.", sessions.LIFETIME_S / 86_400),
+)
+
+
+def limits_of(settings: Settings) -> LimitList:
+    """The limits of a server with these settings."""
+    told = {**_GROUPS, "Logging in": _OF_TOKENS} if settings.auth == "token" else _GROUPS
+    groups = (
+        LimitGroup(title=title, limits=tuple(_limit(one, settings) for one in limits))
+        for title, limits in told.items()
+    )
+    return LimitList(groups=tuple(groups))
+
+
+@router.get("/api/v1/limits")
+def limits(request: Request) -> LimitList:
+    """What this server takes: bytes, files, time, rates, and how long it keeps a profile."""
+    found: LimitList = request.app.state.limits
+    return found
+
+
+@router.api_route("/limits", methods=["GET", "HEAD"], include_in_schema=False)
+def page(request: Request, pages: Pages) -> Response:
+    """The same for people."""
+    groups = tuple(
+        views.LimitGroupView(title=group.title, rows=tuple(map(_row, group.limits)))
+        for group in limits(request).groups
+    )
+    return pages.page("limits.html", views.LimitsView(groups=groups), request)
+
+
+def _row(limit: Limit) -> views.LimitRow:
+    return views.LimitRow(
+        label=limit.label, value=shown(limit), past=limit.past, setting=limit.setting
+    )
+
+
+def _limit(told: _Told, settings: Settings) -> Limit:
+    is_set = told.id in Settings.model_fields
+    # What is allowed by default depends on the mode.
+    name = "upload_rate" if told.id == "uploads_per_hour" else told.id
+    return Limit(
+        id=told.id,
+        label=told.label,
+        value=getattr(settings, name) if is_set else told.value,
+        unit=told.unit,
+        past=told.past,
+        setting=f"ROOFLINE_{told.id.upper()}" if is_set else "",
+    )
+
+
+def shown(limit: Limit) -> str:
+    """The value as people write it: `4 GiB`, `15 min`, `none`."""
+    value = limit.value
+    if value is None:
+        return "for ever" if limit.unit == "days" else "any"
+    match limit.unit:
+        case "bytes":
+            power = min(4, max(0, (int(value).bit_length() - 1) // 10))
+            return f"{_number(value / 1024**power)} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+        case "s":
+            return f"{_number(value / 60)} min" if value > 120 else f"{_number(value)} s"
+        case "days" | "characters":
+            return f"{_number(value)} {limit.unit}"
+        case "ratio":
+            return f"{_number(value)} : 1"
+        case "count":
+            return _number(value)
+
+
+def _number(value: float) -> str:
+    """Every digit of large numbers, four of small ones."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"

@@ -1,0 +1,1 @@
+"""Parts that every route needs: guard, sessions, errors, static files."""

@@ -1,0 +1,179 @@
+"""Who asks: `identify(request) -> Actor | None`, one for each mode of `ROOFLINE_AUTH`.
+
+| mode    | who comes in                                        | may edit and delete       |
+|---------|-----------------------------------------------------|---------------------------|
+| `open`  | everyone; the server listens on this machine only   | everyone                  |
+| `token` | who entered the shared token, or sends it as Bearer | uploading browser, admins |
+| `proxy` | whom a trusted proxy names in a header              | uploading user, admins    |
+
+Every secret is compared in constant time, as digests of equal length.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+
+from roofline.settings import Settings
+from roofline.web.http.forwarded import Peer
+from roofline.web.http.sessions import COOKIE, Sessions
+
+NAME_LENGTH = 80
+CSRF_HEADER = "x-csrf-token"
+_MARK_LENGTH = 16
+_MARK = re.compile(rf"#[0-9a-f]{{{_MARK_LENGTH}}}$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """Who asks.
+
+    `owner` is what a profile remembers of its uploader (see `shown_owner`), empty when nobody could
+    prove to be them again. `csrf` is what this server's own pages send along to change anything,
+    empty when the request proves itself by other means than what browsers add unasked.
+    """
+
+    owner: str = ""
+    name: str = ""
+    is_admin: bool = False
+    csrf: str = ""
+    has_session: bool = False
+
+    def may_change(self, owner: str) -> bool:
+        """True for admins and for the uploader."""
+        return self.is_admin or (self.owner != "" and _equal(self.owner, owner))
+
+    def is_forged(self, headers: Mapping[str, str]) -> bool:
+        """True if a browser may have been made to send this change by another page.
+
+        Tools behind a signing-in proxy send neither of the two headers, browsers at least one.
+        """
+        is_browser = "origin" in headers or "sec-fetch-site" in headers
+        if not self.csrf or not (self.has_session or is_browser):
+            return False
+        return not self.accepts(headers.get(CSRF_HEADER, ""))
+
+    def accepts(self, csrf: str) -> bool:
+        """True if `csrf` is what this server gave to this person's pages."""
+        return _equal(csrf, self.csrf)
+
+
+EVERYONE = Actor(is_admin=True)
+_TOOL = Actor(name="token")
+_ADMIN_TOOL = Actor(name="admin token", is_admin=True)
+
+Identify = Callable[[Mapping[str, str], Peer], Actor | None]
+"""Who sent these headers from there; `None` when nobody whom this server knows."""
+
+
+def everyone(_headers: Mapping[str, str], _peer: Peer) -> Actor:
+    """Mode `open`: whoever reaches this machine's own address may do everything."""
+    return EVERYONE
+
+
+class Tokens:
+    """Mode `token`: the shared secret, the admins' secret, and the sessions they open."""
+
+    def __init__(self, settings: Settings) -> None:
+        assert settings.token is not None  # `Settings.check_access` saw to it
+        token = settings.token.get_secret_value()
+        self._token = token
+        self._admin = settings.admin_token.get_secret_value() if settings.admin_token else None
+        self._sessions = Sessions(token, self._admin or "")
+
+    def identify(self, headers: Mapping[str, str], _peer: Peer) -> Actor | None:
+        """The holder of a Bearer token, or of a session's cookie."""
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self._holder(given.strip())
+        session = self._sessions.read(_cookie(headers))
+        if session is None:
+            return None
+        return Actor(
+            owner=f"{session.name}#{hashlib.sha256(session.id.encode()).hexdigest()[:_MARK_LENGTH]}",
+            name=session.name,
+            is_admin=session.is_admin,
+            csrf=self._sessions.csrf(session),
+            has_session=True,
+        )
+
+    def log_in(self, given: str, name: str) -> str | None:
+        """The cookie of a new session for who knows a token; `None` for a wrong one."""
+        holder = self._holder(given.strip())
+        if holder is None:
+            return None
+        return self._sessions.open(_shown(name), is_admin=holder.is_admin)
+
+    def _holder(self, given: str) -> Actor | None:
+        # Both are compared whatever the first says: the time tells nothing.
+        is_admin = self._admin is not None and _equal(given, self._admin)
+        is_known = _equal(given, self._token)
+        if is_admin:
+            return _ADMIN_TOOL
+        return _TOOL if is_known else None
+
+
+class ProxyUsers:
+    """Mode `proxy`: the header is believed from the addresses that were named, nowhere else.
+
+    `csrf_key` gives the secret that pages' tokens are made with. Servers of one instance share it:
+    a form is opened from one of them, and sent to another or after a restart.
+    """
+
+    def __init__(self, settings: Settings, csrf_key: Callable[[], bytes]) -> None:
+        self._header = settings.proxy_header.lower()
+        self._admins = frozenset(settings.admins)
+        self._csrf_key = csrf_key
+
+    def identify(self, headers: Mapping[str, str], peer: Peer) -> Actor | None:
+        """The user whom the proxy names; `None` for a request that did not come through it."""
+        name = _utf8(headers.get(self._header, "")).strip()
+        if not peer.is_proxy or not name:
+            return None
+        return Actor(
+            owner=name,
+            name=_shown(name),
+            is_admin=name in self._admins,
+            csrf=hmac.new(self._csrf_key(), name.encode(), hashlib.sha256).hexdigest(),
+        )
+
+
+def shown_owner(owner: str) -> str:
+    """What to call an uploader. Of a session it is the name, without the mark that tells two
+    browsers of one name apart; empty when no name was given."""
+    return _MARK.sub("", owner)
+
+
+def metrics_token_matches(settings: Settings, headers: Mapping[str, str]) -> bool:
+    """True if the request carries the token that reads `/metrics`."""
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    if settings.metrics_token is None or scheme.lower() != "bearer":
+        return False
+    return _equal(given.strip(), settings.metrics_token.get_secret_value())
+
+
+def _cookie(headers: Mapping[str, str]) -> str:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found is not None else ""
+
+
+def _utf8(text: str) -> str:
+    """A header as the proxy meant it: HTTP libraries read bytes as Latin-1, proxies write UTF-8."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def _shown(name: str) -> str:
+    return "".join(ch for ch in name.strip() if ch.isprintable())[:NAME_LENGTH]
+
+
+def _equal(given: str, wanted: str) -> bool:
+    digests = (hashlib.sha256(text.encode()).digest() for text in (given, wanted))
+    return hmac.compare_digest(*digests)

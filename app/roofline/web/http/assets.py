@@ -1,0 +1,117 @@
+"""Templates and static files: from a source checkout or from an installed wheel.
+
+Static files are read and compressed once at start and served from memory under
+`/static/<build>/…`, where `<build>` is a digest of them all: modules import each other relatively
+and so stay under one immutable prefix, and a changed file changes every address.
+"""
+
+import gzip
+import hashlib
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from fastapi import Request, Response
+from starlette.exceptions import HTTPException
+
+IMMUTABLE = "public, max-age=31536000, immutable"
+_PACKAGE = Path(__file__).resolve().parents[2]
+_TEXT = (".js", ".css", ".svg", ".json", ".html", ".txt", ".map")
+_TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".svg": "image/svg+xml"}
+
+
+def assets_dir(name: str) -> Path:
+    """The folder `templates`, `static` or `sample_profiles`, wherever this package was put."""
+    installed = _PACKAGE / "_assets" / name
+    return installed if installed.is_dir() else _PACKAGE.parents[1] / name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asset:
+    """One static file in memory; `packed` is its gzip form if that is worth sending."""
+
+    content: bytes
+    packed: bytes | None
+    media_type: str
+    etag: str
+
+
+class StaticFiles:
+    """All static files of one build."""
+
+    def __init__(self, files: Mapping[str, Asset]) -> None:
+        self._files = files
+
+    @cached_property
+    def build(self) -> str:
+        """Digest of every name and content."""
+        digest = hashlib.sha256()
+        for name, asset in sorted(self._files.items()):
+            digest.update(f"{name}:{asset.etag};".encode())
+        return digest.hexdigest()[:16]
+
+    def url(self, name: str) -> str:
+        """The address of the file `name`, such as `js/main.js`."""
+        return f"/static/{self.build}/{name}"
+
+    def response(self, request: Request, build: str, name: str) -> Response:
+        """Answers a request for `name`; another build's address is served but not kept."""
+        asset = self._files.get(name)
+        if asset is None:
+            raise HTTPException(404)
+        headers = {
+            "cache-control": IMMUTABLE if build == self.build else "no-cache",
+            "vary": "accept-encoding",
+        }
+        packed = asset.packed if accepts_gzip(request) else None
+        headers["etag"] = f'"{asset.etag}{"-gz" if packed else ""}"'
+        if matches(request, headers["etag"]):
+            return Response(status_code=304, headers=headers)
+        if packed:
+            headers["content-encoding"] = "gzip"
+        return Response(packed or asset.content, headers=headers, media_type=asset.media_type)
+
+
+def accepts_gzip(request: Request) -> bool:
+    """True if the client takes gzip."""
+    offers = request.headers.get("accept-encoding", "").lower().split(",")
+    for offer in offers:
+        name, _, weight = offer.partition(";")
+        if name.strip() in {"gzip", "*"}:
+            return weight.replace(" ", "") not in {"q=0", "q=0.0", "q=0.00", "q=0.000"}
+    return False
+
+
+def matches(request: Request, etag: str) -> bool:
+    """True if the client already holds this `etag`."""
+    held = request.headers.get("if-none-match", "")
+    return held.strip() == "*" or etag in {
+        one.strip().removeprefix("W/") for one in held.split(",")
+    }
+
+
+def load_static(folder: Path) -> StaticFiles:
+    """The static files of `folder`; read again only when one of them changes."""
+    paths = tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
+    newest = max((path.stat().st_mtime_ns for path in paths), default=0)
+    return _load(folder, paths, newest)
+
+
+@lru_cache(maxsize=4)
+def _load(folder: Path, paths: tuple[Path, ...], _newest: int) -> StaticFiles:
+    return StaticFiles({path.relative_to(folder).as_posix(): _asset(path) for path in paths})
+
+
+def _asset(path: Path) -> Asset:
+    content = path.read_bytes()
+    packed = gzip.compress(content, 9, mtime=0) if path.suffix in _TEXT else None
+    worth = packed is not None and len(packed) < 0.9 * len(content)
+    guessed = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return Asset(
+        content=content,
+        packed=packed if worth else None,
+        media_type=_TYPES.get(path.suffix, guessed),
+        etag=hashlib.sha256(content).hexdigest()[:32],
+    )

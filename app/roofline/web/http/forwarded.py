@@ -1,0 +1,52 @@
+"""Where a request comes from, when proxies stand between: only theirs are believed.
+
+uvicorn's own handling is off: it replaces the peer's address, and with it the only proof that a
+header was written by the proxy.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+
+from starlette.types import Scope
+
+from roofline.settings import Network
+
+_LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """`address` of the client behind all proxies; `is_proxy` if a named proxy sent the request."""
+
+    address: str
+    is_proxy: bool
+
+
+def peer_of(scope: Scope, headers: Mapping[str, str], proxies: tuple[Network, ...]) -> Peer:
+    """The sender. `X-Forwarded-For` counts when `proxies`, or this machine, sent it."""
+    client = scope.get("client")
+    direct = client[0] if client else ""
+    if not _is_in(direct, proxies + _LOOPBACK):
+        return Peer(address=direct, is_proxy=False)
+    # Each proxy appends whom it saw: the last that is none of ours is the client.
+    hops = [hop.strip() for hop in headers.get("x-forwarded-for", "").split(",") if hop.strip()]
+    outside = next((hop for hop in reversed(hops) if not _is_in(hop, proxies + _LOOPBACK)), direct)
+    return Peer(address=outside, is_proxy=_is_in(direct, proxies))
+
+
+def scheme_of(scope: Scope, headers: Mapping[str, str], proxies: tuple[Network, ...]) -> str:
+    """`http` or `https`, as the browser wrote it."""
+    client = scope.get("client")
+    said = headers.get("x-forwarded-proto", "").lower()
+    if said in {"http", "https"} and client and _is_in(client[0], proxies + _LOOPBACK):
+        return said
+    return str(scope["scheme"])
+
+
+def _is_in(address: str, networks: tuple[Network, ...]) -> bool:
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return False
+    return any(found in network for network in networks)

@@ -1,0 +1,269 @@
+"""Around every request: who may ask, security headers on every answer, a request id, one log line.
+
+What is not public here is closed: a new route needs no care to be protected. The rule of who may
+change a particular profile is the routes', which know the profile.
+
+Logs carry route patterns and the first characters of ids, never addresses: a link is a secret.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+import structlog
+from fastapi import Request, Response
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from roofline.errors import NotAllowedError, NotSignedInError, RooflineError
+from roofline.settings import Network
+from roofline.web.http.access import Actor, Identify
+from roofline.web.http.errors import prefers_html
+from roofline.web.http.forwarded import Peer, peer_of, scheme_of
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+SECURITY_HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    # Links are secrets: other sites learn nothing; our own pages see where a visitor came from.
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-robots-tag": "noindex, nofollow",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cache-control": "private, no-cache",
+}
+STRICT_TRANSPORT = "max-age=31536000"
+# As ASGI sends them: encoding them for each answer would take longer than finding what to send.
+_PLAIN_HEADERS = tuple((name.encode(), text.encode()) for name, text in SECURITY_HEADERS.items())
+_ENCRYPTED_HEADERS = (*_PLAIN_HEADERS, (b"strict-transport-security", STRICT_TRANSPORT.encode()))
+LOGIN_PATH = "/login"
+LOGOUT_PATH = "/logout"
+UPLOAD_PATH = "/api/v1/profiles"
+BODY_BYTES = 1 << 20  # of every request but uploads, which have limits of their own
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
+_PUBLIC_PATHS = frozenset({"/healthz", "/readyz", LOGIN_PATH})
+_PUBLIC_FOLDER = "/static/"  # the log-in page's own style and script; nothing of any profile
+_QUIET_ROUTES = frozenset({"/static/{build}/{name:path}", "/healthz", "/readyz", "/metrics"})
+ID_CHARACTERS_LOGGED = 6
+_log = structlog.get_logger("roofline.web")
+
+
+Answer = Callable[[Request, RooflineError], Response]
+
+
+Note = Callable[[str, str, int, float], None]
+"""Counts an answer: method, route pattern, status, seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Who may ask. `answered_hosts` is the allow-list of `Host`, `None` for any."""
+
+    answered_hosts: frozenset[str] | None
+    identify: Identify
+    proxies: tuple[Network, ...]
+    logs_in: bool
+    reads_metrics: Callable[[Mapping[str, str]], bool]
+
+
+class Guard:
+    """Outermost ASGI layer; `answer` draws a refusal, `note` counts what was answered."""
+
+    def __init__(self, app: ASGIApp, policy: Policy, *, answer: Answer, note: Note) -> None:
+        self._app = app
+        self._policy = policy
+        self._answer = answer
+        self._note = note
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes HTTP requests on if they are allowed; other scopes unchanged."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = secrets.token_hex(6)
+        scope.setdefault("state", {})["request_id"] = request_id
+        headers = Headers(scope=scope)
+        scope["scheme"] = scheme_of(scope, headers, self._policy.proxies)
+        sender = _Sender(send, request_id, is_encrypted=scope["scheme"] == "https")
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            started = time.perf_counter()
+            try:
+                await self._pass(scope, receive, sender, headers)
+            finally:
+                seconds = time.perf_counter() - started
+                route = getattr(scope.get("route"), "path", "-")
+                self._note(_method(scope), route, sender.status, seconds)
+                _write_line(scope, route, sender.status, seconds)
+
+    async def _pass(
+        self, scope: Scope, receive: Receive, sender: "_Sender", headers: Headers
+    ) -> None:
+        peer = peer_of(scope, headers, self._policy.proxies)
+        actor = self._policy.identify(headers, peer)
+        scope["state"].update(peer=peer, actor=actor)
+        request = Request(scope, receive)
+        elsewhere = refusal_of(scope["method"], headers, self._policy.answered_hosts)
+        refusal = elsewhere or self._refusal_to(request, actor)
+        if refusal is None:
+            await self._app(scope, _limited(scope, receive), sender)
+        else:
+            response = self._drawn(request, refusal)
+            await response(scope, receive, sender)
+
+    def _refusal_to(self, request: Request, actor: Actor | None) -> RooflineError | None:
+        """Why this person may not ask this, or `None`."""
+        path = request.scope["path"]  # as routing reads it; `request.url` is made anew each time
+        if path in _PUBLIC_PATHS or path.startswith(_PUBLIC_FOLDER):
+            return None
+        if actor is None:
+            if path == "/metrics" and self._policy.reads_metrics(request.headers):
+                return None
+            return _stranger(self._policy)
+        # The form that logs out carries its token in a field, which its route reads.
+        is_change = request.method not in _SAFE_METHODS and path != LOGOUT_PATH
+        return stale_page() if is_change and actor.is_forged(request.headers) else None
+
+    def _drawn(self, request: Request, refusal: RooflineError) -> Response:
+        is_page = request.method in {"GET", "HEAD"} and prefers_html(request)
+        if isinstance(refusal, NotSignedInError) and self._policy.logs_in and is_page:
+            wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            return RedirectResponse(f"{LOGIN_PATH}?next={quote(wanted, safe='')}", 303)
+        return self._answer(request, refusal)
+
+
+def actor_of(request: Request) -> Actor:
+    """Who asks; on public routes, where nobody needs to be known, somebody without any right."""
+    actor: Actor | None = request.state.actor
+    return actor if actor is not None else Actor()
+
+
+def peer_of_request(request: Request) -> Peer:
+    """Where the request comes from."""
+    peer: Peer = request.state.peer
+    return peer
+
+
+def stale_page() -> NotAllowedError:
+    """The refusal of a change without this session's anti-forgery token."""
+    return NotAllowedError(
+        "This page does not belong to your present session.",
+        remedy="Reload the page and try again.",
+    )
+
+
+def _stranger(policy: Policy) -> NotSignedInError:
+    if policy.logs_in:
+        return NotSignedInError(
+            "This server wants its token.",
+            remedy="Open it in a browser and log in, or send the header"
+            " `Authorization: Bearer TOKEN`.",
+        )
+    return NotSignedInError(
+        "This server does not know who you are.",
+        remedy="Open it through the address at which you sign in, not directly.",
+    )
+
+
+def _limited(scope: Scope, receive: Receive) -> Receive:
+    """`receive` that refuses a body past `BODY_BYTES` when the route reads it."""
+    if scope["path"] == UPLOAD_PATH:
+        return receive
+    seen = 0
+
+    async def receive_some() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > BODY_BYTES:
+            raise HTTPException(413)
+        return message
+
+    return receive_some
+
+
+class _Sender:
+    """`send` with our headers added, unless the route set its own."""
+
+    def __init__(self, send: Send, request_id: str, *, is_encrypted: bool) -> None:
+        self._send = send
+        self._request_id = request_id
+        self._is_encrypted = is_encrypted
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            own = list(message.get("headers", ()))
+            own.append((b"x-request-id", self._request_id.encode()))
+            named = {name for name, _ in own}
+            usual = _ENCRYPTED_HEADERS if self._is_encrypted else _PLAIN_HEADERS
+            own.extend(pair for pair in usual if pair[0] not in named)
+            message = {**message, "headers": own}
+        await self._send(message)
+
+
+def refusal_of(
+    method: str, headers: Mapping[str, str], answered_hosts: frozenset[str] | None
+) -> NotAllowedError | None:
+    """Why a request may not pass, or `None`.
+
+    A browser sends `Sec-Fetch-Site` or `Origin` with what another site makes it do; tools send
+    neither. The host allow-list stops sites that point their own name at this server.
+    """
+    host = headers.get("host", "")
+    if answered_hosts is not None and _host_name(host) not in answered_hosts:
+        return NotAllowedError(
+            "This server does not answer to this host name.",
+            remedy="Use the address it printed at start, or set ROOFLINE_ALLOWED_HOSTS.",
+        )
+    if method in _SAFE_METHODS or not _is_foreign(headers, host):
+        return None
+    return NotAllowedError(
+        "This request comes from another web site.",
+        remedy="Use this server's own pages, or a command-line tool.",
+    )
+
+
+def _is_foreign(headers: Mapping[str, str], host: str) -> bool:
+    site = headers.get("sec-fetch-site")
+    if site is not None and site not in {"same-origin", "none"}:
+        return True
+    origin = headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != host
+
+
+def _host_name(host: str) -> str:
+    """`Host` without its port; IPv6 addresses keep their brackets."""
+    return host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]
+
+
+def _method(scope: Scope) -> str:
+    """The method, or one word for all that nobody has heard of: clients can send any."""
+    method: str = scope["method"]
+    return method if method in _METHODS else "other"
+
+
+def _write_line(scope: Scope, route: str, status: int, seconds: float) -> None:
+    fields: dict[str, object] = {
+        "method": scope["method"],
+        "route": route,
+        "status": status,
+        "ms": round(seconds * 1000, 1),
+    }
+    profile_id = scope.get("path_params", {}).get("profile_id")
+    if profile_id:
+        fields["profile"] = str(profile_id)[:ID_CHARACTERS_LOGGED]
+    # Probes and static files would drown what people do.
+    write = _log.debug if route in _QUIET_ROUTES else _log.info
+    write("request", **fields)

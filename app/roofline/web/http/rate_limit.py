@@ -1,0 +1,62 @@
+"""How often one person or address may do something costly. Held in memory: a restart forgives."""
+
+import math
+import threading
+import time
+from collections.abc import Callable
+
+from roofline.errors import TooManyRequestsError
+
+HOUR_S = 3600.0
+PRUNE_ABOVE = 10_000
+
+
+class RateLimit:
+    """`count` at once, and as many again in each `period_s`, evenly spread; `None` is no limit."""
+
+    def __init__(
+        self,
+        count: int | None,
+        period_s: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._count = count
+        self._period_s = period_s
+        self._clock = clock
+        self._full_at: dict[str, float] = {}  # when each bucket will be full again
+        self._lock = threading.Lock()
+
+    def take(self, key: str) -> float | None:
+        """`None` if `key` may go on now, otherwise the seconds to wait."""
+        if self._count is None:
+            return None
+        now, cost = self._clock(), self._period_s / self._count
+        with self._lock:
+            full_at = max(now, self._full_at.get(key, now)) + cost
+            if full_at - now > self._period_s + 1e-9:
+                return full_at - now - self._period_s
+            self._full_at[key] = full_at
+            if len(self._full_at) > PRUNE_ABOVE:
+                self._full_at = {key: at for key, at in self._full_at.items() if at > now}
+            return None
+
+
+class UploadRate:
+    """Uploads of one person or address: `per_hour`, or any number if that is `None`."""
+
+    def __init__(self, per_hour: int | None) -> None:
+        self._per_hour = per_hour
+        self._limit = RateLimit(per_hour, HOUR_S)
+
+    def check(self, key: str) -> None:
+        """Counts an upload of `key`; `TooManyRequestsError` if it is one too many."""
+        wait_s = self._limit.take(key)
+        if wait_s is not None:
+            raise TooManyRequestsError(
+                f"You have uploaded {self._per_hour} profiles within the hour, as many as this"
+                " server takes from one person.",
+                remedy=f"Try again in {math.ceil(wait_s / 60)} min, or put the files of all hosts"
+                " into one upload.",
+                retry_after_s=wait_s,
+            )

@@ -1,0 +1,45 @@
+"""Who may change a profile: its uploader, administrators, and who holds its delete token."""
+
+import hashlib
+import hmac
+import secrets
+from typing import Annotated
+
+from fastapi import Header
+
+from roofline.errors import NotAllowedError
+from roofline.storage.records import Ownership
+from roofline.web.http.access import Actor
+
+DeleteToken = Annotated[
+    str, Header(max_length=200, description="What the upload answered as `delete_token`.")
+]
+
+
+def new_delete_token() -> tuple[str, str]:
+    """A secret for who uploads, and the only thing of it that is stored."""
+    token = secrets.token_urlsafe(24)
+    return token, _digest(token)
+
+
+def check_may_change(actor: Actor, ownership: Ownership, delete_token: str | None = None) -> None:
+    """Raises `NotAllowedError` unless `actor`, or who holds this token, may change the profile.
+
+    `delete_token` is `None` for changes that it does not allow: all but deleting.
+    """
+    if actor.may_change(ownership.uploader or ""):
+        return
+    stored = ownership.delete_token_hash
+    if delete_token and stored and hmac.compare_digest(_digest(delete_token), stored):
+        return
+    raise NotAllowedError(
+        "Only who uploaded this profile, or an administrator, can change it.",
+        remedy="Ask one of them."
+        if delete_token is None
+        else "Ask one of them, or send the token that the upload answered with as"
+        " `X-Delete-Token`.",
+    )
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

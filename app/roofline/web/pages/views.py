@@ -1,0 +1,219 @@
+"""What each template is given: one typed view object per page, named `view`. Data only.
+
+| template       | view          |
+|----------------|---------------|
+| `home.html`    | `HomeView`    |
+| `profile.html` | `ProfileView` |
+| `error.html`   | `ErrorView`   |
+| `api.html`     | `ApiView`     |
+| `login.html`   | `LoginView`   |
+
+Every template also sees `who` (`WhoView`), `static_url("js/main.js")` (the address under this
+build's immutable prefix, so that modules import each other relatively) and `version`. Text comes
+from strangers: autoescape is on, and no view holds markup. Numbers are raw; the browser formats
+them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhoView:
+    """Who looks at the page. `csrf` goes along with every change, empty where none is needed."""
+
+    name: str = ""
+    csrf: str = ""
+    has_session: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginView:
+    """The log-in form; `next` is the path to go to afterwards."""
+
+    next: str
+    name: str = ""
+    is_refused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentProfile:
+    """One row of the home list. `bound_*` and `efficiency_ratio` are `None` when unknown."""
+
+    id: str
+    url: str  # path of its page
+    title: str
+    created_at: str  # ISO 8601, UTC
+    device: str
+    device_kind: str  # tpu, gpu, cpu, unknown
+    core_count: int
+    core_word: str
+    host_count: int
+    op_count: int
+    bound_by: str | None  # label to show: compute, HBM …
+    bound_kind: str | None  # flat, slanted, none
+    bound_token: str | None  # CSS custom property of its colour
+    efficiency_ratio: float | None  # program's share of its roof; 1 = 100 %
+    format: str
+    file_names: tuple[str, ...]
+    size_bytes: int
+    tags: tuple["TagView", ...]
+    uploader: str  # empty when unknown
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagView:
+    """A tag, and the path of the list of profiles that have it."""
+
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListView:
+    """One page of the list on the home page, and the paths of the pages beside it.
+
+    `query` and `tag` are what the list is narrowed to; `first` counts from 1.
+    """
+
+    profiles: tuple[RecentProfile, ...]
+    total: int
+    first: int
+    query: str
+    tag: str
+    tags: tuple[TagView, ...]  # to narrow by, the most frequent first
+    earlier_url: str | None
+    later_url: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleView:
+    """A bundled profile. `open_url` takes POST and answers like an upload."""
+
+    name: str
+    title: str
+    description: str
+    open_url: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomeView:
+    """The home page. `upload_url` takes the multipart POST; `origin` is this server's address.
+
+    `wants_token` is true where tools must send the shared token.
+    """
+
+    list: ListView
+    samples: tuple[SampleView, ...]
+    upload_url: str
+    origin: str
+    max_upload_bytes: int
+    max_files: int
+    kept_days: float | None  # age at which profiles are deleted; None: kept for ever
+    wants_token: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitRow:
+    """One limit in words; `setting` is empty where the operator cannot change it."""
+
+    label: str
+    value: str
+    past: str
+    setting: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitGroupView:
+    """Limits that concern one thing."""
+
+    title: str
+    rows: tuple[LimitRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitsView:
+    """The page of everything this server does not take."""
+
+    groups: tuple[LimitGroupView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressView:
+    """How far an import is: phase (of `imports.children.PHASES`), its fraction, the whole's."""
+
+    phase: str
+    fraction: float
+    overall: float
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureView:
+    """Why an import failed, in the user's words."""
+
+    message: str
+    remedy: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileView:
+    """The page of one profile, in the three states `importing`, `ready` and `failed`.
+
+    Addresses are paths on this server. `page_url` carries `?rev=` and may be cached for ever; it
+    is the page data to preload, empty until the profile is ready. `description` is one line for
+    link previews. `progress` is set while importing, `failure` when failed.
+    """
+
+    id: str
+    title: str
+    state: str
+    description: str
+    status_url: str
+    page_url: str
+    roofline_url: str
+    csv_url: str
+    ops_url: str  # append "/{index}"
+    source_url: str
+    delete_url: str
+    progress: ProgressView | None
+    failure: FailureView | None
+    file_names: tuple[str, ...]
+    size_bytes: int
+    about: "AboutView | None"
+    may_change: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboutView:
+    """What people say about a ready profile. Times are ISO 8601 in UTC; `None` is never."""
+
+    note: str
+    tags: tuple[TagView, ...]
+    uploader: str
+    created_at: str
+    expires_at: str | None
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorView:
+    """A request that failed: what is wrong, what to do, and the id to quote from the log."""
+
+    status: int
+    message: str
+    remedy: str
+    code: str
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiView:
+    """The API reference: the OpenAPI document, and this server's address for examples."""
+
+    openapi: Mapping[str, Any]
+    origin: str

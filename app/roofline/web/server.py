@@ -1,0 +1,99 @@
+"""Runs the application under uvicorn until it is told to stop."""
+
+import errno
+import gc
+import os
+import socket
+from types import FrameType
+
+import uvicorn
+
+from roofline.errors import SettingsError
+from roofline.library.profiles import ProfileLibrary
+from roofline.settings import Settings, forget_secrets
+from roofline.web.api.events import Streams
+from roofline.web.app import create_app
+from roofline.web.http.logs import configure
+
+BACKLOG = 2048
+# Uploads that are half-way get this long to end after Ctrl-C or SIGTERM.
+GRACE_S = 10
+
+
+def run(settings: Settings) -> None:
+    """Serves until SIGINT or SIGTERM.
+
+    Raises `SettingsError` when the address or the data folder cannot be used.
+    """
+    settings.check_access()
+    forget_secrets()
+    configure(settings.log_format)
+    listener = _listen(settings)
+    app = create_app(settings)
+    library: ProfileLibrary = app.state.library
+    library.open()  # before the server starts, so that a folder in use is one clear sentence
+    config = uvicorn.Config(
+        app,
+        http="h11",  # refuses headers past 64 KiB; httptools took 5 MB
+        log_config=None,
+        access_log=False,  # it would write addresses, which are secrets
+        server_header=False,
+        proxy_headers=False,  # `http.forwarded` reads them, and keeps the peer's address
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    # What is there now stays. Looking for garbage in it would stop all answers for 70 ms at a time.
+    gc.collect()
+    gc.freeze()
+    _announce(settings, listener)
+    try:
+        _Server(config, app.state.streams).run(sockets=[listener])
+    finally:
+        library.close()
+        listener.close()
+
+
+class _Server(uvicorn.Server):
+    """Ends the event streams when told to stop; uvicorn would wait until they end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Told to stop, by a signal."""
+        self._streams.is_closing = True
+        super().handle_exit(sig, frame)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise _explained(settings, error) from error
+    return listener
+
+
+def _explained(settings: Settings, error: OSError) -> SettingsError:
+    place = f"{settings.host}:{settings.port}"
+    if error.errno == errno.EADDRINUSE:
+        return SettingsError(
+            f"Another program already listens on {place}.",
+            remedy=f"Stop it, or choose another port: roofline serve --port {settings.port + 1}.",
+        )
+    reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else str(error)
+    return SettingsError(
+        f"The server cannot listen on {place}: {reason}.",
+        remedy="Choose another address with --host and --port.",
+    )
+
+
+def _announce(settings: Settings, listener: socket.socket) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    port = listener.getsockname()[1]
+    # Set-up scripts and people wait for this line; it must not sit in a buffer.
+    os.write(1, f"Roofline is at http://{host}:{port} (profiles in {settings.data_dir})\n".encode())
