@@ -231,7 +231,7 @@ def test_line_breaks_and_html_in_cells_survive(tmp_path):
 
 def test_a_word_in_a_number_column_is_located(tmp_path):
     content = GPU_CSV.read_text().replace('"1870.4"', '"fast"')
-    with pytest.raises(CorruptProfileError, match=r"line 3: “fast” in column total_self_time"):
+    with pytest.raises(CorruptProfileError, match=r"line 3: “fast” in column total_time"):
         read(written(tmp_path / "t.csv", content))
 
 

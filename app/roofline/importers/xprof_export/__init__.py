@@ -1,7 +1,7 @@
 """Exports of XProf: the tables roofline_model and hlo_stats, as JSON or CSV.
 
 Format: https://github.com/openxla/xprof; tried: xprof 2.24.2. Counts are recovered from rates and
-self times, exact to rounding. The CSV has no peaks and no device name: peaks are recovered where
+total times, exact to rounding. The CSV has no peaks and no device name: peaks are recovered where
 rows state a rate and its share of the peak.
 Lost: what XProf leaves out of its tables: operations past the 1,000th and those without HLO (copies
 between host and device), names of programs, when it was captured, the clock's scale in CSV.

@@ -1,6 +1,7 @@
-"""Rows of XProf's tables as ops: counts are rates × self time, which is how XProf made the rates.
+"""Rows of XProf's tables as ops: counts are rates × total time, children included.
 
-XProf writes 0 for what nobody counted: an op of which every rate is 0 has an unknown cost.
+XProf divides an op's work by its total time, never by its self time, in every tool. It writes 0 for
+what was not counted: an op of which every rate is 0 has an unknown cost.
 """
 
 import html
@@ -77,9 +78,9 @@ def op_table(
     levels: Sequence[MemoryLevel],
 ) -> OpTable:
     """The ops in rows `wanted`; rows of one program and name are added up."""
-    self_us = table.numbers("total_self_time")
-    time_ps = picoseconds(table.numbers("total_time"))
-    work = work_of(table, self_us, levels)
+    time_us = table.numbers("total_time")
+    time_ps, self_ps = picoseconds(time_us), picoseconds(table.numbers("total_self_time"))
+    work = work_of(table, time_us, levels)
     stalled = np.nan_to_num(table.numbers("dma_stall_percent")) / _percent_base(table)
     counted = (work.flop > 0) | (work.model_flop > 0) | (work.bytes_accessed > 0)
     builder = OpTableBuilder(levels)
@@ -89,7 +90,7 @@ def op_table(
             label=np.arange(len(wanted)),
             occurrences=counts(table.numbers("occurrences"))[wanted].astype(np.int64),
             time_ps=time_ps[wanted],
-            self_time_ps=picoseconds(self_us)[wanted],
+            self_time_ps=self_ps[wanted],
             dma_stall_ps=counts(stalled * time_ps)[wanted],
             flop=work.flop[wanted],
             model_flop=work.model_flop[wanted],
