@@ -1,5 +1,5 @@
 # Two commands: `make run` opens the dashboard, `make test` checks everything.
-# Needs Python 3.11 or later, make and pip; all else is set up in .venv and node_modules.
+# Needs Python 3.11 or later, make, pip and npm; all else is set up in .venv and node_modules.
 
 HOST     ?= 127.0.0.1
 PORT     ?= 8000
@@ -16,10 +16,12 @@ GUIDED  := xspace hlo ncu-report ncu-table pytorch xprof-export rocprof generic 
 comma   := ,
 
 BIN     := .venv/bin
+# What Prettier lays out.
+PRETTY  := static/js static/css tests/js
 KERNELS := $(wildcard app/roofline/importers/*.py app/roofline/importers/shared/*.py app/roofline/importers/xspace/*.py app/roofline/importers/pytorch/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint test-js test-py bench bench-server crash fuzz fuzz-guided screenshot samples clean
+.PHONY: help run test lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,19 +31,26 @@ run: .venv/.warm ## Start the dashboard on http://127.0.0.1:8000.
 	ROOFLINE_HOST=$(HOST) ROOFLINE_PORT=$(PORT) ROOFLINE_DATA_DIR=$(DATA_DIR) exec $(BIN)/roofline serve
 
 test: ## Run lint, types, JavaScript tests and all Python tests.
-	@.ci/setup python-test node axe postgresql $(if $(filter no,$(BROWSER)),,chromium)
+	@.ci/setup python-test npm postgresql $(if $(filter no,$(BROWSER)),,chromium)
 	@$(MAKE) --no-print-directory --jobs=2 lint .venv/.warm-test
 	@$(MAKE) --no-print-directory test-js test-py
 
 lint: .venv/.ready-test ## Check format, lint, import rules and types.
+	@.ci/setup npm
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
+	node_modules/.bin/prettier --check --log-level warn $(PRETTY)
+
+format: .venv/.ready-test ## Lay out Python, JavaScript and style sheets.
+	@.ci/setup npm
+	$(BIN)/ruff format .
+	node_modules/.bin/prettier --write --log-level warn $(PRETTY)
 
 test-js: ## Run the JavaScript unit tests.
 	@.ci/setup node
-	node --test tests/js/*.test.js
+	node --test $(wildcard tests/js/*.test.js tests/js/*/*.test.js)
 
 test-py: .venv/.warm-test ## Run pytest, the browser tests included (BROWSER=no leaves them out).
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \

@@ -135,7 +135,7 @@ def test_page_has_no_serious_accessibility_violation(
     show: Callable[[Page, str, Path], None],
 ) -> None:
     if not AXE.is_file():
-        pytest.skip("axe-core is not installed: npm install")
+        pytest.skip("axe-core is not installed: npm ci")
     page.emulate_media(color_scheme="light")
     watches[0].expect("404")
     show(page, profile_url, capture)

@@ -11,15 +11,30 @@ export function pageWith(ops, extra = {}) {
   const view = {
     op: ops.map((_, i) => i),
     columns: { rank: ops.map((_, i) => i + 1), self_share_ratio: ops.map((op) => op[4]) },
-    beyond: { ops: 0, share_ratio: 0 }, program: [], categories: [], verdict: { headline: [], lead: [] },
+    beyond: { ops: 0, share_ratio: 0 },
+    program: [],
+    categories: [],
+    verdict: { headline: [], lead: [] },
   };
   return {
     schema: 1,
     profile: { id: "p", title: "p", files: [] },
     device: { name: "TPU", kind: "tpu", core_word: "TensorCore", cores: 1, hosts: 1, fields: [] },
     roofs: {
-      compute: [{ id: "peak", label: "Compute", gflops: 100_000, token: "--roof-compute", dash: "solid" }],
-      memory: [{ id: "hbm", label: "HBM", gibs: 931.3, gbs: 1000, ridge_flop_per_byte: 100, token: "--roof-hbm", dash: "solid" }],
+      compute: [
+        { id: "peak", label: "Compute", gflops: 100_000, token: "--roof-compute", dash: "solid" },
+      ],
+      memory: [
+        {
+          id: "hbm",
+          label: "HBM",
+          gibs: 931.3,
+          gbs: 1000,
+          ridge_flop_per_byte: 100,
+          token: "--roof-hbm",
+          dash: "solid",
+        },
+      ],
     },
     bounds,
     x_axes: [{ id: "bottleneck", label: "bottleneck memory", column: "bottleneck_intensity" }],

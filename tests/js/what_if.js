@@ -3,9 +3,9 @@
 
 import { readFileSync } from "node:fs";
 
-import { chosenRoofs } from "../../static/js/peaks.js";
-import { unpacked } from "../../static/js/model.js";
-import { withRoofs } from "../../static/js/whatif.js";
+import { chosenRoofs } from "../../static/js/metrics/peaks.js";
+import { unpacked } from "../../static/js/state/model.js";
+import { withRoofs } from "../../static/js/metrics/whatif.js";
 
 const { page: sent, devices, choice } = JSON.parse(readFileSync(0, "utf-8"));
 const page = unpacked(sent);

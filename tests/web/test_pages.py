@@ -1,6 +1,8 @@
 """Pages and static files: what the browser is given, and for how long it may keep it."""
 
 import re
+from posixpath import dirname, normpath
+from urllib.parse import urljoin
 
 import pytest
 
@@ -75,16 +77,40 @@ def test_static_file_of_another_build_is_served_but_not_kept(client: Client):
     assert answer.headers["cache-control"] == "no-cache"
 
 
+def modules() -> dict[str, str]:
+    """The text of every module of the page, by its name under `static`."""
+    static = assets_dir("static")
+    paths = (static / "js").rglob("*.js")
+    return {path.relative_to(static).as_posix(): path.read_text("utf-8") for path in paths}
+
+
 def test_modules_import_each_other_relatively(client: Client):
     static = client.app.state.static
-    for path in (assets_dir("static") / "js").glob("*.js"):
-        for imported in re.findall(r'from "([^"]+)"', path.read_text("utf-8")):
-            assert imported.startswith("./"), (path.name, imported)
-            assert client.get(static.url(f"js/{imported[2:]}")).status_code == 200, imported
+    for name, text in modules().items():
+        for imported in re.findall(r'from "([^"]+)"', text):
+            assert imported.startswith(("./", "../")), (name, imported)
+            address = urljoin(static.url(name), imported)
+            assert client.get(address).status_code == 200, (name, imported)
+
+
+def test_preloads_of_a_profile_are_what_its_modules_import(client: Client, capture: bytes):
+    html = client.get(f"/p/{client.upload(capture).json()['id']}", headers=HTML).text
+    preloaded = re.findall(r'<link rel="modulepreload" href="([^"]+)"', html)
+    static, wanted = client.app.state.static, set()
+    todo = ["js/app/main.js", "js/app/profile-meta.js"]
+    while todo:  # found anew, by any "from" in the text
+        name = todo.pop()
+        for imported in re.findall(r'from "([^"]+)"', modules()[name]):
+            found = normpath(f"{dirname(name)}/{imported}")
+            if found not in wanted:
+                wanted.add(found)
+                todo.append(found)
+    assert len(preloaded) == len(set(preloaded)) > 30
+    assert set(preloaded) == {static.url(name) for name in wanted}
 
 
 def test_scripts_have_a_type_browsers_accept_for_modules(client: Client):
-    answer = client.get(client.app.state.static.url("js/theme.js"))
+    answer = client.get(client.app.state.static.url("js/ui/theme.js"))
     assert answer.headers["content-type"].startswith("text/javascript")
 
 

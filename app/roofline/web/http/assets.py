@@ -8,6 +8,8 @@ and so stay under one immutable prefix, and a changed file changes every address
 import gzip
 import hashlib
 import mimetypes
+import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -20,6 +22,10 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 _PACKAGE = Path(__file__).resolve().parents[2]
 _TEXT = (".js", ".css", ".svg", ".json", ".html", ".txt", ".map")
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".svg": "image/svg+xml"}
+# A static import or re-export of a module of ours, as Prettier writes it: at the start of a line.
+_IMPORT = re.compile(
+    rb"""^(?:import|export)\s(?:[^"';]*\sfrom\s*)?["'](\.{1,2}/[^"']+)["']""", re.M
+)
 
 
 def assets_dir(name: str) -> Path:
@@ -36,6 +42,8 @@ class Asset:
     packed: bytes | None
     media_type: str
     etag: str
+    imports: tuple[str, ...]
+    """Names of the modules that this one imports statically; empty for other files."""
 
 
 class StaticFiles:
@@ -53,8 +61,19 @@ class StaticFiles:
         return digest.hexdigest()[:16]
 
     def url(self, name: str) -> str:
-        """The address of the file `name`, such as `js/main.js`."""
+        """The address of the file `name`, such as `js/app/main.js`."""
         return f"/static/{self.build}/{name}"
+
+    def imported(self, *names: str) -> tuple[str, ...]:
+        """Addresses of all modules that `names` import, directly or not, the nearest first.
+
+        The browser preloads them together: without the list it finds one level of imports after
+        the other. A name that is not a file raises `KeyError`.
+        """
+        found = list(names)
+        for name in found:  # grows while it is walked
+            found += [other for other in self._files[name].imports if other not in found]
+        return tuple(map(self.url, found[len(names) :]))
 
     def response(self, request: Request, build: str, name: str) -> Response:
         """Answers a request for `name`; another build's address is served but not kept."""
@@ -101,10 +120,11 @@ def load_static(folder: Path) -> StaticFiles:
 
 @lru_cache(maxsize=4)
 def _load(folder: Path, paths: tuple[Path, ...], _newest: int) -> StaticFiles:
-    return StaticFiles({path.relative_to(folder).as_posix(): _asset(path) for path in paths})
+    names = {path: path.relative_to(folder).as_posix() for path in paths}
+    return StaticFiles({name: _asset(path, name) for path, name in names.items()})
 
 
-def _asset(path: Path) -> Asset:
+def _asset(path: Path, name: str) -> Asset:
     content = path.read_bytes()
     packed = gzip.compress(content, 9, mtime=0) if path.suffix in _TEXT else None
     worth = packed is not None and len(packed) < 0.9 * len(content)
@@ -114,4 +134,11 @@ def _asset(path: Path) -> Asset:
         packed=packed if worth else None,
         media_type=_TYPES.get(path.suffix, guessed),
         etag=hashlib.sha256(content).hexdigest()[:32],
+        imports=_imports(name, content) if path.suffix == ".js" else (),
     )
+
+
+def _imports(name: str, content: bytes) -> tuple[str, ...]:
+    folder = posixpath.dirname(name)
+    wanted = (found.decode() for found in _IMPORT.findall(content))
+    return tuple(dict.fromkeys(posixpath.normpath(f"{folder}/{one}") for one in wanted))

@@ -32,7 +32,10 @@ router = APIRouter(include_in_schema=False)
 
 
 class Templates:
-    """Renders templates with `view`, `who`, `static_url` and `version`; everything is escaped."""
+    """Renders templates with `view`, `who`, `version` and addresses of static files.
+
+    Everything is escaped.
+    """
 
     def __init__(self, static: StaticFiles) -> None:
         self._environment = Environment(
@@ -42,7 +45,9 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(static_url=static.url, version=__version__)
+        self._environment.globals.update(
+            static_url=static.url, imported_urls=static.imported, version=__version__
+        )
 
     def page(self, name: str, view: object, request: Request, *, status: int = 200) -> HTMLResponse:
         """The template `name` as a response to `request`."""

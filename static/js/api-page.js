@@ -1,5 +1,0 @@
-// The API reference: only its copy buttons need a script.
-
-import { wireCopyButtons } from "./clipboard.js";
-
-wireCopyButtons();

@@ -1,0 +1,276 @@
+// The home page: takes files and samples, follows their import, finds recent profiles.
+
+import { wireCopyButtons } from "../ui/clipboard.js";
+import { csrfHeaders } from "../upload/csrf.js";
+import { part } from "../ui/dom.js";
+import { carriesFiles, droppedFiles } from "../upload/dropped-files.js";
+import { showProblem, wireReport } from "../ui/error-card.js";
+import { bytes } from "../text/format.js";
+import { wireList } from "./home-list.js";
+import {
+  cancelImport,
+  createImportCard,
+  drawnImport,
+  drawnUpload,
+  followImport,
+  rememberOwnImport,
+} from "../upload/import-progress.js";
+import { Problem, connectionProblem, problemFromAnswer } from "../text/problem.js";
+import { refusal, sendFiles, totalBytes } from "../upload/upload.js";
+
+/** Imports that end before this never show the card: it would only flash. */
+const CARD_DELAY_MS = 120;
+/** Imports that take longer go on at the profile's own address, which survives a reload. */
+const PATIENCE_MS = 1000;
+
+/** Limits are round numbers: "4 GiB", not "4.00 GiB". */
+const roundBytes = (value) => bytes(value).replace(/\.0+(?=\s)/, "");
+
+const zone = /** @type {HTMLElement} */ (document.getElementById("drop-zone"));
+const picker = /** @type {HTMLInputElement} */ (document.getElementById("file"));
+const importCard = part("import-card");
+const errorCard = part("error-card");
+const progress = createImportCard(importCard);
+const limits = { maxBytes: Number(zone.dataset.maxBytes), maxFiles: Number(zone.dataset.maxFiles) };
+const uploadUrl = zone.dataset.uploadUrl ?? "";
+
+/**
+ * The import under way; null while the drop zone or an error is shown.
+ * @type {{ controller: AbortController, cardTimer: ReturnType<typeof setTimeout>, ownStatusUrl: string | null } | null}
+ */
+let job = null;
+let retry = () => {};
+
+/** @typedef {import("../text/problem.js").Parcel} Parcel */
+const NOTHING = Object.freeze({ names: [], size: 0 });
+
+/** @param {readonly File[]} files @returns {Parcel} */
+const parcelOf = (files) => ({ names: files.map((file) => file.name), size: totalBytes(files) });
+
+/** Shows the drop zone, the progress or the error: one of the three. */
+function show(element) {
+  for (const each of [zone, importCard, errorCard]) each.hidden = each !== element;
+  zone.classList.remove("taken");
+}
+
+// --- imports
+
+/** @param {readonly File[]} files hosts of one profile */
+async function importFiles(files) {
+  if (job !== null || files.length === 0) return;
+  retry = () => importFiles(files);
+  const refused = refusal(files, limits);
+  if (refused) return fail(refused, parcelOf(files));
+  await run(parcelOf(files), (signal) => upload(files, signal), { isOwn: true });
+}
+
+async function upload(files, signal) {
+  const startedAt = performance.now();
+  addEventListener("beforeunload", warnOfLoss);
+  try {
+    const answer = await sendFiles(`${uploadUrl}?wait=0`, files, {
+      signal,
+      onProgress: (sent) => progress.draw(drawnUpload(sent)),
+    });
+    progress.noteUpload(totalBytes(files), performance.now() - startedAt);
+    return answer;
+  } finally {
+    removeEventListener("beforeunload", warnOfLoss);
+  }
+}
+
+/** Leaving during an upload ends it; during the import it does not. */
+function warnOfLoss(event) {
+  event.preventDefault();
+}
+
+/** @param {HTMLElement} button */
+async function openSample(button) {
+  if (job !== null) return;
+  const name = button.querySelector("b")?.textContent ?? "";
+  const parcel = { names: [name], size: Number(button.dataset.sampleSize) };
+  retry = () => openSample(button);
+  // A sample is everyone's: who does not want to wait for it must not delete it.
+  await run(parcel, (signal) => startSample(button.dataset.sample ?? "", signal), { isOwn: false });
+}
+
+async function startSample(url, signal) {
+  let response;
+  try {
+    response = await fetch(`${url}?wait=0`, { method: "POST", headers: csrfHeaders(), signal });
+  } catch (error) {
+    throw signal.aborted ? error : connectionProblem();
+  }
+  if (!response.ok) throw problemFromAnswer(response.status, await response.text());
+  return response.json();
+}
+
+/**
+ * From the first byte to the profile's page.
+ * @param {Parcel} parcel
+ * @param {(signal: AbortSignal) => Promise<{ id: string, url: string }>} start
+ * @param {{ isOwn: boolean }} options `isOwn`: the profile is this visitor's, to be cancelled like it was begun
+ */
+async function run(parcel, start, { isOwn }) {
+  const controller = new AbortController();
+  const { signal } = controller;
+  progress.begin(parcel);
+  zone.classList.add("taken");
+  const cardTimer = setTimeout(() => {
+    show(importCard);
+    part("name", importCard).focus({ preventScroll: true });
+  }, CARD_DELAY_MS);
+  job = { controller, cardTimer, ownStatusUrl: null };
+  try {
+    const answer = await start(signal);
+    const statusUrl = `${uploadUrl}/${encodeURIComponent(answer.id)}`;
+    if (signal.aborted) return isOwn ? await cancelImport(statusUrl) : undefined;
+    job.ownStatusUrl = isOwn ? statusUrl : null;
+    await follow(new URL(answer.url).pathname, statusUrl, signal);
+  } catch (error) {
+    if (!signal.aborted) fail(error, parcel);
+  }
+}
+
+async function follow(page, statusUrl, signal) {
+  const ready = await followImport(statusUrl, {
+    signal,
+    patienceMs: PATIENCE_MS,
+    onProgress: (at) => progress.draw(drawnImport(at)),
+    onTrouble: progress.trouble,
+  });
+  if (ready) progress.finish();
+  else if (job?.ownStatusUrl) rememberOwnImport(statusUrl);
+  location.assign(page);
+}
+
+async function cancel() {
+  if (job === null) return;
+  const { controller, ownStatusUrl } = job;
+  controller.abort();
+  end();
+  show(zone);
+  picker.focus();
+  if (ownStatusUrl) await cancelImport(ownStatusUrl).catch(fail);
+}
+
+/**
+ * @param {unknown} error
+ * @param {Parcel} [parcel]
+ */
+function fail(error, parcel = NOTHING) {
+  end();
+  const problem = error instanceof Problem ? error : connectionProblem();
+  part("retry", errorCard).hidden = !problem.canRetry;
+  part("choose", errorCard).classList.toggle("primary", !problem.canRetry);
+  show(null);
+  showProblem(errorCard, problem, parcel);
+}
+
+/** Nothing is under way any more. */
+function end() {
+  clearTimeout(job?.cardTimer);
+  job = null;
+  progress.end();
+}
+
+// --- where files come from
+
+function wirePicker() {
+  picker.addEventListener("change", () => {
+    const files = Array.from(picker.files ?? []);
+    picker.value = ""; // so that the same file can be chosen again
+    importFiles(files);
+  });
+  zone.addEventListener("click", (event) => {
+    if (!(/** @type {Element} */ (event.target).closest("label, input"))) picker.click();
+  });
+}
+
+function wireDrop() {
+  let depth = 0; // dragenter and dragleave come in pairs, for every element crossed
+  const over = (change) => {
+    depth = change === 0 ? 0 : Math.max(0, depth + change);
+    document.body.classList.toggle("dragging", depth > 0);
+    part("drop-title").textContent =
+      depth > 0 ? "Release to add the files" : "Drop profile files here";
+  };
+  const taken = (handler) => (event) => {
+    if (!carriesFiles(event.dataTransfer)) return;
+    event.preventDefault(); // also while busy: the browser would open the file and leave the page
+    if (job === null) handler(event);
+    else event.dataTransfer.dropEffect = "none";
+  };
+  document.addEventListener(
+    "dragenter",
+    taken(() => over(1)),
+  );
+  document.addEventListener(
+    "dragleave",
+    taken(() => over(-1)),
+  );
+  document.addEventListener(
+    "dragover",
+    taken((event) => {
+      event.dataTransfer.dropEffect = "copy";
+    }),
+  );
+  document.addEventListener(
+    "drop",
+    taken((event) => {
+      over(0);
+      take(event.dataTransfer);
+    }),
+  );
+}
+
+function wirePaste() {
+  document.addEventListener("paste", (event) => {
+    if (!carriesFiles(event.clipboardData)) return;
+    event.preventDefault();
+    if (job === null) take(/** @type {DataTransfer} */ (event.clipboardData));
+  });
+}
+
+/** @param {DataTransfer} transfer */
+async function take(transfer) {
+  try {
+    const files = await droppedFiles(transfer);
+    if (files.length > 0) return await importFiles(files);
+    fail(
+      new Problem("The folder holds no profile files.", {
+        remedy:
+          "Drop a folder that holds what a profiler wrote (`.xplane.pb`, `.ncu-rep`, `.csv`, `.json`), or the files themselves.",
+        code: "no-files",
+      }),
+    );
+  } catch {
+    fail(
+      new Problem("The files could not be read.", {
+        remedy: "Choose them with the button instead.",
+        code: "unreadable-file",
+      }),
+    );
+  }
+}
+
+for (const element of document.querySelectorAll("[data-bytes]"))
+  element.textContent = roundBytes(Number(element.dataset.bytes));
+wireList();
+wireCopyButtons();
+wireReport(errorCard);
+wirePicker();
+wireDrop();
+wirePaste();
+part("cancel", importCard).addEventListener("click", cancel);
+part("retry", errorCard).addEventListener("click", () => retry());
+part("choose", errorCard).addEventListener("click", () => {
+  show(zone);
+  picker.click();
+});
+for (const button of document.querySelectorAll("[data-sample]"))
+  button.addEventListener("click", () => openSample(button));
+// Back from a profile: the list has changed since.
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
+});

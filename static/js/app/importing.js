@@ -1,0 +1,55 @@
+// The page of a profile that is not ready: follows its import, opens the view when it is there, or says what failed.
+
+import { part } from "../ui/dom.js";
+import { showProblem, wireReport } from "../ui/error-card.js";
+import {
+  cancelImport,
+  createImportCard,
+  drawnImport,
+  followImportEvents,
+  forgetOwnImport,
+  isOwnImport,
+} from "../upload/import-progress.js";
+import { connectionProblem, Problem } from "../text/problem.js";
+
+const page = /** @type {HTMLElement} */ (document.getElementById("main"));
+const errorCard = part("error-card", page);
+
+async function follow() {
+  const statusUrl = page.dataset.statusUrl ?? "";
+  const parcel = JSON.parse(page.dataset.parcel ?? "{}");
+  const importCard = part("import-card", page);
+  const card = createImportCard(importCard);
+  const controller = new AbortController();
+  const { signal } = controller;
+
+  function fail(error) {
+    card.end();
+    importCard.hidden = true;
+    showProblem(errorCard, error instanceof Problem ? error : connectionProblem(), parcel);
+  }
+
+  const cancel = part("cancel", importCard);
+  cancel.hidden = !isOwnImport(statusUrl);
+  cancel.addEventListener("click", () => {
+    controller.abort();
+    cancelImport(statusUrl).then(() => location.assign("/"), fail);
+  });
+  card.begin(parcel);
+  if (page.dataset.progress) card.draw(drawnImport(JSON.parse(page.dataset.progress)));
+  try {
+    await followImportEvents(statusUrl, {
+      signal,
+      onProgress: (at) => card.draw(drawnImport(at)),
+      onTrouble: card.trouble,
+    });
+    forgetOwnImport();
+    card.finish();
+    location.reload();
+  } catch (error) {
+    if (!signal.aborted) fail(error);
+  }
+}
+
+wireReport(errorCard);
+if (page.dataset.state === "importing") follow();

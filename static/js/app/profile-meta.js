@@ -1,0 +1,95 @@
+// The dialog about a profile: title, note, tags, pin, and deleting it.
+
+import { csrfHeaders } from "../upload/csrf.js";
+import { part } from "../ui/dom.js";
+import { bytes, dateTime } from "../text/format.js";
+import { connectionProblem, problemFromAnswer } from "../text/problem.js";
+
+/** A click that deletes is asked for twice; the second must not be the end of a double click. */
+const SURE_AFTER_MS = 500;
+
+const dialog = /** @type {HTMLDialogElement} */ (part("about"));
+const form = /** @type {HTMLFormElement} */ (part("about-form", dialog));
+const fault = part("about-fault", dialog);
+
+async function send(method, body) {
+  const headers = {
+    ...csrfHeaders(),
+    Accept: "application/json",
+    ...(body ? { "Content-Type": "application/json" } : {}),
+  };
+  let response;
+  try {
+    response = await fetch(dialog.dataset.url ?? "", {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+    });
+  } catch {
+    throw connectionProblem();
+  }
+  if (!response.ok) throw problemFromAnswer(response.status, await response.text());
+}
+
+async function attempt(action) {
+  fault.hidden = true;
+  try {
+    await action();
+  } catch (problem) {
+    fault.textContent = `${problem.message} ${problem.remedy}`;
+    fault.hidden = false;
+  }
+}
+
+async function save() {
+  const fields = new FormData(form);
+  const tags = String(fields.get("tags"))
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter(Boolean);
+  await send("PATCH", {
+    title: fields.get("title"),
+    note: fields.get("note"),
+    tags,
+    pinned: fields.has("pinned"),
+  });
+  location.reload(); // title, tags and note stand in several places; the address keeps the view
+}
+
+function wireDelete(button) {
+  let askedAt = null;
+  button.addEventListener("click", () => {
+    if (askedAt === null) {
+      askedAt = performance.now();
+      button.classList.add("sure");
+      button.textContent = "Delete it for good";
+      return;
+    }
+    if (performance.now() - askedAt < SURE_AFTER_MS) return;
+    attempt(async () => {
+      await send("DELETE");
+      location.assign("/");
+    });
+  });
+}
+
+function fillFacts() {
+  for (const time of dialog.querySelectorAll("time")) time.textContent = dateTime(time.dateTime);
+  const size = part("about-bytes", dialog);
+  size.textContent = bytes(Number(size.dataset.aboutBytes));
+}
+
+part("about-open").addEventListener("click", () => dialog.showModal());
+part("about-close", dialog).addEventListener("click", () => dialog.close());
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) dialog.close();
+});
+// Keys pressed here are not for the charts behind.
+dialog.addEventListener("keydown", (event) => event.stopPropagation());
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  attempt(save);
+});
+const deleteButton = dialog.querySelector("[data-about-delete]");
+if (deleteButton) wireDelete(deleteButton);
+fillFacts();

@@ -1,0 +1,140 @@
+// Log axes: ticks, automatic range, pixel positions. Pure. Ranges are log10.
+
+import { bandwidth, flopRate, significant } from "../text/format.js";
+
+/** @typedef {[number, number]} Range log10 */
+
+/** Whole decades inside a range, thinned when they would stand closer than `apart` pixels. */
+function decades([low, high], pixels, apart) {
+  const first = Math.ceil(low - 1e-9);
+  const every = Math.max(1, Math.ceil((apart * (high - low)) / Math.max(1, pixels)));
+  const found = [];
+  for (let exponent = first; exponent <= high + 1e-9; exponent += 1) {
+    if (exponent % every === 0) found.push(exponent);
+  }
+  return found;
+}
+
+/**
+ * Ticks at decades; on a short range at 1, 2 and 5.
+ * @param {Range} range
+ * @param {number} pixels length of the axis
+ * @param {number} apart least distance of two labels in pixels
+ * @param {(value: number) => string} label
+ */
+function logTicks(range, pixels, apart, label) {
+  let exponents = decades(range, pixels, apart);
+  const perDecade = pixels / (range[1] - range[0]);
+  if (exponents.length < 3 && perDecade * 0.3 > apart) {
+    const steps = [];
+    for (let e = Math.floor(range[0]); e <= range[1]; e += 1)
+      for (const m of [1, 2, 5]) steps.push(e + Math.log10(m));
+    exponents = steps.filter((e) => e >= range[0] && e <= range[1]);
+  }
+  const values = exponents.map((e) => 10 ** e);
+  return { values, labels: values.map(label) };
+}
+
+const plain = (value) => significant(value, 1);
+
+export const intensityTicks = (range, pixels) => logTicks(range, pixels, 52, plain);
+export const rateTicks = (range, pixels) =>
+  logTicks(range, pixels, 26, (value) => flopRate(value, 1));
+export const bandwidthTicks = (range, pixels) =>
+  logTicks(range, pixels, 84, (value) => bandwidth(value, 1));
+
+/**
+ * @typedef {object} Dot a point to be drawn
+ * @property {number} x log10 of the intensity
+ * @property {number} y log10 of the FLOP rate
+ * @property {number} weight
+ */
+
+/** The dots that matter most: together 99 % of the weight. */
+function heaviest(dots) {
+  const total = dots.reduce((sum, dot) => sum + dot.weight, 0);
+  let sum = 0;
+  return [...dots]
+    .sort((a, b) => b.weight - a.weight)
+    .filter((dot) => {
+      const wanted = sum <= total * 0.99;
+      sum += dot.weight;
+      return wanted;
+    });
+}
+
+/** A range around values, at least so many decades long. */
+export const spread = (values, [before, after], least) => {
+  let low = Math.min(...values) - before;
+  let high = Math.max(...values) + after;
+  const missing = least - (high - low);
+  if (missing > 0) {
+    low -= missing / 2;
+    high += missing / 2;
+  }
+  return [low, high];
+};
+
+/**
+ * The automatic range: the ops (those that make 99 % of the time, or all) together with the roofs'
+ * corners, since a point without its roof says nothing.
+ * @param {Dot[]} dots
+ * @param {{ x: number, y: number }[]} corners ridges of the main roofs, log10
+ * @param {"time" | "all"} fit
+ * @returns {[Range, Range]}
+ */
+export function automaticRange(dots, corners, fit) {
+  const kept = fit === "all" ? dots : heaviest(dots);
+  const xs = kept.map((dot) => dot.x);
+  const ys = kept.map((dot) => dot.y);
+  for (const corner of corners) {
+    xs.push(corner.x - 0.4, corner.x + 0.9);
+    ys.push(corner.y - 2, corner.y);
+  }
+  if (xs.length === 0)
+    return [
+      [-1, 3],
+      [0, 5],
+    ];
+  return [spread(xs, [0.2, 0.22], 2), spread(ys, [0.3, 0.34], 2)];
+}
+
+/**
+ * A range that keeps part of its length free above a line: its label stands there.
+ * @param {Range} range
+ * @param {number} line
+ * @param {number} part of the length
+ * @returns {Range}
+ */
+export function withHeadroom([low, high], line, part) {
+  return [low, Math.max(high, (line - part * low) / (1 - part))];
+}
+
+/**
+ * Where values of a log plot lie in CSS pixels of its box.
+ * @param {[Range, Range]} range
+ * @param {{ width: number, height: number, margin: { l: number, r: number, t: number, b: number } }} box
+ */
+export function createScale([xRange, yRange], { width, height, margin }) {
+  const plotWidth = Math.max(1, width - margin.l - margin.r);
+  const plotHeight = Math.max(1, height - margin.t - margin.b);
+  const perX = plotWidth / (xRange[1] - xRange[0]);
+  const perY = plotHeight / (yRange[1] - yRange[0]);
+  return {
+    xRange,
+    yRange,
+    plotWidth,
+    plotHeight,
+    perX,
+    perY,
+    margin,
+    width,
+    height,
+    toX: (x) => margin.l + (x - xRange[0]) * perX,
+    toY: (y) => margin.t + (yRange[1] - y) * perY,
+    fromX: (px) => xRange[0] + (px - margin.l) / perX,
+    fromY: (py) => yRange[1] - (py - margin.t) / perY,
+  };
+}
+
+/** @typedef {ReturnType<typeof createScale>} Scale */

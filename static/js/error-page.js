@@ -1,6 +1,0 @@
-// The page of a failed request, and of an import that failed: only its report needs a script.
-
-import { wireReport } from "./error-card.js";
-import { part } from "./dom.js";
-
-wireReport(part("error-card"));

@@ -1,0 +1,240 @@
+// The page data under other peaks: bounds, efficiencies and savings of every op and program point again, from
+// their rates. Pure. The rules are those of `app/roofline/analysis/measure.py`; a test holds the two equal.
+
+import { deviceFields, levelIds, mainLevel, unitIds } from "./peaks.js";
+
+const NOTHING = 1e-10; // a smaller divisor is none, as in the analysis
+const ROUNDING = 2e-5; // rates have six digits: a smaller rest of their sum is rounding
+
+/**
+ * @typedef {object} Ceilings what rows are held against
+ * @property {number} main GFLOP/s of the first compute roof; 0: unknown
+ * @property {boolean} isOfOneUnit the first compute roof is a unit's: it says nothing about others
+ * @property {boolean} hasCompute
+ * @property {{ id: string, gflops: number, roof: number | null, isOwn: boolean }[]} units that work is split by
+ * @property {{ id: string, gibs: number, code: number, isMain: boolean, isOwn: boolean }[]} levels
+ * @property {boolean} none no peak is known at all
+ */
+
+const ratio = (part, whole) => (Math.abs(whole) < NOTHING ? NaN : part / whole);
+const known = (value) => (Number.isNaN(value) ? null : value);
+
+/**
+ * @param {any} page the server's page data
+ * @param {{ compute: any[], memory: any[] }} roofs
+ * @returns {Ceilings}
+ */
+function ceilingsOf(page, roofs) {
+  const before = {
+    compute: new Map(page.roofs.compute.map((roof) => [roof.id, roof.gflops])),
+    memory: new Map(page.roofs.memory.map((roof) => [roof.id, roof.gbs])),
+  };
+  const units = unitIds(page).map((id) => {
+    const at = roofs.compute.findIndex((roof) => roof.unit === id || roof.covers?.includes(id));
+    const roof = roofs.compute[at];
+    return {
+      id,
+      gflops: roof?.gflops ?? 0,
+      roof: roof ? at : null,
+      isOwn: roof !== undefined && before.compute.get(roof.id) === roof.gflops,
+    };
+  });
+  const main = mainLevel(page);
+  const levels = levelIds(page).map((id) => {
+    const roof = roofs.memory.find((one) => one.id === id);
+    const code = page.bounds.findIndex((bound) => bound.level === id);
+    return {
+      id,
+      gibs: roof?.gibs ?? 0,
+      code,
+      isMain: id === main,
+      isOwn: roof !== undefined && before.memory.get(id) === roof.gbs,
+    };
+  });
+  const top = roofs.compute[0];
+  return {
+    main: top?.gflops ?? 0,
+    isOfOneUnit: Boolean(top?.unit),
+    hasCompute: top !== undefined,
+    units,
+    levels,
+    none: top === undefined && roofs.memory.length === 0,
+  };
+}
+
+/** What a profiler measured as the share of its own peak counts while that peak is the profile's. */
+function share(isOwn, own, rate, peak) {
+  return isOwn && !Number.isNaN(own) ? own : ratio(rate, peak);
+}
+
+/**
+ * Share of the most used compute peak, and which roof that is.
+ * @param {(id: string) => number} get
+ * @param {Ceilings} ceilings
+ * @returns {{ used: number, roof: number | null }}
+ */
+function computeUse(get, { units, main, isOfOneUnit, hasCompute }) {
+  const rate = get("flop_rate_gflops");
+  const first = hasCompute ? 0 : null;
+  if (units.length === 0) return { used: ratio(rate, main), roof: first };
+  let rest = rate;
+  let isClaimed = false;
+  const held = [];
+  for (const unit of units) {
+    const own = get(`${unit.id}_flop_rate_gflops`);
+    const used = share(unit.isOwn, get(`${unit.id}_utilisation_ratio`), own, unit.gflops);
+    const isHeld = own > 0 && !Number.isNaN(used);
+    if (isHeld) held.push({ used, roof: unit.roof });
+    if (isOfOneUnit ? own > 0 : isHeld) {
+      rest -= own;
+      isClaimed = true;
+    }
+  }
+  if (!isClaimed || rest > rate * ROUNDING) held.unshift({ used: ratio(rest, main), roof: first });
+  const counted = held.filter(({ used }) => !Number.isNaN(used));
+  return counted.reduce(
+    (best, one) => (one.used > best.used ? one : best),
+    counted[0] ?? { used: NaN, roof: first },
+  );
+}
+
+/** @returns {{ code: number, used: number, gibs: number, at: number }[]} share of each memory's peak; NaN without one */
+function memoryUses(get, { levels }) {
+  return levels.map(({ id, gibs, code, isMain, isOwn }) => {
+    const rate = get(`${id}_bandwidth_gibs`);
+    return {
+      code,
+      isMain,
+      gibs: rate,
+      used: share(isOwn, get(`${id}_utilisation_ratio`), rate, gibs),
+      at: get(`${id}_intensity`),
+    };
+  });
+}
+
+/** The largest of what is known; NaN where nothing is. */
+const highest = (values) =>
+  values.reduce((most, value) => (Number.isNaN(most) || value > most ? value : most), NaN);
+
+/**
+ * The columns of one op or program point that follow from peaks.
+ * @param {(id: string) => number} get its rates and intensities; NaN where unknown
+ * @param {Ceilings} ceilings
+ */
+function measure(get, ceilings) {
+  const overall = get("operational_intensity");
+  const compute = computeUse(get, ceilings);
+  const memories = memoryUses(get, ceilings);
+  let bound = { code: 0, used: 0, at: ceilings.none ? overall : NaN };
+  // The most utilised binds: compute first, a later one only if strictly higher; on the chip only what moved bytes.
+  for (const one of [
+    { code: 1, used: compute.used, at: overall },
+    ...memories.filter(({ isMain, gibs }) => isMain || gibs > 0),
+  ]) {
+    if (one.used > bound.used) bound = one;
+  }
+  const memory = highest(memories.map(({ used }) => used));
+  const efficiency = bound.code === 0 ? NaN : highest([memory, compute.used]);
+  return {
+    bound_by: bound.code,
+    bottleneck_intensity: known(bound.at),
+    attainable_gflops: known(
+      ratio(get("flop_rate_gflops"), Number.isNaN(efficiency) ? 0 : efficiency),
+    ),
+    roofline_efficiency_ratio: known(efficiency),
+    compute_efficiency_ratio: known(compute.used),
+    memory_utilisation_ratio: known(memory),
+    ...(ceilings.units.length > 0 ? { compute_unit: compute.roof } : {}),
+  };
+}
+
+const UNPLACED = { bound_by: 0, attainable_gflops: null, roofline_efficiency_ratio: null };
+
+/** A program is placed by hardware counters only where both compute and memory were counted. */
+function measureCounters(get, ceilings) {
+  const found = measure(get, {
+    ...ceilings,
+    levels: ceilings.levels.filter(({ isMain }) => isMain),
+  });
+  const both = found.compute_efficiency_ratio !== null && found.memory_utilisation_ratio !== null;
+  return {
+    ...found,
+    ...(both ? {} : UNPLACED),
+    bottleneck_intensity: known(get("bottleneck_intensity")),
+  };
+}
+
+const number = (value) => value ?? NaN;
+
+function measurePoint(point, index, ceilings) {
+  const get = (id) => number(point[id]);
+  const isCounters = point.scope === "total_hw" && index > 0;
+  return { ...point, ...(isCounters ? measureCounters(get, ceilings) : measure(get, ceilings)) };
+}
+
+/** Self time beyond what the roof needs; unknown above the roof. */
+function savings(selfTime, efficiency) {
+  return selfTime.map((us, i) =>
+    us != null && efficiency[i] !== null && efficiency[i] <= 1 ? us * (1 - efficiency[i]) : null,
+  );
+}
+
+function measureOps(columns, count, ceilings) {
+  const rows = Array.from({ length: count }, (_, i) =>
+    measure((id) => number(columns[id]?.[i]), ceilings),
+  );
+  const changed = Object.fromEntries(
+    Object.keys(rows[0] ?? {}).map((id) => [id, rows.map((row) => row[id])]),
+  );
+  const saving =
+    rows.length === 0
+      ? {}
+      : {
+          saving_per_core_us: savings(
+            columns.self_time_per_core_us,
+            changed.roofline_efficiency_ratio,
+          ),
+        };
+  return { ...columns, ...changed, ...saving };
+}
+
+function viewOf(view, columns, ceilings) {
+  const time = view.total_time_per_core_us;
+  const shareOf = (us) => (us === null || !time ? null : us / time);
+  return {
+    ...view,
+    columns: {
+      ...view.columns,
+      saving_share_ratio: view.op.map((op) => shareOf(columns.saving_per_core_us[op])),
+    },
+    program: view.program.map((point, index) => measurePoint(point, index, ceilings)),
+  };
+}
+
+/**
+ * The same page under other roofs; rates, times and everything else that was measured stay.
+ * @param {any} page the server's page data
+ * @param {{ compute: any[], memory: any[] }} roofs as the page data have them; ridges are filled in
+ */
+export function withRoofs(page, roofs) {
+  const ceilings = ceilingsOf(page, roofs);
+  const columns = measureOps(page.ops.columns, page.ops.count, ceilings);
+  const noPeak = ceilings.none ? "no peak" : "no cost";
+  const ridges = roofs.memory.map((roof) => ({
+    ...roof,
+    ridge_flop_per_byte: ceilings.main > 0 ? ceilings.main / roof.gbs : null,
+  }));
+  const shown = { compute: roofs.compute, memory: ridges };
+  return {
+    ...page,
+    roofs: shown,
+    device: { ...page.device, fields: deviceFields(page, shown) },
+    bounds: page.bounds.map((bound) =>
+      bound.kind === "none" ? { ...bound, label: noPeak } : bound,
+    ),
+    ops: { ...page.ops, columns },
+    views: Object.fromEntries(
+      Object.entries(page.views).map(([name, view]) => [name, viewOf(view, columns, ceilings)]),
+    ),
+  };
+}

@@ -1,0 +1,53 @@
+// The single launches of an op, where the profiler measured them one by one.
+
+import { html } from "../ui/dom.js";
+import { count, decimalBytes, duration, flops } from "../text/format.js";
+
+const MOST = 50;
+
+/**
+ * @param {any} details of the op, as the server sends them
+ * @param {readonly { id: string, label: string }[]} levels of the page, outermost first
+ * @returns {(Node | string)[]} nothing for profilers without launches
+ */
+export function launchContent({ launches = [], launch_count: all = launches.length }, levels) {
+  if (launches.length === 0) return [];
+  const shown = launches.slice(0, MOST);
+  const moved = levels.filter(({ id }) => shown.some((launch) => launch.bytes[id] != null));
+  const head = ["Time", "FLOPs", ...moved.map(({ label }) => label)];
+  const note = all > shown.length ? `The first ${shown.length} of ${count(all)}` : count(all);
+  return [
+    html("h3", {}, "Launches ", html("small", { class: "muted" }, note)),
+    html(
+      "div",
+      { class: "launches", tabindex: 0, role: "region", "aria-label": "Launches, scrollable" },
+      html(
+        "table",
+        {},
+        html(
+          "thead",
+          {},
+          html("tr", {}, ...head.map((label) => html("th", { scope: "col" }, label))),
+        ),
+        html("tbody", {}, ...shown.flatMap((launch) => launchRows(launch, moved, head.length))),
+      ),
+    ),
+  ];
+}
+
+/** Numbers, and above them how it was launched when that differs from nothing. */
+function launchRows({ detail, time_us: time, flop, bytes }, levels, width) {
+  const numbers = html(
+    "tr",
+    {},
+    html("td", {}, duration(time)),
+    html("td", {}, flops(flop)),
+    ...levels.map(({ id }) => html("td", {}, decimalBytes(bytes[id]))),
+  );
+  return detail
+    ? [
+        html("tr", { class: "detail" }, html("th", { scope: "row", colspan: width }, detail)),
+        numbers,
+      ]
+    : [numbers];
+}

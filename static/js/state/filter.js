@@ -1,0 +1,142 @@
+// Which ops are shown: the one place that filters. Pure.
+
+/** @typedef {import("./model.js").Row} Row */
+/** @typedef {import("./query.js").ViewState} ViewState */
+
+/**
+ * @param {string} text substring in any case, or /regex/ (the closing slash may still be missing)
+ * @returns {{ matches: (row: Row) => boolean, error: string | null }} a bad pattern matches everything
+ */
+export function nameMatcher(text) {
+  if (text === "") return { matches: () => true, error: null };
+  if (!/^\/./.test(text)) {
+    const wanted = text.toLowerCase();
+    return { matches: (row) => row.lowerName.includes(wanted), error: null };
+  }
+  const source = text.slice(1).replace(/(?<!\\)\/$/, "");
+  if (source === "") return { matches: () => true, error: null };
+  try {
+    const pattern = new RegExp(source, "i");
+    return { matches: (row) => pattern.test(row.name), error: null };
+  } catch (error) {
+    return { matches: () => true, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * @typedef {object} FilterContext
+ * @property {readonly { name: string }[]} categories
+ * @property {readonly { id: string }[]} bounds
+ * @property {(row: Row) => [number, number] | null} place log10 position on the chart; null: has none
+ */
+
+/**
+ * @param {readonly Row[]} rows
+ * @param {ViewState} state
+ * @param {FilterContext} context
+ * @returns {{ shown: Row[], besidesCategory: Row[], error: string | null }}
+ *   `besidesCategory`: what the other filters leave, so that the category list can offer the rest
+ */
+export function filterRows(rows, state, context) {
+  const { matches, error } = nameMatcher(state.q);
+  const categories = new Set(indicesOf(context.categories, state.cat, (item) => item.name));
+  const bounds = new Set(indicesOf(context.bounds, state.bound, (item) => item.id));
+  const least = state.min / 100;
+  const cover = state.cover / 100;
+  const besidesCategory = rows.filter(
+    (row) =>
+      row.share >= least &&
+      (state.cover >= 100 || row.covered < cover) &&
+      (state.bound.length === 0 || bounds.has(row.bound)) &&
+      matches(row) &&
+      (state.box === null || isInside(context.place(row), state.box)),
+  );
+  const shown =
+    state.cat.length === 0
+      ? besidesCategory
+      : besidesCategory.filter((row) => categories.has(row.category));
+  return { shown, besidesCategory, error };
+}
+
+function indicesOf(items, wanted, key) {
+  const index = new Map(items.map((item, i) => [key(item), i]));
+  return wanted.map((name) => index.get(name)).filter((i) => i !== undefined);
+}
+
+function isInside(place, [x0, x1, y0, y1]) {
+  return place !== null && place[0] >= x0 && place[0] <= x1 && place[1] >= y0 && place[1] <= y1;
+}
+
+/** Share of the view's time that these ops make. */
+export function shareOf(rows) {
+  return rows.reduce((sum, row) => sum + row.share, 0);
+}
+
+/**
+ * @typedef {object} CategoryTotal
+ * @property {number} category index
+ * @property {number} ops
+ * @property {number} share
+ * @property {number | null} efficiency share of the roof, weighted by time, each op at most 1; null: unknown
+ */
+
+/**
+ * Time and share of roof per category. Every category of the view is listed, so that one the other
+ * filters emptied keeps its place and can still be chosen.
+ * @param {readonly Row[]} all
+ * @param {readonly Row[]} left
+ * @param {(row: Row) => number | null} efficiencyOf
+ * @returns {CategoryTotal[]} longest first
+ */
+export function categoryTotals(all, left, efficiencyOf) {
+  const totals = new Map();
+  for (const row of all) {
+    if (!totals.has(row.category))
+      totals.set(row.category, { ops: 0, share: 0, measured: 0, reached: 0, rank: totals.size });
+  }
+  for (const row of left) {
+    const total = totals.get(row.category);
+    const efficiency = efficiencyOf(row);
+    total.ops += 1;
+    total.share += row.share;
+    if (efficiency !== null) {
+      total.measured += row.share;
+      total.reached += row.share * Math.min(1, efficiency);
+    }
+  }
+  return [...totals]
+    .map(([category, t]) => ({
+      category,
+      ops: t.ops,
+      share: t.share,
+      rank: t.rank,
+      efficiency: t.measured > 0 ? t.reached / t.measured : null,
+    }))
+    .sort((a, b) => b.share - a.share || a.rank - b.rank)
+    .map(({ rank, ...total }) => total);
+}
+
+/**
+ * Sorted copy; missing values come last in both directions, ties keep the order of time.
+ * @param {readonly Row[]} rows
+ * @param {(row: Row) => string | number | null} valueOf
+ * @param {boolean} descending
+ */
+export function sortRows(rows, valueOf, descending) {
+  const keyed = rows.map((row) => ({ row, value: valueOf(row) }));
+  const sign = descending ? -1 : 1;
+  keyed.sort((a, b) => compare(a.value, b.value, sign));
+  return keyed.map((entry) => entry.row);
+}
+
+const COLLATOR = new Intl.Collator("en", { numeric: true });
+
+function compare(a, b, sign) {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+  return (
+    sign *
+    (typeof a === "string" || typeof b === "string"
+      ? COLLATOR.compare(String(a), String(b))
+      : a - b)
+  );
+}

@@ -1,0 +1,243 @@
+// Numbers to text. Pure. Missing is "–" and never 0; three significant digits, integer digits always kept.
+
+/** Shown for "not measured". */
+export const DASH = "–";
+const SPACE = "\u00a0"; // between a number and its unit: never broken over two lines
+const NARROW = "\u202f"; // before a percent sign
+/** @type {Intl.NumberFormat[]} by decimals; made when first needed, since each costs milliseconds */
+const formatters = [];
+const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A number with so many decimals, thousands grouped. */
+function fixed(decimals, value) {
+  formatters[decimals] ??= new Intl.NumberFormat("en-GB", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+  return formatters[decimals].format(value);
+}
+
+/**
+ * @param {number | null | undefined} value
+ * @param {number} [digits] significant digits
+ * @returns {string}
+ */
+export function significant(value, digits = 3) {
+  if (value == null || !Number.isFinite(value)) return DASH;
+  if (value === 0) return "0";
+  const exponent = exponentOf(value, digits);
+  if (exponent < -4) return scientific(value);
+  return fixed(Math.min(6, Math.max(0, digits - 1 - exponent)), value);
+}
+
+/** The exponent after rounding, so that 9.996 is treated as 10.0. */
+function exponentOf(value, digits) {
+  return Number(value.toExponential(Math.max(0, digits - 1)).split("e")[1]);
+}
+
+function scientific(value) {
+  const [mantissa, exponent] = value.toExponential(1).split("e");
+  const raised = [...exponent.replace("+", "")].map((c) =>
+    c === "-" ? "⁻" : SUPERSCRIPT[Number(c)],
+  );
+  return `${mantissa}${SPACE}×${SPACE}10${raised.join("")}`;
+}
+
+/** A whole number, grouped. */
+export function count(value) {
+  return value == null ? DASH : fixed(0, value);
+}
+
+let statedFormat;
+
+/** A stated number, such as a peak: as many digits as it has, up to five, "918" and "1525.5". */
+export function stated(value) {
+  statedFormat ??= new Intl.NumberFormat("en-GB", {
+    maximumSignificantDigits: 5,
+    useGrouping: "min2",
+  });
+  return statedFormat.format(value);
+}
+
+const FLOP_STEPS = [
+  [1e6, "P"],
+  [1e3, "T"],
+  [1, "G"],
+  [1e-3, "M"],
+  [1e-6, "k"],
+];
+
+/** GFLOP/s in, "139 TFLOP/s" out; `write` puts down the number. */
+export function flopRate(gflops, digits = 3, write = significant) {
+  if (gflops == null) return DASH;
+  if (gflops === 0) return `0${SPACE}FLOP/s`;
+  const [factor, prefix] =
+    FLOP_STEPS.find(([step]) => gflops >= step * 0.9995) ?? FLOP_STEPS.at(-1);
+  return `${write(gflops / factor, digits)}${SPACE}${prefix}FLOP/s`;
+}
+
+/** GiB/s in; from 10 TiB/s on as TiB/s, below 0.1 GiB/s as MiB/s. */
+export function bandwidth(gibs, digits = 3, write = significant) {
+  if (gibs == null) return DASH;
+  if (gibs >= 10_235) return `${write(gibs / 1024, digits)}${SPACE}TiB/s`;
+  if (gibs !== 0 && gibs < 0.1) return `${write(gibs * 1024, digits)}${SPACE}MiB/s`;
+  return `${write(gibs, digits)}${SPACE}GiB/s`;
+}
+
+const TIME_STEPS = [
+  [1e6, "s"],
+  [1e3, "ms"],
+  [1, "µs"],
+  [1e-3, "ns"],
+];
+
+/** Microseconds in, "21.2 ms" out. */
+export function duration(us, digits = 3) {
+  if (us == null) return DASH;
+  if (us === 0) return `0${SPACE}s`;
+  const [factor, unit] = TIME_STEPS.find(([step]) => us >= step * 0.9995) ?? TIME_STEPS.at(-1);
+  return `${significant(us / factor, digits)}${SPACE}${unit}`;
+}
+
+/**
+ * A ratio as percent. From 1,000 % on a multiple reads better ("278×").
+ * @param {number | null | undefined} ratio
+ * @param {number} [digits] decimals: one in tables, none in prose
+ */
+export function percent(ratio, digits = 1) {
+  if (ratio == null || !Number.isFinite(ratio)) return DASH;
+  if (ratio >= 10) return `${significant(ratio, 2)}×`;
+  const value = ratio * 100;
+  if (value > 0 && value < 0.5 * 10 ** -digits) return `<${fixed(digits, 10 ** -digits)}${NARROW}%`;
+  return `${fixed(value === 0 || value >= 99.95 ? 0 : digits, value)}${NARROW}%`;
+}
+
+/** FLOP per byte. */
+export function intensity(value) {
+  return value == null ? DASH : `${significant(value)}${SPACE}FLOP/B`;
+}
+
+const BYTE_STEPS = [
+  [2 ** 40, "TiB"],
+  [2 ** 30, "GiB"],
+  [2 ** 20, "MiB"],
+  [2 ** 10, "KiB"],
+];
+
+/** Bytes in, "1.41 MiB" out. */
+export function bytes(value) {
+  if (value == null) return DASH;
+  const step = BYTE_STEPS.find(([size]) => value >= size);
+  return step ? `${significant(value / step[0])}${SPACE}${step[1]}` : `${count(value)}${SPACE}B`;
+}
+
+/** 1e9 and its like by prefix: "2.15 G", with a unit. */
+function prefixed(value, unit) {
+  if (value == null) return DASH;
+  const [factor, prefix] = [
+    [1e15, "P"],
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ].find(([step]) => value >= step * 0.9995) ?? [1, ""];
+  return `${significant(value / factor)}${SPACE}${prefix}${unit}`;
+}
+
+/** A number of FLOPs, "2.15 GFLOP". */
+export const flops = (value) => prefixed(value, "FLOP");
+/** Bytes by powers of ten, as FLOPs are: "20.7 MB". */
+export const decimalBytes = (value) => prefixed(value, "B");
+
+/** An ISO date as "11 Mar 2025, 20:14 UTC". */
+export function dateTime(iso) {
+  const date = new Date(iso ?? NaN);
+  if (Number.isNaN(date.getTime())) return DASH;
+  const options = {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: "UTC",
+  };
+  return `${date.toLocaleString("en-GB", options)} UTC`;
+}
+
+/** A peak rate, GFLOP/s in. */
+export const peakRate = (gflops) => flopRate(gflops, 5, stated);
+/** A peak bandwidth, GiB/s in. */
+export const peakBandwidth = (gibs) => bandwidth(gibs, 5, stated);
+
+/** A peak bandwidth as data sheets write it, GB/s (1e9) in. */
+export const sheetBandwidth = (gbs) =>
+  gbs >= 10_000 ? `${stated(gbs / 1000)}${SPACE}TB/s` : `${stated(gbs)}${SPACE}GB/s`;
+
+const WITH_UNIT = {
+  count,
+  bytes,
+  time_us: duration,
+  gflops: flopRate,
+  gibs: bandwidth,
+  flop_per_byte: intensity,
+  ratio: (value) => percent(value),
+  number: significant,
+  gbs: (value) => (value == null ? DASH : `${significant(value)}${SPACE}GB/s`),
+};
+
+/**
+ * A value with its unit, in the prefix that reads best.
+ * @param {unknown} value
+ * @param {string} unit a unit of the page data
+ * @param {number} [digits] significant digits, where the unit takes them
+ */
+export function quantity(value, unit, digits) {
+  if (value == null || value === "") return DASH;
+  return typeof value === "number" && WITH_UNIT[unit]
+    ? WITH_UNIT[unit](value, digits)
+    : String(value);
+}
+
+/**
+ * How one table column writes its numbers: one unit for all rows, named once in the header.
+ * @typedef {object} ColumnScale
+ * @property {string} unit shown in the header; "" when the values say it themselves
+ * @property {(value: number | null) => string} text
+ */
+
+const scaled = (factor, unit) => ({
+  unit,
+  text: (value) => (value == null ? DASH : significant(value / factor)),
+});
+
+/**
+ * @param {string} unit a unit of the page data
+ * @param {number} largest the largest value of the column
+ * @returns {ColumnScale}
+ */
+export function columnScale(unit, largest) {
+  switch (unit) {
+    case "time_us":
+      return largest >= 1e7
+        ? scaled(1e6, "s")
+        : largest >= 1e3
+          ? scaled(1e3, "ms")
+          : scaled(1, "µs");
+    case "gflops":
+      return largest >= 1e4 ? scaled(1e3, "TFLOP/s") : scaled(1, "GFLOP/s");
+    case "gibs":
+      return scaled(1, "GiB/s");
+    case "gbs":
+      return scaled(1, "GB/s");
+    case "flop_per_byte":
+      return scaled(1, "FLOP/B");
+    case "bytes":
+      return { unit: "", text: bytes };
+    case "ratio":
+      return { unit: "", text: (value) => percent(value) };
+    case "count":
+      return { unit: "", text: count };
+    default:
+      return { unit: "", text: (value) => (value == null || value === "" ? DASH : String(value)) };
+  }
+}

@@ -1,0 +1,76 @@
+// What to know about a comparison with another device, in sentences. Pure.
+
+import { bytes, count, percent } from "./format.js";
+import { unitIds } from "../metrics/peaks.js";
+import { counted } from "./words.js";
+
+/** "HBM 66 % · compute 34 %". */
+export function limitsText({ byBound, boundUs }, bounds) {
+  if (!(boundUs > 0)) return "–";
+  return [...byBound]
+    .filter(([, us]) => us > 0)
+    .sort((a, b) => b[1] - a[1])
+    .map(([code, us]) => `${bounds[code].label} ${percent(us / boundUs, 0)}`)
+    .join(" · ");
+}
+
+const unitLabel = (model, unit) => model.column(`${unit}_flop_rate_gflops`)?.label ?? unit;
+
+/**
+ * Which operations are not counted, and why: they keep nothing, so neither time has them.
+ * @param {import("../metrics/other-devices.js").Summary} summary
+ * @param {any} model
+ * @param {readonly string[]} [absent] compute units that the device is known not to have
+ */
+export function leftText({ left }, model, absent = []) {
+  const ops = (one) =>
+    `${counted(one.ops, count(one.ops), "operation")} (${percent(one.share)} of the time: ${one.names.join(", ")}${one.ops > one.names.length ? " …" : ""})`;
+  const parts = [...left].map(([reason, one]) => {
+    if (reason === "idle") return `Idle time (${percent(one.share)}) is left out.`;
+    if (reason === "cost")
+      return `${ops(one)} without counted work ${one.ops === 1 ? "is" : "are"} left out.`;
+    if (reason === "bandwidth") return `No memory bandwidth is known: ${ops(one)} left out.`;
+    const unit = reason.slice("rate:".length);
+    if (absent.includes(unit)) return `It has no ${unitLabel(model, unit)}: ${ops(one)} left out.`;
+    return `No rate is known for ${unit ? unitLabel(model, unit) : "compute"}: ${ops(one)} left out.`;
+  });
+  return parts.join(" ");
+}
+
+/** @param {{ other: import("../metrics/other-devices.js").Other, summary: import("../metrics/other-devices.js").Summary, model: any, list: any }} options */
+export function deviceNotes({ other, summary, model, list }) {
+  const { device } = other;
+  return [
+    device.devices_per_chip > 1 ? `One device is a part of a chip: ${device.scope}.` : "",
+    memoryText(device, model, list),
+    precisionText(other, model),
+    ...other.standIns.map(
+      ({ unit, label }) => `${unitLabel(model, unit)} work is held against ${label}.`,
+    ),
+    levelsText(other, model),
+    leftText(summary, model, device.absent),
+  ].filter(Boolean);
+}
+
+function memoryText(device, model, list) {
+  const here = list.devices.find(({ id }) => id === model.device.part?.id)?.memory_bytes ?? null;
+  if (device.memory_bytes === null || here === null || device.memory_bytes >= here) return "";
+  return `Less memory: ${bytes(device.memory_bytes)} instead of ${bytes(here)}, so the program may not fit.`;
+}
+
+/** Traffic of a memory whose bandwidth there nobody knows bounds nothing there. */
+function levelsText({ levels }, model) {
+  const isCounted = (id) => model.ops.columns[`${id}_bandwidth_gibs`]?.some((value) => value > 0);
+  const missing = model.levels
+    .filter(({ id, roof }, i) => i > 0 && roof && !levels.includes(id) && isCounted(id))
+    .map(({ label }) => label);
+  return missing.length === 0
+    ? ""
+    : `No bandwidth is known there for ${missing.join(", ")}: that traffic bounds nothing.`;
+}
+
+/** FLOPs that nobody split by precision count as the other device's main rate. */
+function precisionText({ whole }, model) {
+  if (unitIds(model).length > 0 || whole === null) return "";
+  return `Precisions are not in the profile: all FLOPs are held against ${whole.label}.`;
+}

@@ -1,0 +1,98 @@
+// What went wrong, in the words the page shows. Pure.
+
+import { bytes } from "./format.js";
+
+/** A failure with what to do about it; `canRetry` when the same files may succeed unchanged. */
+export class Problem extends Error {
+  /**
+   * @param {string} message
+   * @param {{ remedy?: string, code?: string, reference?: string, canRetry?: boolean,
+   *           found?: Record<string, unknown> }} [details]
+   */
+  constructor(
+    message,
+    { remedy = "", code = "", reference = "", canRetry = false, found = {} } = {},
+  ) {
+    super(message);
+    this.remedy = remedy;
+    this.code = code;
+    /** The server's id of the request, to find it in the log. */
+    this.reference = reference;
+    this.canRetry = canRetry;
+    this.found = found;
+  }
+}
+
+/** The connection failed: nothing is known about the files. */
+export function connectionProblem() {
+  return new Problem("The server could not be reached.", {
+    remedy:
+      "Check that it is running and that the network is up, then try again. Your files are still selected.",
+    code: "no-connection",
+    canRetry: true,
+  });
+}
+
+/**
+ * The problem an answer of the server describes. What stands between (a proxy, say) answers in
+ * other words, so anything that is not our JSON becomes a sentence with its status.
+ * @param {number} status
+ * @param {string} text the body
+ * @param {string} [reference]
+ */
+export function problemFromAnswer(status, text, reference = "") {
+  const answer = parse(text);
+  if (typeof answer?.message === "string") {
+    const { message, remedy, code, found } = answer;
+    return new Problem(message, { remedy, code, found, reference, canRetry: status >= 500 });
+  }
+  return new Problem(`The server answered with status ${status}.`, {
+    remedy:
+      status === 413
+        ? "The upload is larger than a proxy in front of the server allows. Send it from the server's own network."
+        : "Try again; if it happens again, look into the server's log.",
+    code: `status-${status}`,
+    reference,
+    canRetry: status >= 500,
+  });
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * What is imported.
+ * @typedef {object} Parcel
+ * @property {readonly string[]} names of the files
+ * @property {number} size of all of them, bytes
+ */
+
+/**
+ * The rows of the details list.
+ * @param {Problem} problem
+ * @param {Parcel} parcel
+ * @returns {[string, string][]}
+ */
+export function problemDetails(problem, { names, size }) {
+  const rows = Object.entries(problem.found).map(([term, value]) => [term, String(value)]);
+  if (names.length > 0)
+    rows.push([names.length > 1 ? "Files" : "File", names.join(", ")], ["Size", bytes(size)]);
+  const reference = [problem.code, problem.reference].filter(Boolean).join(" · ");
+  if (reference) rows.push(["Reference", reference]);
+  return /** @type {[string, string][]} */ (rows);
+}
+
+/**
+ * What "Copy report" puts on the clipboard.
+ * @param {{ message: string, remedy: string, details: readonly (readonly [string, string])[] }} shown
+ * @param {{ address: string, now: Date }} context
+ */
+export function reportText({ message, remedy, details }, { address, now }) {
+  const rows = [...details, ["Address", address], ["Time", now.toISOString()]];
+  return [message, remedy, "", ...rows.map(([term, value]) => `${term}: ${value}`), ""].join("\n");
+}

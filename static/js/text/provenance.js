@@ -1,0 +1,36 @@
+// Whether FLOPs and bytes were counted, modelled or estimated: one quiet word where rates are shown. Pure.
+
+const MEANINGS = {
+  measured: "counted by the hardware while the program ran",
+  modelled: "computed by the compiler’s cost model, not counted by the hardware",
+  estimated: "estimated from the shapes of operators, so rates and intensities are estimates too",
+  stated: "as the file states them; it does not say how they were obtained",
+};
+
+/** Worth a word beside every rate: the others are the usual case, and said once. */
+const TOLD = new Set(["measured", "estimated"]);
+
+/** @typedef {{ flop: string, bytes: string }} Provenance */
+
+/** "estimated" for a column of rates, "" where nothing needs saying. @param {Provenance | undefined} provenance */
+export function rateWord(provenance, columnId) {
+  if (!provenance) return "";
+  if (/^((matrix|vector)_\w+_|model_)?flop_rate_gflops$/.test(columnId))
+    return told(provenance.flop);
+  return /_bandwidth_gibs$/.test(columnId) ? told(provenance.bytes) : "";
+}
+
+const told = (kind) => (TOLD.has(kind) ? kind : "");
+
+/** "FLOPs and bytes measured", with what that means. @param {Provenance | undefined} provenance */
+export function countsText(provenance) {
+  if (!provenance?.flop) return null;
+  const { flop, bytes } = provenance;
+  const meaning = (what, kind) => `${what} are ${MEANINGS[kind] ?? kind}.`;
+  return flop === bytes
+    ? { text: `FLOPs and bytes ${flop}`, meaning: meaning("FLOPs and bytes", flop) }
+    : {
+        text: `FLOPs ${flop}, bytes ${bytes}`,
+        meaning: `${meaning("FLOPs", flop)} ${meaning("Bytes", bytes)}`,
+      };
+}

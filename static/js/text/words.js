@@ -1,0 +1,56 @@
+// Sentences about one op and names of things. Pure.
+
+import { duration, percent } from "./format.js";
+
+/** What an op is called in the table when it has no place on the chart. */
+export const COST_WORDS = {
+  known: "counted",
+  no_flops: "no FLOPs",
+  unknown: "unknown cost",
+  idle: "idle",
+};
+
+/** Above this, a ratio over 1 is more than rounding. */
+const OVER = 1.0005;
+
+export const isOver = (ratio) => ratio !== null && ratio > OVER;
+
+/**
+ * One sentence: where the op stands and what reaching the roof would bring.
+ * @param {{ cost: string, coreWord: string, bound: { id: string, label: string, kind: string }, efficiency: number | null,
+ *           computeEfficiency: number | null, savingUs: number | null, savingShare: number | null }} op
+ */
+export function placeSentence(op) {
+  if (op.cost === "idle") return "Nothing ran: the device waited.";
+  if (op.cost === "unknown")
+    return "Unknown cost: neither FLOPs nor bytes were counted, so it has no place on a roofline.";
+  if (op.efficiency === null)
+    return "No peak is known for what it uses, so its distance to a roof cannot be told.";
+  if (isOver(op.efficiency)) return overSentence(op);
+  const start = op.cost === "no_flops" ? "Does no FLOPs. " : "";
+  const roof = op.bound.kind === "none" ? "the roof" : `the ${op.bound.label} roof`;
+  const saving =
+    op.savingUs === null
+      ? ""
+      : ` At the roof it would save ${duration(op.savingUs)} per ${op.coreWord}${shareText(op.savingShare)}.`;
+  return `${start}${percent(op.efficiency)} of ${roof}.${saving}`;
+}
+
+const shareText = (share) => (share === null ? "" : ` (${percent(share)} of the time)`);
+
+function overSentence(op) {
+  const share = percent(op.efficiency, 0);
+  return isOver(op.computeEfficiency)
+    ? `${share} of the compute peak: its FLOP count is an estimate, or it runs at a faster precision than the peak.`
+    : `${share} of the ${op.bound.label} peak: asynchronous, its bytes move after its own time has ended.`;
+}
+
+/** "Step 4", "Total". */
+export function programName(point) {
+  return point.scope === "step" ? `Step ${point.label}` : point.label;
+}
+
+/** "1 op", "12 ops". */
+export function counted(n, text, one) {
+  return n === 1 ? `${text} ${one}` : `${text} ${one}s`;
+}

@@ -1,0 +1,77 @@
+// Native popovers: placed under their button; Escape and a click elsewhere close them by themselves.
+
+import { html } from "./dom.js";
+
+/** Places every `[popover]` under its `[popovertarget]` button and keeps the button's state. */
+export function wireMenus() {
+  for (const button of document.querySelectorAll("[popovertarget]")) {
+    const menu = document.getElementById(button.getAttribute("popovertarget"));
+    button.setAttribute("aria-expanded", "false");
+    menu.addEventListener("toggle", (event) => {
+      const open = event.newState === "open";
+      button.setAttribute("aria-expanded", String(open));
+      // Whoever opened it may have chosen a better place already.
+      if (open && !menu.contains(document.activeElement))
+        menu.querySelector("input, button, a")?.focus();
+    });
+    menu.addEventListener("beforetoggle", (event) => {
+      if (event.newState === "open") place(menu, button);
+    });
+    menu.addEventListener("keydown", (event) => walk(menu, event));
+  }
+}
+
+/** Opens a menu below a button that is not its own. @param {HTMLElement} menu @param {HTMLElement} anchor */
+export function showMenu(menu, anchor) {
+  menu.showPopover();
+  place(menu, anchor);
+}
+
+const LEAST_BELOW = 360; // pixels; with less room a menu opens where there is most of it
+
+function place(menu, button) {
+  const frame = button.getBoundingClientRect();
+  const onRight = frame.left > innerWidth / 2;
+  const below = innerHeight - frame.bottom - 16;
+  const isAbove = below < LEAST_BELOW && frame.top > below;
+  menu.style.top = isAbove ? "auto" : `${frame.bottom + 4}px`;
+  menu.style.bottom = isAbove ? `${innerHeight - frame.top + 4}px` : "auto";
+  menu.style.left = onRight ? "auto" : `${frame.left}px`;
+  menu.style.right = onRight ? `${document.documentElement.clientWidth - frame.right}px` : "auto";
+  menu.style.maxHeight = `${Math.max(160, isAbove ? frame.top - 16 : below)}px`;
+}
+
+/** Arrow keys go through the entries. */
+function walk(menu, event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  const stops = [...menu.querySelectorAll("input, button, a")].filter(
+    (stop) => !stop.closest("[hidden]"),
+  );
+  const next = stops[stops.indexOf(document.activeElement) + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
+/** True while some menu is open: then Escape belongs to it. */
+export const isMenuOpen = () => document.querySelector(":popover-open") !== null;
+
+/**
+ * A labelled checkbox of a menu list.
+ * @param {object} options
+ * @param {string} options.value
+ * @param {boolean} options.checked
+ * @param {(Node | string | null)[]} options.content
+ * @param {string} [options.title]
+ * @param {(checked: boolean) => void} options.onChange
+ */
+export function menuCheck({ value, checked, content, title, onChange }) {
+  const box = html("input", {
+    type: "checkbox",
+    value,
+    on: { change: (event) => onChange(event.target.checked) },
+  });
+  box.checked = checked;
+  return html("label", { title: title ?? null }, box, ...content);
+}

@@ -1,0 +1,58 @@
+// The files of a drop or a paste. A dropped folder stands for the profiles in it, so that the
+// profiler's log folder (`plugins/profile/<run>/`) can be dropped as it is.
+
+const PROFILE_NAME = /\.(pb|pb\.gz|zip|tar|tgz|tar\.gz)$/i;
+// What else a folder may hold, as a workload of rocprof-compute does: beside captures, such files
+// are by-products of them.
+const EXPORT_NAME = /\.(csv|csv\.gz|json|json\.gz|jsonl|ncu-repz?)$/i;
+
+/** True while files, not text or links, are dragged. */
+export function carriesFiles(transfer) {
+  return transfer !== null && Array.from(transfer.types).includes("Files");
+}
+
+/**
+ * Must be called inside the event: the browser empties `transfer` when the handler returns.
+ * @param {DataTransfer} transfer
+ * @returns {Promise<File[]>} in order of name, so that hosts are in order
+ */
+export async function droppedFiles(transfer) {
+  const plain = Array.from(transfer.files);
+  const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry?.() ?? null);
+  const folders = entries.filter((entry) => entry?.isDirectory);
+  if (folders.length === 0) return plain;
+  // A folder also appears among the files, as one that cannot be read.
+  const names = new Set(folders.map((folder) => folder.name));
+  const found = await Promise.all(folders.map(profilesBelow));
+  return [...plain.filter((file) => !names.has(file.name)), ...found.flat()];
+}
+
+async function profilesBelow(folder) {
+  const entries = await filesBelow(folder);
+  const profiles = entries.filter((entry) => PROFILE_NAME.test(entry.name));
+  const chosen =
+    profiles.length > 0 ? profiles : entries.filter((entry) => EXPORT_NAME.test(entry.name));
+  return Promise.all(
+    chosen.map((entry) => new Promise((resolve, reject) => entry.file(resolve, reject))),
+  );
+}
+
+async function filesBelow(folder) {
+  const files = [];
+  for (const entry of await children(folder)) {
+    if (entry.isDirectory) files.push(...(await filesBelow(entry)));
+    else files.push(entry);
+  }
+  return files;
+}
+
+/** A reader gives a folder's entries in portions, then an empty one. */
+async function children(folder) {
+  const reader = folder.createReader();
+  const all = [];
+  for (;;) {
+    const portion = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (portion.length === 0) return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+    all.push(...portion);
+  }
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { chosenRoofs, isWhatIf, keyOf, parseAmount } from "../../../static/js/metrics/peaks.js";
+import { pageWith } from "../builders.js";
+
+const DEVICES = {
+  sources: { sheet: { title: "A data sheet", address: "", kind: "vendor" } },
+  devices: [
+    {
+      id: "big",
+      name: "Big",
+      vendor: "V",
+      kind: "gpu",
+      aliases: [],
+      devices_per_chip: 1,
+      memory_bytes: 1e9,
+      compute: [
+        { unit: "matrix_bf16", label: "Tensor bf16", gflops: 400_000, source: "sheet", note: "" },
+        { unit: "vector_fp32", label: "Vector fp32", gflops: 20_000, source: "sheet", note: "" },
+      ],
+      memory: [
+        { level: "dram", label: "DRAM", gbs: 2000, source: "sheet", note: "as sold" },
+        { level: "l2", label: "L2", gbs: 9000, source: "sheet", note: "" },
+      ],
+    },
+  ],
+};
+const choose = (choice) =>
+  chosenRoofs(pageWith([["a", "fusion", "HBM", "known", 1, 5, 2]]), DEVICES, {
+    dev: null,
+    peaks: {},
+    ...choice,
+  });
+
+test("amounts are read as people write them", () => {
+  assert.equal(parseAmount("1.2 TB/s", "gbs"), 1200);
+  assert.equal(parseAmount("1555 GB/s", "gbs"), 1555);
+  assert.equal(parseAmount("1,555 gb/s", "gbs"), 1555);
+  assert.equal(parseAmount("1,2 TB/s", "gbs"), 1200);
+  assert.equal(parseAmount("1 GiB/s", "gbs"), 1.073741824);
+  assert.equal(parseAmount("989 TFLOP/s", "gflops"), 989_000);
+  assert.equal(parseAmount("2.1PFLOPS", "gflops"), 2_100_000);
+  assert.equal(parseAmount("1e3", "gbs"), 1000);
+  assert.equal(parseAmount("1\u202f638\u00a0GB/s", "gbs"), 1638);
+});
+
+test("what is no positive amount of the right kind is refused", () => {
+  for (const text of [
+    "",
+    "fast",
+    "-3 GB/s",
+    "0",
+    "989 TFLOP/s",
+    "12 parsecs",
+    "1.2.3 TB/s",
+    "1e300 GB/s",
+  ])
+    assert.equal(parseAmount(text, "gbs"), null, text);
+  assert.equal(parseAmount("3 TB/s", "gflops"), null);
+});
+
+test("another device's main memory stands where the profile has its own", () => {
+  const { roofs, device, unknown } = choose({ dev: "big" });
+  assert.equal(device.name, "Big");
+  assert.deepEqual(unknown, []);
+  assert.deepEqual(
+    roofs.memory.map(({ id, gbs, origin, source }) => [id, gbs, origin, source]),
+    [["hbm", 2000, "catalogue", "Big. A data sheet. as sold"]],
+  );
+  assert.deepEqual(
+    roofs.compute.map(({ id, dash }) => [id, dash]),
+    [
+      ["matrix_bf16", "solid"],
+      ["vector_fp32", "dash"],
+    ],
+  );
+});
+
+test("single peaks replace those of the device, and say that they were set", () => {
+  const { roofs } = choose({ dev: "big", peaks: { compute: 1000, hbm: 50 } });
+  assert.deepEqual(
+    [roofs.compute[0].gflops, roofs.compute[0].origin, roofs.compute[1].origin],
+    [1000, "user", "catalogue"],
+  );
+  assert.deepEqual([roofs.memory[0].gbs, roofs.memory[0].origin], [50, "user"]);
+  assert.deepEqual(
+    roofs.compute.map((roof) => keyOf(roofs, roof)),
+    ["compute", "vector_fp32"],
+  );
+  assert.equal(keyOf(roofs, roofs.memory[0]), "hbm");
+});
+
+test("unknown devices and peaks are named and change nothing", () => {
+  const { roofs, unknown } = choose({ dev: "gone", peaks: { lds: 3, matrix_int4: 1 } });
+  assert.deepEqual(unknown, ["gone", "lds", "matrix_int4"]);
+  assert.equal(roofs.compute[0].id, "peak");
+});
+
+test("nothing chosen is no what-if", () => {
+  assert.equal(isWhatIf({ dev: null, peaks: {} }), false);
+  assert.equal(isWhatIf({ dev: null, peaks: { hbm: 1 } }), true);
+});

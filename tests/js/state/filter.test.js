@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  categoryTotals,
+  filterRows,
+  nameMatcher,
+  shareOf,
+  sortRows,
+} from "../../../static/js/state/filter.js";
+import { canDropInfeed } from "../../../static/js/page/filter-bar.js";
+import { createModel } from "../../../static/js/state/model.js";
+import { logPlace } from "../../../static/js/chart/points.js";
+import { DEFAULTS } from "../../../static/js/state/query.js";
+import { pageWith } from "../builders.js";
+
+const OPS = [
+  ["IDLE", "IDLE", "Unknown", "idle", 0.4],
+  ["fusion.1", "loop fusion", "HBM", "known", 0.3, 1, 100],
+  ["Fusion.2", "loop fusion", "Compute", "known", 0.15, 500, 50_000],
+  ["copy.1", "copy", "HBM", "no_flops", 0.1, 0, 0],
+  ["<b>mystery</b>", "custom-call", "Unknown", "unknown", 0.05],
+];
+const model = createModel(pageWith(OPS));
+const view = model.view("in");
+const intensity = view.reader("bottleneck_intensity");
+const rate = view.reader("flop_rate_gflops");
+const context = {
+  categories: model.categories,
+  bounds: model.bounds,
+  place: (row) => logPlace(intensity(row), rate(row)),
+};
+const names = (state) =>
+  filterRows(view.rows, { ...DEFAULTS, ...state }, context).shown.map((row) => row.name);
+
+test("no filter keeps everything", () => {
+  assert.equal(names({}).length, OPS.length);
+});
+
+test("a name is found in any case, a regular expression between slashes", () => {
+  assert.deepEqual(names({ q: "fusion" }), ["fusion.1", "Fusion.2"]);
+  assert.deepEqual(names({ q: "/^fusion\\.1$/" }), ["fusion.1"]);
+  assert.deepEqual(names({ q: "/^copy" }), ["copy.1"]);
+  assert.deepEqual(names({ q: "<b>" }), ["<b>mystery</b>"]);
+});
+
+test("a pattern that is no pattern is reported and hides nothing", () => {
+  const result = filterRows(view.rows, { ...DEFAULTS, q: "/(/" }, context);
+  assert.equal(result.shown.length, OPS.length);
+  assert.match(result.error, /group/i);
+  assert.equal(nameMatcher("/").error, null);
+});
+
+test("categories and bounds are each any-of, and combine", () => {
+  assert.deepEqual(names({ cat: ["loop fusion", "copy"] }), ["fusion.1", "Fusion.2", "copy.1"]);
+  assert.deepEqual(names({ cat: ["loop fusion", "copy"], bound: ["HBM"] }), ["fusion.1", "copy.1"]);
+  assert.deepEqual(names({ cat: ["no such category"] }), []);
+});
+
+test("the least share is in percent of the time", () => {
+  assert.deepEqual(names({ min: 10 }), ["IDLE", "fusion.1", "Fusion.2", "copy.1"]);
+});
+
+test("covering a part of the time keeps the longest ops and leaves idle time out", () => {
+  assert.deepEqual(names({ cover: 50 }), ["fusion.1"]);
+  assert.deepEqual(names({ cover: 70 }), ["fusion.1", "Fusion.2"]);
+  assert.equal(names({ cover: 100 }).length, OPS.length);
+});
+
+test("a rectangle keeps what has a place inside it", () => {
+  assert.deepEqual(names({ box: [-1, 1, 1, 3] }), ["fusion.1"]);
+});
+
+test("filters only remove, whatever their order", () => {
+  const states = [
+    { q: "fusion" },
+    { min: 1 },
+    { bound: ["HBM"] },
+    { cover: 80 },
+    { cat: ["copy", "loop fusion"] },
+  ];
+  let combined = {};
+  let left = names({});
+  for (const state of states) {
+    combined = { ...combined, ...state };
+    const next = names(combined);
+    assert.ok(next.every((name) => left.includes(name)));
+    left = next;
+  }
+});
+
+test("category totals keep emptied categories and weight the share of roof by time", () => {
+  const efficiency = (row) => ({ "fusion.1": 0.5, "Fusion.2": 4 })[row.name] ?? null;
+  const { besidesCategory } = filterRows(
+    view.rows,
+    { ...DEFAULTS, q: "fusion", cat: ["copy"] },
+    context,
+  );
+  const totals = categoryTotals(view.rows, besidesCategory, efficiency);
+  assert.equal(totals.length, 4);
+  assert.equal(model.categories[totals[0].category].name, "loop fusion");
+  assert.equal(totals[0].ops, 2);
+  assert.ok(Math.abs(totals[0].efficiency - (0.3 * 0.5 + 0.15 * 1) / 0.45) < 1e-12);
+  assert.equal(totals[1].efficiency, null);
+});
+
+test("missing values sort last in both directions, numbers in names by value", () => {
+  assert.deepEqual(
+    sortRows(view.rows, rate, true).map((row) => rate(row)),
+    [50_000, 100, 0, null, null],
+  );
+  assert.deepEqual(
+    sortRows(view.rows, rate, false).map((row) => rate(row)),
+    [0, 100, 50_000, null, null],
+  );
+  const rows = [{ name: "f.10" }, { name: "f.9" }];
+  assert.deepEqual(
+    sortRows(rows, (row) => row.name, false).map((row) => row.name),
+    ["f.9", "f.10"],
+  );
+});
+
+test("shares add up", () => {
+  assert.ok(Math.abs(shareOf(view.rows) - 1) < 1e-12);
+});
+
+test("a thousand rows are filtered within a few milliseconds", () => {
+  const many = createModel(
+    pageWith(
+      Array.from({ length: 1000 }, (_, i) => [
+        `fusion.${i}`,
+        `c${i % 20}`,
+        "HBM",
+        "known",
+        0.001,
+        1,
+        1,
+      ]),
+    ),
+  );
+  const rows = many.view("in").rows;
+  const start = performance.now();
+  for (let i = 0; i < 20; i += 1)
+    filterRows(
+      rows,
+      { ...DEFAULTS, q: `${i}`, cat: ["c1", "c2"], cover: 90 },
+      { ...context, categories: many.categories },
+    );
+  assert.ok((performance.now() - start) / 20 < 10);
+});
+
+test("the infeed switch is offered to TPUs and where there are host transfers", () => {
+  const page = (kind, ...names) => ({
+    device: { kind },
+    categories: names.map((name) => ({ name })),
+  });
+  assert.equal(canDropInfeed(page("tpu", "dot")), true);
+  assert.equal(canDropInfeed(page("gpu", "dot", "infeed")), true);
+  assert.equal(canDropInfeed(page("gpu", "matmul")), false);
+});

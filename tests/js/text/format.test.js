@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  bandwidth,
+  bytes,
+  columnScale,
+  count,
+  DASH,
+  dateTime,
+  duration,
+  flopRate,
+  intensity,
+  peakBandwidth,
+  peakRate,
+  percent,
+  quantity,
+  significant,
+} from "../../../static/js/text/format.js";
+
+const plain = (text) => text.replace(/[\u00a0\u202f]/g, " ");
+
+test("missing is a dash and zero is a zero", () => {
+  for (const format of [
+    significant,
+    count,
+    flopRate,
+    bandwidth,
+    duration,
+    percent,
+    intensity,
+    bytes,
+  ]) {
+    assert.equal(format(null), DASH);
+    assert.match(format(0), /^0/);
+  }
+  assert.equal(significant(Number.NaN), DASH);
+});
+
+test("three significant digits, integer digits never dropped", () => {
+  assert.equal(significant(764_427.5), "764,428");
+  assert.equal(significant(139.4), "139");
+  assert.equal(significant(0.060606), "0.0606");
+  assert.equal(significant(-2.3456), "-2.35");
+});
+
+test("rounding up to the next power keeps three digits", () => {
+  assert.equal(significant(9.996), "10.0");
+  assert.equal(significant(99.96), "100");
+  assert.equal(significant(999.6), "1,000");
+});
+
+test("very small numbers become powers of ten", () => {
+  assert.equal(plain(significant(0.0000123)), "1.2 × 10⁻⁵");
+});
+
+test("no float noise in a percent", () => {
+  assert.equal(plain(percent(0.07)), "7.0 %");
+  assert.equal(plain(percent(0.0004)), "<0.1 %");
+  assert.equal(plain(percent(0.00004, 0)), "<1 %");
+  assert.equal(plain(percent(1)), "100 %");
+  assert.equal(plain(percent(3.275)), "328 %");
+  assert.equal(percent(278), "278×");
+});
+
+test("units follow the size of the value", () => {
+  assert.equal(plain(flopRate(139_000)), "139 TFLOP/s");
+  assert.equal(plain(flopRate(999.96)), "1.00 TFLOP/s");
+  assert.equal(plain(flopRate(0.0000001)), "0.100 kFLOP/s");
+  assert.equal(plain(bandwidth(1287.45, 4)), "1,287 GiB/s");
+  assert.equal(plain(bandwidth(20_480)), "20.0 TiB/s");
+  assert.equal(plain(bandwidth(0.05)), "51.2 MiB/s");
+  assert.equal(plain(duration(488_448.7)), "488 ms");
+  assert.equal(plain(duration(1_500_000)), "1.50 s");
+  assert.equal(plain(duration(0.25)), "250 ns");
+  assert.equal(plain(bytes(1_475_219)), "1.41 MiB");
+  assert.equal(plain(bytes(12)), "12 B");
+});
+
+test("dates are written out and a bad one is missing", () => {
+  assert.equal(dateTime("2025-03-11T20:14:59Z"), "11 Mar 2025, 20:14 UTC");
+  assert.equal(dateTime(null), DASH);
+});
+
+test("a quantity of an unknown unit is its text", () => {
+  assert.equal(quantity("Yes", "text"), "Yes");
+  assert.equal(quantity(null, "gflops"), DASH);
+  assert.equal(plain(quantity(0.5, "ratio")), "50.0 %");
+});
+
+test("a column keeps one unit for all its rows", () => {
+  const time = columnScale("time_us", 25_000);
+  assert.equal(time.unit, "ms");
+  assert.equal(time.text(250), "0.250");
+  assert.equal(time.text(null), DASH);
+  assert.equal(columnScale("time_us", 12).unit, "µs");
+  assert.equal(columnScale("gflops", 932_000).unit, "TFLOP/s");
+  assert.equal(columnScale("gflops", 900).unit, "GFLOP/s");
+});
+
+test("peaks are written with the digits they have", () => {
+  assert.equal(peakRate(918000), "918\u00a0TFLOP/s");
+  assert.equal(peakRate(311869), "311.87\u00a0TFLOP/s");
+  assert.equal(peakBandwidth(1525.5), "1525.5\u00a0GiB/s");
+  assert.equal(peakBandwidth(null), "–");
+});
