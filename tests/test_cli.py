@@ -175,3 +175,11 @@ def test_analysis_imports_no_server_and_no_frames(hosts: list[Path], output_form
     )
     loaded = set(json.loads(done.stderr))
     assert not loaded & {*HEAVY, "rich"}
+
+
+def test_files_of_two_machines_are_listed_by_group():
+    samples = Path(__file__).parents[1] / "sample_profiles/xspace"
+    one, other = samples / "v4-training-cmem.xplane.pb", samples / "v6e-training.xplane.pb"
+    said = refused("analyze", one, other)
+    assert f"TPU v4: {one.name}\n" in said
+    assert f"TPU v6e (Trillium): {other.name}\n" in said

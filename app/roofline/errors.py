@@ -2,7 +2,8 @@
 
     RooflineError
     ├── UploadRejectedError      the upload itself: empty, too many files, bad archive
-    │   └── UploadTooLargeError  more bytes than this server takes
+    │   ├── UploadTooLargeError  more bytes than this server takes
+    │   └── MixedUploadError     files of several profiles, or some that cannot be read
     ├── UnknownFormatError       no importer recognises the file
     ├── CorruptProfileError      recognised, but damaged or contradicting itself
     ├── IncompleteProfileError   readable, but without what a roofline needs
@@ -21,6 +22,9 @@
 Core code knows no status codes: `web/errors.py` maps classes to statuses.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 from unicodedata import category
 
 _LINE_BREAKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
@@ -39,17 +43,31 @@ class RooflineError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling, and errors cross processes.
-        return (_rebuild, (type(self), self.message, self.remedy))
+        return (_rebuild, (type(self), self.message, self.remedy, self.details))
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the message says, as data for a program; empty where there is no more to say."""
+        return {}
+
+    @classmethod
+    def from_details(
+        cls, message: str, remedy: str, _details: Mapping[str, Any]
+    ) -> "RooflineError":
+        """The error with these texts and what `details` of it said."""
+        return cls(message, remedy=remedy)
+
+
+def _rebuild(
+    kind: type[RooflineError], message: str, remedy: str, details: Mapping[str, Any]
+) -> RooflineError:
+    return kind.from_details(message, remedy, details)
 
 
 def _printable(text: str) -> str:
     """`text` on one line, without control characters; other spaces than ASCII's stay."""
     line = text.translate(_LINE_BREAKS)
     return "".join(c if c.isprintable() or category(c) == "Zs" else "�" for c in line)
-
-
-def _rebuild(kind: type[RooflineError], message: str, remedy: str) -> RooflineError:
-    return kind(message, remedy=remedy)
 
 
 class UploadRejectedError(RooflineError):
@@ -62,6 +80,80 @@ class UploadTooLargeError(UploadRejectedError):
     """The upload, or what an archive unpacks to, is larger than this server takes."""
 
     code = "upload-too-large"
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """Files of one upload that make one profile together.
+
+    `label` is their device ("TPU v6e", "Tesla V100 SXM2") or, where the files were not read, their
+    format. `files` are the names of the files, `numbers` their places among the upload's files
+    after archives were unpacked, from 0: two files may have the same name.
+    """
+
+    label: str
+    files: tuple[str, ...]
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableFile:
+    """A file of an upload that cannot be read: its name and place, and its own error."""
+
+    name: str
+    number: int
+    code: str
+    message: str
+    remedy: str
+
+
+class MixedUploadError(UploadRejectedError):
+    """Some of the files can be read, but all of them together are not one profile.
+
+    `groups` are the files that belong together, in the order of the upload; each group can be
+    imported as a profile of its own. `unreadable` are files that cannot be read at all, while the
+    groups can be imported without them. With one group and an unreadable file the choice is to go
+    on without that file; with several groups it is to make several profiles.
+    """
+
+    code = "mixed-upload"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        remedy: str,
+        groups: Sequence[FileGroup] = (),
+        unreadable: Sequence[UnreadableFile] = (),
+    ) -> None:
+        super().__init__(message, remedy=remedy)
+        self.groups = tuple(
+            FileGroup(_printable(one.label), tuple(map(_printable, one.files)), tuple(one.numbers))
+            for one in groups
+        )
+        self.unreadable = tuple(replace(one, name=_printable(one.name)) for one in unreadable)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """`groups` (label, files, numbers) and `unreadable` (name, number, code, message, remedy),
+        as JSON takes them."""
+        return {
+            "groups": [
+                {"label": one.label, "files": list(one.files), "numbers": list(one.numbers)}
+                for one in self.groups
+            ],
+            "unreadable": [asdict(one) for one in self.unreadable],
+        }
+
+    @classmethod
+    def from_details(cls, message: str, remedy: str, details: Mapping[str, Any]) -> "RooflineError":
+        """The error with these texts, groups and unreadable files."""
+        return cls(
+            message,
+            remedy=remedy,
+            groups=[FileGroup(**one) for one in details.get("groups", ())],
+            unreadable=[UnreadableFile(**one) for one in details.get("unreadable", ())],
+        )
 
 
 class UnknownFormatError(RooflineError):
@@ -152,16 +244,17 @@ class SettingsError(RooflineError):
     code = "bad-settings"
 
 
-def describe(error: RooflineError) -> dict[str, str]:
-    """`error` as a child sends it."""
-    return {"code": error.code, "message": error.message, "remedy": error.remedy}
+def describe(error: RooflineError) -> dict[str, Any]:
+    """`error` as a child sends it: `code`, `message`, `remedy`, and `details` where it has any."""
+    said = {"code": error.code, "message": error.message, "remedy": error.remedy}
+    return {**said, "details": error.details} if error.details else said
 
 
-def error_from(fields: dict[str, str]) -> RooflineError:
-    """The error a child described by `code`, `message` and `remedy`."""
+def error_from(fields: Mapping[str, Any]) -> RooflineError:
+    """The error that a child described."""
     kinds = _subclasses(RooflineError)
     kind = next((kind for kind in kinds if kind.code == fields["code"]), RooflineError)
-    return kind(fields["message"], remedy=fields["remedy"])
+    return kind.from_details(fields["message"], fields["remedy"], fields.get("details") or {})
 
 
 def _subclasses(kind: type[RooflineError]) -> list[type[RooflineError]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.devices import PeakChoice, resolve
+from roofline.devices import PeakChoice, machines, resolve
 from roofline.devices.this_machine import read_machine
 from roofline.errors import UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
@@ -75,9 +75,14 @@ def analyse_sources(
 ) -> RooflineAnalysis:
     """The roofline of `sources`; `notes` join the profile's own diagnostics.
 
-    `choice` is the device or the peaks that the user holds the program against.
+    `choice` is the device or the peaks that the user holds the program against. Raises
+    `MixedUploadError` for files that are not one profile: its groups number the `sources`.
     """
-    profile = import_profile(sources, xprof_compat=xprof_compat, progress=progress)
+    # XProf joins whatever it is given.
+    told_apart = None if xprof_compat else machines
+    profile = import_profile(
+        sources, xprof_compat=xprof_compat, progress=progress, machines=told_apart
+    )
     progress("analyse", 0.0)
     # XProf knows no catalogue, so its numbers are those of the profile's own peaks.
     device = resolve(

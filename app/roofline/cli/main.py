@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
-from roofline.errors import RooflineError
+from roofline.errors import MixedUploadError, RooflineError
 
 if TYPE_CHECKING:
     from roofline.settings import Settings
@@ -23,7 +23,7 @@ FORMATS = ("text", "json", "csv", "generic", "xprof")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Runs the command line; a `RooflineError` becomes two lines on stderr and exit status 2."""
+    """Runs the command line; a `RooflineError` becomes lines on stderr and exit status 2."""
     parser = _parser()
     given = parser.parse_args(arguments)
     if "run" not in given:
@@ -32,11 +32,20 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         given.run(given)
     except RooflineError as error:
-        sys.stderr.write(f"roofline: {error.message}\n          {error.remedy}\n")
+        sys.stderr.write(_said(error))
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(0)
+
+
+def _said(error: RooflineError) -> str:
+    """What is wrong, what to do, and the files by group where they are not one profile."""
+    lines = [f"roofline: {error.message}", f"          {error.remedy}"]
+    if isinstance(error, MixedUploadError):
+        lines += [f"          {group.label}: {', '.join(group.files)}" for group in error.groups]
+        lines += [f"          not readable: {one.name}" for one in error.unreadable]
+    return "\n".join([*lines, ""])
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from roofline.errors import UploadRejectedError
+from roofline.errors import FileGroup, MixedUploadError, RooflineError, UploadRejectedError
 from roofline.importers import (
     generic,
     nsight_compute,
@@ -12,14 +12,14 @@ from roofline.importers import (
     xprof_export,
     xspace,
 )
+from roofline.importers.intake import grouping
+from roofline.importers.intake.grouping import Machines
 from roofline.importers.shared.join_counters import with_counters
 from roofline.importers.source import SourceFile
 from roofline.model.profile import Profile
 
 Progress = Callable[[str, float], None]
 """Told the phase ("recognise", "read", "analyse") and the fraction of it that is done, 0 to 1."""
-
-_NAMES_SHOWN = 3
 
 
 class Importer(Protocol):
@@ -45,6 +45,8 @@ IMPORTERS: tuple[Importer, ...] = (
     pytorch,
     generic,
 )
+# Formats whose files are whole alone; others are folders, or roofs and kernels in two files.
+_READ_ALONE: tuple[Importer, ...] = (xspace, nsight_compute, pytorch)
 
 
 def silent(_phase: str, _fraction: float) -> None:
@@ -71,51 +73,138 @@ def import_profile(
     *,
     xprof_compat: bool = False,
     progress: Progress = silent,
+    machines: Machines | None = None,
 ) -> Profile:
     """One profile from the files of one upload: several files are the hosts of one program.
 
-    A capture and a report of its kernels make one profile too; other mixtures are refused.
-    `xprof_compat` keeps XProf's oddities, for exact comparison with its output.
+    A capture and a report of its kernels make one profile too. Raises `MixedUploadError` for other
+    mixtures: of formats, of files of which some cannot be read, and of devices, which `machines`
+    tells apart. `xprof_compat` keeps XProf's oddities, for exact comparison with its output.
     """
     if not sources:
         raise UploadRejectedError("There is no file to read.", remedy="Choose a profile file.")
     progress("recognise", 0.0)
-    found = _by_importer(sources)
+    upload = _Upload(sources, xprof_compat=xprof_compat, progress=progress, machines=machines)
     progress("recognise", 1.0)
-
-    def read(importer: Importer) -> Profile:
-        return importer.read(found[importer], xprof_compat=xprof_compat, progress=progress)
-
-    if len(found) == 1:
-        return read(next(iter(found)))
-    if set(found) == {xspace, nsight_compute}:
-        joined = with_counters(read(xspace), read(nsight_compute))
-        if joined is not None:
-            return joined
-    raise _which_one(found)
+    return upload.profile()
 
 
-def _by_importer(sources: Sequence[SourceFile]) -> dict[Importer, list[SourceFile]]:
-    """The files by who reads them, in the order of the upload."""
-    found: dict[Importer, list[SourceFile]] = {}
-    for source in sources:
-        found.setdefault(identify(source), []).append(source)
-    return found
+class _Upload:
+    """The files of one upload by who reads them, in the order of the upload."""
 
+    def __init__(
+        self,
+        sources: Sequence[SourceFile],
+        *,
+        xprof_compat: bool,
+        progress: Progress,
+        machines: Machines | None,
+    ) -> None:
+        self._sources = sources
+        self._xprof_compat = xprof_compat
+        self._progress = progress
+        self._machines = machines
+        self._found: dict[Importer, list[int]] = {}
+        unknown: list[grouping.Examined] = []
+        for number, source in enumerate(sources):
+            try:
+                self._found.setdefault(identify(source), []).append(number)
+            except RooflineError as error:
+                if len(sources) == 1:
+                    raise
+                unknown.append(grouping.Examined(number, source.name, error=error))
+        if unknown:
+            raise self._without(unknown)
 
-def _which_one(found: Mapping[Importer, Sequence[SourceFile]]) -> UploadRejectedError:
-    named = " and ".join(
-        f"{importer.LABEL} ({', '.join(file.name for file in files[:_NAMES_SHOWN])}"
-        + (", …)" if len(files) > _NAMES_SHOWN else ")")
-        for importer, files in found.items()
-    )
-    why = (
-        "no kernel whose FLOPs the report knows has the name of an operation of the capture"
-        if set(found) == {xspace, nsight_compute}
-        else "they are not one profile"
-    )
-    return UploadRejectedError(
-        f"These files are of different formats, and {why}: {named}.",
-        remedy="Which one do you want to open? Upload that one alone. Together go several files "
-        "of one format, or a capture of XSpace and the Nsight Compute report of its kernels.",
-    )
+    def profile(self) -> Profile:
+        """The profile of all files."""
+        if len(self._found) == 1:
+            return self._of_one_format(next(iter(self._found)))
+        if set(self._found) == {xspace, nsight_compute}:
+            joined = self._with_counters()
+            if joined is not None:
+                return joined
+        raise self._which_one()
+
+    def _read(self, importer: Importer, sources: Sequence[SourceFile] | None = None) -> Profile:
+        sources = sources or [self._sources[k] for k in self._found[importer]]
+        return importer.read(sources, xprof_compat=self._xprof_compat, progress=self._progress)
+
+    def _of_one_format(self, importer: Importer) -> Profile:
+        """The profile of files of one format. Raises `MixedUploadError` if they do not fit."""
+        try:
+            profile = self._read(importer)
+        except RooflineError as error:
+            mixed = self._partly_unreadable(importer)
+            if mixed is None:
+                raise
+            raise mixed from error
+        machines = self._machines
+        if machines is None or grouping.is_one_machine(profile, machines):
+            return profile
+        numbers = self._found[importer]
+        files = grouping.devices_of(profile, numbers, [self._sources[k] for k in numbers])
+        groups = grouping.by_device(files or self._examined(importer), machines)
+        raise grouping.different_machines(groups)
+
+    def _partly_unreadable(self, importer: Importer) -> MixedUploadError | None:
+        """Which files can be read and which cannot; `None` where that holds for all of them."""
+        if len(self._found[importer]) == 1 or importer not in _READ_ALONE:
+            return None
+        files = self._examined(importer)
+        unreadable = grouping.unreadable(files)
+        if len(unreadable) in (0, len(files)):
+            return None
+        groups = grouping.by_device(files, self._machines)
+        if len(groups) > 1:
+            return grouping.different_machines(groups, unreadable)
+        return grouping.some_unreadable(groups, unreadable)
+
+    def _examined(self, importer: Importer) -> list[grouping.Examined]:
+        numbers = self._found[importer]
+        sources = [self._sources[k] for k in numbers]
+        return grouping.examine(numbers, sources, lambda source: self._read(importer, [source]))
+
+    def _with_counters(self) -> Profile | None:
+        """The capture with the counters of the report; `None` if they share no kernel."""
+        program, counted = self._of_one_format(xspace), self._of_one_format(nsight_compute)
+        machines = self._machines
+        if machines is not None and machines.differ(program.device, counted.device):
+            of_capture, of_report = machines.label(program.device), machines.label(counted.device)
+            labels: dict[Importer, str] = {xspace: of_capture, nsight_compute: of_report}
+            raise grouping.different_machines(self._by_format(labels))
+        return with_counters(program, counted)
+
+    def _by_format(self, labels: Mapping[Importer, str] | None = None) -> list[FileGroup]:
+        """The files by format, under `labels` or the formats' own."""
+        return [
+            FileGroup(
+                label=(labels or {}).get(importer, importer.LABEL),
+                files=tuple(self._sources[k].name for k in numbers),
+                numbers=tuple(numbers),
+            )
+            for importer, numbers in self._found.items()
+        ]
+
+    def _without(self, unknown: Sequence[grouping.Examined]) -> RooflineError:
+        """The error for an upload of which no importer recognises `unknown`."""
+        if not self._found:
+            error = unknown[0].error
+            assert error is not None
+            return error
+        return grouping.some_unreadable(self._by_format(), grouping.unreadable(unknown))
+
+    def _which_one(self) -> MixedUploadError:
+        groups = self._by_format()
+        why = (
+            "no kernel whose FLOPs the report knows has the name of an operation of the capture"
+            if set(self._found) == {xspace, nsight_compute}
+            else "they are not one profile"
+        )
+        return MixedUploadError(
+            f"These files are of different formats, and {why}: {grouping.named(groups)}.",
+            remedy="Which one do you want to open? Upload that one alone. Together go several "
+            "files of one format, or a capture of XSpace and the Nsight Compute report of its "
+            "kernels.",
+            groups=groups,
+        )

@@ -153,11 +153,15 @@ class StepTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """One input file: where it came from and how many accelerator cores it holds."""
+    """One input file: where it came from and how many accelerator cores it holds.
+
+    `device` is what this file alone says about its device, `None` where it says nothing.
+    """
 
     file_name: str
     hostname: str
     core_count: int
+    device: ReportedDevice | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

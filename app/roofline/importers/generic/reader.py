@@ -64,7 +64,12 @@ def read(
     ops, launches = launch_tables([_launch(kernel, device.unit_gflops) for kernel in whole])
     time_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
     hosts = [
-        Host(file_name=source.name, hostname=machine.hostname, core_count=device.core_count)
+        Host(
+            file_name=source.name,
+            hostname=machine.hostname,
+            core_count=device.core_count,
+            device=reported_device(reading.machine, main) if reading.machine.name else None,
+        )
         for source, reading in zip(sources, readings, strict=True)
         if reading.kernels
     ]

@@ -50,6 +50,21 @@ def read_device(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> Repo
     )
 
 
+def named_device(launches: Sequence[Launch]) -> ReportedDevice | None:
+    """The GPU of one file by its name and traits; `None` without a name, and for several models."""
+    named = {launch.device_name: launch for launch in launches if launch.device_name}
+    if len(named) != 1:
+        return None
+    name, launch = next(iter(named.items()))
+    return ReportedDevice(
+        kind=DeviceKind.GPU,
+        name=name,
+        core_count=1,
+        bandwidth_gbs={},
+        traits=_traits(launch.numbers),
+    )
+
+
 def _bandwidths(work: LaunchWork) -> dict[MemoryLevel, float]:
     return {
         level: moved.peak_bytes_per_s

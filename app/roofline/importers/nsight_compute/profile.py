@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from roofline.errors import IncompleteProfileError
-from roofline.importers.nsight_compute.device import read_device
+from roofline.importers.nsight_compute.device import named_device, read_device
 from roofline.importers.nsight_compute.launches import Capture, Launch, ResultKind
 from roofline.importers.nsight_compute.notes import diagnostics, limits
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
@@ -84,7 +84,10 @@ def _nothing_measured(captures: Sequence[Capture], count: int) -> IncompleteProf
 def _host(capture: Capture) -> Host:
     gpus = {(launch.device_index, launch.device_name) for launch in capture.launches}
     return Host(
-        file_name=capture.file_name, hostname=capture.hostname, core_count=max(1, len(gpus))
+        file_name=capture.file_name,
+        hostname=capture.hostname,
+        core_count=max(1, len(gpus)),
+        device=named_device(capture.launches),
     )
 
 

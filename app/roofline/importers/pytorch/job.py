@@ -138,9 +138,13 @@ class _Side:
         number = rank(trace.header)
         name = hostname(trace.header) or ("" if number is None else f"rank {number}")
         n_cores = len(work.busy_ns) if work else 0
-        self.hosts.append(Host(file_name=trace.file_name, hostname=name, core_count=n_cores))
+        properties = device_properties(trace.header)
+        device = gpu(properties, is_hip=trace.is_hip, count=n_cores) if len(trace.work) else None
+        self.hosts.append(
+            Host(file_name=trace.file_name, hostname=name, core_count=n_cores, device=device)
+        )
         self.headers.append(trace.header)
-        self.properties += device_properties(trace.header)
+        self.properties += properties
         self.is_hip |= trace.is_hip
         self.n_operators += len(trace.operators)
         if work:

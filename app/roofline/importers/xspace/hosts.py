@@ -35,7 +35,7 @@ def merge_hosts(profiles: Sequence[Profile], *, xprof_compat: bool) -> Profile:
         format_id=first.format_id,
         format_label=first.format_label,
         device=_merge_device(profiles, xprof_compat=xprof_compat),
-        hosts=tuple(host for profile in profiles for host in profile.hosts),
+        hosts=tuple(replace(h, device=p.device) for p in profiles for h in p.hosts),
         ops=builder.build(),
         time_ps=sum(profile.time_ps for profile in profiles),
         op_time_ps=sum(profile.op_time_ps for profile in profiles),

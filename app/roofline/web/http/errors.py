@@ -19,6 +19,7 @@ from roofline.web.pages.views import ErrorView
 STATUS: dict[type[errors.RooflineError], int] = {
     errors.UploadRejectedError: 400,
     errors.UploadTooLargeError: 413,
+    errors.MixedUploadError: 400,
     errors.UnknownFormatError: 415,
     errors.CorruptProfileError: 422,
     errors.IncompleteProfileError: 422,
