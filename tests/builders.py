@@ -18,7 +18,8 @@ from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices import resolve
 from roofline.model.device import Device, DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
-from roofline.model.profile import Diagnostic, Host, OpTable, Profile, ScopeSums, StepTable
+from roofline.model.op_columns import OpColumns
+from roofline.model.profile import Diagnostic, Host, OpTable, Profile, StepTable
 from roofline.model.units import gib_to_gb
 
 LEVELS = (MemoryLevel.HBM, *TPU_ON_CHIP_LEVELS)
@@ -152,13 +153,15 @@ def make_steps(*steps: Mapping[str, Any]) -> StepTable:
         end_ps=end_ps,
         duration_ps=end_ps - begin_ps,
         time_ps=_all_ps([step["us"] for step in steps]),
-        sums=ScopeSums(
+        sums=OpColumns(
+            occurrences=np.zeros(hbm.shape, np.int64),
             time_ps=_pairs(steps, "us", scale=PS_PER_US),
             flop=flop,
             model_flop=flop,
             bytes_accessed=hbm,
             traffic_bytes={level: hbm if level is MemoryLevel.HBM else nothing for level in LEVELS},
             traffic_known=hbm > 0,
+            cost_known=hbm > 0,
         ),
     )
 

@@ -121,11 +121,12 @@ class Context:
             return True
         return self._counted(self.profile.ops.bytes_known)
 
-    def _counted(self, column: Bools | None) -> bool:
-        if column is None:
-            return True
-        time_ps = self.profile.ops.self_time_ps.astype(np.float64)
-        return float(time_ps[~column].sum()) <= UNCOUNTED_SHARE * float(time_ps.sum())
+    def _counted(self, column: Bools) -> bool:
+        ops = self.profile.ops
+        time_ps = ops.self_time_ps.astype(np.float64)
+        return float(time_ps[ops.cost_known & ~column].sum()) <= UNCOUNTED_SHARE * float(
+            time_ps.sum()
+        )
 
 
 def peaks_of(device: Device, oddities: Oddities) -> Peaks:

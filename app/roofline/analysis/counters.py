@@ -1,17 +1,19 @@
 """The program's point by hardware counters: "Total (HW)"."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
-from roofline.analysis.measure import Work, measure
+from roofline.analysis.measure import measure
 from roofline.analysis.records import U64, Measures, ProgramPoints, Scope
 from roofline.analysis.roofline import Floats
 from roofline.model.device import MeasuredWork
+from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import OpColumns
 from roofline.model.units import gib_to_gb
 
 
@@ -23,101 +25,88 @@ def with_counters(context: Context, points: ProgramPoints) -> ProgramPoints:
     compute, memory = _counted(counters.matrix_unit_ratio), _counted(counters.hbm_ratio)
     if math.isnan(compute) and math.isnan(memory):
         return points
-    row = _counter_measures(context, compute, memory) | {
-        name: float(getattr(points.measures, name)[0])
-        for name in ("total_time_us", "total_time_per_core_us")
-    }
-    return _inserted(points, row)
+    return _inserted(points, _counter_row(context, compute, memory, points.measures))
 
 
-def _inserted(points: ProgramPoints, row: Mapping[str, float]) -> ProgramPoints:
+def _inserted(points: ProgramPoints, row: Measures) -> ProgramPoints:
     return ProgramPoints(
         scope=(points.scope[0], Scope.TOTAL_HW, *points.scope[1:]),
         label=(points.label[0], "Total (HW)", *points.label[1:]),
         outlier=np.insert(points.outlier, 1, False),
-        measures=_insert_row(points.measures, row),
+        measures=points.measures.inserted(1, row),
     )
 
 
-def _measured_row(context: Context, counted: MeasuredWork) -> dict[str, float]:
+def _measured_row(context: Context, counted: MeasuredWork) -> Measures:
     """Work that a kernel profiler counted, over its kernels' share of the program's time.
 
     Idle time counts in proportion, so that the point compares with the program's modelled one.
     """
     ops_ps = context.profile.op_time_ps
     time_ps = counted.time_ps * (context.program_ps(include=True) / ops_ps if ops_ps else 1.0)
-    row = measure(_work_of(context, counted, int(time_ps)), context)
-    return {
-        key: float(value[0])
-        for key, value in (*_columns(row), ("bound", row.bound), ("unit", row.unit))
-    }
+    return measure(_work_of(context, counted, int(time_ps)), context)
 
 
-def _work_of(context: Context, counted: MeasuredWork, time_ps: int) -> Work:
+def _work_of(context: Context, counted: MeasuredWork, time_ps: int) -> OpColumns:
     def one(count: int) -> U64:
         return np.array([count], np.uint64)
 
-    traffic, unknown = counted.traffic_bytes, np.array([NAN])
-    table = context.profile.ops
-    return Work(
+    traffic = counted.traffic_bytes
+    return OpColumns(
         time_ps=one(time_ps),
         self_time_ps=one(0),
         occurrences=np.ones(1, np.int64),
-        dma_stall_ps=one(0),
         flop=one(counted.flop),
-        model_flop=one(counted.flop),
         bytes_accessed=one(traffic.get(context.main_level, 0)),
         traffic_bytes={level: one(traffic.get(level, 0)) for level in context.levels},
         traffic_known=np.ones(1, np.bool_),
-        known=np.ones(1, np.bool_),
-        flop_known=np.ones(1, np.bool_),
+        cost_known=np.ones(1, np.bool_),
         bytes_known=np.array([context.main_level in traffic], np.bool_),
-        divisor=np.ones(1),
         unit_flop={unit: one(counted.unit_flop.get(unit, 0)) for unit in context.units},
-        unit_capacity_flop=dict.fromkeys(table.unit_capacity_flop, unknown),
-        level_capacity_bytes=dict.fromkeys(table.level_capacity_bytes, unknown),
     )
-
-
-def _columns(measures: Measures) -> Iterator[tuple[str, Floats]]:
-    """Every column by the name `_insert_row` knows it by."""
-    for field in fields(Measures):
-        value = getattr(measures, field.name)
-        if isinstance(value, Mapping):
-            yield from ((f"{key}_{field.name}", column) for key, column in value.items())
-        elif field.name not in {"bound", "unit"}:
-            yield field.name, value
 
 
 def _counted(value: float | None) -> float:
     return NAN if value is None or not math.isfinite(value) else value
 
 
-def _counter_measures(context: Context, compute: float, memory: float) -> dict[str, float]:
+def _counter_row(context: Context, compute: float, memory: float, measures: Measures) -> Measures:
     """Counter-derived values: rate = utilisation × peak, intensity = rate / HBM bytes per second.
 
-    Known only as far as the counters go; a program is placed on the roof only with both.
+    Known only as far as the counters go; a program is placed on the roof only with both. The times
+    are those of the program's total, the first row of `measures`.
     """
-    peak_gflops = context.peaks.gflops or NAN
-    peak_gibs = context.peaks.binding_gibs.get(context.main_level, NAN)
-    rate, bandwidth = compute * peak_gflops, memory * peak_gibs
+    main = context.main_level
+    rate = compute * (context.peaks.gflops or NAN)
+    bandwidth = memory * context.peaks.binding_gibs.get(main, NAN)
     intensity = rate / gib_to_gb(bandwidth) if bandwidth > 0 else NAN
     both = not math.isnan(compute) and not math.isnan(memory)
     efficiency = max(compute, memory) if both else NAN
-    return {
-        "flop_rate_gflops": rate,
-        f"{context.main_level}_bandwidth_gibs": bandwidth,
-        f"{context.main_level}_intensity": intensity,
-        f"{context.main_level}_utilisation_ratio": memory,
-        "unit": -1,
-        "operational_intensity": intensity,
-        "bottleneck_intensity": intensity,
-        "bound": float(_counter_bound(context, compute, memory)),
-        "attainable_gflops": rate / efficiency if efficiency > 0 else NAN,
-        "roofline_efficiency_ratio": efficiency,
-        "compute_efficiency_ratio": compute,
-        "memory_utilisation_ratio": memory,
-    }
+    row = Measures.unknown(1, context.levels, context.units)
+
+    def at_main(columns: Mapping[MemoryLevel, Floats], value: float) -> dict[MemoryLevel, Floats]:
+        return {level: _one(value) if level is main else c for level, c in columns.items()}
+
+    return replace(
+        row,
+        total_time_us=measures.total_time_us[:1],
+        total_time_per_core_us=measures.total_time_per_core_us[:1],
+        flop_rate_gflops=_one(rate),
+        bandwidth_gibs=at_main(row.bandwidth_gibs, bandwidth),
+        intensity=at_main(row.intensity, intensity),
+        utilisation_ratio=at_main(row.utilisation_ratio, memory),
+        operational_intensity=_one(intensity),
+        bottleneck_intensity=_one(intensity),
+        bound=np.array([_counter_bound(context, compute, memory)], np.int64),
+        attainable_gflops=_one(rate / efficiency if efficiency > 0 else NAN),
+        roofline_efficiency_ratio=_one(efficiency),
+        compute_efficiency_ratio=_one(compute),
+        memory_utilisation_ratio=_one(memory),
+    )
+
+
+def _one(value: float) -> Floats:
+    return np.array([value])
 
 
 def _counter_bound(context: Context, compute: float, memory: float) -> int:
@@ -127,17 +116,3 @@ def _counter_bound(context: Context, compute: float, memory: float) -> int:
     if compute >= memory or context.main_level not in context.levels:
         return roofline.COMPUTE_BOUND
     return roofline.COMPUTE_BOUND + 1 + context.levels.index(context.main_level)
-
-
-def _insert_row(measures: Measures, row: Mapping[str, float]) -> Measures:
-    columns: dict[str, object] = {}
-    for field in fields(Measures):
-        value = getattr(measures, field.name)
-        if isinstance(value, Mapping):
-            columns[field.name] = {
-                key: np.insert(column, 1, row.get(f"{key}_{field.name}", NAN))
-                for key, column in value.items()
-            }
-        else:
-            columns[field.name] = np.insert(value, 1, row.get(field.name, NAN))
-    return Measures(**columns)  # type: ignore[arg-type]

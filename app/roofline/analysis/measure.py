@@ -1,7 +1,7 @@
 """Work and time of rows to their roofline columns: rates, intensities, bounds, efficiencies."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,45 +11,24 @@ from roofline.analysis.records import I64, U64, Bools, Measures
 from roofline.analysis.roofline import Floats
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import OpColumns
 from roofline.model.units import PS_PER_NS, PS_PER_US, gb_to_gib
 
 # Less than this share of the FLOPs is a difference of sums, not work of another unit.
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """Time and work of rows, as counted; `known` is false where nobody counted.
+def measure(work: OpColumns, context: Context, divisor: Floats | None = None) -> Measures:
+    """Roofline columns of `work`, one row each.
 
-    `flop_known` and `bytes_known` are false where nobody counted one of the two.
+    Shown times are divided by `divisor` (the number of steps of an average), one entry per row.
     """
-
-    time_ps: U64
-    self_time_ps: U64
-    occurrences: I64
-    dma_stall_ps: U64
-    flop: U64
-    model_flop: U64
-    bytes_accessed: U64
-    traffic_bytes: Mapping[MemoryLevel, U64]
-    traffic_known: Bools
-    known: Bools
-    flop_known: Bools
-    bytes_known: Bools
-    divisor: Floats  # 1, or the number of steps of an average
-    unit_flop: Mapping[ComputeUnit, U64]
-    unit_capacity_flop: Mapping[ComputeUnit, Floats]
-    level_capacity_bytes: Mapping[MemoryLevel, Floats]
-
-
-def measure(work: Work, context: Context) -> Measures:
-    """Roofline columns of `work`, one row each."""
     missing = context.oddities.missing
     nanoseconds = work.time_ps.astype(np.float64) / PS_PER_NS
-    known = work.known | context.oddities.knows_all_costs
 
-    def count(values: U64, counted: Bools) -> Floats:
-        return np.where(known & counted, values.astype(np.float64), missing)
+    def count(values: U64, known: Bools) -> Floats:
+        known = (work.cost_known & known) | context.oddities.knows_all_costs
+        return np.where(known, values.astype(np.float64), missing)
 
     def rate(values: Floats) -> Floats:
         return roofline.ratio(values, nanoseconds, missing=missing)
@@ -74,7 +53,7 @@ def measure(work: Work, context: Context) -> Measures:
     unbound = (bounds.code == roofline.UNKNOWN_BOUND) & (not context.oddities.on)
     efficiency = np.where(unbound, NAN, efficiency)
     return Measures(
-        **_times(work, context),
+        **_times(work, context, np.ones(len(work)) if divisor is None else divisor),
         flop_rate_gflops=flop_rate,
         model_flop_rate_gflops=rate(count(work.model_flop, work.flop_known)),
         memory_bandwidth_gibs=gb_to_gib(rate(moved)),
@@ -94,18 +73,18 @@ def measure(work: Work, context: Context) -> Measures:
     )
 
 
-def _times(work: Work, context: Context) -> dict[str, Floats]:
+def _times(work: OpColumns, context: Context, divisor: Floats) -> dict[str, Floats]:
     """The columns of `Measures` that hold times, and the share of time stalled."""
     missing = context.oddities.missing
     total_ps, self_ps = work.time_ps.astype(np.float64), work.self_time_ps.astype(np.float64)
     total_us, self_us = total_ps / PS_PER_US, self_ps / PS_PER_US
     occurrences = work.occurrences.astype(np.float64)
-    shown_us = total_us / work.divisor
+    shown_us = total_us / divisor
     cores, stall_ps = float(context.device.core_count), work.dma_stall_ps.astype(np.float64)
     return {
         "total_time_us": shown_us,
         "avg_time_us": roofline.ratio(total_us, occurrences, missing=missing),
-        "self_time_us": self_us / work.divisor,
+        "self_time_us": self_us / divisor,
         "avg_self_time_us": roofline.ratio(self_us, occurrences, missing=missing),
         "total_time_per_core_us": roofline.ratio(shown_us, cores, missing=missing),
         "dma_stall_ratio": roofline.ratio(stall_ps, total_ps, missing=missing),
@@ -133,7 +112,7 @@ def _fallback(context: Context, overall: Floats) -> Floats:
     return overall
 
 
-def _traffic(work: Work, moved: Floats, context: Context) -> dict[MemoryLevel, Floats]:
+def _traffic(work: OpColumns, moved: Floats, context: Context) -> dict[MemoryLevel, Floats]:
     """Bytes per level. Without a breakdown all count as the main memory's; on-chip is unknown."""
     missing = context.oddities.missing
     traffic: dict[MemoryLevel, Floats] = {}
@@ -178,7 +157,7 @@ def _share(work: Floats, capacity: Floats, rate: Floats, peak: float, missing: f
 
 
 def _level_utilisation(
-    work: Work, context: Context, level: MemoryLevel, gibs: Floats, traffic: Floats
+    work: OpColumns, context: Context, level: MemoryLevel, gibs: Floats, traffic: Floats
 ) -> Floats:
     """Share of one memory's peak that is used; `missing` where there is no peak."""
     missing, peak = context.oddities.missing, context.peaks.binding_gibs.get(level, 0.0)
@@ -201,7 +180,7 @@ class _UnitUse:
         return self.works & ~np.isnan(self.share)
 
 
-def _unit_use(work: Work, context: Context, unit: ComputeUnit, gflops: Floats) -> _UnitUse:
+def _unit_use(work: OpColumns, context: Context, unit: ComputeUnit, gflops: Floats) -> _UnitUse:
     capacity = work.unit_capacity_flop.get(unit, np.full(len(gflops), NAN))
     flop = work.unit_flop[unit].astype(np.float64)
     share = _share(flop, capacity, gflops, context.peaks.unit_gflops.get(unit, 0.0), NAN)
@@ -209,7 +188,7 @@ def _unit_use(work: Work, context: Context, unit: ComputeUnit, gflops: Floats) -
 
 
 def _compute_utilisation(
-    work: Work, context: Context, flop_rate: Floats, units: Mapping[ComputeUnit, _UnitUse]
+    work: OpColumns, context: Context, flop_rate: Floats, units: Mapping[ComputeUnit, _UnitUse]
 ) -> tuple[Floats, I64]:
     """Share of the most used compute peak, and whose it is: a unit's, or -1 for the main one.
 
@@ -242,17 +221,3 @@ def _memory_utilisation(
         if not context.oddities.on or level in context.peaks.counted_gibs
     ]
     return roofline.highest(columns, length=length, missing=missing)
-
-
-def stack(works: Sequence[Work]) -> Work:
-    """The rows of several works, which split their work by the same levels and units."""
-    columns: dict[str, object] = {}
-    for field in fields(Work):
-        parts = [getattr(work, field.name) for work in works]
-        if isinstance(parts[0], Mapping):
-            columns[field.name] = {
-                key: np.concatenate([part[key] for part in parts]) for key in parts[0]
-            }
-        else:
-            columns[field.name] = np.concatenate(parts)
-    return Work(**columns)  # type: ignore[arg-type]

@@ -4,49 +4,25 @@ import numpy as np
 
 from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
-from roofline.analysis.measure import Work, measure
+from roofline.analysis.measure import measure
 from roofline.analysis.program import program_points
-from roofline.analysis.records import I64, MAX_OPS, U64, Bools, Cost, OpRecords, View
+from roofline.analysis.records import I64, MAX_OPS, Bools, Cost, OpRecords, View
 from roofline.analysis.roofline import Floats
 from roofline.model.categories import IDLE_CATEGORY, is_infeed_outfeed
+from roofline.model.op_columns import OpColumns, joined
 from roofline.model.units import PS_PER_US
 
 
 def op_records(context: Context) -> OpRecords:
     """Every op of the profile, and IDLE behind them."""
     table = context.profile.ops
-    idle = np.array([context.idle_ps], np.uint64)
-
-    def with_idle(column: U64, value: U64 | None = None) -> U64:
-        return np.concatenate([column, np.zeros(1, np.uint64) if value is None else value])
-
-    known = np.append(table.cost_known, False)
-    work = Work(
-        time_ps=with_idle(table.time_ps, idle),
-        self_time_ps=with_idle(table.self_time_ps, idle),
-        occurrences=np.append(table.occurrences, 0),
-        dma_stall_ps=with_idle(table.dma_stall_ps),
-        flop=with_idle(table.flop),
-        model_flop=with_idle(table.model_flop),
-        bytes_accessed=with_idle(table.bytes_accessed),
-        traffic_bytes={level: with_idle(table.traffic_bytes[level]) for level in context.levels},
-        traffic_known=np.append(table.traffic_known, False),
-        known=known,
-        flop_known=_counted(table.flop_known, len(known)),
-        bytes_known=_counted(table.bytes_known, len(known)),
-        divisor=np.ones(len(known)),
-        unit_flop={unit: with_idle(table.unit_flop[unit]) for unit in context.units},
-        unit_capacity_flop={u: np.append(c, NAN) for u, c in table.unit_capacity_flop.items()},
-        level_capacity_bytes={
-            level: np.append(column, NAN) for level, column in table.level_capacity_bytes.items()
-        },
-    )
+    work = joined([table.numbers().split(context.levels, context.units), _idle(context)])
     measures = measure(work, context)
     self_per_core = measures.self_time_us / max(context.device.core_count, 1)
     return OpRecords(
         name=(*table.name, IDLE_CATEGORY),
         category=(*table.category, IDLE_CATEGORY),
-        program_id=with_idle(table.program_id),
+        program_id=np.append(table.program_id, np.uint64(0)),
         occurrences=work.occurrences,
         cost=_costs(work),
         self_time_per_core_us=self_per_core,
@@ -55,13 +31,26 @@ def op_records(context: Context) -> OpRecords:
     )
 
 
-def _costs(work: Work) -> tuple[Cost, ...]:
+def _idle(context: Context) -> OpColumns:
+    """The row of IDLE: time in which no op ran."""
+    none = np.zeros(1, np.uint64)
+    return OpColumns(
+        occurrences=np.zeros(1, np.int64),
+        time_ps=np.array([context.idle_ps], np.uint64),
+        flop=none,
+        bytes_accessed=none,
+        traffic_known=np.zeros(1, np.bool_),
+        cost_known=np.zeros(1, np.bool_),
+    )
+
+
+def _costs(work: OpColumns) -> tuple[Cost, ...]:
     def cost(known: bool, flop: int) -> Cost:
         if not known:
             return Cost.UNKNOWN
         return Cost.KNOWN if flop else Cost.NO_FLOPS
 
-    pairs = zip(work.known[:-1].tolist(), work.flop[:-1].tolist(), strict=True)
+    pairs = zip(work.cost_known[:-1].tolist(), work.flop[:-1].tolist(), strict=True)
     return (*(cost(known, flop) for known, flop in pairs), Cost.IDLE)
 
 
@@ -99,11 +88,6 @@ def view_of(context: Context, ops: OpRecords, *, include: bool) -> View:
         beyond_share_ratio=float(np.nan_to_num(share(measures.self_time_us[beyond])).sum()),
         program=program_points(context, include=include),
     )
-
-
-def _counted(column: Bools | None, length: int) -> Bools:
-    """Where one of FLOPs and bytes was counted; everywhere that the file does not say."""
-    return np.ones(length, np.bool_) if column is None else np.append(column, False)
 
 
 def _listed(context: Context, ops: OpRecords, dropped: Bools) -> tuple[I64, I64]:

@@ -5,8 +5,9 @@ cell by cell; each of its oddities is one named place in `roofline.analysis.cont
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from roofline.analysis.roofline import Floats, Peaks
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import declared
 from roofline.model.profile import Diagnostic, Profile
 
 I64 = NDArray[np.int64]
@@ -50,6 +52,16 @@ class Scope(StrEnum):
     STEP = "step"
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A column of the page and of exports. `id` is what follows a level or unit in its name there.
+
+    Its label, unit and help are in `presentation.columns`, under the same id.
+    """
+
+    id: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measures:
     """Roofline columns of rows (ops or program points); NaN where unknown.
@@ -61,52 +73,74 @@ class Measures:
     memory's peak.
     """
 
-    total_time_us: Floats
-    avg_time_us: Floats
-    self_time_us: Floats
-    avg_self_time_us: Floats
-    total_time_per_core_us: Floats
-    dma_stall_ratio: Floats
-    flop_rate_gflops: Floats
-    model_flop_rate_gflops: Floats
-    memory_bandwidth_gibs: Floats
-    bandwidth_gibs: Mapping[MemoryLevel, Floats]
-    operational_intensity: Floats
-    intensity: Mapping[MemoryLevel, Floats]
+    total_time_us: Annotated[Floats, Shown()]
+    avg_time_us: Annotated[Floats, Shown()]
+    self_time_us: Annotated[Floats, Shown()]
+    avg_self_time_us: Annotated[Floats, Shown()]
+    total_time_per_core_us: Annotated[Floats, Shown()]
+    dma_stall_ratio: Annotated[Floats, Shown()]
+    flop_rate_gflops: Annotated[Floats, Shown()]
+    model_flop_rate_gflops: Annotated[Floats, Shown()]
+    unit_rate_gflops: Annotated[Mapping[ComputeUnit, Floats], Shown("flop_rate_gflops")]
+    memory_bandwidth_gibs: Annotated[Floats, Shown()]
+    bandwidth_gibs: Annotated[Mapping[MemoryLevel, Floats], Shown()]
+    operational_intensity: Annotated[Floats, Shown()]
+    intensity: Annotated[Mapping[MemoryLevel, Floats], Shown()]
+    bottleneck_intensity: Annotated[Floats, Shown()]
+    attainable_gflops: Annotated[Floats, Shown()]
+    roofline_efficiency_ratio: Annotated[Floats, Shown()]
+    compute_efficiency_ratio: Annotated[Floats, Shown()]
+    memory_utilisation_ratio: Annotated[Floats, Shown()]
     utilisation_ratio: Mapping[MemoryLevel, Floats]
     unit: I64
-    unit_rate_gflops: Mapping[ComputeUnit, Floats]
     unit_utilisation_ratio: Mapping[ComputeUnit, Floats]
-    bottleneck_intensity: Floats
     bound: I64
-    attainable_gflops: Floats
-    roofline_efficiency_ratio: Floats
-    compute_efficiency_ratio: Floats
-    memory_utilisation_ratio: Floats
+
+    @classmethod
+    def unknown(
+        cls, rows: int, levels: Iterable[MemoryLevel], units: Iterable[ComputeUnit]
+    ) -> Self:
+        """Rows of which nothing is known."""
+        nothing = np.full(rows, np.nan)
+        by_level = dict.fromkeys(levels, nothing)
+        by_unit = dict.fromkeys(units, nothing)
+        known: dict[str, Any] = {
+            "unit": np.full(rows, -1),
+            "bound": np.full(rows, roofline.UNKNOWN_BOUND),
+            "unit_rate_gflops": by_unit,
+            "unit_utilisation_ratio": by_unit,
+            "bandwidth_gibs": by_level,
+            "intensity": by_level,
+            "utilisation_ratio": by_level,
+        }
+        return cls(**{one.name: known.get(one.name, nothing) for one in fields(cls)})
 
     def by_id(self, levels: Iterable[MemoryLevel]) -> dict[str, Floats]:
         """Numeric columns by their id on the page and in exports; per memory level for `levels`."""
-        levels = tuple(levels)
-        return {
-            "total_time_us": self.total_time_us,
-            "avg_time_us": self.avg_time_us,
-            "self_time_us": self.self_time_us,
-            "avg_self_time_us": self.avg_self_time_us,
-            "total_time_per_core_us": self.total_time_per_core_us,
-            "dma_stall_ratio": self.dma_stall_ratio,
-            "flop_rate_gflops": self.flop_rate_gflops,
-            "model_flop_rate_gflops": self.model_flop_rate_gflops,
-            **{f"{unit}_flop_rate_gflops": rate for unit, rate in self.unit_rate_gflops.items()},
-            "memory_bandwidth_gibs": self.memory_bandwidth_gibs,
-            **{f"{level}_bandwidth_gibs": self.bandwidth_gibs[level] for level in levels},
-            "operational_intensity": self.operational_intensity,
-            **{f"{level}_intensity": self.intensity[level] for level in levels},
-            "bottleneck_intensity": self.bottleneck_intensity,
-            "attainable_gflops": self.attainable_gflops,
-            "roofline_efficiency_ratio": self.roofline_efficiency_ratio,
-            "compute_efficiency_ratio": self.compute_efficiency_ratio,
-            "memory_utilisation_ratio": self.memory_utilisation_ratio,
-        }
+        columns: dict[str, Floats] = {}
+        for name, shown in _SHOWN.items():
+            values = getattr(self, name)
+            if not isinstance(values, Mapping):
+                columns[name] = values
+                continue
+            keys = levels if name in _PER_LEVEL else values
+            columns |= {f"{key}_{shown.id or name}": values[key] for key in keys}
+        return columns
+
+    def inserted(self, at: int, row: "Measures") -> Self:
+        """These rows with the first of `row` before row `at`."""
+
+        def insert(values: Any, new: Any) -> Any:
+            if isinstance(values, Mapping):
+                return {key: np.insert(one, at, new[key][0]) for key, one in values.items()}
+            return np.insert(values, at, new[0])
+
+        names = [one.name for one in fields(self)]
+        return replace(self, **{k: insert(getattr(self, k), getattr(row, k)) for k in names})
+
+
+_SHOWN: Mapping[str, Shown] = declared(Measures, Shown)
+_PER_LEVEL = {"bandwidth_gibs", "intensity"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.json_text import to_json
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.device import ComputePeak, MemoryPeak, PeakOrigin
-from roofline.model.profile import Bools, OpTable
+from roofline.model.profile import OpTable
 
 SCHEMA = "roofline-generic/1"
 
@@ -50,15 +50,11 @@ def _kernel(ops: OpTable, op: int, names: Mapping[int, str]) -> dict[str, Any]:
         "time": {"value": int(ops.self_time_ps[op]), "unit": "ps"},
         "tags": {key: value for key, value in tags.items() if value},
     }
-    if _known(ops.flop_known, ops, op):
+    if ops.flop_known[op]:
         kernel["flops"] = _flops(ops, op)
-    if _known(ops.bytes_known, ops, op) or ops.traffic_known[op]:
+    if ops.bytes_known[op] or ops.traffic_known[op]:
         kernel["bytes"] = _bytes(ops, op)
     return kernel
-
-
-def _known(column: Bools | None, ops: OpTable, op: int) -> bool:
-    return bool(ops.cost_known[op] and (column is None or column[op]))
 
 
 def _flops(ops: OpTable, op: int) -> int | dict[str, int]:

@@ -5,21 +5,16 @@ over cores; work is counted per op over all its occurrences. Unsigned columns wr
 64-bit counters; the importer decides whether a wrapped value may leave it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.model.compute import ComputeUnit
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
-
-U64 = NDArray[np.uint64]
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
 
 
 class Provenance(StrEnum):
@@ -53,48 +48,41 @@ class Diagnostic:
     count: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One column of what names an op: its type, and what it is where nothing is known."""
+
+    dtype: type[np.generic] | type[str] = str
+    default: str | int = ""
+
+    def column(self, values: Iterable[Any]) -> Any:
+        """`values` as a column: a tuple of texts, or an array."""
+        return tuple(values) if self.dtype is str else np.array(list(values), self.dtype)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OpTable:
-    """One row per (program, op name). All columns have the same length.
+class OpTable(OpColumns):
+    """One row per (program, op name): what names the op, and its times and work.
 
-    `flop`, `model_flop`, `bytes_accessed` and `traffic_bytes` are totals over all occurrences.
-    `traffic_bytes[level]` counts only where `traffic_known`; elsewhere only `bytes_accessed` is
-    known. `cost_known` is false where nobody counted (no FLOP and no byte count in the file);
-    `flop_known` and `bytes_known` are false where only the other of the two was counted, `None`
-    where a file counts both or neither.
-
-    `unit_flop` splits `flop` by compute unit where the profiler can (a unit's column is 0 where the
-    op did not use it; an op whose columns are all 0 counts against the device's main peak).
-    `unit_capacity_flop` and `level_capacity_bytes` hold, where a profiler measured peaks per
-    launch, what the hardware could have done in the op's time (peak × time, summed over launches);
-    NaN where unknown, then the device's peak counts.
+    `source_line` is -1 where unknown.
     """
 
-    name: tuple[str, ...]
-    category: tuple[str, ...]
-    program_id: U64
-    occurrences: I64
-    time_ps: U64
-    self_time_ps: U64
-    dma_stall_ps: U64
-    flop: U64
-    model_flop: U64
-    bytes_accessed: U64
-    traffic_bytes: Mapping[MemoryLevel, U64]
-    traffic_known: Bools
-    cost_known: Bools
-    source_file: tuple[str, ...]
-    source_line: I64  # -1 where unknown
-    source_stack: tuple[str, ...]
-    long_name: tuple[str, ...]
-    unit_flop: Mapping[ComputeUnit, U64] = field(default_factory=dict)
-    unit_capacity_flop: Mapping[ComputeUnit, F64] = field(default_factory=dict)
-    level_capacity_bytes: Mapping[MemoryLevel, F64] = field(default_factory=dict)
-    flop_known: Bools | None = None
-    bytes_known: Bools | None = None
+    name: Annotated[tuple[str, ...], Label()]
+    category: Annotated[tuple[str, ...], Label()]
+    program_id: Annotated[U64, Label(np.uint64, 0)]
+    source_file: Annotated[tuple[str, ...], Label()]
+    source_line: Annotated[I64, Label(np.int64, -1)]
+    source_stack: Annotated[tuple[str, ...], Label()]
+    long_name: Annotated[tuple[str, ...], Label()]
 
-    def __len__(self) -> int:
-        return len(self.name)
+    @classmethod
+    def of(cls, labels: Mapping[str, Iterable[Any]], numbers: OpColumns) -> Self:
+        """The table of `numbers`, whose rows are named by `labels`, one list per column."""
+        named = {name: label.column(labels[name]) for name, label in LABELS.items()}
+        return cls(**named, **{name: getattr(numbers, name) for name in SCHEMA})
+
+
+LABELS: Mapping[str, Label] = declared(OpTable, Label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,28 +104,13 @@ class LaunchTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScopeSums:
-    """Work summed over ops that are not containers, one row per scope (a step).
-
-    Every column has shape (n_scopes, 2): [:, 0] all ops but infeed and outfeed, [:, 1] infeed and
-    outfeed alone, so that both of the page's states are one addition away. `traffic_known` is true
-    where any op of the class reported traffic by level.
-    """
-
-    time_ps: U64
-    flop: U64
-    model_flop: U64
-    bytes_accessed: U64
-    traffic_bytes: Mapping[MemoryLevel, U64]
-    traffic_known: Bools
-    unit_flop: Mapping[ComputeUnit, U64] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StepTable:
     """Steps in order. `time_ps` is core-time (summed over cores, idle included).
 
     `begin_ps`, `end_ps` and `duration_ps` are those of the step's longest marker on any core.
+    `sums` are the times and work of the step's ops that are not containers. Their columns have
+    shape (n_steps, 2): [:, 0] all ops but infeed and outfeed, [:, 1] infeed and outfeed alone, so
+    that both of the page's states are one addition away.
     """
 
     label: tuple[str, ...]
@@ -145,7 +118,7 @@ class StepTable:
     end_ps: U64
     duration_ps: U64
     time_ps: U64
-    sums: ScopeSums
+    sums: OpColumns
 
     def __len__(self) -> int:
         return len(self.label)

@@ -15,7 +15,8 @@ from roofline.importers.shared.launches import no_steps
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import F64, I64, U64, Host, LaunchTable, Profile, Provenance
+from roofline.model.op_columns import F64, I64, U64
+from roofline.model.profile import Host, LaunchTable, Profile, Provenance
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
 
@@ -136,10 +137,7 @@ def _rows(works: Sequence[LaunchWork]) -> OpRows:
         label=np.arange(len(works)),
         occurrences=np.ones(len(works), np.int64),
         time_ps=time_ps,
-        self_time_ps=time_ps,
-        dma_stall_ps=np.zeros(len(works), np.uint64),
         flop=flop,
-        model_flop=flop,
         bytes_accessed=traffic[MemoryLevel.DRAM],
         traffic_bytes=traffic,
         traffic_known=np.array([bool(w.moved) for w in works], np.bool_),

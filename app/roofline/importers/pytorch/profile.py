@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,12 @@ from roofline.importers.pytorch.rows import (
     op_rows,
 )
 from roofline.importers.pytorch.words import unit_of
-from roofline.importers.shared.op_tables import OpRows, OpTableBuilder, empty_sums
+from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Host, LaunchTable, Profile, Provenance, ScopeSums, StepTable
+from roofline.model.op_columns import OpColumns
+from roofline.model.profile import Host, LaunchTable, Profile, Provenance, StepTable
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -122,8 +123,8 @@ def _steps(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -
     begin = np.full(len(numbers), 2**62, np.int64)
     end, lasted = np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.int64)
     core = np.zeros(len(numbers), np.int64)
-    sums = empty_sums(
-        len(numbers), (level,), sorted(set(units.values()), key=list(ComputeUnit).index)
+    sums = OpColumns.zeros(
+        (len(numbers), 2), (level,), sorted(set(units.values()), key=list(ComputeUnit).index)
     )
     for one, shift in zip(parts.work, parts.shift_ns, strict=True):
         at = np.array([place[step.number] for step in one.steps], np.int64)
@@ -152,21 +153,12 @@ def _in_order_of_time(parts: Parts) -> list[int]:
     return sorted(first, key=lambda number: (first[number], number))
 
 
-def _add_work(sums: ScopeSums, one: FileWork, place: I64, rows: OpRows) -> None:
+def _add_work(sums: OpColumns, one: FileWork, place: I64, rows: OpRows) -> None:
     """Add a file's work to the steps' sums, in place. No op here is infeed or outfeed."""
     inside = one.sums.scope >= 0
     at = (place[one.sums.scope[inside]], np.zeros(int(inside.sum()), np.int64))
-    pairs = [
-        (sums.time_ps, rows.self_time_ps),
-        (sums.flop, rows.flop),
-        (sums.model_flop, rows.model_flop),
-        (sums.bytes_accessed, rows.bytes_accessed),
-        *((sums.traffic_bytes[k], moved) for k, moved in rows.traffic_bytes.items()),
-        *((sums.unit_flop[unit], flop) for unit, flop in rows.unit_flop.items()),
-    ]
-    for total, values in pairs:
-        np.add.at(total, at, values[inside])
-    np.logical_or.at(sums.traffic_known, at, rows.traffic_known[inside])
+    counted = rows.select(inside)
+    sums.add_at(at, replace(counted, time_ps=counted.self_time_ps))
 
 
 def _ps(ns: I64) -> U64:

@@ -163,15 +163,13 @@ def op_rows(sums: Sums, units: Mapping[int, ComputeUnit], level: MemoryLevel) ->
         occurrences=sums.occurrences,
         time_ps=time_ps,
         self_time_ps=self_ps,
-        dma_stall_ps=np.zeros_like(time_ps),
         flop=sums.flop,
-        model_flop=sums.flop,
         bytes_accessed=sums.moved_bytes,
         traffic_bytes={level: sums.moved_bytes},
         traffic_known=sums.bytes_known,
         cost_known=sums.flop_known | sums.bytes_known,
-        flop_known=sums.flop_known | ~sums.bytes_known,
-        bytes_known=sums.bytes_known | ~sums.flop_known,
+        flop_known=sums.flop_known,
+        bytes_known=sums.bytes_known,
         unit_flop={
             unit: np.where(
                 np.isin(sums.row, [row for row, its in units.items() if its is unit]),

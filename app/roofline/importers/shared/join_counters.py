@@ -13,7 +13,8 @@ import numpy as np
 
 from roofline.model.device import MeasuredWork
 from roofline.model.memory import MemoryLevel, main_level
-from roofline.model.profile import U64, Diagnostic, OpTable, Profile, Severity
+from roofline.model.op_columns import U64
+from roofline.model.profile import Diagnostic, OpTable, Profile, Severity
 
 _ARGUMENTS = re.compile(r"[<(].*$", re.DOTALL)
 _RETURN_TYPE = re.compile(r"^(?:void|__global__)\s+")
@@ -65,7 +66,7 @@ class _Match:
 
 def _matches(program: OpTable, counted: OpTable) -> list[_Match]:
     """Ops and kernels of one name, in full; else without arguments where that names one kernel."""
-    known = counted.cost_known if counted.flop_known is None else counted.flop_known
+    known = counted.flop_known
     rows = [row for row in range(len(counted)) if known[row] and counted.occurrences[row] > 0]
     whole = {_plain(counted.name[row]): row for row in rows}
     short: dict[str, list[int]] = {}

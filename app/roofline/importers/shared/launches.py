@@ -6,13 +6,17 @@ in the op's sum and NaN in the launch's own row; formats say how many they did n
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
-from roofline.importers.shared.op_tables import Key, OpLabels, OpRows, OpTableBuilder, empty_sums
+from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel, main_level
-from roofline.model.profile import F64, I64, U64, LaunchTable, OpTable, StepTable
+from roofline.model.op_columns import F64, I64, U64, OpColumns
+from roofline.model.profile import LaunchTable, OpTable, StepTable
+
+Key = TypeVar("Key", ComputeUnit, MemoryLevel)
 
 # Columns hold 64 bits: counts above this are damage, or for the format to refuse.
 MAX_COUNT = 2**62
@@ -70,7 +74,7 @@ def no_steps(levels: Sequence[MemoryLevel]) -> StepTable:
         end_ps=none,
         duration_ps=none,
         time_ps=none,
-        sums=empty_sums(0, levels),
+        sums=OpColumns.zeros((0, 2), levels),
     )
 
 
@@ -84,22 +88,18 @@ def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel])
     has_bytes = np.array([bool(launch.traffic_bytes) for launch in launches], np.bool_)
     has_main = np.array([main in launch.traffic_bytes for launch in launches], np.bool_)
     has_flop = np.array([launch.flop is not None for launch in launches], np.bool_)
-    counted = has_flop | has_bytes
     nothing = np.zeros(len(launches), np.uint64)
     return OpRows(
         label=label,
         occurrences=np.array([launch.calls for launch in launches], np.int64),
         time_ps=time_ps,
-        self_time_ps=time_ps,
-        dma_stall_ps=nothing,
         flop=flop,
-        model_flop=flop,
         bytes_accessed=traffic.get(main, nothing),
         traffic_bytes=traffic,
         traffic_known=has_bytes,
-        cost_known=counted,
-        flop_known=has_flop | ~counted,
-        bytes_known=has_main | ~counted,
+        cost_known=has_flop | has_bytes,
+        flop_known=has_flop,
+        bytes_known=has_main,
         unit_flop={u: _whole([one.unit_flop.get(u) for one in launches]) for u in units},
     )
 
@@ -110,16 +110,7 @@ def _in_use(order: Iterable[Key], columns: Sequence[Mapping[Key, int]]) -> tuple
 
 
 def _labels(launch: Launch) -> OpLabels:
-    return OpLabels(
-        name=launch.name,
-        program_id=0,
-        category=launch.category,
-        has_source=False,
-        source_file="",
-        source_line=-1,
-        source_stack="",
-        long_name=launch.long_name,
-    )
+    return OpLabels(name=launch.name, category=launch.category, long_name=launch.long_name)
 
 
 def _whole(values: Sequence[int | None]) -> U64:

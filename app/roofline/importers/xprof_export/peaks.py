@@ -13,7 +13,7 @@ import numpy as np
 from roofline.importers.xprof_export.tables import ExportTable
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
-from roofline.model.profile import F64, Bools
+from roofline.model.op_columns import F64, Bools
 from roofline.model.units import gib_to_gb
 
 BANDWIDTH_COLUMNS = {

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.importers.shared.op_tables import empty_sums
 from roofline.importers.xprof_export.peaks import levels_of, read_device
 from roofline.importers.xprof_export.rows import op_table, picoseconds, without_breakdown, work_of
 from roofline.importers.xprof_export.tables import ExportTable
 from roofline.model.categories import IDLE_CATEGORY, is_container
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import U64, Bools, Diagnostic, OpTable, ScopeSums, Severity, StepTable
+from roofline.model.op_columns import U64, Bools, OpColumns
+from roofline.model.profile import Diagnostic, OpTable, Severity, StepTable
 
 PROGRAM = "Program"
 _TOTAL, _AVERAGE = "Total", "Average"
@@ -111,9 +111,9 @@ class _Rows:
 
     def _sums(
         self, whole: list[int], inner: list[int | None], levels: tuple[MemoryLevel, ...]
-    ) -> ScopeSums:
+    ) -> OpColumns:
         if not whole:
-            return empty_sums(0, levels)
+            return OpColumns.zeros((0, 2), levels)
         time_us = self._table.numbers("total_time")
         work, time_ps = work_of(self._table, time_us, levels), picoseconds(time_us)
         # Without the second row, infeed cannot be told from the rest: all counts as work.
@@ -124,13 +124,16 @@ class _Rows:
             return np.stack([kept, np.where(all_of_it > kept, all_of_it - kept, 0)], axis=1)
 
         moved = split(work.bytes_accessed)
-        return ScopeSums(
-            time_ps=split(time_ps),
+        times = split(time_ps)
+        return OpColumns(
+            occurrences=np.zeros(times.shape, np.int64),
+            time_ps=times,
             flop=split(work.flop),
             model_flop=split(work.model_flop),
             bytes_accessed=moved,
             traffic_bytes={level: split(column) for level, column in work.traffic_bytes.items()},
             traffic_known=moved > 0,
+            cost_known=moved > 0,
         )
 
 

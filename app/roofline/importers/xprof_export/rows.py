@@ -15,7 +15,8 @@ from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.xprof_export.peaks import BANDWIDTH_COLUMNS
 from roofline.importers.xprof_export.tables import ExportTable
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import F64, I64, U64, Bools, OpTable
+from roofline.model.op_columns import F64, I64, U64, Bools
+from roofline.model.profile import OpTable
 
 BYTES_PER_GIB = 2**30
 _PS_PER_US = 10**6

@@ -15,7 +15,7 @@ import numpy as np
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.tables_text import decode, header_words, parse_number, read_table
 from roofline.importers.source import SourceFile
-from roofline.model.profile import F64, Bools
+from roofline.model.op_columns import F64, Bools
 
 MAX_ROWS = 1_000_000
 

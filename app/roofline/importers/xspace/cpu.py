@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder, empty_sums
+from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.xspace.grouping import StepRoots, group_events
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
 from roofline.importers.xspace.hlo.ops import Programs, plain_labels
@@ -21,6 +21,7 @@ from roofline.importers.xspace.threads import OpEvents, Tasks, read_threads
 from roofline.importers.xspace.tpu import captured_at_ns, no_steps_diagnostic
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
 
 I64 = NDArray[np.int64]
@@ -130,9 +131,7 @@ class _Work:
             occurrences=occurrences.astype(np.int64),
             time_ps=time_ps.copy(),
             self_time_ps=self_ps.copy(),
-            dma_stall_ps=np.zeros(len(keys), np.uint64),
             flop=flop,
-            model_flop=flop,
             bytes_accessed=total([cost.bytes_accessed for cost in costs]),
             traffic_bytes={MemoryLevel.DRAM: total([count or 0 for count in hbm])},
             traffic_known=np.array([count is not None for count in hbm], np.bool_),
@@ -223,7 +222,7 @@ def _steps(work: _Work, roots: StepRoots) -> StepTable:
         end_ps=end,
         duration_ps=end - begin,
         time_ps=end - begin,
-        sums=empty_sums(len(found), _LEVELS, VECTOR_UNITS),
+        sums=OpColumns.zeros((len(found), 2), _LEVELS, VECTOR_UNITS),
     )
     of_row, rows = work.rows(scope)
     add_step_work(table, of_row, rows, [label.category for label in work.labels])

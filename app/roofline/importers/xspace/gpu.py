@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.shared.op_tables import OpTableBuilder, empty_sums
+from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.xspace.gpu_device import read_gpu_device
 from roofline.importers.xspace.grouping import EventGroups, group_events
 from roofline.importers.xspace.hlo.ops import Programs
@@ -21,6 +21,7 @@ from roofline.importers.xspace.planes import Space
 from roofline.importers.xspace.step_sums import add_step_work, step_labels, union_ps
 from roofline.importers.xspace.tpu import captured_at_ns, no_steps_diagnostic
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
 
 I64 = NDArray[np.int64]
@@ -121,7 +122,7 @@ def _steps(
         end_ps=end,
         duration_ps=duration,
         time_ps=np.zeros(len(found), np.uint64),
-        sums=empty_sums(len(found), GPU_LEVELS, VECTOR_UNITS),
+        sums=OpColumns.zeros((len(found), 2), GPU_LEVELS, VECTOR_UNITS),
     )
     if xprof_compat:  # Oddity of XProf: it knows a GPU's steps, but puts no number in their rows.
         return table

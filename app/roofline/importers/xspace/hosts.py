@@ -10,12 +10,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.shared.op_tables import OpTableBuilder, empty_sums, table_rows
+from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
 from roofline.importers.xspace.tpu import no_steps_diagnostic
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Profile, ScopeSums, Severity, StepTable
+from roofline.model.op_columns import OpColumns
+from roofline.model.profile import Diagnostic, Profile, Severity, StepTable
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -244,7 +245,7 @@ def _sum_steps(
             end_ps=none,
             duration_ps=none,
             time_ps=none,
-            sums=empty_sums(0, _levels(table.sums.traffic_bytes for table in tables)),
+            sums=OpColumns.zeros((0, 2), _levels(table.sums.traffic_bytes for table in tables)),
         )
     return StepTable(
         label=labels,
@@ -252,32 +253,14 @@ def _sum_steps(
         end_ps=np.maximum.reduce([table.end_ps[part] for table, part in parts]),
         duration_ps=np.maximum.reduce([table.duration_ps[part] for table, part in parts]),
         time_ps=np.add.reduce([table.time_ps[part] for table, part in parts]),
-        sums=_add_sums([(table.sums, part) for table, part in parts]),
+        sums=_add_sums([table.sums.select(part) for table, part in parts], count),
     )
 
 
-def _add_sums(parts: Sequence[tuple[ScopeSums, slice]]) -> ScopeSums:
-    return ScopeSums(
-        time_ps=np.add.reduce([sums.time_ps[part] for sums, part in parts]),
-        flop=np.add.reduce([sums.flop[part] for sums, part in parts]),
-        model_flop=np.add.reduce([sums.model_flop[part] for sums, part in parts]),
-        bytes_accessed=np.add.reduce([sums.bytes_accessed[part] for sums, part in parts]),
-        traffic_bytes={
-            level: np.add.reduce(
-                [
-                    sums.traffic_bytes[level][part]
-                    for sums, part in parts
-                    if level in sums.traffic_bytes
-                ]
-            )
-            for level in _levels(sums.traffic_bytes for sums, _ in parts)
-        },
-        traffic_known=np.logical_or.reduce([sums.traffic_known[part] for sums, part in parts]),
-        unit_flop={
-            unit: np.add.reduce(
-                [sums.unit_flop[unit][part] for sums, part in parts if unit in sums.unit_flop]
-            )
-            for unit in ComputeUnit
-            if any(unit in sums.unit_flop for sums, _ in parts)
-        },
-    )
+def _add_sums(parts: Sequence[OpColumns], count: int) -> OpColumns:
+    levels = _levels(sums.traffic_bytes for sums in parts)
+    units = [unit for unit in ComputeUnit if any(unit in sums.unit_flop for sums in parts)]
+    total = OpColumns.zeros((count, 2), levels, units)
+    for sums in parts:
+        total.add_at(np.arange(count), sums)
+    return total

@@ -102,8 +102,6 @@ class Kernels:
             label=label,
             occurrences=occurrences,
             time_ps=time_ps,
-            self_time_ps=time_ps,
-            dma_stall_ps=np.zeros(n_rows, np.uint64),
             flop=flop,
             model_flop=total(self.model_flop),
             bytes_accessed=moved,

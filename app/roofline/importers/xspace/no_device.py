@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from roofline.importers.shared.op_tables import OpTableBuilder, empty_sums
+from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.xspace.planes import Space
 from roofline.importers.xspace.tpu import captured_at_ns
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
 
 _LEVELS = (MemoryLevel.HBM,)
@@ -31,7 +32,7 @@ def read_without_device(space: Space, *, format_id: str, format_label: str) -> P
             end_ps=none,
             duration_ps=none,
             time_ps=none,
-            sums=empty_sums(0, _LEVELS),
+            sums=OpColumns.zeros((0, 2), _LEVELS),
         ),
         has_average=False,
         captured_at_ns=captured_at_ns(space),

@@ -29,23 +29,11 @@ def add_step_work(table: StepTable, scope: I64, rows: OpRows, categories: Sequen
     """
     kind = np.array([_work_class(category) for category in categories], np.int64)[rows.label]
     kept = kind >= 0
-    at = (scope[kept], kind[kept])
-    sums = table.sums
-    pairs = [
-        (sums.time_ps, rows.time_ps),
-        (sums.flop, rows.flop),
-        (sums.model_flop, rows.model_flop),
-        (sums.bytes_accessed, rows.bytes_accessed),
-        *((total, rows.traffic_bytes[level]) for level, total in sums.traffic_bytes.items()),
-        *((sums.unit_flop[unit], flop) for unit, flop in rows.unit_flop.items()),
-    ]
-    for total, values in pairs:
-        np.add.at(total, at, values[kept])
-    np.logical_or.at(sums.traffic_known, at, rows.traffic_known[kept])
+    table.sums.add_at((scope[kept], kind[kept]), rows.select(kept))
 
 
 def _work_class(category: str) -> int:
-    """Column of `ScopeSums`: 0 work, 1 infeed and outfeed, -1 containers."""
+    """Second index of a step's sums: 0 work, 1 infeed and outfeed, -1 containers."""
     return -1 if is_container(category) else int(is_infeed_outfeed(category))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder, empty_sums
+from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.xspace.grouping import group_steps
 from roofline.importers.xspace.op_metrics import LEVELS, CoreOps, OpKind, read_core
 from roofline.importers.xspace.planes import HOST_CPU, TASK_ENVIRONMENT, Plane, Space
@@ -17,6 +17,7 @@ from roofline.importers.xspace.spans import RowSums
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
 
 I64 = NDArray[np.int64]
@@ -211,7 +212,7 @@ def _steps(
         end_ps=end,
         duration_ps=duration,
         time_ps=np.zeros(len(groups), np.uint64),
-        sums=empty_sums(len(groups), LEVELS),
+        sums=OpColumns.zeros((len(groups), 2), LEVELS),
     )
     classes = _work_classes(builder.categories)
     for core in _cores_in_steps(cores, with_steps, xprof_compat=xprof_compat):
@@ -256,7 +257,7 @@ def _empty_steps() -> StepTable:
         end_ps=none,
         duration_ps=none,
         time_ps=none,
-        sums=empty_sums(0, LEVELS),
+        sums=OpColumns.zeros((0, 2), LEVELS),
     )
 
 
@@ -310,22 +311,11 @@ def _add_core_steps(
     table.time_ps[:] += np.maximum(op_time, table.duration_ps)
     counted = work_class[inside] >= 0
     at = (scope[counted], work_class[inside][counted])
-
-    def add(total: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
-        np.add.at(total, at, values[inside][counted])
-
-    sums = table.sums
-    add(sums.time_ps, rows.time_ps)
-    add(sums.flop, rows.flop)
-    add(sums.model_flop, rows.model_flop)
-    add(sums.bytes_accessed, rows.bytes_accessed)
-    for level, total in sums.traffic_bytes.items():
-        add(total, rows.traffic_bytes[level])
-    np.logical_or.at(sums.traffic_known, at, rows.traffic_known[inside][counted])
+    table.sums.add_at(at, rows.select(np.flatnonzero(inside)[counted]))
 
 
 def _work_classes(categories: Sequence[str]) -> I64:
-    """Column of `ScopeSums` per op: 0 work, 1 infeed and outfeed, -1 containers."""
+    """Second index of a step's sums, per op: 0 work, 1 infeed and outfeed, -1 containers."""
     return np.array(
         [-1 if is_container(c) else int(is_infeed_outfeed(c)) for c in categories], np.int64
     )
