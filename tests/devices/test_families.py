@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from roofline.devices.families import resolve_family
-from roofline.devices.lookup import identify
+from roofline.devices.identification import catalogue_part
 from roofline.model.device import DeviceKind, DeviceTraits
 from tests.builders import reported
 
@@ -86,5 +86,5 @@ def test_capture_that_names_no_family_needs_every_trait():
 def test_architecture_is_the_family_of_a_device_that_is_named_by_generation():
     described = replace(traits(104, 1.7, 64, 1638), architecture="gfx90a")
     device = reported(kind=DeviceKind.GPU, name="MI200", gflops=None, traits=described)
-    assert identify(device).id == "mi210"
-    assert identify(replace(device, traits=replace(described, architecture=""))) is None
+    assert catalogue_part(device).id == "mi210"
+    assert catalogue_part(replace(device, traits=replace(described, architecture=""))) is None

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from roofline.devices.catalogue import parts
 from roofline.devices.choice import part_id_of
-from roofline.devices.lookup import chosen_part
+from roofline.devices.identification import chosen_part
 from roofline.devices.parts import Figure, FigureStatus, Part
 from roofline.devices.this_machine import read_machine
 
