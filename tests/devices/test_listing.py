@@ -3,7 +3,7 @@
 import json
 
 from roofline.devices.listing import device_list
-from tests.devices.test_lookup import this_machine
+from tests.devices.test_resolve import this_machine
 
 
 def entry(part_id, machine=None):

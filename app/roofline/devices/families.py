@@ -37,7 +37,7 @@ def resolve_family(family: str, traits: DeviceTraits) -> Part | None:
         if part.kind is DeviceKind.GPU and (nameless or spelling(part.family) == name)
         if _fits(part, traits, at_least=_ENOUGH + nameless)
     ]
-    if not found or any(_roofs(part) != _roofs(found[0]) for part in found):
+    if not found or any(part.roofs != found[0].roofs for part in found):
         return None
     return replace(found[0], name=" or ".join(part.name for part in found))
 
@@ -72,10 +72,3 @@ def _same_bandwidth(part: Part, traits: DeviceTraits) -> bool | None:
     # AMD's driver counts half of HBM's transfers (see the comparisons).
     halves = (1.0, 0.5) if part.vendor == "AMD" else (1.0,)
     return any(abs(traits.memory_gbs / (gbs * half) - 1) < _BANDWIDTH_TOLERANCE for half in halves)
-
-
-def _roofs(part: Part) -> tuple[object, ...]:
-    return (
-        tuple((peak.unit, peak.gflops) for peak in part.compute()),
-        tuple((one.level, one.gbs) for one in part.memory()),
-    )

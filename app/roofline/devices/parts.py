@@ -158,6 +158,14 @@ class Part:
         return None if figure is None else figure.value / self.devices_per_chip
 
     @property
+    def roofs(self) -> tuple[object, ...]:
+        """All that two parts must share to be one part in a roofline."""
+        return (
+            tuple((peak.unit, peak.gflops) for peak in self.compute()),
+            tuple((one.level, one.gbs) for one in self.memory()),
+        )
+
+    @property
     def core_word(self) -> str:
         """What one profiler device of it is called."""
         if self.kind is DeviceKind.TPU:
