@@ -18,10 +18,11 @@ comma   := ,
 BIN     := .venv/bin
 # What Prettier lays out.
 PRETTY  := static/js static/css tests/js
-KERNELS := $(wildcard app/roofline/importers/*.py app/roofline/importers/shared/*.py app/roofline/importers/xspace/*.py app/roofline/importers/pytorch/*.py)
+# The modules that numba compiles: all that import it.
+KERNELS := $(shell grep -rlE --include='*.py' '^ *(from|import) numba' app/roofline/importers)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot samples clean
+.PHONY: help run test lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot lock dist samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,15 +78,25 @@ bench-server: .venv/.warm-test ## Time the server: 200 viewers, an import of 60 
 screenshot: .venv/.warm-test ## Take docs/screenshot.png from the running page.
 	$(BIN)/python -m docs.take_screenshot
 
+lock: .venv/.ready-test ## Resolve dependencies anew and write uv.lock (UPGRADE=yes: to the newest).
+	$(BIN)/uv lock $(if $(filter yes,$(UPGRADE)),--upgrade)
+	$(BIN)/uv export --quiet --frozen --only-group uv --no-annotate --output-file .ci/uv.txt
+
+dist: .venv/.ready-run ## Build the wheel into dist/, with a list of what it needs, versions and hashes.
+	$(BIN)/python -m hatchling build --target wheel --directory dist
+	$(BIN)/uv export --quiet --frozen --no-emit-project --no-default-groups --extra team \
+		--no-annotate --output-file dist/requirements.txt
+
 samples: .venv/.ready-test ## Generate the sample profiles again.
 	$(BIN)/python -m tests.tools.make_samples
 
 clean: ## Remove everything that set-up and tests made; keeps DATA_DIR.
-	rm -rf .venv node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist bench/.work
+	rm -rf .venv node_modules .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis \
+		build dist bench/.work
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Set-up happens once per change of pyproject.toml; later calls find the stamp.
-.venv/.ready-run .venv/.ready-test: .venv/.ready-%: pyproject.toml .ci/setup
+# Set-up happens once per change of what is installed; later calls find the stamp.
+.venv/.ready-run .venv/.ready-test: .venv/.ready-%: pyproject.toml uv.lock .ci/uv.txt .ci/setup
 	@.ci/setup python-$*
 
 # The importers' kernels compile once per change of their code, never inside a request.

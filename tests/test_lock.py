@@ -1,0 +1,89 @@
+"""uv.lock and .ci/uv.txt: current, complete with hashes, and from the public index only."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+LOCK: dict[str, Any] = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))
+PACKAGES: list[dict[str, Any]] = LOCK["package"]
+(OWN,) = (package for package in PACKAGES if package["name"] == "roofline")
+OTHERS = [package for package in PACKAGES if package["name"] != "roofline"]
+HINT = "run `make lock` and commit uv.lock"
+
+Key = tuple[str, str, frozenset[str], str]
+"""An extra or a group, a package, its own extras, and the versions that are allowed."""
+
+
+def asked() -> Iterator[Key]:
+    """What pyproject.toml asks for."""
+    project = PROJECT["project"]
+    sets = {"": project["dependencies"], **project["optional-dependencies"]}
+    for where, lines in (*sets.items(), *PROJECT["dependency-groups"].items()):
+        for line in lines:
+            wanted = Requirement(line)
+            name = wanted.name.lower().replace("_", "-")
+            if name != "roofline":
+                yield where, name, frozenset(wanted.extras), str(wanted.specifier)
+
+
+def locked() -> Iterator[Key]:
+    """What pyproject.toml asked for when uv.lock was written."""
+    metadata = OWN["metadata"]
+    for entry in metadata["requires-dist"]:
+        found = re.search(r"extra == '([^']+)'", entry.get("marker", ""))
+        if entry["name"] != "roofline":
+            yield _key(found[1] if found else "", entry)
+    for group, entries in metadata["requires-dev"].items():
+        for entry in entries:
+            yield _key(group, entry)
+
+
+def _key(where: str, entry: dict[str, Any]) -> Key:
+    return where, entry["name"], frozenset(entry.get("extras", ())), entry.get("specifier", "")
+
+
+def test_lock_is_of_the_dependencies_that_pyproject_names() -> None:
+    wanted, found = set(asked()), set(locked())
+    # An extra that includes another of ours (`roofline[team]`) is written out in the lock.
+    assert wanted - found == set(), HINT
+    extra = {key for key in found - wanted if ("team", *key[1:]) not in wanted}
+    assert extra == set(), HINT
+    assert LOCK["requires-python"] == PROJECT["project"]["requires-python"], HINT
+
+
+def test_locked_versions_are_allowed() -> None:
+    versions = {package["name"]: package["version"] for package in OTHERS}
+    for _, name, _, specifier in asked():
+        assert Requirement(name + specifier).specifier.contains(versions[name]), HINT
+
+
+def test_packages_come_from_the_public_index_with_hashes() -> None:
+    for package in OTHERS:
+        assert package["source"] == {"registry": "https://pypi.org/simple"}
+        files = [*package.get("wheels", ()), *([package["sdist"]] if "sdist" in package else [])]
+        assert files, package["name"]
+        for file in files:
+            assert file["url"].startswith("https://files.pythonhosted.org/packages/")
+            assert re.fullmatch(r"sha256:[0-9a-f]{64}", file["hash"]), file["url"]
+
+
+def test_uv_itself_is_pinned_as_locked() -> None:
+    (uv,) = (package for package in OTHERS if package["name"] == "uv")
+    text = (ROOT / ".ci" / "uv.txt").read_text("utf-8")
+    assert re.findall(r"^(\S+==\S+)", text, re.MULTILINE) == [f"uv=={uv['version']}"], HINT
+    hashes = {file["hash"] for file in (*uv["wheels"], uv["sdist"])}
+    assert set(re.findall(r"--hash=(\S+)", text)) == hashes, HINT
+
+
+@pytest.mark.parametrize("name", [".ci/setup", "deploy/Containerfile"])
+def test_set_up_installs_what_is_locked(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    assert re.search(r"uv sync .*--frozen", text)
+    assert re.search(r"--require-hashes -r (\.ci/)?uv\.txt", text)

@@ -1,0 +1,120 @@
+"""The wheel, installed where there is no checkout: it is complete, and all of it is `roofline`."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE = "generic/attention-h100.json"
+START_S = 60
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from this checkout, with nothing fetched."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory"]
+    subprocess.run([*command, str(folder)], cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a new environment that has the wheel, and the test's environment behind it.
+
+    Its own packages come first. Those of the test's environment are found through a path file, in
+    which further path files do not count: the checkout's source is not on the path.
+    """
+    folder = tmp_path_factory.mktemp("elsewhere") / "venv"
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    options = ["--no-index", "--no-deps", "--ignore-installed", str(wheel)]
+    subprocess.run([*command, *options], check=True)
+    return python
+
+
+def run(command: list[str | Path], folder: Path) -> str:
+    """What `command` prints when started in `folder`, without this test's own search path."""
+    done = subprocess.run(
+        command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def environment() -> dict[str, str]:
+    """The environment without what would lead back to the checkout."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def test_wheel_holds_one_package_with_its_files(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names} == {"roofline", "roofline-0.1.0.dist-info"}
+    assets = ("templates/base.html", "static/js/main.js", f"sample_profiles/{SAMPLE}")
+    for name in ("py.typed", "devices/catalogue.json", *(f"_assets/{asset}" for asset in assets)):
+        assert f"roofline/{name}" in names
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_command_of_the_wheel_analyses(python: Path, tmp_path: Path) -> None:
+    command = python.with_name("roofline")
+    assert run([command, "--version"], tmp_path) == "roofline 0.1.0\n"
+    profile = ROOT / "sample_profiles" / SAMPLE
+    assert "H100" in run([command, "analyze", profile], tmp_path)
+
+
+def test_notebook_opens_a_sample_of_the_wheel(python: Path, tmp_path: Path) -> None:
+    script = (
+        "import roofline\n"
+        "from pathlib import Path\n"
+        "from roofline.notebook import open_profile\n"
+        "home = Path(roofline.__file__).parent\n"
+        f"print(home, len(open_profile(home / '_assets/sample_profiles/{SAMPLE}').frame()))\n"
+    )
+    home, rows = run([python, "-c", script], tmp_path).split()
+    assert Path(home).is_relative_to(python.parents[1])
+    assert int(rows) > 0
+
+
+@pytest.fixture
+def served(python: Path, tmp_path: Path) -> Iterator[httpx.Client]:
+    """A client of `roofline serve` from the wheel, on a free port."""
+    with subprocess.Popen(
+        [python.with_name("roofline"), "serve", "--port", "0", "--data-dir", tmp_path / "data"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        address = re.search(r"http://\S+:\d+", process.stdout.readline())
+        try:
+            assert address
+            with httpx.Client(base_url=address[0], timeout=START_S) as client:
+                yield client
+        finally:
+            process.terminate()
+
+
+def test_server_of_the_wheel_has_its_pages_and_static_files(served: httpx.Client) -> None:
+    assert served.get("/healthz").status_code == 200
+    page = served.get("/")
+    assert page.status_code == 200
+    files = re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text)
+    assert any(name.endswith(".js") for name in files)
+    assert any(name.endswith(".css") for name in files)
+    assert {served.get(name).status_code for name in files} == {200}
