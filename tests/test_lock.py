@@ -1,5 +1,6 @@
-"""uv.lock and .ci/uv.txt: current, complete with hashes, and from the public index only."""
+"""The lock files: current, complete with hashes, and from the public indexes only."""
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ LOCK: dict[str, Any] = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))
 PACKAGES: list[dict[str, Any]] = LOCK["package"]
 (OWN,) = (package for package in PACKAGES if package["name"] == "roofline")
 OTHERS = [package for package in PACKAGES if package["name"] != "roofline"]
+PUBLIC_NPM = "https://registry.npmjs.org/"
 HINT = "run `make lock` and commit uv.lock"
 
 Key = tuple[str, str, frozenset[str], str]
@@ -87,3 +89,14 @@ def test_set_up_installs_what_is_locked(name: str) -> None:
     text = (ROOT / name).read_text("utf-8")
     assert re.search(r"uv sync .*--frozen", text)
     assert re.search(r"--require-hashes -r (\.ci/)?uv\.txt", text)
+
+
+def test_npm_packages_are_locked_with_hashes() -> None:
+    lock = json.loads((ROOT / "package-lock.json").read_text("utf-8"))
+    named = json.loads((ROOT / "package.json").read_text("utf-8"))
+    own, *others = lock["packages"].values()
+    assert own["devDependencies"] == named["devDependencies"], "run `npm install`"
+    for package in others:
+        # Without an address npm asks the registry that it is set up for; the hash holds for all.
+        assert package.get("resolved", PUBLIC_NPM).startswith(PUBLIC_NPM)
+        assert package["integrity"].startswith("sha512-")

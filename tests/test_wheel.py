@@ -63,7 +63,7 @@ def environment() -> dict[str, str]:
 def test_wheel_holds_one_package_with_its_files(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"roofline", "roofline-0.1.0.dist-info"}
-    assets = ("templates/base.html", "static/js/main.js", f"sample_profiles/{SAMPLE}")
+    assets = ("templates/base.html", "static/icon.svg", f"sample_profiles/{SAMPLE}")
     for name in ("py.typed", "devices/catalogue.json", *(f"_assets/{asset}" for asset in assets)):
         assert f"roofline/{name}" in names
     assert not [name for name in names if "__pycache__" in name]
