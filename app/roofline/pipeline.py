@@ -11,8 +11,8 @@ from roofline.devices import PeakChoice, machines, resolve
 from roofline.devices.this_machine import read_machine
 from roofline.errors import UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
-from roofline.importers.registry import IMPORTERS, Progress, identify, import_profile, silent
-from roofline.importers.source import SourceFile
+from roofline.importers.registry import formats_read, identify, import_profile
+from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.profile import Diagnostic, Profile, Severity
 
 NAMES_SHOWN = 5
@@ -118,7 +118,7 @@ def _is_profile(source: SourceFile) -> bool:
 def _no_profile(skipped: Sequence[Unpacked]) -> UnknownFormatError:
     from roofline.importers.intake.wrong_files import packed_document, refused
 
-    formats = ", ".join(importer.LABEL for importer in IMPORTERS)
+    formats = formats_read()
     document = packed_document([file.source.name for file in skipped])
     if document is not None:
         return UnknownFormatError(

@@ -47,7 +47,9 @@ def test_recognised_by_content_and_by_one_importer(sample, file, tmp_path):
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
 def test_samples_make_sense(sample):
     profile = profile_of(sample)
-    assert profile.format_id == identify(SourceFile(sample.files[0])).FORMAT_ID
+    importer = identify(SourceFile(sample.files[0]))
+    assert profile.format_id == importer.FORMAT_ID
+    assert profile.format_label.startswith(importer.LABEL)
     assert len(profile.ops)
     assert profile.hosts
     assert profile.device.core_count >= 1
@@ -119,7 +121,7 @@ def test_nobody_claims_what_is_nothing(importer, tmp_path):
 def test_importers_say_what_they_are(importer: Importer):
     document = importer.__doc__ or ""
     assert re.fullmatch(r"[a-z_]+", importer.FORMAT_ID)
-    assert importer.LABEL
+    assert importer.LABEL and importer.READS
     assert re.search(r"\b[Tt]ried\b|also read", document), "which versions were tried"
     assert "Lost:" in document, "what is lost"
     folders = {file.relative_to(ROOT / "sample_profiles").parts[0] for _, file in FILES}

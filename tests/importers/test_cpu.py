@@ -14,6 +14,7 @@ from roofline.importers.source import SourceFile
 from roofline.importers.xspace.hlo.cost import CostModel
 from roofline.importers.xspace.hlo.ops import Programs
 from roofline.importers.xspace.hlo.units import unit_on_cpu
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import open_space
 from roofline.model.device import DeviceKind
 from tests.tools.gpu_captures import gpu_plane, metadata_plane
@@ -88,8 +89,8 @@ def test_the_sample_has_its_program_its_steps_and_no_peaks(sample):
 
 def test_flops_of_the_sample_are_the_modules_times_five_steps(sample):
     space = open_space(np.frombuffer(SAMPLE.read_bytes(), np.uint8), SAMPLE.name)
-    module = Programs(space, unit_on_cpu, xprof_compat=False).module(32)
-    model = CostModel(module, xprof_compat=False)
+    module = Programs(space, unit_on_cpu, Oddities(on=False)).module(32)
+    model = CostModel(module, Oddities(on=False))
     once = sum(model.cost_of(each).model_flop for each in module.entry.instructions)
     assert int(sample.ops.flop.sum()) == 5 * once
     assert sample.steps.sums.flop.sum(axis=1).tolist() == [once] * 5

@@ -9,6 +9,7 @@ import pytest
 
 from roofline.importers.xspace.hlo.cost import CostModel
 from roofline.importers.xspace.hlo.module import Module, group_size, parse_module
+from roofline.importers.xspace.oddities import Oddities
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "hlo"
 PROGRAMS = sorted(path.name.removesuffix(".pb.gz") for path in GOLDEN.glob("*.pb.gz"))
@@ -23,7 +24,7 @@ def program(name: str) -> Module:
 
 def corrected(name: str, instruction: str):
     module = program(name)
-    return CostModel(module, xprof_compat=False).cost_of(module.by_name[instruction])
+    return CostModel(module, Oddities(on=False)).cost_of(module.by_name[instruction])
 
 
 def source_cell(module: Module, instruction: str) -> str:
@@ -54,7 +55,7 @@ def in_xprofs_words(module: Module, model: CostModel, name: str) -> list[object]
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_instruction_equals_xprof(name):
     module = program(name)
-    model = CostModel(module, xprof_compat=True)
+    model = CostModel(module, Oddities(on=True))
     found = {each: in_xprofs_words(module, model, each) for each in XPROF[name]}
     different = {k: (found[k], XPROF[name][k]) for k in found if found[k] != XPROF[name][k]}
     assert found.keys() == module.by_name.keys()
@@ -120,4 +121,4 @@ def test_every_cut_program_is_read_or_refused():
     for size in range(0, len(raw), 97):
         module = parse_module(raw[:size])
         for instruction in module.by_name.values() if module else ():
-            CostModel(module, xprof_compat=False).cost_of(instruction)
+            CostModel(module, Oddities(on=False)).cost_of(instruction)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.importers.xspace.hosts import merge_hosts
+from roofline.importers.xspace.oddities import Oddities
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Severity
@@ -36,7 +37,7 @@ def host(name, table=SAME, *, steps=(), device=None, **rest):
 
 
 def merged(*hosts, compat=False):
-    return merge_hosts(hosts, xprof_compat=compat)
+    return merge_hosts(hosts, Oddities(on=compat))
 
 
 def steps_of(profile):

@@ -117,7 +117,7 @@ def test_unknown_content_lists_the_formats(content, tmp_path):
     with pytest.raises(UnknownFormatError) as caught:
         identify(SourceFile(path))
     assert "is not a profile this server can read" in caught.value.message
-    assert all(importer.LABEL in caught.value.remedy for importer in IMPORTERS)
+    assert all(importer.READS in caught.value.remedy for importer in IMPORTERS)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -162,7 +162,7 @@ def test_hlo_stats_adds_texts_to_the_roofline_table(tmp_path):
     table["rows"][0]["c"][4]["v"] = '%dot = bf16[8,8] dot(%a, %b), metadata={"x"}'
     stats = written(tmp_path / "stats.csv", as_csv(table))
     profile = read(stats, GPU_CSV)
-    assert profile.format_label == "XProf export, roofline_model"
+    assert profile.format_label == "XProf export of roofline_model"
     assert profile.ops.long_name[profile.ops.name.index("gemm_fusion_dot.12")].startswith("%dot")
 
 

@@ -275,10 +275,9 @@ def _upload(given: argparse.Namespace) -> None:
 def _warm_up(_given: argparse.Namespace) -> None:
     import compileall
 
-    from roofline.importers import pytorch, xspace
+    from roofline.importers.registry import warm_up
 
-    xspace.warm_up()
-    pytorch.warm_up()
+    warm_up()
     # Byte code, too, where the environment keeps Python from writing it: 0.05 s of every start.
     compileall.compile_dir(Path(__file__).parents[1], quiet=2)
 

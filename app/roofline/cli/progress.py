@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from roofline.importers.registry import Progress, silent
+from roofline.importers.source import Progress, silent
 
 # Smaller files are read before a bar could be seen.
 _WORTH_WATCHING_BYTES = 100 * 2**20

@@ -1,7 +1,8 @@
 """Which importer reads a file: recognised by content, by exactly one importer."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 from roofline.errors import FileGroup, MixedUploadError, RooflineError, UploadRejectedError
 from roofline.importers import (
@@ -15,26 +16,41 @@ from roofline.importers import (
 from roofline.importers.intake import grouping
 from roofline.importers.intake.grouping import Machines
 from roofline.importers.shared.join_counters import with_counters
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.profile import Profile
-
-Progress = Callable[[str, float], None]
-"""Told the phase ("recognise", "read", "analyse") and the fraction of it that is done, 0 to 1."""
 
 
 class Importer(Protocol):
-    """A format: a module with these names."""
+    """A format: a module with these names.
+
+    `LABEL` names it on the page, `READS` says in errors which of its files are read.
+    """
 
     FORMAT_ID: str
     LABEL: str
+    READS: str
 
     def recognises(self, source: SourceFile) -> bool:
         """True if the head of `source` is this format. Never raises, ignores the file name."""
 
-    def read(
-        self, sources: Sequence[SourceFile], *, xprof_compat: bool, progress: Progress
-    ) -> Profile:
-        """The profile in `sources`, one file per host."""
+    def read(self, sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
+        """The profile in `sources`, one file per host. The registry adds the format's names."""
+
+
+@runtime_checkable
+class CompilesKernels(Protocol):
+    """A format whose reader is compiled: it can be loaded before the first file comes."""
+
+    def warm_up(self) -> None:
+        """Load the compiled kernels; compile them where this machine has not yet, for seconds."""
+
+
+@runtime_checkable
+class MirrorsXprof(Protocol):
+    """A format that XProf reads, too, with mistakes of its own."""
+
+    def read_as_xprof(self, sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
+        """The profile in `sources` with XProf's mistakes, for exact comparison with its output."""
 
 
 IMPORTERS: tuple[Importer, ...] = (
@@ -49,10 +65,6 @@ IMPORTERS: tuple[Importer, ...] = (
 _READ_ALONE: tuple[Importer, ...] = (xspace, nsight_compute, pytorch)
 
 
-def silent(_phase: str, _fraction: float) -> None:
-    """Progress that nobody watches."""
-
-
 def identify(source: SourceFile) -> Importer:
     """The importer that recognises `source`, or `UnknownFormatError` saying what it is instead."""
     if source.size_bytes == 0:
@@ -62,10 +74,22 @@ def identify(source: SourceFile) -> Importer:
     for importer in IMPORTERS:
         if importer.recognises(source):
             return importer
-    # Most files are profiles: nobody waits for the names of all the others.
+    # Most files are profiles, which should not wait for the names of all other formats.
     from roofline.importers.intake.wrong_files import refused
 
-    raise refused(source, ", ".join(importer.LABEL for importer in IMPORTERS))
+    raise refused(source, formats_read())
+
+
+def formats_read() -> str:
+    """All formats that are read, as a list in a sentence."""
+    return ", ".join(importer.READS for importer in IMPORTERS)
+
+
+def warm_up() -> None:
+    """Load the compiled kernels of every format that has some."""
+    for importer in IMPORTERS:
+        if isinstance(importer, CompilesKernels):
+            importer.warm_up()
 
 
 def import_profile(
@@ -79,7 +103,7 @@ def import_profile(
 
     A capture and a report of its kernels make one profile too. Raises `MixedUploadError` for other
     mixtures: of formats, of files of which some cannot be read, and of devices, which `machines`
-    tells apart. `xprof_compat` keeps XProf's oddities, for exact comparison with its output.
+    tells apart. `xprof_compat` keeps XProf's mistakes in the formats that XProf reads.
     """
     if not sources:
         raise UploadRejectedError("There is no file to read.", remedy="Choose a profile file.")
@@ -128,7 +152,12 @@ class _Upload:
 
     def _read(self, importer: Importer, sources: Sequence[SourceFile] | None = None) -> Profile:
         sources = sources or [self._sources[k] for k in self._found[importer]]
-        return importer.read(sources, xprof_compat=self._xprof_compat, progress=self._progress)
+        if self._xprof_compat and isinstance(importer, MirrorsXprof):
+            profile = importer.read_as_xprof(sources, progress=self._progress)
+        else:
+            profile = importer.read(sources, progress=self._progress)
+        label = f"{importer.LABEL} {profile.format_detail}".strip()
+        return replace(profile, format_id=importer.FORMAT_ID, format_label=label)
 
     def _of_one_format(self, importer: Importer) -> Profile:
         """The profile of files of one format. Raises `MixedUploadError` if they do not fit."""

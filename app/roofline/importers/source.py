@@ -1,10 +1,19 @@
-"""One input file as importers see it: a name for messages, its first bytes, and its mapped data."""
+"""What importers are given: files with their first bytes and mapped data, and whom to tell how far
+they are."""
 
 import mmap
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
 HEAD_BYTES = 65_536
+
+Progress = Callable[[str, float], None]
+"""Told the phase ("recognise", "read", "analyse") and the fraction of it that is done, 0 to 1."""
+
+
+def silent(_phase: str, _fraction: float) -> None:
+    """Progress that is not shown."""
 
 
 class SourceFile:

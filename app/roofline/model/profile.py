@@ -146,10 +146,10 @@ class Profile:
     `wall_time_ps` is the capture's duration on the device, `None` when unknown;
     `program_names` maps a program id to its module name where the capture has one. `limits` are
     sentences about what this profiler cannot know; `launches` are single launches, where kept.
+    `format_id` and `format_label` name the format: the registry of importers sets them. A format
+    sets `format_detail` where there is more to say: its version, or which of its tables this is.
     """
 
-    format_id: str
-    format_label: str
     device: ReportedDevice
     hosts: tuple[Host, ...]
     ops: OpTable
@@ -166,3 +166,6 @@ class Profile:
     bytes_provenance: Provenance = Provenance.MODELLED
     limits: tuple[str, ...] = ()
     launches: LaunchTable | None = None
+    format_id: str = ""
+    format_label: str = ""
+    format_detail: str = ""

@@ -5,13 +5,14 @@ HPCL plotter takes them, `roofline.json` of the Empirical Roofline Toolkit as ro
 Lost: nothing that a person wrote; columns without a known meaning are kept with the launch.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 
 FORMAT_ID = "generic"
-LABEL = "generic CSV or JSON (see docs/generic-format.md)"
+LABEL = "Generic table"
+READS = "generic CSV or JSON (see docs/generic-format.md)"
 
 # The reader is imported when a file is offered to it: most files are of another format, and the
 # command line should not wait for what it does not use.
@@ -24,12 +25,7 @@ def recognises(source: SourceFile) -> bool:
     return reader.recognises(source)
 
 
-def read(
-    sources: Sequence[SourceFile],
-    *,
-    xprof_compat: bool,  # XProf does not read these
-    progress: Callable[[str, float], None],
-) -> Profile:
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in files of kernels, and of roofs for them."""
     from roofline.importers.generic import reader
 

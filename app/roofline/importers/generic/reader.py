@@ -1,12 +1,11 @@
 """Reads files of kernels and roofs into one profile."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, UploadTooLargeError
-from roofline.importers.generic import FORMAT_ID
 from roofline.importers.generic.documents import is_document, read_json
 from roofline.importers.generic.kernels import Conflict, Kernel, completed, conflicts, with_main
 from roofline.importers.generic.names import names_unit, precision_named, unit_named
@@ -14,7 +13,7 @@ from roofline.importers.generic.roofs import Machine, main_memory, merged, repor
 from roofline.importers.generic.tables import Reading, is_points, is_roofs, read_csv
 from roofline.importers.shared.launches import MAX_COUNT, Launch, launch_tables, no_steps
 from roofline.importers.shared.tables_text import decode, first_row
-from roofline.importers.source import HEAD_BYTES, SourceFile
+from roofline.importers.source import HEAD_BYTES, Progress, SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
@@ -44,7 +43,7 @@ def recognises(source: SourceFile) -> bool:
 def read(
     sources: Sequence[SourceFile],
     *,
-    progress: Callable[[str, float], None],
+    progress: Progress,
 ) -> Profile:
     """The profile in files of kernels, and of roofs for them."""
     readings = []
@@ -74,8 +73,6 @@ def read(
         if reading.kernels
     ]
     return Profile(
-        format_id=FORMAT_ID,
-        format_label="Generic table",
         device=device,
         hosts=tuple(hosts),
         ops=ops,

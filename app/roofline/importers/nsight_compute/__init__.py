@@ -9,13 +9,14 @@ histograms: tensor work of tools before 2025 is unknown there. Text pages are re
 command that makes a readable file.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 
 FORMAT_ID = "nsight_compute"
 LABEL = "Nsight Compute"
+READS = LABEL
 
 # The reader is imported when a file is offered to it: most files are of another format, and the
 # command line should not wait for what it does not use.
@@ -28,13 +29,8 @@ def recognises(source: SourceFile) -> bool:
     return reader.recognises(source)
 
 
-def read(
-    sources: Sequence[SourceFile],
-    *,
-    xprof_compat: bool,  # XProf does not read this format
-    progress: Callable[[str, float], None],
-) -> Profile:
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """One profile of all kernels in `sources`."""
     from roofline.importers.nsight_compute import reader
 
-    return reader.read(sources, format_id=FORMAT_ID, format_label=LABEL, progress=progress)
+    return reader.read(sources, progress=progress)

@@ -26,7 +26,7 @@ _NO_PROGRAM = 0
 _ORDER = (MemoryLevel.DRAM, MemoryLevel.L2, MemoryLevel.L1, MemoryLevel.SHARED)
 
 
-def build_profile(captures: Sequence[Capture], *, format_id: str, format_label: str) -> Profile:
+def build_profile(captures: Sequence[Capture]) -> Profile:
     """One profile of all launches. Raises `IncompleteProfileError` if none was measured."""
     pairs = [(one, launch_work(one)) for capture in captures for one in capture.launches]
     kept = [(launch, work) for launch, work in pairs if not work.is_empty]
@@ -40,8 +40,7 @@ def build_profile(captures: Sequence[Capture], *, format_id: str, format_label: 
     ops = builder.build()
     time_ps = int(ops.time_ps.sum(dtype=np.uint64))
     return Profile(
-        format_id=format_id,
-        format_label=_with_version(format_label, captures),
+        format_detail=_version(captures),
         device=read_device(launches, works),
         hosts=tuple(_host(capture) for capture in captures),
         ops=ops,
@@ -61,10 +60,10 @@ def build_profile(captures: Sequence[Capture], *, format_id: str, format_label: 
     )
 
 
-def _with_version(label: str, captures: Sequence[Capture]) -> str:
-    """The profiler's name, with the version that took all captures where they say one."""
+def _version(captures: Sequence[Capture]) -> str:
+    """The version of the profiler that took all captures; empty where they differ or do not say."""
     versions = {capture.tool_version for capture in captures}
-    return f"{label} {versions.pop()}".strip() if len(versions) == 1 else label
+    return versions.pop() if len(versions) == 1 else ""
 
 
 def _nothing_measured(captures: Sequence[Capture], count: int) -> IncompleteProfileError:

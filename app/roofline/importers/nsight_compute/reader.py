@@ -1,12 +1,12 @@
 """Files of Nsight Compute to one profile."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from roofline.importers.nsight_compute.launches import Capture
 from roofline.importers.nsight_compute.profile import build_profile
 from roofline.importers.nsight_compute.report import read_report, starts_like_report
 from roofline.importers.nsight_compute.tables import read_tables, starts_like_text
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 
 
@@ -15,19 +15,13 @@ def recognises(source: SourceFile) -> bool:
     return starts_like_report(source.head) or starts_like_text(source.head)
 
 
-def read(
-    sources: Sequence[SourceFile],
-    *,
-    format_id: str,
-    format_label: str,
-    progress: Callable[[str, float], None],
-) -> Profile:
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """One profile of all kernels in `sources`."""
     captures = []
     for done, source in enumerate(sources, 1):
         captures.append(_read(source))
         progress("read", done / len(sources))
-    return build_profile(captures, format_id=format_id, format_label=format_label)
+    return build_profile(captures)
 
 
 def _read(source: SourceFile) -> Capture:

@@ -9,14 +9,14 @@ Lost: Python stacks, memory events, flow arrows, module names, user annotations 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 
 FORMAT_ID = "pytorch"
-LABEL = "PyTorch profiler trace (Kineto, .json or .json.gz)"
-_SHORT_LABEL = "PyTorch profiler (Kineto)"
+LABEL = "PyTorch profiler (Kineto)"
+READS = "PyTorch profiler trace (Kineto, .json or .json.gz)"
 
 _SPACE = b"\xef\xbb\xbf \t\r\n"
 _EVENTS = re.compile(rb'"traceEvents"\s*:|^\s*\[')
@@ -48,17 +48,12 @@ def recognises(source: SourceFile) -> bool:
     return len(_HEADER.findall(head)) >= 2 and b'"schemaVersion"' in head
 
 
-def read(
-    sources: Sequence[SourceFile],
-    *,
-    xprof_compat: bool,  # XProf does not read these
-    progress: Callable[[str, float], None],
-) -> Profile:
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """One profile from the traces of one or several processes of a job."""
     # Loads the compiled scan, which other formats do not need.
     from roofline.importers.pytorch.job import read_job
 
-    return read_job(sources, progress, format_id=FORMAT_ID, format_label=_SHORT_LABEL)
+    return read_job(sources, progress)
 
 
 def warm_up() -> None:
@@ -68,4 +63,4 @@ def warm_up() -> None:
     load()
 
 
-__all__ = ["FORMAT_ID", "LABEL", "read", "recognises", "warm_up"]
+__all__ = ["FORMAT_ID", "LABEL", "READS", "read", "recognises", "warm_up"]

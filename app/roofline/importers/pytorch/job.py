@@ -15,7 +15,7 @@ from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Host, Profile
 
@@ -28,13 +28,7 @@ _VECTOR_FLOP = {
 }
 
 
-def read_job(
-    sources: Sequence[SourceFile],
-    progress: Callable[[str, float], None],
-    *,
-    format_id: str,
-    format_label: str,
-) -> Profile:
+def read_job(sources: Sequence[SourceFile], progress: Progress) -> Profile:
     """The profile of all `sources`. The order of the files does not matter."""
     job = _Job()
     for k, source in enumerate(sorted(sources, key=lambda one: one.name)):
@@ -43,7 +37,7 @@ def read_job(
             progress("read", (done + fraction) / len(sources))
 
         job.add(_within_one_capture(read_trace(source, report)))
-    return job.profile(format_id, format_label)
+    return job.profile()
 
 
 def warm_up() -> None:
@@ -82,14 +76,12 @@ class _Job:
         else:
             self._cpu.add(trace, None)
 
-    def profile(self, format_id: str, format_label: str) -> Profile:
+    def profile(self) -> Profile:
         """The profile of the GPUs, else of the CPUs."""
         side = self._gpu if self._gpu.work else self._cpu
         device = self._device(side)
         return build_profile(
             Parts(
-                format_id=format_id,
-                format_label=format_label,
                 device=device,
                 hosts=tuple(side.hosts),
                 work=side.work,

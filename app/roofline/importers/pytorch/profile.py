@@ -38,8 +38,6 @@ class Parts:
     `work` is empty if nothing in the files can be placed on a roofline.
     """
 
-    format_id: str
-    format_label: str
     device: ReportedDevice
     hosts: tuple[Host, ...]
     work: Sequence[FileWork]
@@ -66,8 +64,6 @@ def build_profile(parts: Parts) -> Profile:
     for one in work:
         notes.update(one.notes)
     return Profile(
-        format_id=parts.format_id,
-        format_label=parts.format_label,
         device=parts.device,
         hosts=parts.hosts,
         ops=ops,

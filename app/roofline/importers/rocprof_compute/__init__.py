@@ -6,13 +6,14 @@ made-up ones in the layouts of Omniperf 1, MI100 and MI300. Read: `pmc_perf.csv`
 Lost: counters that no roofline needs; rocprofv3's raw `counter_collection.csv` is another format.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 
 FORMAT_ID = "rocprof_compute"
-LABEL = "rocprof-compute workload folder (zip, or its CSV files together)"
+LABEL = "rocprof-compute"
+READS = "rocprof-compute workload folder (zip, or its CSV files together)"
 
 # The reader is imported when a file is offered to it: most files are of another format, and the
 # command line should not wait for what it does not use.
@@ -25,12 +26,7 @@ def recognises(source: SourceFile) -> bool:
     return reader.recognises(source)
 
 
-def read(
-    sources: Sequence[SourceFile],
-    *,
-    xprof_compat: bool,  # XProf does not read these
-    progress: Callable[[str, float], None],
-) -> Profile:
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in the files of one workload, of one or several ranks."""
     from roofline.importers.rocprof_compute import reader
 

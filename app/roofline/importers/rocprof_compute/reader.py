@@ -1,12 +1,11 @@
 """Reads the files of a workload folder into one profile."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
-from roofline.importers.rocprof_compute import FORMAT_ID
 from roofline.importers.rocprof_compute.counters import (
     CacheSizes,
     cache_sizes,
@@ -19,7 +18,7 @@ from roofline.importers.rocprof_compute.machine import positive, read_device
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
 from roofline.importers.shared.tables_text import first_row
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
 
@@ -43,7 +42,7 @@ def recognises(source: SourceFile) -> bool:
 def read(
     sources: Sequence[SourceFile],
     *,
-    progress: Callable[[str, float], None],
+    progress: Progress,
 ) -> Profile:
     """The profile in the files of one workload, of one or several ranks."""
     tables = []
@@ -215,8 +214,6 @@ def _profile(
     if not has_roofs:
         limits.append("There is no roofline.csv: peaks are not measured on this machine.")
     return Profile(
-        format_id=FORMAT_ID,
-        format_label="rocprof-compute",
         device=device,
         hosts=tuple(
             Host(file_name=table.name, hostname=device.traits.hostname, core_count=1)

@@ -7,13 +7,14 @@ Lost: what XProf leaves out of its tables: operations past the 1,000th and those
 between host and device), names of programs, when it was captured, the clock's scale in CSV.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 
 FORMAT_ID = "xprof_export"
-LABEL = "XProf export (roofline_model or hlo_stats, JSON or CSV)"
+LABEL = "XProf export"
+READS = "XProf export (roofline_model or hlo_stats, JSON or CSV)"
 
 # The reader is imported when a file is offered to it: most files are of another format, and the
 # command line should not wait for what it does not use.
@@ -26,12 +27,7 @@ def recognises(source: SourceFile) -> bool:
     return reader.recognises(source)
 
 
-def read(
-    sources: Sequence[SourceFile],
-    *,
-    xprof_compat: bool,  # an export has its oddities already
-    progress: Callable[[str, float], None],
-) -> Profile:
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in one export, or in the two tables of one profile."""
     from roofline.importers.xprof_export import reader
 

@@ -1,6 +1,6 @@
 """Reads the tables of one profile that XProf exported."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +8,7 @@ import numpy as np
 from roofline.errors import UploadRejectedError
 from roofline.importers.shared.launches import no_steps
 from roofline.importers.shared.tables_text import first_row
-from roofline.importers.source import SourceFile
-from roofline.importers.xprof_export import FORMAT_ID
+from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xprof_export.hlo_stats import read_hlo_stats
 from roofline.importers.xprof_export.peaks import read_device
 from roofline.importers.xprof_export.roofline_model import Roofline, read_roofline
@@ -39,7 +38,7 @@ def recognises(source: SourceFile) -> bool:
 def read(
     sources: Sequence[SourceFile],
     *,
-    progress: Callable[[str, float], None],
+    progress: Progress,
 ) -> Profile:
     """The profile in one export, or in the two tables of one profile."""
     tables = []
@@ -96,8 +95,7 @@ def _profile(
     table: ExportTable, device: ReportedDevice, found: Roofline, limits: Sequence[str]
 ) -> Profile:
     return Profile(
-        format_id=FORMAT_ID,
-        format_label=f"XProf export, {table.tool.value}",
+        format_detail=f"of {table.tool.value}",
         device=device,
         hosts=(Host(file_name=table.name, hostname="", core_count=device.core_count),),
         ops=found.ops,

@@ -13,12 +13,13 @@ from contextlib import contextmanager
 import numpy as np
 
 from roofline.importers.shared.perfetto import is_perfetto
-from roofline.importers.source import SourceFile
+from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xspace import wire
 from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host
 from roofline.importers.xspace.gpu import read_gpu_host
 from roofline.importers.xspace.hosts import merge_hosts
 from roofline.importers.xspace.no_device import read_without_device
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space, open_space
 from roofline.importers.xspace.tpu import read_tpu_host
 from roofline.importers.xspace.wire import LENGTH, VARINT
@@ -26,6 +27,7 @@ from roofline.model.profile import Profile
 
 FORMAT_ID = "xspace"
 LABEL = "XSpace (JAX, TensorFlow, PyTorch/XLA)"
+READS = LABEL
 
 _TEXT_BYTES = 1024
 _TOP_LEVEL_FIELDS = range(1, 5)
@@ -40,21 +42,20 @@ def recognises(source: SourceFile) -> bool:
     return not is_perfetto(head)
 
 
-def read(
-    sources: Sequence[SourceFile],
-    *,
-    xprof_compat: bool,
-    progress: Callable[[str, float], None],
-) -> Profile:
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """One profile from the captures of one or several hosts."""
-    with _without_collector():
-        return _read(sources, xprof_compat=xprof_compat, progress=progress)
+    return _read(sources, Oddities(on=False), progress)
+
+
+def read_as_xprof(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
+    """The same as XProf 2.24.2 reads it, mistakes included."""
+    return _read(sources, Oddities(on=True), progress)
 
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Programs are millions of small objects that stay: searching them for cycles took a third of
-    an import's time, and found none."""
+    """Programs are millions of small objects that stay: looking for cycles among them took a third
+    of an import's time, and found none."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -64,12 +65,15 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _read(
-    sources: Sequence[SourceFile],
-    *,
-    xprof_compat: bool,
-    progress: Callable[[str, float], None],
-) -> Profile:
+def _read(sources: Sequence[SourceFile], oddities: Oddities, progress: Progress) -> Profile:
+    with _without_collector():
+        profiles = _read_hosts(sources, oddities, progress)
+        return profiles[0] if len(profiles) == 1 else merge_hosts(profiles, oddities)
+
+
+def _read_hosts(
+    sources: Sequence[SourceFile], oddities: Oddities, progress: Progress
+) -> list[Profile]:
     spaces = [open_space(np.frombuffer(s.data, np.uint8), s.name) for s in sources]
     # A host beside accelerators only drives them: what it computes itself is no part of the job.
     alone = not any(space.tensor_cores or space.gpus for space in spaces)
@@ -79,26 +83,17 @@ def _read(
         def report(fraction: float, done: int = k) -> None:
             progress("read", (done + fraction) / len(spaces))
 
-        reads_cpu = alone and not xprof_compat and has_cpu_ops(space)
-        profiles.append(
-            read_cpu_host(space, format_id=FORMAT_ID, format_label=LABEL)
-            if reads_cpu
-            else _read_host(space, xprof_compat=xprof_compat, progress=report)
-        )
-    return profiles[0] if len(profiles) == 1 else merge_hosts(profiles, xprof_compat=xprof_compat)
+        reads_cpu = alone and not oddities.ignores_cpu_programs and has_cpu_ops(space)
+        profiles.append(read_cpu_host(space) if reads_cpu else _read_host(space, oddities, report))
+    return profiles
 
 
-def _read_host(space: Space, *, xprof_compat: bool, progress: Callable[[float], None]) -> Profile:
-    if space.gpus or space.tensor_cores:
-        read_device = read_gpu_host if space.gpus else read_tpu_host
-        return read_device(
-            space,
-            format_id=FORMAT_ID,
-            format_label=LABEL,
-            xprof_compat=xprof_compat,
-            progress=progress,
-        )
-    return read_without_device(space, format_id=FORMAT_ID, format_label=LABEL)
+def _read_host(space: Space, oddities: Oddities, progress: Callable[[float], None]) -> Profile:
+    if space.gpus:
+        return read_gpu_host(space, oddities, progress)
+    if space.tensor_cores:
+        return read_tpu_host(space, oddities, progress)
+    return read_without_device(space)
 
 
 def _is_text(head: bytes) -> bool:
@@ -122,4 +117,13 @@ def warm_up() -> None:
     open_space(np.frombuffer(b"", np.uint8), "")
 
 
-__all__ = ["FORMAT_ID", "LABEL", "Space", "read", "recognises", "warm_up"]
+__all__ = [
+    "FORMAT_ID",
+    "LABEL",
+    "READS",
+    "Space",
+    "read",
+    "read_as_xprof",
+    "recognises",
+    "warm_up",
+]

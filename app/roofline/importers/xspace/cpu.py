@@ -1,6 +1,6 @@
 """One host whose program ran on the CPU (XLA:CPU): its threads' ops, steps and no peaks.
 
-XProf shows nothing for such a capture, and neither do we in its mode. An op counts the time in
+XProf shows nothing for such a capture. An op counts the time in
 which any thread works for it, once, however many do. Costs come from the compiled programs.
 """
 
@@ -15,6 +15,7 @@ from roofline.importers.xspace.grouping import StepRoots, group_events
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
 from roofline.importers.xspace.hlo.ops import Programs, plain_labels
 from roofline.importers.xspace.hlo.units import VECTOR_UNITS, split_by_unit, unit_on_cpu
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import HOST_CPU, Space
 from roofline.importers.xspace.step_sums import add_step_work, step_labels, union_ps
 from roofline.importers.xspace.threads import OpEvents, Tasks, read_threads
@@ -36,10 +37,10 @@ def has_cpu_ops(space: Space) -> bool:
     return plane is not None and plane.has_stat("hlo_op")
 
 
-def read_cpu_host(space: Space, *, format_id: str, format_label: str) -> Profile:
+def read_cpu_host(space: Space) -> Profile:
     """The profile of one host whose program ran on its CPU."""
     at = next(k for k, plane in enumerate(space.planes) if plane.name == HOST_CPU)
-    programs = Programs(space, unit_on_cpu, xprof_compat=False)
+    programs = Programs(space, unit_on_cpu, Oddities(on=False))
     work = _Work.read(space, at, programs)
     roots = group_events(space, [at]).roots
     builder = OpTableBuilder(_LEVELS)
@@ -48,8 +49,6 @@ def read_cpu_host(space: Space, *, format_id: str, format_label: str) -> Profile
     ops = builder.build()
     span = _range_ps(work.begin_ps, work.end_ps)
     return Profile(
-        format_id=format_id,
-        format_label=format_label,
         device=ReportedDevice(
             kind=DeviceKind.CPU,
             name="CPU",

@@ -1,7 +1,6 @@
 """One GPU host: kernels of all its GPUs to a profile with ops, steps and device.
 
-Where we differ from XProf 2.24.2, `xprof_compat` keeps its way: it drops kernels without HLO, shows
-steps as rows of zeros, and takes kernels on several streams for one after the other.
+Kernels without HLO are listed by their names, and time that several streams share counts once.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from roofline.importers.xspace.grouping import EventGroups, group_events
 from roofline.importers.xspace.hlo.ops import Programs
 from roofline.importers.xspace.hlo.units import VECTOR_UNITS, unit_on_gpu
 from roofline.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_kernels
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space
 from roofline.importers.xspace.step_sums import add_step_work, step_labels, union_ps
 from roofline.importers.xspace.tpu import captured_at_ns, no_steps_diagnostic
@@ -28,36 +28,29 @@ I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
 
 GPU_LEVELS = (MemoryLevel.HBM,)
-# With more steps than this XProf takes a GPU's first and last for incomplete and leaves them out.
-_STEPS_XPROF_KEEPS = 5
 
 
 def read_gpu_host(
     space: Space,
-    *,
-    format_id: str,
-    format_label: str,
-    xprof_compat: bool,
+    oddities: Oddities,
     progress: Callable[[float], None],
 ) -> Profile:
     """The profile of one GPU host."""
-    programs = Programs(space, unit_on_gpu, xprof_compat=xprof_compat)
+    programs = Programs(space, unit_on_gpu, oddities)
     at = [k for k, plane in enumerate(space.planes) if plane.is_gpu]
     # Side by side: grouping is mostly compiled scans, reading costs mostly Python.
     with ThreadPoolExecutor(max_workers=1) as pool:
         grouping = pool.submit(group_events, space, at)
-        gpus = list(_read_gpus(space, at, grouping, programs, xprof_compat, progress))
+        gpus = list(_read_gpus(space, at, grouping, programs, oddities, progress))
         groups = grouping.result()
     builder = OpTableBuilder(GPU_LEVELS)
     for gpu in gpus:
         builder.add(gpu.labels, gpu.rows())
-    steps = _steps(gpus, groups, builder, xprof_compat=xprof_compat)
+    steps = _steps(gpus, groups, oddities)
     ops = builder.build()
-    busy = [_busy_ps(gpu, xprof_compat=xprof_compat) for gpu in gpus]
+    busy = [_busy_ps(gpu, oddities) for gpu in gpus]
     return Profile(
-        format_id=format_id,
-        format_label=format_label,
-        device=read_gpu_device(space.gpus[0], count=len(gpus), xprof_compat=xprof_compat),
+        device=read_gpu_device(space.gpus[0], count=len(gpus), oddities=oddities),
         hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=len(gpus)),),
         ops=ops,
         time_ps=sum(max(b, gpu.range_ps) for b, gpu in zip(busy, gpus, strict=True)),
@@ -65,7 +58,7 @@ def read_gpu_host(
         normalised_op_time_ps=sum(busy),
         wall_time_ps=max(gpu.range_ps for gpu in gpus) or None,
         steps=steps,
-        has_average=not xprof_compat,
+        has_average=not oddities.zeroes_gpu_steps,
         captured_at_ns=captured_at_ns(space),
         program_names={k: name for k in set(ops.program_id.tolist()) if (name := programs.name(k))},
         diagnostics=tuple(_diagnostics(gpus, steps, programs)),
@@ -77,7 +70,7 @@ def _read_gpus(
     at: Sequence[int],
     grouping: Future[EventGroups],
     programs: Programs,
-    xprof_compat: bool,
+    oddities: Oddities,
     progress: Callable[[float], None],
 ) -> Iterator[Kernels]:
     for done, k in enumerate(at, 1):
@@ -86,7 +79,7 @@ def _read_gpus(
             partial(_groups_of_plane, grouping, k),
             programs,
             inherit=lambda: not grouping.result().from_file,
-            xprof_compat=xprof_compat,
+            oddities=oddities,
         )
         progress(done / len(at))
 
@@ -96,10 +89,10 @@ def _groups_of_plane(grouping: Future[EventGroups], index: int) -> Mapping[int, 
     return {line: found for (plane, line), found in by_line.items() if plane == index}
 
 
-def _busy_ps(gpu: Kernels, *, xprof_compat: bool) -> int:
-    """Time in ops. XProf adds up kernels; we count time once that several streams share."""
+def _busy_ps(gpu: Kernels, oddities: Oddities) -> int:
+    """Time in ops; what several streams share counts once."""
     kept = gpu.op >= 0
-    if xprof_compat:
+    if oddities.adds_up_streams:
         return int(gpu.duration_ps[kept].sum(dtype=np.uint64))
     return union_ps(gpu.begin_ps[kept], gpu.duration_ps[kept])
 
@@ -107,24 +100,24 @@ def _busy_ps(gpu: Kernels, *, xprof_compat: bool) -> int:
 # -------------------------------------------------------------------------------------------- steps
 
 
-def _steps(
-    gpus: Sequence[Kernels], groups: EventGroups, builder: OpTableBuilder, *, xprof_compat: bool
-) -> StepTable:
+def _steps(gpus: Sequence[Kernels], groups: EventGroups, oddities: Oddities) -> StepTable:
     """A step per group of which a GPU ran a kernel."""
     marked = [gpu.group[gpu.marks_step & (gpu.group >= 0)] for gpu in gpus]
     found = np.unique(np.concatenate([np.zeros(0, np.int64), *marked]))
-    if xprof_compat and len(found) > _STEPS_XPROF_KEEPS:
+    most = oddities.most_gpu_steps_kept
+    if most is not None and len(found) > most:
         found = found[1:-1]
+    by_group = oddities.numbers_gpu_steps_by_group
     begin, end, duration = _spans(gpus, found)
     table = StepTable(
-        label=tuple(map(str, found.tolist())) if xprof_compat else step_labels(found, groups.roots),
+        label=tuple(map(str, found.tolist())) if by_group else step_labels(found, groups.roots),
         begin_ps=begin,
         end_ps=end,
         duration_ps=duration,
         time_ps=np.zeros(len(found), np.uint64),
         sums=OpColumns.zeros((len(found), 2), GPU_LEVELS, VECTOR_UNITS),
     )
-    if xprof_compat:  # Oddity of XProf: it knows a GPU's steps, but puts no number in their rows.
+    if oddities.zeroes_gpu_steps:
         return table
     for gpu in gpus:
         scope, rows = gpu.rows_by_step(found)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Plane, Stats
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -52,10 +53,10 @@ class _Rates:
     shared_bytes: int | None
 
 
-def read_gpu_device(plane: Plane, *, count: int, xprof_compat: bool) -> ReportedDevice:
+def read_gpu_device(plane: Plane, *, count: int, oddities: Oddities) -> ReportedDevice:
     """The device that a GPU plane describes; `count` of them are one host."""
     stats = plane.stats
-    rates = _rates(stats, xprof_compat=xprof_compat)
+    rates = _rates(stats, oddities)
     units = stats.int_or_uint("core_count")
     gigahertz = stats.int_or_uint("clock_rate") / _KHZ_PER_GHZ
     cycles = units * gigahertz  # multiprocessor cycles per nanosecond
@@ -107,22 +108,21 @@ def _derivation(stats: Stats, rates: _Rates, units: int, gigahertz: float) -> di
     return derived
 
 
-def _rates(stats: Stats, *, xprof_compat: bool) -> _Rates:
+def _rates(stats: Stats, oddities: Oddities) -> _Rates:
     vendor = stats.text("device_vendor")
     version = _version(stats)
     if vendor == "Nvidia":
-        return _nvidia(version, xprof_compat=xprof_compat)
+        return _nvidia(version, oddities)
     if vendor == "AMD":
         return _amd(version, stats.text("gpu_device_name"))
     return _Rates("GPU", None, None)
 
 
-def _nvidia(version: tuple[int, int], *, xprof_compat: bool) -> _Rates:
+def _nvidia(version: tuple[int, int], oddities: Oddities) -> _Rates:
     major = version[0]
-    # Oddity of XProf: 256 bytes per SM and cycle on everything after Fermi, twice what there is.
-    shared = 64 if major <= 2 else 256
-    if not xprof_compat:
-        shared = _at_or_below(_NVIDIA_SHARED_BYTES, version)
+    shared = _at_or_below(_NVIDIA_SHARED_BYTES, version)
+    if oddities.doubles_shared_memory:
+        shared = 64 if major <= 2 else 256
     known = 2 <= major <= _LAST_NVIDIA_MAJOR and major not in _MISSING_NVIDIA_MAJORS
     family = _at_or_below(_NVIDIA_FAMILIES, version)
     name = f"Nvidia GPU ({family})" if known else "Nvidia GPU"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.xspace import spans
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import MODULE_LINES, STEPS_LINES, Plane, Space
 from roofline.importers.xspace.wire import INT64, UINT64, Events, Line, StatColumn
 
@@ -98,10 +99,10 @@ def device_span(events: Events) -> tuple[U64, U64]:
     return begin, begin + np.where(both, duration.int_or_uint(), events.duration_ps)
 
 
-def group_steps(space: Space, *, xprof_compat: bool) -> Grouping:
+def group_steps(space: Space, oddities: Oddities) -> Grouping:
     """Step markers of every TPU plane with their group ids."""
     if _came_grouped(space):
-        return Grouping(markers=_file_markers(space, xprof_compat=xprof_compat), from_file=True)
+        return Grouping(markers=_file_markers(space, oddities), from_file=True)
     if any(_LOOP_EVENTS.intersection(plane.event_names) for plane in space.planes):
         return Grouping(markers={}, from_file=False)
     lines = {
@@ -197,7 +198,7 @@ def _scan_grouping(plane: Plane, line: Line) -> Events:
     return plane.scan(line, stats, first_wins=FIRST_WINS)
 
 
-def _file_markers(space: Space, *, xprof_compat: bool) -> Mapping[int, Markers]:
+def _file_markers(space: Space, oddities: Oddities) -> Mapping[int, Markers]:
     markers: dict[int, Markers] = {}
     for k, plane in enumerate(space.planes):
         line = last_line(plane, STEPS_LINES) if plane.is_tpu else None
@@ -207,8 +208,8 @@ def _file_markers(space: Space, *, xprof_compat: bool) -> Mapping[int, Markers]:
         column = events.stats.get(GROUP_ID)
         if column is None:
             continue
-        # Oddity of XProf: markers read group_id as int64 only, so uint64 ids all become step 0.
-        ids = column.int_only() if xprof_compat else column.int_or_uint().view(np.int64)
+        signed = oddities.reads_signed_group_ids
+        ids = column.int_only() if signed else column.int_or_uint().view(np.int64)
         markers[k] = _markers(events, np.where(column.present, ids, -1), column.present)
     return markers
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.tpu import no_steps_diagnostic
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
@@ -22,20 +23,17 @@ I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
 
 
-def merge_hosts(profiles: Sequence[Profile], *, xprof_compat: bool) -> Profile:
-    """One profile of all hosts. Without `xprof_compat` the order of hosts does not matter."""
-    if not xprof_compat:
+def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:
+    """One profile of all hosts, whose order does not matter."""
+    if not oddities.keeps_order_of_hosts:
         profiles = sorted(profiles, key=lambda p: (p.hosts[0].hostname, p.hosts[0].file_name))
     builder = OpTableBuilder(_levels(profile.ops.traffic_bytes for profile in profiles))
     for profile in profiles:
         builder.add(*table_rows(profile.ops))
     workers = _workers(profiles)
-    steps, apart = _merge_steps(workers, xprof_compat=xprof_compat)
-    first = profiles[0]
+    steps, apart = _merge_steps(workers, oddities)
     return Profile(
-        format_id=first.format_id,
-        format_label=first.format_label,
-        device=_merge_device(profiles, xprof_compat=xprof_compat),
+        device=_merge_device(profiles, oddities),
         hosts=tuple(replace(h, device=p.device) for p in profiles for h in p.hosts),
         ops=builder.build(),
         time_ps=sum(profile.time_ps for profile in profiles),
@@ -77,11 +75,11 @@ def _kind_by_name(device: ReportedDevice) -> DeviceKind:
 # ------------------------------------------------------------------------------------------- device
 
 
-def _merge_device(profiles: Sequence[Profile], *, xprof_compat: bool) -> ReportedDevice:
+def _merge_device(profiles: Sequence[Profile], oddities: Oddities) -> ReportedDevice:
     devices = [profile.device for profile in profiles]
     capable = [device for device in devices if device.kind is not DeviceKind.CPU]
-    if xprof_compat:
-        # Oddity of XProf: a host counts by the text of its device type, even of a TPU plane.
+    by_type = oddities.tells_hosts_by_device_type
+    if by_type:
         capable = [device for device in capable if device.name != _CPU_TYPE]
     if not capable:
         return replace(devices[0], core_count=sum(device.core_count for device in devices))
@@ -90,11 +88,10 @@ def _merge_device(profiles: Sequence[Profile], *, xprof_compat: bool) -> Reporte
     bandwidth = next((d.bandwidth_gbs for d in devices if d.bandwidth_gbs), {})
     kinds = {device.kind for device in capable}
     kind = next(k for k in (DeviceKind.TPU, DeviceKind.GPU, DeviceKind.UNKNOWN) if k in kinds)
-    # Oddity of XProf: combining hosts forgets the on-chip memories and Megacore.
-    flagged = not xprof_compat
+    flagged = not oddities.forgets_device_flags
     return ReportedDevice(
         kind=kind,
-        name=_xprof_type(devices) if xprof_compat else _known_name(capable),
+        name=_last_type(devices) if by_type else _known_name(capable),
         core_count=sum(device.core_count for device in capable),
         peak_gflops=peaks[-1] if peaks else None,
         bandwidth_gbs=bandwidth,
@@ -115,8 +112,8 @@ def _known_name(devices: Sequence[ReportedDevice]) -> str:
     return next((device.name for device in reversed(devices) if device.name), "")
 
 
-def _xprof_type(devices: Sequence[ReportedDevice]) -> str:
-    """Oddity of XProf: the last type that is not CPU, even an empty one, which CPU then fills."""
+def _last_type(devices: Sequence[ReportedDevice]) -> str:
+    """The last type that is not CPU, even an empty one, which CPU then fills: XProf's way."""
     shown = ""
     for device in devices:
         text = _CPU_TYPE if device.kind is DeviceKind.CPU else device.name
@@ -185,7 +182,7 @@ def _add(known: Diagnostic, found: Diagnostic) -> Diagnostic:
 # -------------------------------------------------------------------------------------------- steps
 
 
-def _merge_steps(profiles: Sequence[Profile], *, xprof_compat: bool) -> tuple[StepTable, bool]:
+def _merge_steps(profiles: Sequence[Profile], oddities: Oddities) -> tuple[StepTable, bool]:
     """Steps all hosts share, and whether every host has steps but none is shared."""
     tables = [profile.steps for profile in profiles]
     spans = [_span_ps(table) for table in tables]
@@ -198,7 +195,7 @@ def _merge_steps(profiles: Sequence[Profile], *, xprof_compat: bool) -> tuple[St
     first = max(offsets)
     stop = min(k + len(table) for k, table in zip(offsets, tables, strict=True))
     shared = max(0, stop - first)
-    merged = _sum_steps(tables, offsets, first, shared, relabel=xprof_compat)
+    merged = _sum_steps(tables, offsets, first, shared, relabel=oddities.renumbers_shared_steps)
     return merged, not shared
 
 

@@ -16,6 +16,7 @@ from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
 from roofline.importers.xspace.hlo.ops import Programs, plain_labels
 from roofline.importers.xspace.hlo.units import split_by_unit
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.spans import Executions
 from roofline.importers.xspace.texts import TextNumbers
@@ -121,23 +122,23 @@ def read_kernels(
     programs: Programs,
     *,
     inherit: Callable[[], bool],
-    xprof_compat: bool,
+    oddities: Oddities,
 ) -> Kernels:
     """The kernels of a GPU plane. `groups` gives the step of each event by line index; `inherit`
     tells whether a kernel without one has that of the latest kernel before it. Both are asked for
     last, because they may still be computed meanwhile."""
-    ops = _Ops(plane, programs, xprof_compat=xprof_compat)
+    ops = _Ops(plane, programs, oddities)
     parts: list[_Columns] = [_no_columns()]
     spans: list[tuple[int, int]] = []
     read: list[int] = []
     for number, line in enumerate(plane.lines):
-        if not line.event_count or _is_derived(line, xprof_compat=xprof_compat):
+        if not line.event_count or _is_derived(line, oddities):
             continue
         read.append(number)
         ops.start_stream()
         for events in plane.chunks(line, _STATS):
             parts.append(ops.take(events))
-            spans.append(_span(events, line.base_ps if xprof_compat else 0))
+            spans.append(_span(events, line.base_ps if oddities.leaves_out_line_start else 0))
     columns = _joined(parts)
     group = np.concatenate([np.zeros(0, np.int64), *(groups()[number] for number in read)])
     first = min((begin for begin, _ in spans), default=0)
@@ -189,12 +190,13 @@ def _joined(parts: Sequence[_Columns]) -> _Columns:
     )
 
 
-def _is_derived(line: Line, *, xprof_compat: bool) -> bool:
-    return (line.id if xprof_compat else line.id & _LOW_BITS) in _DERIVED_IDS
+def _is_derived(line: Line, oddities: Oddities) -> bool:
+    whole = oddities.compares_whole_line_ids
+    return (line.id if whole else line.id & _LOW_BITS) in _DERIVED_IDS
 
 
 def _span(events: Events, base_ps: int) -> tuple[int, int]:
-    """First begin and last end. Oddity of XProf: it leaves out the line's own start (`base_ps`)."""
+    """First begin and last end after `base_ps`."""
     begin = events.begin_ps - np.uint64(base_ps)
     return int(begin.min()), int((begin + events.duration_ps).max())
 
@@ -212,9 +214,9 @@ def _inherited(begin_ps: U64, group: I64) -> I64:
 class _Ops:
     """Numbers the ops that kernels belong to, and gives each kernel its costs."""
 
-    def __init__(self, plane: Plane, programs: Programs, *, xprof_compat: bool) -> None:
+    def __init__(self, plane: Plane, programs: Programs, oddities: Oddities) -> None:
         self._programs = programs
-        self._xprof_compat = xprof_compat
+        self._oddities = oddities
         self._names = (*plane.event_names, "")  # -1, an unknown event, has no name
         self._texts = TextNumbers(plane)
         self._number: dict[tuple[object, ...], int] = {}
@@ -231,9 +233,8 @@ class _Ops:
         """Columns of the next events."""
         stats, count = events.stats, len(events)
         op = self._numbers(events)
-        # Oddity of XProf: a kernel costs as much as the whole instruction it is a part of.
         starts = np.ones(count, np.bool_)
-        if not self._xprof_compat:
+        if not self._oddities.charges_every_kernel:
             starts = self._executions.starts(op, events.meta.astype(np.int64))
         flop, model, moved = self._costs_of(op, starts, stats, count)
         correlated = stats.get("correlation_id")
@@ -284,7 +285,7 @@ class _Ops:
             wanted = (hlo >= 0) & program.present
             self._fill(op, wanted, hlo, dense, lambda a, b: self._instruction(a, int(ids[b])))
         self._fill(op, (hlo < 0) & (framework >= 0), framework, meta + 1, self._framework_op)
-        if not self._xprof_compat:
+        if not self._oddities.drops_kernels_without_op:
             self._fill(op, op < 0, np.zeros(count, np.int64), meta + 1, self._kernel)
         return op
 

@@ -13,12 +13,10 @@ from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTabl
 _LEVELS = (MemoryLevel.HBM,)
 
 
-def read_without_device(space: Space, *, format_id: str, format_label: str) -> Profile:
+def read_without_device(space: Space) -> Profile:
     """A profile without ops; its diagnostic says what the capture holds instead."""
     none = np.zeros(0, np.uint64)
     return Profile(
-        format_id=format_id,
-        format_label=format_label,
         device=ReportedDevice(kind=DeviceKind.CPU, name="", core_count=0, bandwidth_gbs={}),
         hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=0),),
         ops=OpTableBuilder(_LEVELS).build(),

@@ -21,6 +21,7 @@ from roofline.importers.xspace.grouping import (
     device_span,
     last_line,
 )
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, EventKind, Plane
 from roofline.importers.xspace.spans import RowSums
 from roofline.importers.xspace.wire import Events, Line
@@ -89,12 +90,12 @@ class CoreOps:
 
 
 def read_core(
-    plane: Plane, markers: Markers | None, *, from_file: bool, xprof_compat: bool
+    plane: Plane, markers: Markers | None, *, from_file: bool, oddities: Oddities
 ) -> CoreOps:
     """All sums of one TensorCore or SparseCore plane."""
-    kinds, negative = _op_kinds(plane, xprof_compat=xprof_compat)
+    kinds, negative = _op_kinds(plane, oddities)
     key_of_meta = _keys(kinds)
-    reader = _PlaneReader(plane, markers, key_of_meta, from_file, xprof_compat)
+    reader = _PlaneReader(plane, markers, key_of_meta, from_file, oddities)
     for line in plane.lines:
         reader.take(line)
     rows = reader.rows()
@@ -128,7 +129,7 @@ def _normalised_op_time(rows: RowSums) -> int:
 # ------------------------------------------------------------------------------------ op metadata
 
 
-def _op_kinds(plane: Plane, *, xprof_compat: bool) -> tuple[tuple[OpKind | None, ...], int]:
+def _op_kinds(plane: Plane, oddities: Oddities) -> tuple[tuple[OpKind | None, ...], int]:
     negative = 0
     kinds: list[OpKind | None] = []
     for kind in plane.event_kinds:
@@ -137,7 +138,8 @@ def _op_kinds(plane: Plane, *, xprof_compat: bool) -> tuple[tuple[OpKind | None,
             kinds.append(None)
             continue
         op = _op_kind(kind)
-        if not xprof_compat and max(op.flop, op.model_flop, op.bytes_accessed) >= _U64 // 2:
+        wraps = max(op.flop, op.model_flop, op.bytes_accessed) >= _U64 // 2
+        if wraps and not oddities.wraps_negative_costs:
             op = _without_cost(op)
             negative += 1
         kinds.append(op)
@@ -370,13 +372,13 @@ class _PlaneReader:
         markers: Markers | None,
         key_of_meta: I64,
         from_file: bool,
-        xprof_compat: bool,
+        oddities: Oddities,
     ) -> None:
         self._plane = plane
         self._markers = markers
         self._key_of_meta = key_of_meta
         self._from_file = from_file
-        self._compat = xprof_compat
+        self._oddities = oddities
         self._n_keys = int(key_of_meta.max(initial=-1)) + 1
         self._lines: list[spans.Walk] = []
         self._steps = self._step_sums()
@@ -427,8 +429,7 @@ class _PlaneReader:
             return
         total, steps = walked
         self._lines.append(total)
-        # Oddity of XProf: of several op lines the last one counts, even without any step.
-        if steps.groups or self._compat:
+        if steps.groups or self._oddities.last_op_line_counts:
             self._steps = steps
 
     def _walk_ops(
@@ -458,7 +459,7 @@ class _PlaneReader:
         return total, steps
 
     def _walk(self) -> spans.Walk:
-        return spans.Walk(self._n_keys, clamp=not self._compat)
+        return spans.Walk(self._n_keys, clamp=not self._oddities.wraps_self_time)
 
     def _step_sums(self) -> _StepSums:
         # XProf, too, stops self time at zero where it sums steps.
@@ -525,9 +526,9 @@ class _PlaneReader:
         self._last_ps = max(self._last_ps, last)
 
     def range_ps(self) -> int:
-        """First to last event that counts. XProf takes 1 ps for a plane without any."""
+        """First to last event that counts."""
         if self._first_ps is None:
-            return 1 if self._compat else 0
+            return 1 if self._oddities.times_an_empty_plane else 0
         return (self._last_ps - self._first_ps) % _U64
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.xspace.grouping import group_steps
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_metrics import LEVELS, CoreOps, OpKind, read_core
 from roofline.importers.xspace.planes import HOST_CPU, TASK_ENVIRONMENT, Plane, Space
 from roofline.importers.xspace.spans import RowSums
@@ -36,26 +37,21 @@ _MODULE_NAME = re.compile(r"([^\s%][^\s]*)\((\d{1,20})\)\Z")
 
 def read_tpu_host(
     space: Space,
-    *,
-    format_id: str,
-    format_label: str,
-    xprof_compat: bool,
+    oddities: Oddities,
     progress: Callable[[float], None],
 ) -> Profile:
     """The profile of one TPU host."""
-    cores = _read_cores(space, xprof_compat=xprof_compat, progress=progress)
+    cores = _read_cores(space, oddities, progress)
     data_cores = [core for plane, core in cores if not plane.is_sparse_core]
     builder = OpTableBuilder(LEVELS)
     described = {id(core): _describe(core) for core in data_cores}
     for core in data_cores:
         ops_of_core = described[id(core)]
         builder.add(ops_of_core.labels, _op_rows(ops_of_core, core.rows))
-    steps = _steps(cores, builder, described, xprof_compat=xprof_compat)
+    steps = _steps(cores, builder, described, oddities)
     ops = builder.build()
     return Profile(
-        format_id=format_id,
-        format_label=format_label,
-        device=_device(space, xprof_compat=xprof_compat),
+        device=_device(space, oddities),
         hosts=(_host(space),),
         ops=ops,
         time_ps=sum(max(core.op_time_ps, core.range_ps) for core in data_cores),
@@ -71,10 +67,10 @@ def read_tpu_host(
 
 
 def _read_cores(
-    space: Space, *, xprof_compat: bool, progress: Callable[[float], None]
+    space: Space, oddities: Oddities, progress: Callable[[float], None]
 ) -> list[tuple[Plane, CoreOps]]:
     """Sums of all TPU planes in file order; planes are read side by side."""
-    grouping = group_steps(space, xprof_compat=xprof_compat)
+    grouping = group_steps(space, oddities)
     indices = [k for k, plane in enumerate(space.planes) if plane.is_tpu]
     done: list[int] = []
 
@@ -83,7 +79,7 @@ def _read_cores(
             space.planes[index],
             grouping.markers.get(index),
             from_file=grouping.from_file,
-            xprof_compat=xprof_compat,
+            oddities=oddities,
         )
         done.append(index)
         progress(len(done) / len(indices))
@@ -193,8 +189,7 @@ def _steps(
     cores: Sequence[tuple[Plane, CoreOps]],
     builder: OpTableBuilder,
     described: Mapping[int, "_CoreOpKinds"],
-    *,
-    xprof_compat: bool,
+    oddities: Oddities,
 ) -> StepTable:
     """Steps that every core with steps has, in order of their id."""
     named = [c for plane, c in cores if plane.is_tensor_core or plane.is_sparse_core]
@@ -202,7 +197,7 @@ def _steps(
     with_steps = [core for core in named if per_core[id(core)]]
     if not with_steps:
         return _empty_steps()
-    if xprof_compat:
+    if oddities.forgets_cores_before_a_gap:
         with_steps = _since_restart(with_steps, per_core)
     groups = sorted(set.intersection(*(set(per_core[id(core)]) for core in with_steps)))
     begin, end, duration = _step_spans(with_steps, groups)
@@ -215,7 +210,7 @@ def _steps(
         sums=OpColumns.zeros((len(groups), 2), LEVELS),
     )
     classes = _work_classes(builder.categories)
-    for core in _cores_in_steps(cores, with_steps, xprof_compat=xprof_compat):
+    for core in _cores_in_steps(cores, with_steps, oddities):
         ops = described[id(core)]
         rows = _op_rows(ops, core.step_rows)
         of_label = classes[builder.numbers(ops.labels)]
@@ -224,7 +219,7 @@ def _steps(
 
 
 def _since_restart(cores: Sequence[CoreOps], groups: Mapping[int, set[int]]) -> list[CoreOps]:
-    """Oddity of XProf: cores that share no step with those before are forgotten with them."""
+    """The last of these cores that share steps without a gap: XProf's way."""
     kept: list[CoreOps] = []
     shared: set[int] = set()
     for core in cores:
@@ -236,15 +231,14 @@ def _since_restart(cores: Sequence[CoreOps], groups: Mapping[int, set[int]]) -> 
 
 
 def _cores_in_steps(
-    cores: Sequence[tuple[Plane, CoreOps]], with_steps: Sequence[CoreOps], *, xprof_compat: bool
+    cores: Sequence[tuple[Plane, CoreOps]], with_steps: Sequence[CoreOps], oddities: Oddities
 ) -> list[CoreOps]:
     """TensorCores whose work counts in steps; SparseCores only have a say in which steps exist."""
     chosen = {id(core) for core in with_steps}
     tensor = [
         (plane.id, core) for plane, core in cores if plane.is_tensor_core and id(core) in chosen
     ]
-    if xprof_compat:
-        # Oddity of XProf: step data are filed by plane id, so equal ids overwrite each other.
+    if oddities.files_steps_by_plane_id:
         return list(dict(tensor).values())
     return [core for _, core in tensor]
 
@@ -324,11 +318,10 @@ def _work_classes(categories: Sequence[str]) -> I64:
 # ------------------------------------------------------------------------------------------- device
 
 
-def _device(space: Space, *, xprof_compat: bool) -> ReportedDevice:
+def _device(space: Space, oddities: Oddities) -> ReportedDevice:
     cores = space.tensor_cores
-    # Oddity of XProf: peaks come from the first TPU plane, so a SparseCore in front zeroes them.
     first_tpu = next(plane for plane in space.planes if plane.is_tpu)
-    source = first_tpu if xprof_compat or not cores else cores[0]
+    source = first_tpu if oddities.takes_peaks_of_first_plane or not cores else cores[0]
     stats = source.stats
     bandwidth = {level: stats.double(name) or 0.0 for level, name in _BANDWIDTH_STATS.items()}
     tflops = stats.double("peak_teraflops_per_second")

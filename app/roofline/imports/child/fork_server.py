@@ -12,8 +12,7 @@ from roofline.imports.child import sandbox
 sandbox.give_up_network()
 sandbox.forget_environment()
 
-from roofline.importers import pytorch, xspace  # noqa: E402
+from roofline.importers import registry  # noqa: E402
 from roofline.imports.child import child  # noqa: F401, E402
 
-xspace.warm_up()
-pytorch.warm_up()
+registry.warm_up()

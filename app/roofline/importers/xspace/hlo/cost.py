@@ -21,6 +21,7 @@ from roofline.importers.xspace.hlo.properties import (
     default_properties,
     f32,
 )
+from roofline.importers.xspace.oddities import Oddities
 from roofline.model.compute import ComputeUnit
 
 # Opcodes whose called computations are analysed with them.
@@ -78,17 +79,15 @@ NO_COST = OpCost(known=False, model_flop=0, device_flop=0, bytes_accessed=0, hbm
 class CostModel:
     """Costs of a module's instructions, each computed when first asked for."""
 
-    def __init__(self, module: Module, *, xprof_compat: bool) -> None:
+    def __init__(self, module: Module, oddities: Oddities) -> None:
         self._module = module
         self._costs: dict[int, Properties] = {}
         self._sums: dict[int, Properties] = {}
-        self.xprof_compat = xprof_compat
+        self.oddities = oddities
 
     def cost_of(self, instruction: Instruction) -> OpCost:
         """Cost of one execution."""
-        # Oddity of XProf: its analysis does not enter comparators, reducers of collectives and
-        # asynchronous computations, so their instructions cost nothing.
-        if self.xprof_compat and instruction.name not in self._reached:
+        if self.oddities.skips_called_programs and instruction.name not in self._reached:
             return NO_COST
         try:
             found = self._cost_of(instruction)
@@ -108,8 +107,7 @@ class CostModel:
         )
 
     def _hbm_bytes(self, instruction: Instruction, cost: Properties, moved: int) -> int | None:
-        # Oddity of XProf: it does not see into tuples, so a library call's result is no traffic.
-        if self.xprof_compat:
+        if self.oddities.misses_results_in_tuples:
             return _bytes_by_space(instruction, cost)
         return max(0, moved - _bytes_elsewhere(instruction, cost))
 

@@ -110,7 +110,8 @@ def is_cublas_lt(instruction: Instruction) -> bool:
 def _custom_call(model: Costs, instruction: Instruction, cost: Properties) -> None:
     target = instruction.custom_call_target
     result = first_array(instruction.shape)
-    if is_cublas_lt(instruction) or (target == _CUBLAS_GEMM and not model.xprof_compat):
+    knows_gemm = target == _CUBLAS_GEMM and not model.oddities.misses_cublas_gemm
+    if is_cublas_lt(instruction) or knows_gemm:
         left = instruction.operands[0].shape
         cost.flop = _dot_flop(left, result, _contracted_by_config(instruction))
     elif target in _CONVOLUTION_TARGETS:
@@ -125,7 +126,6 @@ def _custom_call(model: Costs, instruction: Instruction, cost: Properties) -> No
         cost.writes = {(): f32(result.bytes)}
 
 
-# Oddity of XProf: it knows cuBLASLt's products, but not those of its predecessor.
 _CUBLAS_GEMM = "__cublas$gemm"
 _CONVOLUTION_TARGETS = frozenset(
     f"__cudnn$conv{kind}"

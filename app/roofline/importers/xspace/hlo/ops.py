@@ -12,6 +12,7 @@ from functools import cached_property
 from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.xspace.hlo.cost import CostModel, OpCost
 from roofline.importers.xspace.hlo.module import Instruction, Module, parse_module
+from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import HLO_METADATA, EventKind, Plane, Space
 from roofline.model.categories import UNKNOWN_CATEGORY
 from roofline.model.compute import ComputeUnit
@@ -34,10 +35,10 @@ class HloOp:
 class Programs:
     """The compiled programs of a capture by program id, parsed when first asked for."""
 
-    def __init__(self, space: Space, unit_of: UnitOf, *, xprof_compat: bool) -> None:
+    def __init__(self, space: Space, unit_of: UnitOf, oddities: Oddities) -> None:
         self._plane = space.named(HLO_METADATA)
         self._unit_of = unit_of
-        self._xprof_compat = xprof_compat
+        self._oddities = oddities
         self._models: dict[int, tuple[Module, CostModel] | None] = {}
         self._ops: dict[tuple[int, str], HloOp | None] = {}
         self.unreadable = 0
@@ -56,9 +57,8 @@ class Programs:
             return None
         module, model = found
         cost = model.cost_of(instruction)
-        # XProf holds all work against one peak.
-        if cost.model_flop and not self._xprof_compat and (unit := self._unit_of(instruction)):
-            cost = replace(cost, unit=unit)
+        if cost.model_flop and not self._oddities.has_one_compute_peak:
+            cost = replace(cost, unit=self._unit_of(instruction))
         try:
             return HloOp(labels=_labels(module, instruction, program_id), cost=cost)
         except RecursionError:  # fusions of fusions of fusions: no compiler's program
@@ -88,7 +88,7 @@ class Programs:
         if module is None:
             self.unreadable += 1
             return None
-        return module, CostModel(module, xprof_compat=self._xprof_compat)
+        return module, CostModel(module, self._oddities)
 
     @cached_property
     def _kinds(self) -> Mapping[int, EventKind]:

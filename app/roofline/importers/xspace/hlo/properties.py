@@ -7,6 +7,7 @@ from typing import Protocol
 
 from roofline.importers.xspace.hlo.flops import flop_per_element
 from roofline.importers.xspace.hlo.module import TUPLE, Computation, Instruction, Shape
+from roofline.importers.xspace.oddities import Oddities
 
 FLOP_PER_FMA = 2
 
@@ -41,7 +42,7 @@ def f32(value: float) -> float:
 class Costs(Protocol):
     """What knows the properties of other instructions of the same program."""
 
-    xprof_compat: bool
+    oddities: Oddities
 
     def properties(self, instruction: Instruction) -> Properties:
         """Properties of one instruction."""

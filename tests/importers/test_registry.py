@@ -1,0 +1,52 @@
+"""What the registry of importers adds: names of formats, XProf's reading, kernels loaded early."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from roofline.importers import nsight_compute, pytorch, registry, xspace
+from roofline.importers.registry import CompilesKernels, Importer, MirrorsXprof, import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Profile
+
+ROOT = Path(__file__).resolve().parents[2]
+CAPTURE = ROOT / "tests/golden/xspace/s01_v4_training_cmem/host_0.xplane.pb"
+REPORT = ROOT / "sample_profiles/nsight_compute/a100-kernels.ncu-rep"
+TABLE = ROOT / "sample_profiles/generic/cfd-cpu.csv"
+
+
+def names_of(formats: Sequence[Importer]) -> list[str]:
+    return [one.FORMAT_ID for one in formats]
+
+
+def read(path: Path, *, xprof_compat: bool = False) -> Profile:
+    return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
+
+
+def test_the_profile_carries_the_names_of_its_format() -> None:
+    profile = read(CAPTURE)
+    assert (profile.format_id, profile.format_label) == (xspace.FORMAT_ID, xspace.LABEL)
+
+
+def test_a_format_adds_its_detail_to_the_label() -> None:
+    profile = read(REPORT)
+    assert profile.format_detail
+    assert profile.format_label == f"{nsight_compute.LABEL} {profile.format_detail}"
+
+
+def test_only_formats_that_xprof_reads_see_its_mistakes() -> None:
+    mirrors = [one for one in registry.IMPORTERS if isinstance(one, MirrorsXprof)]
+    assert names_of(mirrors) == ["xspace"]
+    ours, theirs = read(TABLE), read(TABLE, xprof_compat=True)
+    assert (ours.ops.name, ours.time_ps) == (theirs.ops.name, theirs.time_ps)
+
+
+def test_kernels_of_all_formats_that_have_some_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = [one for one in registry.IMPORTERS if isinstance(one, CompilesKernels)]
+    assert names_of(compiled) == ["xspace", "pytorch"]
+    loaded: list[str] = []
+    for one in (xspace, pytorch):
+        monkeypatch.setattr(one, "warm_up", lambda name=one.FORMAT_ID: loaded.append(name))
+    registry.warm_up()
+    assert loaded == ["xspace", "pytorch"]
