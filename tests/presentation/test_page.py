@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,20 +12,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
+from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Severity
-from roofline.presentation import page as page_module
 from roofline.presentation.columns import op_columns
-from roofline.presentation.page import (
-    PageIdentity,
-    _numbers,
-    build_page,
-    listed_ops,
-    op_details,
-    shown_levels,
+from roofline.presentation.op_details import op_details
+from roofline.presentation.page import PageIdentity, build_page
+from roofline.presentation.page_frame import FILTERS
+from roofline.presentation.rounding import numbers as rounded_numbers
+from roofline.presentation.shown import listed_ops, shown_levels
+from tests.builders import (
+    ABSENT,
+    analysed,
+    counters,
+    make_steps,
+    profile_from_table,
+    reported,
 )
-from tests.builders import ABSENT, analysed, counters, make_steps, reported
 from tests.page_rows import program_points
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "page-data.md").read_text("utf-8")
@@ -85,8 +93,8 @@ def numbers(value):
 # ---------------------------------------------------------------------------------------- contract
 
 KEYS = {
-    "": "schema profile device roofs bounds x_axes columns program_columns categories ops views "
-    "diagnostics",
+    "": "schema profile device roofs levels units bounds x_axes columns program_columns "
+    "categories ops views diagnostics",
     "profile": "id created_at captured_at format limits provenance files",
     "profile.files.0": "name size_bytes host cores",
     "device": "name kind core_word cores hosts wall_time_us steps part comparisons fields",
@@ -94,9 +102,11 @@ KEYS = {
     "roofs": "compute memory",
     "roofs.compute.0": "id unit covers label gflops origin source token dash",
     "roofs.memory.0": "id label gibs gbs ridge_flop_per_byte origin source token dash",
-    "bounds.0": "id label kind token dash",
-    "bounds.1": "id label kind token dash",
-    "bounds.2": "id label kind token dash level",
+    "levels.0": "id label spoken token dash is_main is_shown peak_gibs columns",
+    "levels.0.columns": "bandwidth intensity utilisation",
+    "bounds.0": "id label spoken kind token dash",
+    "bounds.1": "id label spoken kind token dash",
+    "bounds.2": "id label spoken kind token dash level",
     "x_axes.0": "id label column",
     "columns.0": "id label unit sub default help",
     "program_columns.0": "id label unit sub default help",
@@ -229,6 +239,31 @@ def test_bounds_are_by_code_and_memory_bounds_name_their_level(full):
     assert [bound["level"] for bound in full["bounds"][2:]][:2] == ["hbm", "cmem_read"]
 
 
+def test_levels_name_their_columns_and_the_main_memory(full):
+    columns = set(full["ops"]["columns"])
+    shown = {level["id"]: level for level in full["levels"] if level["is_shown"]}
+    assert list(shown) == ["hbm", "vmem_read"]
+    for level in full["levels"]:
+        sent = {level["columns"]["bandwidth"], level["columns"]["intensity"]} <= columns
+        assert sent == level["is_shown"]
+    assert [level["id"] for level in full["levels"] if level["is_main"]] == ["hbm"]
+    assert shown["vmem_read"]["spoken"] == "VMEM read"
+    assert shown["hbm"]["peak_gibs"] == 1525.49
+
+
+def test_units_name_their_columns():
+    profile = profile_from_table(OPS, device=V6)
+    flop = {ComputeUnit.MATRIX_BF16: profile.ops.flop}
+    split = replace(profile, ops=replace(profile.ops, unit_flop=flop))
+    data = page(analyse(split, resolve(V6), AnalysisOptions()))
+    (unit,) = data["units"]
+    assert set(unit) == {"id", "label", "peak_gflops", "columns"}
+    assert all(f'"{key}"' in DOCUMENT for key in unit)
+    assert (unit["id"], unit["label"]) == ("matrix_bf16", "Matrix bf16")
+    assert unit["columns"]["rate"] in data["ops"]["columns"]
+    assert unit["columns"]["rate"] in {column["id"] for column in data["columns"]}
+
+
 def test_axes_read_columns_that_are_sent(full):
     columns = set(full["ops"]["columns"])
     assert [axis["id"] for axis in full["x_axes"]] == ["bottleneck", "hbm", "vmem_read", "total"]
@@ -336,7 +371,7 @@ def test_names_that_are_no_unicode_are_sent():
 
 @given(st.lists(st.floats(), max_size=5))
 def test_rounding_keeps_six_digits_of_any_number(values):
-    found = _numbers(np.array(values))
+    found = rounded_numbers(np.array(values))
     for value, rounded in zip(values, found, strict=True):
         if not math.isfinite(value):
             assert rounded is None
@@ -347,7 +382,10 @@ def test_rounding_keeps_six_digits_of_any_number(values):
 
 @pytest.mark.parametrize("value", [1e-300, 5e-324, 1.7976931348623157e308, 1e22, 1234565.0, 1e-17])
 def test_rounding_of_extremes_is_silent(value):
-    assert _numbers(np.array([value, -value])) == [float(f"{value:.5e}"), -float(f"{value:.5e}")]
+    assert rounded_numbers(np.array([value, -value])) == [
+        float(f"{value:.5e}"),
+        -float(f"{value:.5e}"),
+    ]
 
 
 def test_page_of_a_thousand_ops_is_small():
@@ -387,9 +425,9 @@ def test_details_without_a_line_say_so():
     assert op["source_line"] is None
 
 
-@pytest.mark.parametrize("code", sorted(page_module._FILTERS))
+@pytest.mark.parametrize("code", sorted(FILTERS))
 def test_diagnostic_filters_name_known_columns(code: str) -> None:
     known = {column.id for column in op_columns(tuple(MemoryLevel), {}, "core")}
-    shown = page_module._FILTERS[code]
+    shown = FILTERS[code]
     assert shown.keys() <= {"bound", "sort"}
     assert shown.get("sort", "-name").removeprefix("-") in known

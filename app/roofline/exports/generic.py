@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.exports.json_text import to_json
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.device import ComputePeak, MemoryPeak, PeakOrigin
 from roofline.model.profile import OpTable
+from roofline.presentation.json_text import to_json
 
 SCHEMA = "roofline-generic/1"
 

@@ -12,8 +12,8 @@ from typing import Any
 from roofline.analysis import roofline
 from roofline.analysis.records import Measures, RooflineAnalysis, Scope, View
 from roofline.analysis.roofline import Floats
-from roofline.exports.json_text import to_json
 from roofline.model.units import gb_to_gib, ps_to_us
+from roofline.presentation.json_text import to_json
 
 Record = dict[str, Any]
 Columns = dict[str, list[Any]]

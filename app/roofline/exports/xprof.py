@@ -12,10 +12,10 @@ from typing import Any
 
 from roofline.analysis import roofline
 from roofline.analysis.records import Measures, RooflineAnalysis, View
-from roofline.exports.json_text import to_json
 from roofline.model.device import DeviceKind
 from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
 from roofline.model.units import gb_to_gib
+from roofline.presentation.json_text import to_json
 
 Cell = dict[str, Any]
 

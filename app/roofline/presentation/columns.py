@@ -1,22 +1,366 @@
-"""Every table and hover column once: id, label, unit, whether shown at first, and its formula."""
+"""Every table and hover column once: id, label, unit, whether shown at first, and its formula.
+
+Declared as data. `{per}` in `sub` is "per TensorCore", "per GPU" …; columns that exist once per
+memory level or compute unit have `{id}` and `{label}` of that level or unit in their texts.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column as the page reads it. `unit` is the raw unit of its values, `sub` the shown one."""
 
     id: str
     label: str
     unit: str
-    sub: str
-    default: bool
+    sub: str = ""
+    default: bool = False
     help: str
+
+
+@dataclass(frozen=True, slots=True)
+class PerUnit:
+    """Columns that exist once for each compute unit that work is split by."""
+
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PerLevel:
+    """Columns that exist once for each memory level; `default` holds for the main memory's."""
+
+    columns: tuple[Column, ...]
+
+
+Declared = Column | PerUnit | PerLevel
+
+# The names under which a unit's and a level's numbers travel, in ops and program points.
+UNIT_RATE = "{id}_flop_rate_gflops"
+UNIT_USE = "{id}_utilisation_ratio"
+LEVEL_BANDWIDTH = "{id}_bandwidth_gibs"
+LEVEL_INTENSITY = "{id}_intensity"
+LEVEL_USE = "{id}_utilisation_ratio"
+
+_UNIT_RATES = PerUnit(
+    (
+        Column(
+            id=UNIT_RATE,
+            label="{label}",
+            unit="gflops",
+            sub="{per}",
+            help="FLOPs of {label} ÷ total time.",
+        ),
+    )
+)
+_LEVELS = PerLevel(
+    (
+        Column(
+            id=LEVEL_BANDWIDTH,
+            label="{label}",
+            unit="gibs",
+            sub="bandwidth",
+            default=True,
+            help="Bytes through {label} ÷ total time.",
+        ),
+        Column(
+            id=LEVEL_INTENSITY,
+            label="Intensity, {label}",
+            unit="flop_per_byte",
+            help="FLOPs ÷ bytes through {label}.",
+        ),
+    )
+)
+_COMPUTE_ROOF = Column(
+    id="compute_unit",
+    label="Compute roof",
+    unit="roof",
+    default=True,
+    help="The compute unit whose peak is used most; FLOP rate / peak is against it.",
+)
+_FLOP_RATE_OF_PEAK = Column(
+    id="compute_efficiency_ratio",
+    label="FLOP rate / peak",
+    unit="ratio",
+    default=True,
+    help="FLOP rate ÷ peak FLOP rate.",
+)
+_MEMORY_USE = Column(
+    id="memory_utilisation_ratio",
+    label="Max memory use",
+    unit="ratio",
+    sub="of peak",
+    default=True,
+    help="The highest bandwidth ÷ peak among the memories with a known peak.",
+)
+_INTENSITY_ALL = Column(
+    id="operational_intensity",
+    label="Intensity, all",
+    unit="flop_per_byte",
+    help="FLOPs ÷ all bytes accessed.",
+)
+
+OP_COLUMNS: tuple[Declared, ...] = (
+    Column(
+        id="name",
+        label="Operation",
+        unit="text",
+        default=True,
+        help="Name of the op in the compiled program.",
+    ),
+    Column(
+        id="category",
+        label="Category",
+        unit="category",
+        default=True,
+        help="Kind of op, as the compiler calls it.",
+    ),
+    Column(
+        id="self_share_ratio",
+        label="Share of time",
+        unit="ratio",
+        sub="self, of program",
+        default=True,
+        help="Self time ÷ the program's time, idle included.",
+    ),
+    Column(
+        id="self_time_per_core_us",
+        label="Self time",
+        unit="time_us",
+        sub="{per}",
+        default=True,
+        help="Time without the ops inside it ÷ number of cores.",
+    ),
+    Column(
+        id="bound_by",
+        label="Bound by",
+        unit="bound",
+        default=True,
+        help="The most utilised of compute and each memory: achieved ÷ peak.",
+    ),
+    Column(
+        id="roofline_efficiency_ratio",
+        label="Share of roof",
+        unit="ratio",
+        sub="efficiency",
+        default=True,
+        help="Utilisation of the most utilised resource. Above 100 %: bytes that move after the op "
+        "has ended (asynchronous copies), or FLOPs that are over-counted.",
+    ),
+    Column(
+        id="saving_per_core_us",
+        label="Saves at roof",
+        unit="time_us",
+        sub="{per}",
+        default=True,
+        help="Self time × (1 - share of roof): what reaching the roof would save.",
+    ),
+    Column(
+        id="bottleneck_intensity",
+        label="Intensity",
+        unit="flop_per_byte",
+        sub="at the bound",
+        default=True,
+        help="FLOPs ÷ bytes of the resource that binds; the x value of the chart.",
+    ),
+    Column(
+        id="flop_rate_gflops",
+        label="FLOP rate",
+        unit="gflops",
+        sub="{per}",
+        default=True,
+        help="FLOPs ÷ total time, as the compiler counts FLOPs (XProf: Normalized FLOP Rate).",
+    ),
+    Column(
+        id="model_flop_rate_gflops",
+        label="Model FLOP rate",
+        unit="gflops",
+        sub="{per}",
+        help="FLOPs of the model, before the compiler rewrote it, ÷ total time.",
+    ),
+    _FLOP_RATE_OF_PEAK,
+    _COMPUTE_ROOF,
+    _UNIT_RATES,
+    _LEVELS,
+    _MEMORY_USE,
+    Column(
+        id="memory_bandwidth_gibs",
+        label="All memories",
+        unit="gibs",
+        sub="{per}",
+        help="All bytes accessed ÷ total time.",
+    ),
+    _INTENSITY_ALL,
+    Column(
+        id="occurrences",
+        label="Occurrences",
+        unit="count",
+        default=True,
+        help="How often the op ran, on all cores.",
+    ),
+    Column(
+        id="total_time_us",
+        label="Total time",
+        unit="time_us",
+        sub="all cores",
+        help="Time of all occurrences on all cores, ops inside it included.",
+    ),
+    Column(
+        id="total_time_per_core_us",
+        label="Total time",
+        unit="time_us",
+        sub="{per}",
+        help="Total time ÷ number of cores.",
+    ),
+    Column(id="avg_time_us", label="Time each", unit="time_us", help="Total time ÷ occurrences."),
+    Column(
+        id="self_time_us",
+        label="Self time",
+        unit="time_us",
+        sub="all cores",
+        help="Time without the ops inside it.",
+    ),
+    Column(
+        id="avg_self_time_us",
+        label="Self time each",
+        unit="time_us",
+        help="Self time ÷ occurrences.",
+    ),
+    Column(
+        id="total_share_ratio",
+        label="Total share",
+        unit="ratio",
+        sub="of program",
+        help="Total time ÷ the program's time.",
+    ),
+    Column(
+        id="cumulative_share_ratio",
+        label="Cumulative",
+        unit="ratio",
+        sub="of program",
+        help="Share of time of this op and all longer ones.",
+    ),
+    Column(
+        id="saving_share_ratio",
+        label="Saves at roof",
+        unit="ratio",
+        sub="of program",
+        help="What reaching the roof would save ÷ the program's time.",
+    ),
+    Column(
+        id="dma_stall_ratio",
+        label="Stalled by DMA",
+        unit="ratio",
+        sub="of total time",
+        help="Time the op waited for a transfer ÷ its total time.",
+    ),
+    Column(
+        id="attainable_gflops",
+        label="Attainable",
+        unit="gflops",
+        sub="{per}",
+        help="FLOP rate ÷ share of roof: the rate at the op's roof.",
+    ),
+    Column(
+        id="source",
+        label="Source",
+        unit="source",
+        default=True,
+        help="Line of the program that made the op.",
+    ),
+    Column(id="program", label="Program", unit="program", help="Compiled program, by name or id."),
+    Column(id="cost", label="Cost", unit="text", help="What is known of the op's work."),
+    Column(id="rank", label="Rank", unit="count", help="Place by self time."),
+)
+
+# In XProf's order and then ours.
+PROGRAM_COLUMNS: tuple[Declared, ...] = (
+    Column(
+        id="label",
+        label="Step",
+        unit="text",
+        default=True,
+        help="Total: every op. Average: complete steps only.",
+    ),
+    Column(
+        id="total_time_per_core_us",
+        label="Time",
+        unit="time_us",
+        sub="{per}",
+        default=True,
+        help="Time of the program or step, idle included, ÷ number of cores.",
+    ),
+    Column(
+        id="flop_rate_gflops",
+        label="FLOP rate",
+        unit="gflops",
+        sub="{per}",
+        default=True,
+        help="FLOPs of all ops ÷ time.",
+    ),
+    Column(
+        id="bound_by",
+        label="Bound by",
+        unit="bound",
+        default=True,
+        help="The most utilised resource.",
+    ),
+    _COMPUTE_ROOF,
+    _UNIT_RATES,
+    _LEVELS,
+    Column(
+        id="roofline_efficiency_ratio",
+        label="Share of roof",
+        unit="ratio",
+        sub="efficiency",
+        default=True,
+        help="Utilisation of the most utilised resource.",
+    ),
+    _FLOP_RATE_OF_PEAK,
+    _MEMORY_USE,
+    Column(
+        id="bottleneck_intensity",
+        label="Intensity",
+        unit="flop_per_byte",
+        sub="at the bound",
+        default=True,
+        help="FLOPs ÷ bytes of the resource that binds.",
+    ),
+    Column(
+        id="model_flop_rate_gflops",
+        label="Model FLOP rate",
+        unit="gflops",
+        sub="{per}",
+        help="FLOPs of the model, before the compiler rewrote it, ÷ time.",
+    ),
+    Column(
+        id="memory_bandwidth_gibs",
+        label="All memories",
+        unit="gibs",
+        sub="{per}",
+        default=True,
+        help="All bytes ÷ time.",
+    ),
+    _INTENSITY_ALL,
+    Column(
+        id="total_time_us",
+        label="Time",
+        unit="time_us",
+        sub="all cores",
+        help="Time summed over cores.",
+    ),
+    Column(
+        id="attainable_gflops",
+        label="Attainable",
+        unit="gflops",
+        sub="{per}",
+        help="FLOP rate ÷ share of roof: the rate at the roof.",
+    ),
+)
 
 
 def op_columns(
@@ -26,316 +370,45 @@ def op_columns(
 
     `units` are those that work is split by, each with its label on this device.
     """
-    per = f"per {core_word}"
-    return (
-        Column("name", "Operation", "text", "", True, "Name of the op in the compiled program."),
-        Column(
-            "category", "Category", "category", "", True, "Kind of op, as the compiler calls it."
-        ),
-        Column(
-            "self_share_ratio",
-            "Share of time",
-            "ratio",
-            "self, of program",
-            True,
-            "Self time ÷ the program's time, idle included.",
-        ),
-        Column(
-            "self_time_per_core_us",
-            "Self time",
-            "time_us",
-            per,
-            True,
-            "Time without the ops inside it ÷ number of cores.",
-        ),
-        Column(
-            "bound_by",
-            "Bound by",
-            "bound",
-            "",
-            True,
-            "The most utilised of compute and each memory: achieved ÷ peak.",
-        ),
-        Column(
-            "roofline_efficiency_ratio",
-            "Share of roof",
-            "ratio",
-            "efficiency",
-            True,
-            "Utilisation of the most utilised resource. Above 100 %: bytes that move after the op "
-            "has ended (asynchronous copies), or FLOPs that are over-counted.",
-        ),
-        Column(
-            "saving_per_core_us",
-            "Saves at roof",
-            "time_us",
-            per,
-            True,
-            "Self time × (1 - share of roof): what reaching the roof would save.",
-        ),
-        Column(
-            "bottleneck_intensity",
-            "Intensity",
-            "flop_per_byte",
-            "at the bound",
-            True,
-            "FLOPs ÷ bytes of the resource that binds; the x value of the chart.",
-        ),
-        Column(
-            "flop_rate_gflops",
-            "FLOP rate",
-            "gflops",
-            per,
-            True,
-            "FLOPs ÷ total time, as the compiler counts FLOPs (XProf: Normalized FLOP Rate).",
-        ),
-        Column(
-            "model_flop_rate_gflops",
-            "Model FLOP rate",
-            "gflops",
-            per,
-            False,
-            "FLOPs of the model, before the compiler rewrote it, ÷ total time.",
-        ),
-        Column(
-            "compute_efficiency_ratio",
-            "FLOP rate / peak",
-            "ratio",
-            "",
-            True,
-            "FLOP rate ÷ peak FLOP rate.",
-        ),
-        *_unit_columns(units, core_word),
-        *_level_columns(levels),
-        Column(
-            "memory_utilisation_ratio",
-            "Max memory use",
-            "ratio",
-            "of peak",
-            True,
-            "The highest bandwidth ÷ peak among the memories with a known peak.",
-        ),
-        Column(
-            "memory_bandwidth_gibs",
-            "All memories",
-            "gibs",
-            per,
-            False,
-            "All bytes accessed ÷ total time.",
-        ),
-        Column(
-            "operational_intensity",
-            "Intensity, all",
-            "flop_per_byte",
-            "",
-            False,
-            "FLOPs ÷ all bytes accessed.",
-        ),
-        Column(
-            "occurrences", "Occurrences", "count", "", True, "How often the op ran, on all cores."
-        ),
-        Column(
-            "total_time_us",
-            "Total time",
-            "time_us",
-            "all cores",
-            False,
-            "Time of all occurrences on all cores, ops inside it included.",
-        ),
-        Column(
-            "total_time_per_core_us",
-            "Total time",
-            "time_us",
-            per,
-            False,
-            "Total time ÷ number of cores.",
-        ),
-        Column("avg_time_us", "Time each", "time_us", "", False, "Total time ÷ occurrences."),
-        Column(
-            "self_time_us",
-            "Self time",
-            "time_us",
-            "all cores",
-            False,
-            "Time without the ops inside it.",
-        ),
-        Column(
-            "avg_self_time_us", "Self time each", "time_us", "", False, "Self time ÷ occurrences."
-        ),
-        Column(
-            "total_share_ratio",
-            "Total share",
-            "ratio",
-            "of program",
-            False,
-            "Total time ÷ the program's time.",
-        ),
-        Column(
-            "cumulative_share_ratio",
-            "Cumulative",
-            "ratio",
-            "of program",
-            False,
-            "Share of time of this op and all longer ones.",
-        ),
-        Column(
-            "saving_share_ratio",
-            "Saves at roof",
-            "ratio",
-            "of program",
-            False,
-            "What reaching the roof would save ÷ the program's time.",
-        ),
-        Column(
-            "dma_stall_ratio",
-            "Stalled by DMA",
-            "ratio",
-            "of total time",
-            False,
-            "Time the op waited for a transfer ÷ its total time.",
-        ),
-        Column(
-            "attainable_gflops",
-            "Attainable",
-            "gflops",
-            per,
-            False,
-            "FLOP rate ÷ share of roof: the rate at the op's roof.",
-        ),
-        Column("source", "Source", "source", "", True, "Line of the program that made the op."),
-        Column("program", "Program", "program", "", False, "Compiled program, by name or id."),
-        Column("cost", "Cost", "text", "", False, "What is known of the op's work."),
-        Column("rank", "Rank", "count", "", False, "Place by self time."),
-    )
+    return _filled(OP_COLUMNS, levels, units, core_word)
 
 
 def program_columns(
     levels: Sequence[MemoryLevel], units: Mapping[ComputeUnit, str], core_word: str
 ) -> tuple[Column, ...]:
-    """Columns of the program table, in XProf's order and then ours."""
-    per = f"per {core_word}"
-    return (
-        Column("label", "Step", "text", "", True, "Total: every op. Average: complete steps only."),
-        Column(
-            "total_time_per_core_us",
-            "Time",
-            "time_us",
-            per,
-            True,
-            "Time of the program or step, idle included, ÷ number of cores.",
-        ),
-        Column("flop_rate_gflops", "FLOP rate", "gflops", per, True, "FLOPs of all ops ÷ time."),
-        Column("bound_by", "Bound by", "bound", "", True, "The most utilised resource."),
-        *_unit_columns(units, core_word),
-        *_level_columns(levels),
-        Column(
-            "roofline_efficiency_ratio",
-            "Share of roof",
-            "ratio",
-            "efficiency",
-            True,
-            "Utilisation of the most utilised resource.",
-        ),
-        Column(
-            "compute_efficiency_ratio",
-            "FLOP rate / peak",
-            "ratio",
-            "",
-            True,
-            "FLOP rate ÷ peak FLOP rate.",
-        ),
-        Column(
-            "memory_utilisation_ratio",
-            "Max memory use",
-            "ratio",
-            "of peak",
-            True,
-            "The highest bandwidth ÷ peak among the memories with a known peak.",
-        ),
-        Column(
-            "bottleneck_intensity",
-            "Intensity",
-            "flop_per_byte",
-            "at the bound",
-            True,
-            "FLOPs ÷ bytes of the resource that binds.",
-        ),
-        Column(
-            "model_flop_rate_gflops",
-            "Model FLOP rate",
-            "gflops",
-            per,
-            False,
-            "FLOPs of the model, before the compiler rewrote it, ÷ time.",
-        ),
-        Column("memory_bandwidth_gibs", "All memories", "gibs", per, True, "All bytes ÷ time."),
-        Column(
-            "operational_intensity",
-            "Intensity, all",
-            "flop_per_byte",
-            "",
-            False,
-            "FLOPs ÷ all bytes accessed.",
-        ),
-        Column("total_time_us", "Time", "time_us", "all cores", False, "Time summed over cores."),
-        Column(
-            "attainable_gflops",
-            "Attainable",
-            "gflops",
-            per,
-            False,
-            "FLOP rate ÷ share of roof: the rate at the roof.",
-        ),
-    )
+    """Columns of the program table."""
+    return _filled(PROGRAM_COLUMNS, levels, units, core_word)
 
 
-def _unit_columns(units: Mapping[ComputeUnit, str], core_word: str) -> tuple[Column, ...]:
-    if not units:
-        return ()
-    roof = Column(
-        "compute_unit",
-        "Compute roof",
-        "roof",
-        "",
-        len(units) > 1,
-        "The compute unit whose peak is used most; FLOP rate / peak is against it.",
-    )
-    rates = (
-        Column(
-            f"{unit}_flop_rate_gflops",
-            label,
-            "gflops",
-            f"per {core_word}",
-            False,
-            f"FLOPs of {label} ÷ total time.",
-        )
-        for unit, label in units.items()
-    )
-    return (roof, *rates)
-
-
-def _level_columns(levels: Sequence[MemoryLevel]) -> tuple[Column, ...]:
-    columns = []
-    for level in levels:
-        first = level.is_main
-        columns.append(
-            Column(
-                f"{level}_bandwidth_gibs",
-                level.label,
-                "gibs",
-                "bandwidth",
-                first,
-                f"Bytes through {level.label} ÷ total time.",
+def _filled(
+    declared: Sequence[Declared],
+    levels: Sequence[MemoryLevel],
+    units: Mapping[ComputeUnit, str],
+    core_word: str,
+) -> tuple[Column, ...]:
+    found: list[Column] = []
+    for entry in declared:
+        if isinstance(entry, PerLevel):
+            for level in levels:
+                shown = [
+                    replace(one, default=one.default and level.is_main) for one in entry.columns
+                ]
+                found += (_of(one, level.value, level.label) for one in shown)
+        elif isinstance(entry, PerUnit):
+            found += (
+                _of(one, unit, label) for unit, label in units.items() for one in entry.columns
             )
-        )
-        columns.append(
-            Column(
-                f"{level}_intensity",
-                f"Intensity, {level.label}",
-                "flop_per_byte",
-                "",
-                False,
-                f"FLOPs ÷ bytes through {level.label}.",
-            )
-        )
-    return tuple(columns)
+        elif entry is not _COMPUTE_ROOF:
+            found.append(entry)
+        elif units:
+            found.append(replace(entry, default=len(units) > 1))
+    return tuple(replace(one, sub=one.sub.replace("{per}", f"per {core_word}")) for one in found)
+
+
+def _of(column: Column, key: str, label: str) -> Column:
+    """`column` for one memory level or compute unit."""
+
+    def fill(text: str) -> str:
+        return text.replace("{id}", key).replace("{label}", label)
+
+    return replace(column, id=fill(column.id), label=fill(column.label), help=fill(column.help))

@@ -14,9 +14,9 @@ from roofline.analysis.diagnose import why_bytes_exceed_peak
 from roofline.analysis.records import Cost, RooflineAnalysis, View
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, Floats
 from roofline.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
-from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Severity
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES
+from roofline.presentation.words import COMPUTE_BOUND_WORDS, bound_words, spoken
 
 THIN_SPACE = "\u202f"  # narrow no-break, before units
 _MOSTLY_IDLE = 0.5
@@ -185,7 +185,7 @@ def _rate(analysis: RooflineAnalysis, view: View) -> list[Segment]:
         level = analysis.levels[bound - 2]
         achieved = float(measures.bandwidth_gibs[level][_PROGRAM])
         peak = achieved / float(measures.utilisation_ratio[level][_PROGRAM])
-        return _against(analysis, achieved, peak, "GiB/s", f"{_spoken(level)} bandwidth")
+        return _against(analysis, achieved, peak, "GiB/s", f"{spoken(level)} bandwidth")
     achieved_gflops, peak_gflops, what = _compute_rate(analysis, view)
     if np.isnan(achieved_gflops) or not peak_gflops:
         return []
@@ -309,19 +309,12 @@ def _flop_share(analysis: RooflineAnalysis, view: View, rows: NDArray[np.int64])
 def _bound(analysis: RooflineAnalysis, code: int, *, opens: bool) -> Segment:
     """ "Compute-bound", "HBM-bound", "Bound by VMEM write"; `opens`: at the start of a sentence."""
     if code == COMPUTE_BOUND:
-        text, token = "compute-bound", COMPUTE_STYLE.token
+        text, token = COMPUTE_BOUND_WORDS, COMPUTE_STYLE.token
     else:
         level = analysis.levels[code - 2]
-        spoken, token = _spoken(level), LEVEL_STYLES[level].token
-        text = f"bound by {spoken}" if " " in spoken else f"{spoken}-bound"
+        text, token = bound_words(level), LEVEL_STYLES[level].token
     shown = text[0].upper() + text[1:] if opens else text
     return {"text": shown, "style": "bound", "token": token}
-
-
-def _spoken(level: MemoryLevel) -> str:
-    """A memory level within a sentence: "VMEM write"."""
-    memory, *way = level.label.split(" ")
-    return " ".join([memory, *(word.lower() for word in way)])
 
 
 def _without_last_space(segments: Sequence[Segment]) -> list[Segment]:

@@ -25,7 +25,8 @@ from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
 from roofline.imports.messages import ImportLimits, WorkOrder
 from roofline.pipeline import analyse_sources, open_sources
-from roofline.presentation.page import PageIdentity, build_page, op_details
+from roofline.presentation.op_details import op_details
+from roofline.presentation.page import PageIdentity, build_page
 from roofline.storage.results import CSV, PAGE, ROOFLINE, ResultWriter
 
 # Progress more often than this is not worth a wake-up of the server.

@@ -2,7 +2,7 @@
 
 import json
 
-from roofline.exports.json_text import to_json
+from roofline.presentation.json_text import to_json
 
 
 def test_numbers_that_json_lacks_are_null():

@@ -1,0 +1,58 @@
+"""What the drawer shows of one op beyond the page data: long name, source, single launches."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from roofline.analysis.records import RooflineAnalysis
+from roofline.model.profile import LaunchTable
+from roofline.model.units import ps_to_us
+from roofline.presentation.json_text import to_json
+from roofline.presentation.rounding import rounded
+from roofline.presentation.shown import has_program, listed_ops
+
+LAUNCHES_SHOWN = 200
+
+
+def op_details(analysis: RooflineAnalysis) -> Iterator[bytes]:
+    """JSON of each listed op, in the order of `ops` of the page data."""
+    return (to_json(_details(analysis, op)) for op in listed_ops(analysis).tolist())
+
+
+def _details(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:
+    table, names = analysis.profile.ops, analysis.profile.program_names
+    if op >= len(table):  # IDLE
+        return {"name": analysis.ops.name[op], "long_name": "", "source_stack": []}
+    program_id = int(table.program_id[op])
+    return {
+        "name": table.name[op],
+        "long_name": table.long_name[op],
+        "source_file": table.source_file[op],
+        "source_line": int(table.source_line[op]) if table.source_line[op] >= 0 else None,
+        "source_stack": [line for line in table.source_stack[op].split("\n") if line],
+        "program_id": str(program_id) if has_program(analysis, op) else None,
+        "program": names.get(program_id, ""),
+        **_launches(analysis.profile.launches, op),
+    }
+
+
+def _launches(table: LaunchTable | None, op: int) -> dict[str, Any]:
+    """The first launches of `op`, and how many there are."""
+    if table is None:
+        return {}
+    rows = np.flatnonzero(table.op == op)
+    shown = rows[:LAUNCHES_SHOWN].tolist()
+    return {"launch_count": len(rows), "launches": [_launch(table, row) for row in shown]}
+
+
+def _launch(table: LaunchTable, row: int) -> dict[str, Any]:
+    return {
+        "detail": table.detail[row],
+        "time_us": rounded(ps_to_us(float(table.time_ps[row]))),
+        "flop": rounded(float(table.flop[row])),
+        "bytes": {
+            level.value: rounded(float(column[row]))
+            for level, column in table.traffic_bytes.items()
+        },
+    }

@@ -1,0 +1,90 @@
+"""The ops of the page data: one array per column, each listed op once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from roofline.analysis.records import I64, Measures, RooflineAnalysis
+from roofline.analysis.roofline import Floats
+from roofline.model.memory import MemoryLevel
+from roofline.presentation.columns import LEVEL_USE, UNIT_USE
+from roofline.presentation.rounding import numbers
+from roofline.presentation.shown import has_program
+
+Values = dict[str, list[Any]]
+
+
+def categories_of(analysis: RooflineAnalysis, listed: I64) -> list[str]:
+    """Categories of the listed ops, by self time."""
+    time: dict[str, float] = {}
+    self_us = analysis.ops.measures.self_time_us
+    for op in listed.tolist():
+        name = analysis.ops.category[op]
+        time[name] = time.get(name, 0.0) + float(self_us[op])
+    return sorted(time, key=lambda name: (-time[name], name))
+
+
+def op_values(
+    analysis: RooflineAnalysis,
+    listed: I64,
+    levels: Sequence[MemoryLevel],
+    categories: Sequence[str],
+) -> Values:
+    """Every column of `listed`; `None` where IDLE or an op has no value."""
+    ops = analysis.ops
+    measured = {name: column[listed] for name, column in ops.measures.by_id(levels).items()}
+    own_peaks = shares_of_own_peaks(analysis, ops.measures)
+    return {
+        **_identity(analysis, listed.tolist(), categories),
+        "bound_by": ops.measures.bound[listed].tolist(),
+        **compute_roofs(analysis, ops.measures.unit[listed].tolist()),
+        "self_time_per_core_us": numbers(ops.self_time_per_core_us[listed]),
+        "saving_per_core_us": numbers(ops.saving_per_core_us[listed]),
+        **{name: numbers(column) for name, column in measured.items()},
+        **{name: numbers(column[listed]) for name, column in own_peaks.items()},
+    }
+
+
+def _identity(analysis: RooflineAnalysis, rows: list[int], categories: Sequence[str]) -> Values:
+    """What an op is: names, kind, place in the program."""
+    ops, names = analysis.ops, analysis.profile.program_names
+    number = {name: k for k, name in enumerate(categories)}
+    real = [op if op < len(analysis.profile.ops) else None for op in rows]  # None: IDLE
+    programs = [None if op is None or not has_program(analysis, op) else op for op in real]
+    return {
+        "name": [ops.name[op] for op in rows],
+        "category": [number[ops.category[op]] for op in rows],
+        "cost": [ops.cost[op].value for op in rows],
+        "program_id": [None if op is None else str(int(ops.program_id[op])) for op in programs],
+        "program": ["" if op is None else names.get(int(ops.program_id[op]), "") for op in real],
+        "source": ["" if op is None else _source(analysis, op) for op in real],
+        "occurrences": [None if op is None else int(ops.occurrences[op]) for op in real],
+    }
+
+
+def compute_roofs(analysis: RooflineAnalysis, units: Sequence[int]) -> Values:
+    """The compute roof of each row, where work is split by unit; elsewhere it is the main one."""
+    if not analysis.units:
+        return {}
+    return {"compute_unit": [analysis.roof_of_unit(unit) for unit in units]}
+
+
+def shares_of_own_peaks(analysis: RooflineAnalysis, measures: Measures) -> dict[str, Floats]:
+    """Utilisation where a profiler measured peaks per launch: not rate ÷ the device's peak."""
+    table = analysis.profile.ops
+    return {
+        **{
+            LEVEL_USE.format(id=level): measures.utilisation_ratio[level]
+            for level in table.level_capacity_bytes
+        },
+        **{
+            UNIT_USE.format(id=unit): measures.unit_utilisation_ratio[unit]
+            for unit in table.unit_capacity_flop
+            if unit in measures.unit_utilisation_ratio
+        },
+    }
+
+
+def _source(analysis: RooflineAnalysis, op: int) -> str:
+    table = analysis.profile.ops
+    file, line = table.source_file[op], int(table.source_line[op])
+    return f"{file}:{line}" if file and line >= 0 else file

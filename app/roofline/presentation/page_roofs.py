@@ -1,0 +1,224 @@
+"""What ops are held against on the page: roofs, memory levels, compute units, bounds, axes."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+from roofline.analysis import roofline
+from roofline.analysis.records import RooflineAnalysis
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+from roofline.model.units import gb_to_gib
+from roofline.presentation.columns import (
+    LEVEL_BANDWIDTH,
+    LEVEL_INTENSITY,
+    LEVEL_USE,
+    UNIT_RATE,
+    UNIT_USE,
+)
+from roofline.presentation.palette import (
+    COMPUTE_STYLE,
+    LEVEL_STYLES,
+    UNKNOWN_STYLE,
+    compute_style,
+)
+from roofline.presentation.rounding import rounded
+from roofline.presentation.words import COMPUTE_BOUND_WORDS, bound_words, spoken
+
+
+class Level(TypedDict):
+    """A memory level that work is counted in; `columns` names those of ops and program points."""
+
+    id: str
+    label: str
+    spoken: str
+    token: str
+    dash: str
+    is_main: bool
+    is_shown: bool
+    peak_gibs: float | None
+    columns: dict[str, str]
+
+
+class Unit(TypedDict):
+    """A compute unit that work is split by."""
+
+    id: str
+    label: str
+    peak_gflops: float | None
+    columns: dict[str, str]
+
+
+class Bound(TypedDict):
+    """What may bind a row: `spoken` within a sentence, `level` of a memory."""
+
+    id: str
+    label: str
+    spoken: str
+    kind: str
+    token: str
+    dash: str
+    level: NotRequired[str]
+
+
+class Axis(TypedDict):
+    """A choice of the chart's x axis: the column it reads."""
+
+    id: str
+    label: str
+    column: str
+
+
+class ComputeRoof(TypedDict):
+    """A flat roof."""
+
+    id: str
+    unit: str | None
+    covers: list[str]
+    label: str
+    gflops: float | None
+    origin: str
+    source: str
+    token: str
+    dash: str
+
+
+class MemoryRoof(TypedDict):
+    """A slanted roof; the slope is `gbs`."""
+
+    id: str
+    label: str
+    gibs: float | None
+    gbs: float | None
+    ridge_flop_per_byte: float | None
+    origin: str
+    source: str
+    token: str
+    dash: str
+
+
+class Roofs(TypedDict):
+    """Known peaks; the first compute roof is the main one."""
+
+    compute: list[ComputeRoof]
+    memory: list[MemoryRoof]
+
+
+def roofs(analysis: RooflineAnalysis) -> Roofs:
+    """Every known peak of the device."""
+    device = analysis.device
+    compute: list[ComputeRoof] = [
+        {
+            "id": peak.id,
+            "unit": peak.unit.value if peak.unit else None,
+            "covers": [unit.value for unit in peak.covers],
+            "label": peak.label,
+            "gflops": rounded(peak.gflops),
+            "origin": peak.origin.value,
+            "source": peak.source,
+            "token": compute_style(number).token,
+            "dash": compute_style(number).dash,
+        }
+        for number, peak in enumerate(device.compute)
+    ]
+    memory: list[MemoryRoof] = [
+        {
+            "id": peak.level.value,
+            "label": peak.level.label,
+            "gibs": rounded(gb_to_gib(peak.gbs)),
+            "gbs": rounded(peak.gbs),
+            "ridge_flop_per_byte": _ridge(analysis, peak.level),
+            "origin": peak.origin.value,
+            "source": peak.source,
+            "token": LEVEL_STYLES[peak.level].token,
+            "dash": LEVEL_STYLES[peak.level].dash,
+        }
+        for peak in device.memory
+    ]
+    return {"compute": compute, "memory": memory}
+
+
+def _ridge(analysis: RooflineAnalysis, level: MemoryLevel) -> float | None:
+    if not analysis.peaks.gflops:
+        return None
+    return rounded(roofline.ridge_point(analysis.peaks.gflops, analysis.peaks.binding_gibs[level]))
+
+
+def levels(analysis: RooflineAnalysis, shown: Sequence[MemoryLevel]) -> list[Level]:
+    """Every memory level of the profile, outermost first; `shown` are those with columns."""
+    return [
+        {
+            "id": level.value,
+            "label": level.label,
+            "spoken": spoken(level),
+            "token": LEVEL_STYLES[level].token,
+            "dash": LEVEL_STYLES[level].dash,
+            "is_main": level.is_main,
+            "is_shown": level in shown,
+            "peak_gibs": rounded(analysis.peaks.binding_gibs.get(level)),
+            "columns": {
+                "bandwidth": LEVEL_BANDWIDTH.format(id=level),
+                "intensity": LEVEL_INTENSITY.format(id=level),
+                "utilisation": LEVEL_USE.format(id=level),
+            },
+        }
+        for level in analysis.levels
+    ]
+
+
+def units(analysis: RooflineAnalysis, labels: Mapping[ComputeUnit, str]) -> list[Unit]:
+    """Every compute unit that work is split by, with its label on this device."""
+    return [
+        {
+            "id": unit.value,
+            "label": label,
+            "peak_gflops": rounded(analysis.device.unit_gflops(unit)),
+            "columns": {"rate": UNIT_RATE.format(id=unit), "utilisation": UNIT_USE.format(id=unit)},
+        }
+        for unit, label in labels.items()
+    ]
+
+
+def bounds(analysis: RooflineAnalysis) -> list[Bound]:
+    """By bound code: unknown, compute, then the memory levels."""
+    has_peaks = analysis.peaks.gflops or analysis.peaks.binding_gibs
+    unknown: Bound = {
+        "id": "Unknown",
+        "label": "no cost" if has_peaks else "no peak",
+        "spoken": "without a known bound",
+        "kind": "none",
+        "token": UNKNOWN_STYLE.token,
+        "dash": UNKNOWN_STYLE.dash,
+    }
+    compute: Bound = {
+        "id": "Compute",
+        "label": "compute",
+        "spoken": COMPUTE_BOUND_WORDS,
+        "kind": "flat",
+        "token": COMPUTE_STYLE.token,
+        "dash": COMPUTE_STYLE.dash,
+    }
+    memory: list[Bound] = [
+        {
+            "id": level.label,
+            "label": level.label,
+            "spoken": bound_words(level),
+            "kind": "slanted",
+            "token": LEVEL_STYLES[level].token,
+            "dash": LEVEL_STYLES[level].dash,
+            "level": level.value,
+        }
+        for level in analysis.levels
+    ]
+    return [unknown, compute, *memory]
+
+
+def x_axes(levels: Sequence[MemoryLevel]) -> list[Axis]:
+    """Choices of the chart's x axis: the bound's own memory, each level, all together."""
+    return [
+        {"id": "bottleneck", "label": "bottleneck memory", "column": "bottleneck_intensity"},
+        *(
+            Axis(id=level.value, label=level.label, column=LEVEL_INTENSITY.format(id=level))
+            for level in levels
+        ),
+        {"id": "total", "label": "all memories", "column": "operational_intensity"},
+    ]

@@ -1,0 +1,86 @@
+"""Both states of the infeed/outfeed switch: order and shares of ops, program points, verdict."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from roofline.analysis.records import ProgramPoints, RooflineAnalysis, Scope, View
+from roofline.model.memory import MemoryLevel
+from roofline.presentation.page_ops import compute_roofs, shares_of_own_peaks
+from roofline.presentation.rounding import numbers, rounded
+from roofline.presentation.verdict import CategoryShare, build_verdict, category_shares
+
+# A program runs once and is its own self.
+_OF_OPS_ONLY = {"avg_time_us", "self_time_us", "avg_self_time_us", "dma_stall_ratio"}
+
+
+def view_data(
+    analysis: RooflineAnalysis,
+    view: View,
+    place: Mapping[int, int],
+    levels: Sequence[MemoryLevel],
+    categories: Sequence[str],
+) -> dict[str, Any]:
+    """One view of the page data; `place` is each op's index in its `ops`."""
+    shares = category_shares(analysis, view)
+    verdict = build_verdict(analysis, view, shares)
+    cores = max(analysis.device.core_count, 1)
+    return {
+        "op": [place[op] for op in view.op.tolist()],
+        "columns": {
+            "rank": view.rank.tolist(),
+            "self_share_ratio": numbers(view.self_share_ratio),
+            "cumulative_share_ratio": numbers(view.cumulative_share_ratio),
+            "total_share_ratio": numbers(view.total_share_ratio),
+            "saving_share_ratio": numbers(view.saving_share_ratio),
+        },
+        "total_time_per_core_us": rounded(view.total_time_us / cores),
+        "beyond": {"ops": view.beyond_ops, "share_ratio": rounded(view.beyond_share_ratio)},
+        "program": _program(analysis, view.program, levels),
+        "verdict": {"headline": verdict.headline, "lead": verdict.lead},
+        "categories": [_category(share, categories) for share in shares],
+    }
+
+
+def _category(share: CategoryShare, categories: Sequence[str]) -> dict[str, Any]:
+    return {
+        "category": categories.index(share.name),
+        "ops": share.ops,
+        "self_time_us": rounded(share.self_time_us),
+        "share_ratio": rounded(share.share_ratio),
+        "efficiency_ratio": rounded(share.efficiency_ratio),
+    }
+
+
+def _program(
+    analysis: RooflineAnalysis, points: ProgramPoints, levels: Sequence[MemoryLevel]
+) -> dict[str, Any]:
+    """Program points as columns: a long run has thousands of steps."""
+    measured = points.measures.by_id(levels)
+    own_peaks = shares_of_own_peaks(analysis, points.measures)
+    return {
+        "count": len(points),
+        "columns": {
+            "scope": [scope.value for scope in points.scope],
+            "label": list(points.label),
+            "order": _order_of_steps(points),
+            "is_outlier": points.outlier.tolist(),
+            "bound_by": points.measures.bound.tolist(),
+            **compute_roofs(analysis, points.measures.unit.tolist()),
+            **{
+                name: numbers(column)
+                for name, column in measured.items()
+                if name not in _OF_OPS_ONLY
+            },
+            **{name: numbers(column) for name, column in own_peaks.items()},
+        },
+    }
+
+
+def _order_of_steps(points: ProgramPoints) -> list[float | None]:
+    """0 for the first step to 1 for the last; `None` for points that are not steps."""
+    is_step = np.array([scope is Scope.STEP for scope in points.scope], np.bool_)
+    steps = int(is_step.sum())
+    place = (np.cumsum(is_step) - 1) / (steps - 1) if steps > 1 else np.ones(len(points))
+    return numbers(np.where(is_step, place, np.nan))
