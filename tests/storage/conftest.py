@@ -11,7 +11,7 @@ import pytest
 from roofline.storage.database import Database
 from roofline.storage.tables import instance, metadata
 from tests.storage.children import by_content
-from tests.storage.places import LEASE_S, ROOT, Place, Workers
+from tests.storage.places import LEASE_S, PYTHON_PATH, Place, Workers
 from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.services import Postgres, object_store, postgres, postgres_folder
 
@@ -101,7 +101,7 @@ def run_python() -> Callable[[str], str]:
     def run(code: str) -> str:
         done = subprocess.run(
             [sys.executable, "-P", "-c", code],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": PYTHON_PATH},
             capture_output=True,
             text=True,
             check=True,

@@ -18,6 +18,8 @@ from roofline.settings import Settings
 from roofline.storage.profiles import ProfileId
 
 ROOT = Path(__file__).resolve().parents[2]
+# Processes started by tests import what is tested, wherever the package is installed.
+PYTHON_PATH = f"{ROOT / 'app'}{os.pathsep}{ROOT}"
 LEASE_S = 2.0
 LIMITS = ImportLimits(
     memory_bytes=8 << 30,
@@ -66,7 +68,7 @@ class Workers:
         self._root = root
         self._environment = {
             **os.environ,
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": PYTHON_PATH,
             "ROOFLINE_DATABASE_URL": options["database_url"],
             "ROOFLINE_BLOBS": options["blobs"],
             "ROOFLINE_RUNNER": options["runner"],

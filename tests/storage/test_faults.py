@@ -20,6 +20,7 @@ from roofline.storage import statements
 from roofline.storage.database import FILE_NAME
 from tests.storage.places import (
     LEASE_S,
+    PYTHON_PATH,
     ROOT,
     Place,
     Workers,
@@ -52,7 +53,7 @@ def test_killing_the_server_again_and_again_loses_nothing_that_was_promised(tmp_
     done = subprocess.run(
         [sys.executable, "-P", "-m", "tests.storage.crash", *given],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": PYTHON_PATH},
         capture_output=True,
         text=True,
     )

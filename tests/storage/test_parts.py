@@ -17,7 +17,7 @@ from roofline.storage.raw import RawStore, key_of
 from roofline.storage.records import StoredFile, new_profile_id
 from roofline.storage.results import OPS, PAGE, ResultStore, ResultWriter
 from roofline.storage.staging import StagedFile, Staging, StagingArea
-from tests.storage.places import ROOT
+from tests.storage.places import PYTHON_PATH
 
 
 def tree(root: Path) -> set[str]:
@@ -85,7 +85,7 @@ def test_staging_sweeps_ended_processes_and_leaves_living_ones(tmp_path: Path, s
         "s.new().receive_all('x', [b'1']); os.kill(os.getpid(), 9)"
     )
     killed = subprocess.run(
-        [sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}
+        [sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": PYTHON_PATH}
     )
     assert killed.returncode == -9
     assert len(list((tmp_path / "incoming").glob("*/*/file-0000"))) == 2

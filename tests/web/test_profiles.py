@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import shutil
+import sqlite3
 import zipfile
 
 import pytest
@@ -149,13 +150,17 @@ def test_results_of_older_code_are_computed_again(launch: Launch, capture: bytes
     first = launch()
     profile_id = first.upload(capture).json()["id"]
     first.app.state.library.close()
-    monkeypatch.setattr("roofline.library.profiles.ANALYSIS_VERSION", 99)
+    with sqlite3.connect(first.settings.data_dir / "roofline.db") as rows:
+        rows.execute("UPDATE profile SET summary = replace(summary, 'TPU', 'OLD')")
+    monkeypatch.setattr("roofline.library.profiles.results_version", lambda: "v99-other")
     second = launch()
+    assert "OLD" in second.get(API).text
     state = second.get(f"{API}/{profile_id}?wait=60").json()
     assert state["state"] in ("importing", "ready")
     assert second.get(f"{API}/{profile_id}/page").status_code == 200
     versions = list((second.settings.data_dir / "derived" / profile_id).iterdir())
-    assert [path.name[:4] for path in versions] == ["v99-"]
+    assert [path.name for path in versions] == ["v99-other"]
+    assert "OLD" not in second.get(API).text, "lists show what the new code found"
 
 
 def test_missing_raw_file_is_told_when_it_is_needed(client: Client, profile_id: str):

@@ -244,9 +244,6 @@ def _devices(given: argparse.Namespace) -> None:
 
 
 def _calibrate(given: argparse.Namespace) -> None:
-    from roofline.importers import kernel_cache
-
-    kernel_cache.make_usable()
     from roofline.cli.calibrate import calibrate
 
     calibrate(quick=given.quick, keep=not given.dry_run, write=lambda text: _print(text.encode()))

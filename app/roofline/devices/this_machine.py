@@ -4,6 +4,7 @@ The file lies in the data folder that `ROOFLINE_DATA_DIR` names, else in the XDG
 with a folder of its own finds the latter, too.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -34,6 +35,17 @@ def read_machine() -> Part | None:
     """
     found = (_read(path) for path in machine_files())
     return next((part for part in found if part is not None), None)
+
+
+def measurements_digest() -> str:
+    """A digest of what `read_machine` gives, empty where nothing was measured."""
+    found = (path.read_bytes() for path in machine_files() if _read(path) is not None)
+    return next((hashlib.sha256(content).hexdigest()[:16] for content in found), "")
+
+
+def may_be_this_machine(kind: DeviceKind) -> bool:
+    """True for devices whose peaks may be measured here: what is measured is a CPU."""
+    return kind is DeviceKind.CPU
 
 
 def written_at_ns() -> int:

@@ -18,7 +18,7 @@ from roofline.imports.children import Children, ImportTask, Outcome, Progress
 from roofline.imports.messages import ImportLimits, WorkOrder
 from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import ProfileStore
-from roofline.storage.records import Found, Job, Manifest, Pending, Summary
+from roofline.storage.records import QUEUED, Found, Job, Manifest, Pending, Summary
 from roofline.storage.staging import Staging, StagingArea
 
 # Progress in the job table more often than this is a commit for nobody.
@@ -105,7 +105,20 @@ class Desk:
 
     def _claim(self, job_id: str, owner: str, version: str) -> Job | None:
         # On a full disk, too: only a job that runs can say that there is no room for it.
-        return self._store.with_room(lambda: self._store.jobs.claim(job_id, owner, version))
+        claimed = self._store.with_room(lambda: self._store.jobs.claim(job_id, owner, version))
+        if claimed is None:
+            self._warn_of_other_version(job_id, version)
+        return claimed
+
+    def _warn_of_other_version(self, job_id: str, version: str) -> None:
+        job = self._store.jobs.get(job_id)
+        if job is not None and job.state == QUEUED and job.version != version:
+            _log.warning(
+                "a job waits for results of version %s, and this process computes %s: servers and"
+                " workers must have the same release, with the same numpy and numba",
+                job.version,
+                version,
+            )
 
     def _run(self, run: "_Run") -> None:
         run.error = _fault()  # what it is when neither of these ends is reached

@@ -6,7 +6,8 @@ from pathlib import Path
 from roofline.imports.job_run import ImportReport
 from roofline.imports.messages import ImportLimits
 from roofline.library.instance import Instance, InstanceOptions
-from roofline.library.profiles import ProfileLibrary, results_version
+from roofline.library.profiles import ProfileLibrary
+from roofline.library.results_version import results_version
 from roofline.settings import Settings
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from roofline.devices.this_machine import measurements_digest
 from roofline.errors import RooflineError, SettingsError, StorageFullError
 from roofline.imports.children import Children
 from roofline.imports.job_run import Desk, ImportReport
@@ -60,7 +61,11 @@ class Instance:
         self.root = root
         self.options = options
         self.store = ProfileStore(
-            root, version, database_url=options.database_url, blobs=options.blobs
+            root,
+            version,
+            measurements=measurements_digest,
+            database_url=options.database_url,
+            blobs=options.blobs,
         )
         self.staging = Staging(root / "incoming")
         self.desk = Desk(self.store, self.staging, Children(), limits, on_end)

@@ -5,7 +5,6 @@ are a cache by version: when the code that computes them has changed, the first 
 them to be computed again from the raw files.
 """
 
-import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -29,6 +28,7 @@ from roofline.imports.messages import ImportLimits
 from roofline.imports.waiting import Waiting
 from roofline.library import labels
 from roofline.library.instance import Instance, InstanceOptions
+from roofline.library.results_version import results_version
 from roofline.library.samples import Sample, find_samples, sample_key
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.profiles import Manifest, ProfileId, StoredFile, new_profile_id
@@ -50,9 +50,6 @@ from roofline.storage.records import (
 from roofline.storage.results import PAGE, ResultFile
 from roofline.storage.staging import StagedFile, StagingArea
 
-# Raise it when results change for another reason than the code of the packages below.
-ANALYSIS_VERSION = 1
-_COMPUTING_PACKAGES = ("model", "devices", "importers", "analysis", "presentation")
 # An analysis that failed is tried again when somebody looks after this time.
 RETRY_AFTER_S = 3600.0
 CANCEL_WAIT_S = 10.0
@@ -407,20 +404,6 @@ class ProfileLibrary:
         if isinstance(state, Ready):  # the page is there, but something beside it is not
             state = self._computing_again(state.manifest)
         return copy(state.error) if isinstance(state, Failed) else _not_ready()
-
-
-def results_version() -> str:
-    """Changes whenever results could: with the constant, or with any code that computes them.
-
-    A constant alone was rejected: who forgets to raise it serves wrong pages for ever.
-    """
-    digest = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    for name in _COMPUTING_PACKAGES:
-        for path in sorted((package / name).rglob("*")):
-            if path.suffix in {".py", ".toml"}:
-                digest.update(path.read_bytes())
-    return f"v{ANALYSIS_VERSION}-{digest.hexdigest()[:12]}"
 
 
 def _is_recent(job: Job) -> bool:

@@ -56,18 +56,27 @@ T = TypeVar("T")
 class ProfileStore:
     """Profiles of one data folder, or of one database and one object store.
 
-    `version` is that of the results. Safe to use from any thread.
+    `version` is that of the results; `measurements` gives the digest of what was measured on this
+    machine. Safe to use from any thread.
     """
 
     def __init__(
-        self, root: Path, version: str, *, database_url: str | None = None, blobs: str | None = None
+        self,
+        root: Path,
+        version: str,
+        *,
+        measurements: Callable[[], str],
+        database_url: str | None = None,
+        blobs: str | None = None,
     ) -> None:
         self.root = root
         self.database = Database(root, database_url)
         self.jobs = JobStore(self.database)
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
-        self.results = ResultStore(root / "derived", version)
+        self.results = ResultStore(
+            root / "derived", version, None if self.database.is_shared else measurements
+        )
         self.ballast = Ballast(root)
         # What is ready stays so until `remove`, which is ours alone to call unless we share.
         self._ready: set[str] = set()
@@ -111,9 +120,8 @@ class ProfileStore:
         with self.database.write() as connection:
             counts = end_job(connection, job.id, owner)
             if counts:
-                if job.kind == "import":
-                    statements.set_ready(connection, job.profile_id, found.format, found.summary)
-                    statements.set_hosts(connection, job.profile_id, found.hosts)
+                statements.set_ready(connection, job.profile_id, found.format, found.summary)
+                statements.set_hosts(connection, job.profile_id, found.hosts)
                 statements.set_result(connection, job.profile_id, job.version, key, size_bytes)
             gone = statements.state(connection, job.profile_id) is None
         if gone:
@@ -213,6 +221,8 @@ class ProfileStore:
         """Sees to it that results are in the data folder; false when they must be computed."""
         if self.results.has(profile_id):
             return True
+        if self.results.is_outdated(profile_id):
+            return False
         key = self._read(statements.result_key, profile_id, self.results.version)
         if key is None or self.blobs.head(key) is None:
             return False
@@ -224,7 +234,7 @@ class ProfileStore:
             self.results.adopt_packed(profile_id, packed, area.results)
         finally:
             area.discard()
-        return True
+        return self.results.has(profile_id)
 
     def get(self, profile_id: str) -> Manifest | Pending | None:
         """A profile, or `None` when there is none of this id."""

@@ -4,6 +4,10 @@ They are a cache: any of them may be deleted at any time and is computed again f
 `derived/<profile id>/<version>/` holds each file once, compressed if it is text, and `index.json`
 with sizes and digests, written last: a folder without an index is unfinished. Where several
 machines serve, each has such a folder, filled from one tar file per profile in the object store.
+
+Results that depend on what was measured on this machine say so in their index, with the digest of
+those measurements. Where one machine computes and serves, they count until it is measured again.
+Where several do, measurements differ, and those of the machine that computed a result stay in it.
 """
 
 import gzip
@@ -11,7 +15,7 @@ import hashlib
 import os
 import shutil
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +29,7 @@ CSV = {"in": "roofline-in.csv", "out": "roofline-out.csv"}
 OPS = "ops"
 
 _INDEX = "index.json"
+_MEASUREMENTS = "measurements"
 # gzip -6: level 9 takes three times as long for 1 % less (measured on 3.7 MB of page data).
 _GZIP_LEVEL = 6
 
@@ -71,16 +76,29 @@ class ResultWriter:
             ends.append(ends[-1] + len(line))
         self._index[OPS] = ends
 
-    def finish(self) -> None:
-        """Writes the index: from now on the folder is complete."""
+    def finish(self, *, measurements: str | None = None) -> None:
+        """Writes the index: from now on the folder is complete.
+
+        `measurements` is the digest of this machine's, `None` where the results do not depend on
+        any.
+        """
+        if measurements is not None:
+            self._index[_MEASUREMENTS] = measurements
         write_whole(self._directory / _INDEX, orjson.dumps(self._index))
 
 
 class ResultStore:
-    """The derived files of all profiles at one `version` of the analysis."""
+    """The derived files of all profiles at one `version` of the analysis.
 
-    def __init__(self, root: Path, version: str) -> None:
+    `measurements` gives the digest of what was measured on this machine; `None` where that does not
+    decide whether results count.
+    """
+
+    def __init__(
+        self, root: Path, version: str, measurements: Callable[[], str] | None = None
+    ) -> None:
         self._root = root
+        self._measurements = measurements
         self.version = version
 
     def adopt(self, profile_id: str, staged: Path) -> None:
@@ -90,8 +108,12 @@ class ResultStore:
             move_into(staged, self._directory(profile_id))
 
     def has(self, profile_id: str) -> bool:
-        """True if the results are there at this version."""
-        return (self._directory(profile_id) / _INDEX).is_file()
+        """True if the results are there at this version, and count."""
+        return bool(self._index(profile_id))
+
+    def is_outdated(self, profile_id: str) -> bool:
+        """True if the results are there at this version, but of other measurements."""
+        return not self._counts(self._read_index(profile_id))
 
     def file(self, profile_id: str, name: str) -> ResultFile | None:
         """The result `name`, or `None` when it must be computed (again)."""
@@ -148,6 +170,16 @@ class ResultStore:
         return self._root / profile_id / self.version
 
     def _index(self, profile_id: str) -> Mapping[str, object]:
+        """The index of results that count; empty when they must be computed (again)."""
+        index = self._read_index(profile_id)
+        return index if self._counts(index) else {}
+
+    def _counts(self, index: Mapping[str, object]) -> bool:
+        if self._measurements is None or _MEASUREMENTS not in index:
+            return True
+        return index[_MEASUREMENTS] == self._measurements()
+
+    def _read_index(self, profile_id: str) -> Mapping[str, object]:
         try:
             index = orjson.loads((self._directory(profile_id) / _INDEX).read_bytes())
         except (OSError, orjson.JSONDecodeError):

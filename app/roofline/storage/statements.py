@@ -102,10 +102,10 @@ def set_tags(connection: Connection, profile_id: str, tags: Iterable[str]) -> No
 
 
 def set_ready(connection: Connection, profile_id: str, format_name: str, summary: Summary) -> bool:
-    """What an import found; false if the profile has gone or is no longer importing."""
+    """What an import found, or a later analysis; false if the profile has gone or has failed."""
     statement = (
         update(profile)
-        .where(profile.c.id == profile_id, profile.c.state == IMPORTING)
+        .where(profile.c.id == profile_id, _HOLDS_FILES)
         .values(
             state=READY,
             format=format_name,

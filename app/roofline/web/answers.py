@@ -23,9 +23,10 @@ from typing import Any, Literal
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from roofline.devices.this_machine import written_at_ns
 from roofline.web.http.assets import accepts_gzip, matches
 
-Trait = Literal["actor", "query", "encoding"]
+Trait = Literal["actor", "query", "encoding", "measurements"]
 Variant = tuple[Hashable, ...]
 """The values of the traits that an answer depends on."""
 
@@ -236,7 +237,16 @@ def _query(request: Request) -> Hashable:
     return query
 
 
-_READ = {"actor": _actor, "query": _query, "encoding": accepts_gzip}
+def _measured_at(_request: Request) -> Hashable:
+    return written_at_ns()
+
+
+_READ = {
+    "actor": _actor,
+    "query": _query,
+    "encoding": accepts_gzip,
+    "measurements": _measured_at,
+}
 
 
 def _may_be_kept(scope: Scope) -> bool:

@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from roofline.cli.calibrate.hardware import Cache, Machine
 from roofline.cli.calibrate.timing import Effort, Rate, fastest, rate_of, seconds_of
+from roofline.importers.kernel_cache import kernel
 from roofline.model.memory import MemoryLevel
 
 F64 = NDArray[np.float64]
@@ -27,7 +26,7 @@ _ARRAYS = 3
 _PAST_CACHES = 4  # each array of main memory is this many times the caches
 _SMALLEST_MAIN_BYTES = 32 * 2**20
 _MEMORY_SHARE = 0.25
-_compiled: Any = njit(nogil=True, cache=True)
+_compiled = kernel()
 
 
 @_compiled

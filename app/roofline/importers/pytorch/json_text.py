@@ -1,11 +1,12 @@
 """Steps through JSON text without building anything: ends of values, numbers, hashes.
 
-Compiled, and compiled into `scan`, whose cached code does not notice a change here: change both.
-Places are indices into a window of the file. Negative places say why there is none.
+Compiled, also into `scan`. Places are indices into a window of the file. Negative places say why
+there is none.
 """
 
 import numpy as np
-from numba import njit
+
+from roofline.importers.kernel_cache import kernel
 
 FNV_START = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
@@ -18,7 +19,7 @@ MAX_NUMBER = 8 * 10**18
 INCOMPLETE, BAD = -1, -2
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def skip_space(buf, i, end):  # type: ignore[no-untyped-def]
     """Place of the next character that is no space."""
     while i < end and (buf[i] == 32 or buf[i] == 10 or buf[i] == 13 or buf[i] == 9):
@@ -26,7 +27,7 @@ def skip_space(buf, i, end):  # type: ignore[no-untyped-def]
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def string_end(buf, i, end):  # type: ignore[no-untyped-def]
     """Place of the closing quote of the string that opens at `i`."""
     i += 1
@@ -39,7 +40,7 @@ def string_end(buf, i, end):  # type: ignore[no-untyped-def]
     return INCOMPLETE
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def value_end(buf, i, end):  # type: ignore[no-untyped-def]
     """Place behind the value that starts at `i`."""
     if i >= end:
@@ -71,7 +72,7 @@ def value_end(buf, i, end):  # type: ignore[no-untyped-def]
     return INCOMPLETE
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def hash_of(buf, start, stop):  # type: ignore[no-untyped-def]
     """FNV-1a, 64 bits, of a range; http://www.isthe.com/chongo/tech/comp/fnv/."""
     value = FNV_START
@@ -80,7 +81,7 @@ def hash_of(buf, start, stop):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def lower_hash(buf, start, stop):  # type: ignore[no-untyped-def]
     """The same of the range in lower case."""
     value = FNV_START
@@ -92,7 +93,7 @@ def lower_hash(buf, start, stop):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def number(buf, start, stop, shift):  # type: ignore[no-untyped-def]
     """The decimal number in a range (quoted or not) times 10**shift, rounded; -1: not one, < 0."""
     if stop - start >= 2 and buf[start] == 34:
@@ -139,7 +140,7 @@ def number(buf, start, stop, shift):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def holds(buf, start, stop, text):  # type: ignore[no-untyped-def]
     """True if `text` occurs in a range."""
     for i in range(start, stop - len(text) + 1):
@@ -151,7 +152,7 @@ def holds(buf, start, stop, text):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def has_zero(buf, start, stop):  # type: ignore[no-untyped-def]
     """True if a list of numbers holds a plain 0."""
     for i in range(start + 1, stop - 1):
@@ -164,7 +165,7 @@ def has_zero(buf, start, stop):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def next_object(buf, i, end):  # type: ignore[no-untyped-def]
     """Place of the next `{` that follows `},`: where reading resumes after damage."""
     while i < end:

@@ -1,8 +1,9 @@
 """Which operator encloses which, and which one a launch was made in: by time, per thread."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from roofline.importers.kernel_cache import kernel
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
@@ -10,7 +11,7 @@ I32 = NDArray[np.int32]
 NOBODY = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _sweep(  # type: ignore[no-untyped-def]
     order, begin, duration, thread, points, point_ns, point_thread, parent, around
 ):
@@ -49,7 +50,7 @@ def _sweep(  # type: ignore[no-untyped-def]
         depth += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _longest_first(order, begin, duration, thread):  # type: ignore[no-untyped-def]
     """Among operators that begin at once on a thread, put the longest, the outermost, first."""
     start = 0
@@ -99,7 +100,7 @@ def nest(
     return parent, around, order
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _clear_outer(order, parent, counted):  # type: ignore[no-untyped-def]
     inside = np.zeros(len(parent), np.bool_)
     for k in range(len(order) - 1, -1, -1):
@@ -118,7 +119,7 @@ def innermost(order: I32, parent: I32, counted: NDArray[np.bool_]) -> NDArray[np
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _lift(order, parent, works, counts, target):  # type: ignore[no-untyped-def]
     busy, counted = works.copy(), works & counts
     holds = np.zeros(len(parent), np.bool_)
@@ -147,7 +148,7 @@ def holders(order: I32, parent: I32, works: NDArray[np.bool_], counts: NDArray[n
     return target
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _subtract_children(duration, parent, self_ns):  # type: ignore[no-untyped-def]
     for op in range(len(parent)):
         if parent[op] >= 0:
@@ -161,7 +162,7 @@ def self_times(duration: I64, parent: I32) -> I64:
     return np.maximum(self_ns, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _unions(order, group, begin, duration, busy):  # type: ignore[no-untyped-def]
     last, reached = np.int64(-1), np.int64(0)
     for k in order:

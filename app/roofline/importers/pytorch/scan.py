@@ -9,9 +9,9 @@ memory, whatever its depth.
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from roofline.importers.kernel_cache import kernel
 from roofline.importers.pytorch.json_text import (
     ABSENT,
     BAD,
@@ -134,7 +134,7 @@ _C_CORRELATION, _C_EXTERNAL, _C_DEVICE, _C_BYTES, _C_FLOP, _C_KERNEL_BYTES = 11,
 _C_ARGS, _C_DIMS, _C_TYPES, _C_STRIDES, _C_VALUES, _C_SIGNATURE = 17, 19, 21, 23, 25, 27
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _identity(buf, start, stop):  # type: ignore[no-untyped-def]
     """A number for a pid or tid, which may be a text; digits in quotes are the number."""
     value = number(buf, start, stop, 0)
@@ -143,13 +143,13 @@ def _identity(buf, start, stop):  # type: ignore[no-untyped-def]
     return np.int64(hash_of(buf, start, stop) | np.uint64(1 << 63))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _place(row, column, start, stop):  # type: ignore[no-untyped-def]
     row[column] = start
     row[column + 1] = stop - start
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _argument(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
     if key == _CORRELATION:
         row[_C_CORRELATION] = number(buf, start, stop, 0)
@@ -173,7 +173,7 @@ def _argument(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
         _place(row, _C_VALUES, start, stop)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _field(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
     """Take one of an event's own fields into `row`."""
     is_text = buf[start] == 34
@@ -193,7 +193,7 @@ def _field(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
         row[_C_TID] = _identity(buf, start, stop)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _event(buf, i, end, row):  # type: ignore[no-untyped-def]
     """Read the event that opens at `i` into `row`; the place behind it.
 
@@ -241,7 +241,7 @@ def _event(buf, i, end, row):  # type: ignore[no-untyped-def]
             return BAD
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _kind(buf, row):  # type: ignore[no-untyped-def]
     """What the event is. Legacy traces have no categories: then it is an operator."""
     name = row[_C_NAME]
@@ -261,12 +261,12 @@ def _kind(buf, row):  # type: ignore[no-untyped-def]
     return _K_OTHER
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _mixed(value, other):  # type: ignore[no-untyped-def]
     return (value ^ other) * FNV_PRIME + (value >> np.uint64(29))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _signature(buf, row):  # type: ignore[no-untyped-def]
     """Equal for operators of one name, with inputs that cost the same.
 
@@ -296,7 +296,7 @@ def _signature(buf, row):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _complete(buf, row):  # type: ignore[no-untyped-def]
     """Fill in what follows from the fields of an event that is kept."""
     row[_C_DURATION] = max(row[_C_DURATION], 0)
@@ -306,7 +306,7 @@ def _complete(buf, row):  # type: ignore[no-untyped-def]
         row[_C_SIGNATURE] = np.int64(_signature(buf, row))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def scan_events(buf: U8, pos: int, end: int, out: I64) -> tuple[int, int, int, int, int]:
     """Rows of the events from `pos` on into `out`.
 

@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
+from roofline.importers.kernel_cache import kernel
+
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
@@ -26,7 +28,7 @@ _I64M = types.int64[:, ::1]
 _part: Any = njit(nogil=True)
 
 
-@njit(types.void(_U64A, _U64A, _BOOLA, _I64A), cache=True, nogil=True)
+@kernel(types.void(_U64A, _U64A, _BOOLA, _I64A))
 def _parents(begin, end, apart, parent):  # type: ignore[no-untyped-def]
     """One walk with a stack: the nearest preceding event that includes each event."""
     stack = np.empty(begin.shape[0], np.int64)
@@ -52,10 +54,8 @@ def _fits(step_begin, step_end, begin, end, containing):  # type: ignore[no-unty
     return step_begin <= end and begin <= step_end
 
 
-@njit(
+@kernel(
     types.int64(_U64A, _U64A, _U64A, _U64A, _I64A, types.boolean, types.int64),
-    cache=True,
-    nogil=True,
 )
 def _follow(step_begin, step_end, begin, end, found, containing, current):  # type: ignore[no-untyped-def]
     """Index of the step of each event, -1 without. Never walks back, keeps a step while it fits.
@@ -118,13 +118,11 @@ def _close(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
     sums[_SUM_STALL, row] += stack[_STALL, top]
 
 
-@njit(
+@kernel(
     types.int64(
         _U64A, _U64A, _I32A, _I64A, _I64A, _U64A, _U64A,
         _U64M, _U64M, _I64A, types.boolean, types.boolean, types.int64,
     ),
-    cache=True,
-    nogil=True,
 )  # fmt: skip
 def _walk(  # type: ignore[no-untyped-def]
     begin, end, meta, row, occurrences, normalised, stall,
@@ -159,13 +157,13 @@ def _walk(  # type: ignore[no-untyped-def]
     return begin.shape[0]
 
 
-@njit(types.void(_U64M, _U64M, _I64A, types.boolean), cache=True, nogil=True)
+@kernel(types.void(_U64M, _U64M, _I64A, types.boolean))
 def _close_all(stack, sums, state, clamp):  # type: ignore[no-untyped-def]
     while state[_DEPTH] > 0:
         _close(stack, sums, state, clamp)
 
 
-@njit(types.int64(_I64A, _I64A, _I64M, _I64A, types.int64), cache=True, nogil=True)
+@kernel(types.int64(_I64A, _I64A, _I64M, _I64A, types.int64))
 def _number_pairs(first, second, table, out, count):  # type: ignore[no-untyped-def]
     """Number pairs by first occurrence, in an open hash table of rows (first, second, number).
 
@@ -190,8 +188,8 @@ def _number_pairs(first, second, table, out, count):  # type: ignore[no-untyped-
     return count
 
 
-@njit(
-    types.int64(_I64A, _I64A, types.int64, types.int64, _I64A, _I64A), cache=True, nogil=True
+@kernel(
+    types.int64(_I64A, _I64A, types.int64, types.int64, _I64A, _I64A)
 )  # fmt: skip
 def _spread(first_child, children, root, group, groups, queue):  # type: ignore[no-untyped-def]
     """Give `group` to `root` and, breadth first, to all descendants that have none."""
@@ -210,7 +208,7 @@ def _spread(first_child, children, root, group, groups, queue):  # type: ignore[
     return tail
 
 
-@njit(types.void(_I64A, _I64A, _I64A, _I64A, _BOOLA), cache=True, nogil=True)
+@kernel(types.void(_I64A, _I64A, _I64A, _I64A, _BOOLA))
 def _executions(op, name, seen, state, starts):  # type: ignore[no-untyped-def]
     """Mark the kernels that start an execution of their op; state = op and number of the last."""
     for k in range(op.shape[0]):

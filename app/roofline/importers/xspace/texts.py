@@ -4,8 +4,9 @@ A text is written in place or as a reference; both are decoded once per distinct
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from roofline.importers.kernel_cache import kernel
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.wire import I64, REF, TEXT, U64, Bytes, StatColumn
 
@@ -16,7 +17,7 @@ _FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 _REF_BIT = np.uint64(1 << 63)
 
 
-@njit(types.void(_BYTES, _U64A, _U64A, _U64A), cache=True, nogil=True)
+@kernel(types.void(_BYTES, _U64A, _U64A, _U64A))
 def _hash(buf, start, stop, out):  # type: ignore[no-untyped-def]
     """FNV-1a of each byte range, 64 bits; http://www.isthe.com/chongo/tech/comp/fnv/."""
     for k in range(start.shape[0]):

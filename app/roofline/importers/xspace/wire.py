@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
+from roofline.importers.kernel_cache import kernel
 from roofline.model.units import PS_PER_NS
 
 Bytes = NDArray[np.uint8]
@@ -155,7 +156,7 @@ def _skip(base, pos, end, wire):  # type: ignore[no-untyped-def]
     return types.int64(-1)
 
 
-@njit(types.int64(types.uint64, types.int64, types.int64, _U64M), cache=True, nogil=True)
+@kernel(types.int64(types.uint64, types.int64, types.int64, _U64M))
 def _fields(base, pos, end, out):  # type: ignore[no-untyped-def]
     """Walk one message. Rows of `out`: field, wire type, value or start, end. Returns the count.
 
@@ -193,7 +194,7 @@ def _fields(base, pos, end, out):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(types.int64(types.uint64, types.int64, types.int64, _I64A), cache=True, nogil=True)
+@kernel(types.int64(types.uint64, types.int64, types.int64, _I64A))
 def _line_header(base, pos, end, head):  # type: ignore[no-untyped-def]
     """head = id, timestamp_ns, name start, name end, event count. 0, or -1 - position."""
     head[:] = 0
@@ -241,15 +242,13 @@ def _look_up(key, table, wide_keys, wide_values):  # type: ignore[no-untyped-def
     return types.int64(-1)
 
 
-@njit(
+@kernel(
     types.int64(
         types.uint64, types.int64, types.int64, types.uint64,
         _I32A, _I64A, _I64A,
         _I32A, _I64A, _I64A, _I8A,
         _I32A, _U64A, _U64A, _I64A, _U64M, _U8M, _I64A,
     ),
-    cache=True,
-    nogil=True,
 )  # fmt: skip
 def _scan_events(  # type: ignore[no-untyped-def]
     base, pos, end, start_ps,

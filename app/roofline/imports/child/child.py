@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 from roofline.analysis.records import RooflineAnalysis
+from roofline.devices.this_machine import may_be_this_machine, measurements_digest
 from roofline.errors import ImportStoppedError, RooflineError, StorageFullError, describe
 from roofline.exports.records import analysis_to_json, ops_to_csv
 from roofline.importers.intake.archives import UnpackLimits
@@ -62,13 +63,15 @@ def _import(order: WorkOrder, report: "_Reporter") -> dict[str, Any]:
     )
     # Mapped files count as address space, so the limit grows with what was unpacked.
     _limit_memory(order.limits, sum(source.size_bytes for source in sources))
+    measurements = measurements_digest()  # before they are used: a change meanwhile shows
     analysis = analyse_sources(sources, notes=notes, progress=report)
     report("store", 0.0)
-    return _store(order, analysis, {source.name: source.size_bytes for source in sources})
+    file_sizes = {source.name: source.size_bytes for source in sources}
+    return _store(order, analysis, file_sizes, measurements)
 
 
 def _store(
-    order: WorkOrder, analysis: RooflineAnalysis, file_sizes: dict[str, int]
+    order: WorkOrder, analysis: RooflineAnalysis, file_sizes: dict[str, int], measurements: str
 ) -> dict[str, Any]:
     """Writes every result file; what the server keeps in the profile's manifest."""
     identity = PageIdentity(
@@ -85,7 +88,8 @@ def _store(
             ROOFLINE[infeed], analysis_to_json(analysis, include_infeed_outfeed=infeed == "in")
         )
         writer.add(CSV[infeed], ops_to_csv(analysis, include_infeed_outfeed=infeed == "in"))
-    writer.finish()
+    depends = may_be_this_machine(analysis.device.kind)
+    writer.finish(measurements=measurements if depends else None)
     return _headline(orjson.loads(page))
 
 

@@ -374,7 +374,7 @@ async def _result(
     if packed:
         answer["content-encoding"] = "gzip"
     content = await run_in_threadpool(file.packed if packed else file.plain)
-    keep(request, profile_id, "query", "encoding")
+    keep(request, profile_id, "query", "encoding", "measurements")
     return Response(content, headers=answer, media_type=media_type)
 
 

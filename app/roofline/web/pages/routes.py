@@ -97,7 +97,7 @@ def profile(request: Request, profile_id: str, library: Library, pages: Pages) -
     uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
     may_change = actor_of(request).may_change(uploader or "")
     if isinstance(state, Ready):
-        keep(request, profile_id, "actor")
+        keep(request, profile_id, "actor", "measurements")
     return pages.page("profile.html", replace(_profile(state), may_change=may_change), request)
 
 
