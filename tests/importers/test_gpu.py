@@ -165,6 +165,41 @@ def test_amd_model_follows_the_architecture(tmp_path, stats, name):
     assert read(path).device.name == name
 
 
+def test_on_chip_peaks_are_those_of_a_known_architecture(tmp_path):
+    """Without a minor version the architecture is unknown, and so is its shared memory."""
+    known = {"gpu_device_name": "gfx942:sramecc+:xnack-"}
+    peaks = {}
+    for name, stats in {"named": known, "unknown": {"compute_cap_major": 9}}.items():
+        amd = {"device_vendor": "AMD", "clock_rate": 2_100_000, "core_count": 304, **stats}
+        device = read(write(tmp_path, [kernel("a", 0)], capabilities=amd)).device
+        peaks[name] = (device.peak_gflops, device.bandwidth_gbs.get(MemoryLevel.SHARED_L1))
+        assert ("shared_l1" in device.derivation) == (name == "named")
+    assert peaks["named"] == (pytest.approx(304 * 2.1 * 2048), pytest.approx(304 * 2.1 * 128))
+    assert peaks["unknown"] == (None, None)
+
+
+def test_an_nvidia_part_of_unknown_capability_has_no_peaks(tmp_path):
+    stats = {k: v for k, v in HOPPER.items() if not k.startswith("compute_cap")}
+    device = read(write(tmp_path, [kernel("a", 0)], capabilities=stats)).device
+    assert (device.name, device.peak_gflops) == ("Nvidia GPU", None)
+    assert list(device.bandwidth_gbs) == [MemoryLevel.HBM]
+
+
+def test_a_kernel_of_a_whole_program_names_no_op(tmp_path):
+    """XProf lists it as an op "XlaModule/copy" of category "XlaModule"."""
+    stream = [kernel("copy", 0, tf_op="XlaModule:"), kernel("add", 20, tf_op="a/b/Add:")]
+    path = write(tmp_path, stream)
+    ours, xprofs = read(path).ops, read(path, xprof_compat=True).ops
+    assert dict(zip(ours.name, ours.category, strict=True)) == {
+        "copy": "kernel without HLO",
+        "a/b/Add/add": "Add",
+    }
+    assert dict(zip(xprofs.name, xprofs.category, strict=True)) == {
+        "XlaModule/copy": "XlaModule",
+        "a/b/Add/add": "Add",
+    }
+
+
 def stepped(tmp_path, steps):
     launches = [("launch", (100 * k + 1) * US, US, [("correlation_id", k)]) for k in range(steps)]
     roots = [

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
 from tests.tools.comparison import compare
 from tests.tools.edge_cases import EDGE_CASES
 from tests.tools.xprof_json import our_tables
@@ -76,3 +78,11 @@ def test_comparison_notices_a_changed_cell():
     cell["v"] *= 1 + 1e-8
     assert compare(expected, expected).mismatches == 0
     assert compare(expected, changed).mismatches == 1
+
+
+def test_steps_that_no_annotation_launched_are_numbered_from_zero(tmp_path):
+    """XProf goes on after the annotations that launched nothing, which are other steps."""
+    (file,) = EDGE_CASES["roots_without_launch_and_two_cores"](tmp_path)
+    assert import_profile([SourceFile(file)]).steps.label == ("0", "1", "2")
+    as_xprof = import_profile([SourceFile(file)], xprof_compat=True)
+    assert as_xprof.steps.label == ("2", "3", "4")

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from tests.tools.gpu_captures import HOPPER, Kernel, gpu_plane
 from tests.tools.small_profiles import (
     CAPABILITIES,
     MICROSECOND_PS,
@@ -781,3 +783,107 @@ def hosts_with_steps_of_zero_length() -> Hosts:
         [tpu_plane([_dot(3, 3)], [(4 * US, 0)])],
         [tpu_plane([_dot(9, 2)], [(7 * US, 0), (9 * US, 5 * US)])],
     ]
+
+
+def _annotations(*names: str) -> PlaneBuilder:
+    """Steps that the host announces and that launch nothing."""
+    plane = PlaneBuilder("/host:CPU", 500)
+    line = plane.line(1, "main", 0)
+    for at, name in enumerate(names):
+        stats = [("step_num", 100 + at), ("_r", 1)]
+        plane.event(line, plane.event_meta(name, name), at * 100 * US, 90 * US, stats)
+    return plane
+
+
+@_edge_case
+def root_without_launch() -> Hosts:
+    return [[tpu_plane([_dot()], [(0, 20 * US)]), _annotations("train")]]
+
+
+@_edge_case
+def roots_without_launch_and_two_cores() -> Hosts:
+    steps = [(0, 20 * US), (30 * US, 20 * US), (60 * US, 20 * US)]
+    cores = [
+        tpu_plane([_dot(), _dot(31), _dot(61)], steps, name=f"/device:TPU:{k}", plane_id=k)
+        for k in range(2)
+    ]
+    return [[*cores, _annotations("train", "eval")]]
+
+
+# Texts of the stat tf_op, as TensorFlow, JAX and XLA write them, and some that they do not write.
+FRAMEWORK_TEXTS = (
+    *("XlaModule:", "XlaModule", "XlaModule:#hlo_module=a,program_id=7#", "XlaModule/a:"),
+    *("A:Add", "a/b:Add", "a/b:Add_1", "add:_Add", "add:aDD", "a b:Dot", "x:Foo-1", ":Add"),
+    *(
+        "a/b/Foo:",
+        "Foo_1:",
+        "a/Foo-1:",
+        "a/Foo.2:",
+        "a b:",
+        "a/b/:",
+        ":",
+        "9x:",
+        "a/_1:",
+        "Foo[x]_1:",
+    ),
+    *("Foo[x]_1:",),
+    *("jit(f)/dot_general:", "jit(f)/dot_1:", "foo_1_2:", "foo[x]_1:", "foo_1[x]:", "a/foo[b/c]:"),
+    *("jit(f)/x:dot[a]", "jit(f)/x:dot_1", "jit(f)/x:dot.1", "a b:dot", "a:b:c", "x:foo["),
+    *("Iterator:Batch", "Iterator::Batch::Map", "Iterator:", "Iterator", "a/Iterator:Y"),
+    *("MemcpyHToD", "memcpydtohfoo", "MEMCPYDtoD", "MemcpyPToP", "MEMCPYHToD:", "a/MemcpyHToD"),
+)
+
+
+@_edge_case
+def framework_names_of_kernels() -> Hosts:
+    kernels: list[Kernel] = [
+        (f"kernel_{at}", at * US, US, [("tf_op", text), ("correlation_id", at)])
+        for at, text in enumerate(FRAMEWORK_TEXTS)
+    ]
+    return [[gpu_plane([kernels])]]
+
+
+AMD: dict[str, Any] = {
+    "device_vendor": "AMD",
+    "clock_rate": 2_100_000,
+    "core_count": 304,
+    "memory_bandwidth": 2_662_400_000_000,
+    "compute_cap_major": 9,
+}
+
+
+def _amd(**more: object) -> Hosts:
+    kernels: list[Kernel] = [("kernel", 0, US, [("tf_op", "a:Add")])]
+    return [[gpu_plane([kernels], capabilities={**AMD, **more})]]
+
+
+@_edge_case
+def amd_without_minor_version() -> Hosts:
+    return _amd()
+
+
+@_edge_case
+def amd_by_version() -> Hosts:
+    return _amd(compute_cap_minor=5)
+
+
+@_edge_case
+def amd_by_name() -> Hosts:
+    return _amd(gpu_device_name="gfx90a")
+
+
+@_edge_case
+def amd_name_with_features() -> Hosts:
+    return _amd(gpu_device_name="gfx942:sramecc+:xnack-")
+
+
+@_edge_case
+def amd_architecture_without_rates() -> Hosts:
+    return _amd(gpu_device_name="gfx1100")
+
+
+@_edge_case
+def nvidia_without_version() -> Hosts:
+    kernels: list[Kernel] = [("kernel", 0, US, [("tf_op", "a:Add")])]
+    known = {k: v for k, v in HOPPER.items() if not k.startswith("compute_cap")}
+    return [[gpu_plane([kernels], capabilities=known)]]

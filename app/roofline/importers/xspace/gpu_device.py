@@ -19,6 +19,7 @@ from roofline.model.memory import MemoryLevel
 T = TypeVar("T")
 
 _GFX = re.compile(r"gfx[0-9a-f]{3,}", re.IGNORECASE)
+_BARE_GFX = re.compile(r"gfx[0-9a-f]{3,}\Z")
 _KHZ_PER_GHZ = 1e6
 _GIGA, _KILO = 1e9, 1e3
 
@@ -32,6 +33,7 @@ _NVIDIA_FAMILIES = {
     (7, 5): "Turing", (8, 0): "Ampere", (8, 9): "Ada Lovelace", (9, 0): "Hopper",
     (10, 0): "Blackwell",
 }  # fmt: skip
+_FIRST_NVIDIA = (2, 0)
 _LAST_NVIDIA_MAJOR = 10
 _MISSING_NVIDIA_MAJORS = (4,)
 # Bytes per SM and cycle from shared memory and L1.
@@ -39,8 +41,7 @@ _NVIDIA_SHARED_BYTES = {(2, 0): 64, (3, 0): 256, (5, 0): 128, (7, 5): 64, (8, 0)
 
 # AMD: architecture → FLOP per compute unit and cycle.
 _AMD_FLOP = {"gfx908": 1024, "gfx90a": 1024, "gfx942": 2048, "gfx950": 4096}
-_AMD_SHARED_BYTES = {"gfx950": 256}
-_AMD_DEFAULT_SHARED_BYTES = 128
+_AMD_SHARED_BYTES = {"gfx908": 128, "gfx90a": 128, "gfx942": 128, "gfx950": 256}
 _AMD_BY_VERSION = {(9, 4): "gfx942", (9, 5): "gfx950"}
 
 
@@ -87,10 +88,16 @@ def read_gpu_device(plane: Plane, *, count: int, oddities: Oddities) -> Reported
 def _architecture(stats: Stats) -> str:
     """The architecture's own spelling: "sm_90", "gfx942"; empty where the file does not say."""
     if stats.text("device_vendor") == "AMD":
-        found = _GFX.search(stats.text("gpu_device_name"))
-        return found[0].lower() if found else _AMD_BY_VERSION.get(_version(stats), "")
+        return _gfx(stats, Oddities(on=False))
     major, minor = _version(stats)
     return f"sm_{major}{minor}" if major else ""
+
+
+def _gfx(stats: Stats, oddities: Oddities) -> str:
+    """AMD's name of the architecture, from the device's name or else its version; empty without."""
+    name = stats.text("gpu_device_name")
+    found = _BARE_GFX.match(name) if oddities.wants_bare_gfx_name else _GFX.search(name)
+    return found[0].lower() if found else _AMD_BY_VERSION.get(_version(stats), "")
 
 
 def _version(stats: Stats) -> tuple[int, int]:
@@ -103,7 +110,8 @@ def _derivation(stats: Stats, rates: _Rates, units: int, gigahertz: float) -> di
     derived = {MemoryLevel.HBM.value: "memory_bandwidth of the device plane"}
     if not (stats.double("peak_teraflops_per_second") or 0.0) > 0 and rates.flop:
         derived["compute"] = f"{each} × {rates.flop:,} FLOP per cycle"
-    if not (stats.double("peak_sram_wr_bw_gigabytes_per_second") or 0.0) > 0:
+    stated = (stats.double("peak_sram_wr_bw_gigabytes_per_second") or 0.0) > 0
+    if not stated and rates.shared_bytes:
         derived[MemoryLevel.SHARED_L1.value] = f"{each} × {rates.shared_bytes} bytes per cycle"
     return derived
 
@@ -114,12 +122,14 @@ def _rates(stats: Stats, oddities: Oddities) -> _Rates:
     if vendor == "Nvidia":
         return _nvidia(version, oddities)
     if vendor == "AMD":
-        return _amd(version, stats.text("gpu_device_name"))
+        return _amd(_gfx(stats, oddities), version[0])
     return _Rates("GPU", None, None)
 
 
 def _nvidia(version: tuple[int, int], oddities: Oddities) -> _Rates:
     major = version[0]
+    if version < _FIRST_NVIDIA and not oddities.takes_unknown_gpu_for_oldest:
+        return _Rates("Nvidia GPU", None, None)
     shared = _at_or_below(_NVIDIA_SHARED_BYTES, version)
     if oddities.doubles_shared_memory:
         shared = 64 if major <= 2 else 256
@@ -134,14 +144,8 @@ def _at_or_below(table: Mapping[tuple[int, int], T], version: tuple[int, int]) -
     return table[keys[max(0, bisect_right(keys, version) - 1)]]
 
 
-def _amd(version: tuple[int, int], device_name: str) -> _Rates:
-    found = _GFX.search(device_name)
-    gfx = found[0] if found else _AMD_BY_VERSION.get(version, "")
-    return _Rates(
-        _amd_name(gfx, version[0]),
-        _AMD_FLOP.get(gfx),
-        _AMD_SHARED_BYTES.get(gfx, _AMD_DEFAULT_SHARED_BYTES),
-    )
+def _amd(gfx: str, major: int) -> _Rates:
+    return _Rates(_amd_name(gfx, major), _AMD_FLOP.get(gfx), _AMD_SHARED_BYTES.get(gfx))
 
 
 def _amd_name(gfx: str, major: int) -> str:

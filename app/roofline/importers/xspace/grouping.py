@@ -111,8 +111,9 @@ def group_steps(space: Space, oddities: Oddities) -> Grouping:
         if plane.is_tpu and (line := _grouping_line(plane)) is not None
     }
     scanned = {k: _scan_grouping(space.planes[k], line) for k, line in lines.items()}
-    groups = _groups_from_host(space, lines, scanned)
-    _number_without_host(space, groups)
+    groups, n_roots = _groups_from_host(space, lines, scanned)
+    used = max((int(g.max(initial=-1)) for g in groups.values()), default=-1) + 1
+    _number_without_host(space, groups, n_roots if oddities.counts_roots_without_launch else used)
     markers = {
         k: _merge_markers(scanned[k], _read_group(scanned[k], groups[k]))
         for k, line in lines.items()
@@ -264,12 +265,11 @@ def _has_device_clock(events: Events) -> Bools:
     return np.logical_and(*present)
 
 
-def _number_without_host(space: Space, groups: Mapping[int, I64]) -> None:
+def _number_without_host(space: Space, groups: Mapping[int, I64], start: int) -> None:
     """Without any group on a TensorCore, all TensorCores number their markers in lock step."""
     cores = [k for k in groups if space.planes[k].is_tensor_core]
     if any((groups[k] >= 0).any() for k in cores):
         return
-    start = max((int(g.max(initial=-1)) for g in groups.values()), default=-1) + 1
     for k in cores:
         groups[k][:] = np.arange(start, start + len(groups[k]))
 
@@ -338,11 +338,12 @@ class _Forest:
 
 def _groups_from_host(
     space: Space, lines: Mapping[int, Line], scanned: Mapping[int, Events]
-) -> dict[int, I64]:
-    """Group id per grouping event, by plane; -1 where no host root leads to it."""
+) -> tuple[dict[int, I64], int]:
+    """Group id per grouping event, by plane, -1 where no host root leads to it; and how many groups
+    the host's roots started, linked to a device or not."""
     none = {k: np.full(len(events), -1, np.int64) for k, events in scanned.items()}
     if not any(_may_have_roots(plane) for plane in space.planes if not plane.is_tpu):
-        return none
+        return none, 0
     forest = _Forest()
     for plane in space.planes:
         if not plane.is_tpu:
@@ -350,8 +351,9 @@ def _groups_from_host(
     first_node = {k: _add_grouping_line(forest, events) for k, events in scanned.items()}
     for k, line in lines.items():
         _credit_plane(forest, space.planes[k], line, scanned[k], first_node[k])
-    groups, _ = _spread_roots(forest)
-    return {k: groups[first_node[k] : first_node[k] + len(none[k])].copy() for k in none}
+    groups, roots = _spread_roots(forest)
+    found = {k: groups[first_node[k] : first_node[k] + len(none[k])].copy() for k in none}
+    return found, len(roots)
 
 
 def _may_have_roots(plane: Plane) -> bool:
@@ -372,7 +374,7 @@ def _add_host_plane(forest: _Forest, plane: Plane) -> None:
         events = plane.scan(line, stats)
         apart = _column(events, "_a").int_or_uint() == 1
         parent = spans.parents(events.begin_ps, events.end_ps, apart)
-        level = _column(events, "_r").int_only()
+        level = _column(events, "_r").int_or_uint().view(np.int64)
         level = np.where((level == 0) & (names[events.meta] == _ROOT_EVENT), 1, level)
         first = forest.add(events.begin_ps, events.end_ps, parent, level)
         forest.first_node[id(plane), number] = first

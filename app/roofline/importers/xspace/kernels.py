@@ -40,9 +40,19 @@ _MEMCPY = re.compile(r"(?i)(cuda)?(memcpy|memset)|__amd_rocclr_(copy|fill)")
 _STEP_MEMCPY = re.compile(r"(?i)memcpy[hd]to[hd]")
 _COLLECTIVE_PREFIX = "nccl"
 
+# What XLA annotates kernels with that run for a whole program: it names no op.
+_MODULE = "XlaModule:"
 _FRAMEWORK_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./>-]*\Z")
 _FRAMEWORK_TYPE = re.compile(r"[A-Z_][A-Za-z0-9_]*\Z")
 _JAX_TYPE = re.compile(r"([a-z_][a-z0-9_]*)(\[.*\])?\Z", re.DOTALL)
+_NUMBER_AT_END = re.compile(r"_[0-9]+\Z")
+_COPY = re.compile(r"(?i)memcpy(htod|dtoh|dtod|htoh)")
+_COPY_TYPES = {
+    "htod": "MemcpyHToD",
+    "dtoh": "MemcpyDToH",
+    "dtod": "MemcpyDToD",
+    "htoh": "MemcpyHToH",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -276,7 +286,7 @@ class _Ops:
         """Op of each kernel; -1 where XProf drops it."""
         count = len(events)
         hlo = self._texts.number(events.stats.get("hlo_op"), count)
-        framework = self._texts.number(events.stats.get("tf_op"), count)
+        framework = self._framework(events)
         program = events.stats.get("program_id")
         meta = events.meta.astype(np.int64)
         op = np.full(count, -1, np.int64)
@@ -288,6 +298,13 @@ class _Ops:
         if not self._oddities.drops_kernels_without_op:
             self._fill(op, op < 0, np.zeros(count, np.int64), meta + 1, self._kernel)
         return op
+
+    def _framework(self, events: Events) -> I64:
+        """Number of the text that names each kernel's framework op; -1 without."""
+        numbers = self._texts.number(events.stats.get("tf_op"), len(events))
+        if self._oddities.takes_modules_for_ops:
+            return numbers
+        return np.where(numbers == self._texts.find(_MODULE), -1, numbers)
 
     def _fill(
         self, op: I64, wanted: Bools, first: I64, second: I64, number: Callable[[int, int], int]
@@ -343,11 +360,20 @@ def _marks_step(kernel: str) -> bool:
 
 
 def framework_op(full_name: str) -> tuple[str, str]:
-    """(name, type) of `NAME:TYPE`, as TensorFlow and JAX write it; else all of it, unknown."""
+    """(name, type) of `NAME:TYPE`, as TensorFlow and JAX write it; else all of it, unknown.
+
+    An empty type is the last part of the name, without the number that makes it unique.
+    """
     name, colon, kind = full_name.partition(":")
     if not colon:
-        return full_name, UNKNOWN_CATEGORY
+        copy = _COPY.match(full_name)
+        return full_name, _COPY_TYPES[copy[1].lower()] if copy else UNKNOWN_CATEGORY
+    if name == "Iterator":
+        return full_name, "Dataset"
     if _FRAMEWORK_NAME.match(name) and _FRAMEWORK_TYPE.match(kind):
         return name, kind
-    jax = _JAX_TYPE.match(kind or name.rpartition("/")[2])
-    return (name, jax[1]) if jax else (full_name, UNKNOWN_CATEGORY)
+    derived = kind or _NUMBER_AT_END.sub("", name.rpartition("/")[2])
+    jax = _JAX_TYPE.match(derived)
+    if jax:
+        return name, jax[1]
+    return (full_name, UNKNOWN_CATEGORY) if kind else (name, derived or UNKNOWN_CATEGORY)

@@ -121,6 +121,11 @@ class Oddities:
         return self.on
 
     @property
+    def takes_unknown_gpu_for_oldest(self) -> bool:
+        """An NVIDIA part whose compute capability is unknown has the rates of the oldest one."""
+        return self.on
+
+    @property
     def wants_bare_gfx_name(self) -> bool:
         """An AMD architecture is only known where the device's name is nothing else."""
         return self.on

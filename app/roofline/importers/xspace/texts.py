@@ -36,6 +36,10 @@ class TextNumbers:
         self._number_of_text: dict[str, int] = {}
         self.texts: list[str] = []  # by number
 
+    def find(self, text: str) -> int:
+        """The number of `text`; -2 where no event has it so far."""
+        return self._number_of_text.get(text, -2)
+
     def number(self, column: StatColumn | None, length: int) -> I64:
         """Number of each event's text; -1 where it has none or an empty one."""
         numbers = np.full(length, -1, np.int64)
