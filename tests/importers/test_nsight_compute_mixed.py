@@ -84,7 +84,10 @@ def test_instances_of_one_template_are_told_apart(tmp_path):
     names = ("void gemm<(int)64>(float *)", "void gemm<(int)128>(float *)")
     path = tmp_path / "host.xplane.pb"
     path.write_bytes(space_bytes([gpu_plane([[(names[1], 0, US, []), ("gemm", 2 * US, US, [])]])]))
-    kernels = [Kernel(name=n, time_ns=9, dram_bytes=64 * k) for k, n in enumerate(names, 1)]
+    kernels = [
+        Kernel(name=n, time_ns=9, dram_bytes=64 * k, instructions={"ffma": 1})
+        for k, n in enumerate(names, 1)
+    ]
     measured = read(path, report(tmp_path, *kernels)).device.counters.measured
     assert measured is not None
     assert measured.traffic_bytes[MemoryLevel.HBM] == 128  # "gemm" alone could be either

@@ -192,7 +192,7 @@ class Strings:
         return self._known[name]
 
     def flush(self) -> bytes:
-        """What the next block adds."""
+        """What the next block adds: by then, blocks before may have named it already."""
         fresh, self._fresh = self._fresh, []
         return nested(4, *(nested(1, name) for name in fresh))
 
@@ -224,7 +224,7 @@ def result(kernel: Kernel, strings: Strings) -> bytes:
     ]
     listed = {
         "sass__inst_executed_per_opcode_with_modifier_selective": kernel.opcodes,
-        "sass__thread_inst_executed_true_per_opcode_with_modifier_selective": kernel.thread_opcodes,
+        "sass__thread_inst_executed_true_per_opcode_with_modifier_all": kernel.thread_opcodes,
     }
     parts += [histogram(strings, name, counts) for name, counts in listed.items() if kernel.opcodes]
     return b"".join(parts)

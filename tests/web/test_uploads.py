@@ -108,8 +108,9 @@ def test_every_bad_file_is_explained_and_leaves_no_trace(launch: Launch, capture
 
 def test_one_bad_file_among_good_ones_refuses_all(client: Client, capture: bytes):
     before = client.listing()
-    body = refused(client.upload(capture, b"hello, world" * 20, names=("a.pb", "b.txt")), 415)
+    body = refused(client.upload(capture, b"hello, world" * 20, names=("a.pb", "b.txt")), 400)
     assert "b.txt" in body["message"]
+    assert body["code"] == "mixed-upload"
     assert client.listing() == before
 
 

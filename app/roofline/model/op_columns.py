@@ -80,7 +80,8 @@ class OpColumns:
     op did not use it; an op whose columns are all 0 counts against the device's main peak).
     `unit_capacity_flop` and `level_capacity_bytes` hold, where a profiler measured peaks per
     launch, what the hardware could have done in the op's time (peak × time, summed over launches);
-    NaN where unknown, then the device's peak counts.
+    NaN where unknown, then the device's peak counts. `integer_ops` are integer operations outside
+    the matrix unit, which are not FLOPs; NaN where they were not counted.
     """
 
     occurrences: Annotated[I64, Column("", np.int64)]
@@ -106,6 +107,7 @@ class OpColumns:
     level_capacity_bytes: Annotated[
         Mapping[MemoryLevel, F64], Column("B", np.float64, np.nan, split_by=MemoryLevel)
     ] = field(default_factory=dict)
+    integer_ops: Annotated[F64, Column("op", np.float64, np.nan)] = _NOT_GIVEN
 
     def __post_init__(self) -> None:
         for name, column in SCHEMA.items():

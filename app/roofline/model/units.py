@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 GB_PER_GIB = 2**30 / 1e9
 """Gigabytes in one gibibyte: 1.073741824."""
 
+GIGA = 1e9
+"""Of base units to GFLOP/s, GB/s and GHz."""
+
+PS_PER_S = 1e12
 PS_PER_US = 1e6
 PS_PER_NS = 1e3
+NS_PER_S = 1e9
 
 
 @overload

@@ -12,7 +12,7 @@ _WANTED = re.compile(
     r"|sms?p?__sass_thread_inst_executed_ops?_[dfh](add|mul|fma)_pred_on\."
     r"|derived__smsp__sass_thread_inst_executed_op_[dfh]fma_pred_on_x2$"
     r"|sm__ops_path_tensor_src_"
-    r"|sms?p?__inst_executed_pipe_(tensor|tc)"
+    r"|sms?p?__inst_executed_pipe_(tensor|tc|fp16)"
     r"|sm__pipe_tensor(_op_\w+)?_cycles_active\."
     r"|dram__(bytes|sectors)(_op)?(_read|_write)?\.sum"
     r"|lts__t_bytes\.sum|lts__lts2xbar_cycles_active\.sum|derived__lts__lts2xbar_bytes"

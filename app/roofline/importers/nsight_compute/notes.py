@@ -22,8 +22,8 @@ def limits(works: Sequence[LaunchWork]) -> tuple[str, ...]:
         "communication that runs beside a kernel.",
         "Times are of replayed kernels, by default with caches emptied and clocks locked to their "
         "base: they differ from an ordinary run's.",
-        "Integer work outside the tensor cores, conversions and special functions are not counted "
-        "as FLOPs.",
+        "Integer operations outside the tensor cores are counted on their own, not as FLOPs. "
+        "Conversions and special functions are not counted.",
     )
     return (*always, *_sources(works))
 
@@ -43,6 +43,7 @@ def diagnostics(captures: Sequence[Capture], pairs: Pairs) -> Iterator[Diagnosti
     yield from _without_work(measured)
     yield from _tensor(measured)
     yield from _half(measured)
+    yield from _opcodes(measured)
     yield from _devices(measured)
     yield from _vague(captures)
     yield from _cut(captures)
@@ -93,12 +94,13 @@ def _without_work(pairs: Pairs) -> Iterator[Diagnostic]:
             remedy="Add dram__bytes.sum to --metrics, or use --set roofline.",
             count=dry,
         )
-    uncounted = sum(1 for _, work in pairs if work.moved and not work.flop)
+    uncounted = sum(1 for _, w in pairs if w.moved and not w.flop_known and w.tensor.is_whole)
     if uncounted:
         yield Diagnostic(
             severity=Severity.WARNING,
             code="no-flop-counters",
-            message="kernels have bytes but no FLOP counters: their FLOPs are unknown, not zero.",
+            message="kernels have bytes, but the file has no counter of their FLOPs, or only some "
+            "that are zero: their FLOPs are unknown, not zero.",
             remedy=_COLLECT,
             count=uncounted,
         )
@@ -150,7 +152,7 @@ def _tensor(pairs: Pairs) -> Iterator[Diagnostic]:
 
 
 def _half(pairs: Pairs) -> Iterator[Diagnostic]:
-    counted = [work for _, work in pairs if work.flop]
+    counted = [work for _, work in pairs if work.flop and not work.opcodes.is_half_doubtful]
     missing = sum(1 for work in counted if ComputeUnit.VECTOR_FP16 not in work.flop)
     if missing:
         yield Diagnostic(
@@ -161,15 +163,43 @@ def _half(pairs: Pairs) -> Iterator[Diagnostic]:
             remedy="Upload the .ncu-rep of --set full, whose opcode histogram shows it.",
             count=missing,
         )
-    listed = sum(1 for work in counted if work.half_from_opcodes)
+    doubtful = sum(1 for _, work in pairs if work.opcodes.is_half_doubtful)
+    if doubtful:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="fp16-doubtful",
+            message="kernels ran half-precision multiply-adds (HFMA2) that may only load "
+            "constants: they are missing from their FLOPs.",
+            count=doubtful,
+        )
+
+
+def _opcodes(pairs: Pairs) -> Iterator[Diagnostic]:
+    """FLOPs that come from the histogram, and what in it is not work."""
+    listed = [used for _, work in pairs if (used := [u for u in work.by_opcode if work.flop[u]])]
     if listed:
+        units = [unit for unit in ComputeUnit if any(unit in used for used in listed)]
         yield Diagnostic(
             severity=Severity.INFO,
-            code="fp16-by-opcode",
-            message="kernels have no fp16 counters: their half-precision FLOPs come from the "
-            "opcode histogram, two lanes per instruction.",
-            count=listed,
+            code="flops-by-opcode",
+            message=f"kernels have no counters of some FLOPs ({_precisions(units)}): these come "
+            "from the opcode histogram. A multiply-add is two operations, and a packed "
+            "half-precision instruction works on two lanes.",
+            count=len(listed),
         )
+    moves = sum(1 for _, work in pairs if work.opcodes.moves_constants)
+    if moves:
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="constant-moves",
+            message="kernels use half-precision multiply-adds (HFMA2.MMA) and no other "
+            "half-precision arithmetic: these load constants and do not count as FLOPs.",
+            count=moves,
+        )
+
+
+def _precisions(units: Sequence[ComputeUnit]) -> str:
+    return ", ".join(unit.precision.value for unit in units)
 
 
 def _devices(pairs: Pairs) -> Iterator[Diagnostic]:

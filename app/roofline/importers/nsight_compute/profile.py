@@ -11,16 +11,16 @@ from roofline.importers.nsight_compute.launches import Capture, Launch, ResultKi
 from roofline.importers.nsight_compute.notes import diagnostics, limits
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
 from roofline.importers.shared.kernel_names import kernel_category
-from roofline.importers.shared.launches import no_steps
+from roofline.importers.shared.launches import in_all_launches, no_steps
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, U64
 from roofline.model.profile import Host, LaunchTable, Profile, Provenance
+from roofline.model.units import NS_PER_S, PS_PER_NS
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
 
-_PS_PER_NS = 1_000
 _LARGEST = 2**63 - 1
 _NO_PROGRAM = 0
 _ORDER = (MemoryLevel.DRAM, MemoryLevel.L2, MemoryLevel.L1, MemoryLevel.SHARED)
@@ -35,8 +35,8 @@ def build_profile(captures: Sequence[Capture]) -> Profile:
     launches, works = [launch for launch, _ in kept], [work for _, work in kept]
     builder = OpTableBuilder(_levels(works))
     labels = [_label(launch) for launch in launches]
-    builder.add(labels, _rows(works))
     number = builder.numbers(labels)
+    builder.add(labels, _rows(works, number))
     ops = builder.build()
     time_ps = int(ops.time_ps.sum(dtype=np.uint64))
     return Profile(
@@ -123,10 +123,14 @@ def _units(works: Sequence[LaunchWork]) -> tuple[ComputeUnit, ...]:
     return tuple(unit for unit in ComputeUnit if unit in used)
 
 
-def _rows(works: Sequence[LaunchWork]) -> OpRows:
-    """One row per launch; the table adds up those of one kernel."""
+def _rows(works: Sequence[LaunchWork], op: I64) -> OpRows:
+    """One row per launch, whose kernel is `op`; the table adds up those of one kernel.
+
+    Work that some launch of a kernel does not know is not known of the kernel: its time counts.
+    """
     units, levels = _units(works), _levels(works)
-    unit_flop = {u: _counts([w.flop.get(u) for w in works]) for u in units}
+    flop_known = in_all_launches(op, [w.flop_known for w in works])
+    unit_flop = {u: flop_known * _counts([w.flop.get(u) for w in works]) for u in units}
     traffic = {level: _counts([_bytes(w, level) for w in works]) for level in levels}
     time_ps = _times_ps(works)
     flop = np.zeros(len(works), np.uint64)
@@ -141,8 +145,9 @@ def _rows(works: Sequence[LaunchWork]) -> OpRows:
         traffic_bytes=traffic,
         traffic_known=np.array([bool(w.moved) for w in works], np.bool_),
         cost_known=np.array([bool(w.flop or w.moved) for w in works], np.bool_),
-        flop_known=np.array([bool(w.flop) and w.tensor.is_whole for w in works], np.bool_),
-        bytes_known=np.array([MemoryLevel.DRAM in w.moved for w in works], np.bool_),
+        flop_known=flop_known,
+        bytes_known=in_all_launches(op, [MemoryLevel.DRAM in w.moved for w in works]),
+        integer_ops=_known([w.opcodes.integer_ops for w in works]),
         unit_flop=unit_flop,
         unit_capacity_flop=_capacities(units, works, lambda w, unit: w.peak_flop_s.get(unit)),
         level_capacity_bytes=_capacities(levels, works, _peak_bytes_per_s),
@@ -150,7 +155,7 @@ def _rows(works: Sequence[LaunchWork]) -> OpRows:
 
 
 def _times_ps(works: Sequence[LaunchWork]) -> U64:
-    return _counts([None if w.time_ns is None else w.time_ns * _PS_PER_NS for w in works])
+    return _counts([None if w.time_ns is None else w.time_ns * PS_PER_NS for w in works])
 
 
 def _bytes(work: LaunchWork, level: MemoryLevel) -> float | None:
@@ -184,7 +189,7 @@ def _capacities(
 
 
 def _capacity(per_second: float | None, time_ns: float | None) -> float:
-    return np.nan if per_second is None or time_ns is None else per_second * time_ns / 1e9
+    return np.nan if per_second is None or time_ns is None else per_second * time_ns / NS_PER_S
 
 
 def _launch_table(
@@ -195,7 +200,7 @@ def _launch_table(
         op=number,
         detail=tuple(_detail(launch) for launch in launches),
         time_ps=_times_ps(works),
-        flop=np.array([sum(w.flop.values()) if w.flop else np.nan for w in works], np.float64),
+        flop=_known([w.total_flop for w in works]),
         traffic_bytes={level: _known([_bytes(w, level) for w in works]) for level in levels},
     )
 

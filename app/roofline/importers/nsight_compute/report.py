@@ -2,8 +2,8 @@
 
 Layout: NVIDIA Nsight Compute Customization Guide, "Report File Format". A file header, then blocks:
 a length, a block header (a message), and a payload of length-prefixed messages. Metric names are
-numbers into a table of strings that grows from block to block. Values are in base units.
-Sources (the kernels' code) are skipped without being copied.
+numbers into one table of strings, to which every block may add; a number may mean a string of a
+later block. Values are in base units. Sources (the kernels' code) are skipped without being copied.
 """
 
 import mmap
@@ -108,16 +108,21 @@ class _Reader:
         return self._entry + (error.offset if isinstance(error, DamagedError) else 0)
 
     def read(self) -> None:
-        """Fill `launches` and `session`."""
+        """Fill `launches` and `session`: all strings first, then what refers to them."""
         self._at = len(MAGIC)
         self._check_version(self._prefixed(len(self._data)))
+        blocks = []
         while self._at < len(self._data):
             block = self._block(self._prefixed(len(self._data)))
             end = self._at + block.payload_bytes
             if end > len(self._data):
                 self._entry = len(self._data)
                 raise DamagedError(0)
-            self._payload(block, end)
+            blocks.append((block, self._at))
+            self._at = end
+        for block, begin in blocks:
+            self._at = begin
+            self._payload(block, begin + block.payload_bytes)
 
     def _prefixed(self, end: int) -> bytes:
         """The length-prefixed bytes at the current place, which must end by `end`."""

@@ -3,20 +3,22 @@
 The arithmetic is that of NVIDIA's roofline charts and of the NERSC method (Yang, Kurth, Williams,
 "Hierarchical Roofline Analysis for GPUs", 2020). FLOPs count a multiply-add as two; packed half
 instructions work on two lanes, as in NVIDIA's charts since 2025.1 (twice what older ones show).
-Conversions, special functions and integer arithmetic are never counted.
+What the profiler's counters leave out comes from the opcode histogram. Conversions and special
+functions are never counted; integer operations are counted on their own.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from roofline.importers.nsight_compute.launches import Launch
+from roofline.importers.nsight_compute.opcodes import OpcodeWork, opcode_work
 from roofline.importers.nsight_compute.tensor import TensorWork, tensor_work
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import NS_PER_S
 
 Numbers = Mapping[str, float]
 
-NS_PER_S = 1e9
 SECTOR_BYTES = 32
 LINE_BYTES = 128
 _LEAST_PEAK, _HIGHEST_PEAK = 1e3, 1e21  # bytes or FLOPs per second
@@ -30,11 +32,6 @@ _FLOP_PER_LANE = {"add": 1, "mul": 1, "fma": 2}
 _COUNTERS = ("sm", "smsp")
 _SM_CLOCK = "sm__cycles_elapsed.avg.per_second"
 _SMSP_CLOCK = "smsp__cycles_elapsed.avg.per_second"
-_THREAD_OPCODES = (
-    "sass__thread_inst_executed_true_per_opcode_with_modifier_selective",
-    "sass__thread_inst_executed_true_per_opcode",
-)
-_HALF_OPCODES = {"HADD2": 2, "HMUL2": 2, "HFMA2": 4}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +102,9 @@ class LaunchWork:
     """What one launch did; nothing is zero that was not counted.
 
     `time_ns` is `None` for failed launches. `flop` holds the units that were counted, `peak_flop_s`
-    the peaks (FLOP/s) that the profiler measured at the launch's own clock. `half_from_opcodes`
-    says that fp16 comes from the opcode histogram; `partial` are units of which not every kind of
-    instruction was counted.
+    the peaks (FLOP/s) that the profiler measured at the launch's own clock, `clock_hz` that clock
+    of the SMs. `opcodes` is what the opcode histogram says, `by_opcode` the units that come from
+    it; `partial` are units of which not every kind of instruction was counted.
     """
 
     time_ns: float | None
@@ -115,7 +112,9 @@ class LaunchWork:
     peak_flop_s: Mapping[ComputeUnit, float]
     moved: Mapping[MemoryLevel, Moved]
     tensor: TensorWork
-    half_from_opcodes: bool
+    clock_hz: float | None = None
+    opcodes: OpcodeWork = field(default_factory=OpcodeWork)
+    by_opcode: frozenset[ComputeUnit] = field(default_factory=frozenset)
     partial: frozenset[ComputeUnit] = field(default_factory=frozenset)
 
     @property
@@ -123,24 +122,45 @@ class LaunchWork:
         """True if the profiler counted nothing, not even the time."""
         return self.time_ns is None and not self.flop and not self.moved
 
+    @property
+    def flop_known(self) -> bool:
+        """True if the launch's FLOPs are known: all of them, or more than none of what there is.
+
+        Zero by some of the counters is not zero: the launch may have used the units that were not
+        counted. What they may add to a positive number is for a note to say.
+        """
+        if not self.flop or not self.tensor.is_whole:
+            return False
+        units = {unit for unit, _, _ in _VECTOR_UNITS}
+        is_whole = units <= self.flop.keys() and self.tensor.operations is not None
+        return is_whole or any(self.flop.values())
+
+    @property
+    def total_flop(self) -> float | None:
+        """FLOPs of all units, `None` where they are not known."""
+        return sum(self.flop.values()) if self.flop_known else None
+
 
 def launch_work(launch: Launch) -> LaunchWork:
     """Time, FLOPs, bytes and peaks of `launch`."""
     numbers = launch.numbers
     time_ns = _time_ns(numbers)
     time_s = None if time_ns is None else time_ns / NS_PER_S
-    flop, partial = _vector_flop(numbers, time_s)
-    half = {} if ComputeUnit.VECTOR_FP16 in flop else _half_from_opcodes(launch)
+    counted, partial = _vector_flop(numbers, time_s)
+    opcodes = opcode_work(launch) or OpcodeWork()
+    listed = {u: flop for u, flop in opcodes.flop.items() if u not in counted or u in partial}
     clock = _first(numbers, [_SM_CLOCK, _SMSP_CLOCK])
     tensor = tensor_work(launch, time_s, clock)
     return LaunchWork(
         time_ns=time_ns,
-        flop={**flop, **half, **(tensor.operations or {})},
+        flop={**counted, **listed, **(tensor.operations or {})},
         peak_flop_s=dict(_peaks(numbers, clock, tensor)),
         moved=dict(_moved(numbers, time_s)),
         tensor=tensor,
-        half_from_opcodes=bool(half),
-        partial=frozenset(partial),
+        clock_hz=clock,
+        opcodes=opcodes,
+        by_opcode=frozenset(listed),
+        partial=frozenset(partial) - listed.keys(),
     )
 
 
@@ -196,22 +216,6 @@ def _instructions(numbers: Numbers, op: str, time_s: float | None) -> float | No
         return rate * clock * time_s
     rate = _first(numbers, [f"{name}.per_second" for name in names])
     return None if rate is None else rate * time_s
-
-
-def _half_from_opcodes(launch: Launch) -> dict[ComputeUnit, float]:
-    """Half-precision FLOPs by the opcode histogram; `.F32` opcodes convert and do not count."""
-    counts = next((launch.opcodes[n] for n in _THREAD_OPCODES if n in launch.opcodes), None)
-    if counts is None:
-        return {}
-    totals = {ComputeUnit.VECTOR_FP16: 0.0}
-    for opcode, count in counts.items():
-        name, *modifiers = opcode.split(".")
-        if name not in _HALF_OPCODES or "F32" in modifiers:
-            continue
-        is_brain = any(modifier.startswith("BF16") for modifier in modifiers)
-        unit = ComputeUnit.VECTOR_BF16 if is_brain else ComputeUnit.VECTOR_FP16
-        totals[unit] = totals.get(unit, 0.0) + count * _HALF_OPCODES[name]
-    return totals
 
 
 def _peaks(

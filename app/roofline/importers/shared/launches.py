@@ -1,7 +1,7 @@
 """Launches of kernels as tables: formats that list one launch per row share this.
 
-Launches of one name are one op; its row is their sum. A count that some launch does not know is 0
-in the op's sum and NaN in the launch's own row; formats say how many they did not know.
+Launches of one name are one op; its row is their sum. A count that some launch does not know is not
+known of the op either, whose time includes that launch; formats say how many they did not know.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel, main_level
-from roofline.model.op_columns import F64, I64, U64, OpColumns
+from roofline.model.op_columns import F64, I64, U64, Bools, OpColumns
 from roofline.model.profile import LaunchTable, OpTable, StepTable
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
@@ -78,15 +78,22 @@ def no_steps(levels: Sequence[MemoryLevel]) -> StepTable:
     )
 
 
+def in_all_launches(op: I64, known: Sequence[bool]) -> Bools:
+    """Per launch of `op`: whether every launch of that op is `known`."""
+    unknown = np.zeros(len(op) and int(op.max()) + 1, np.bool_)
+    np.logical_or.at(unknown, op, ~np.array(known, np.bool_))
+    return ~unknown[op]
+
+
 def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel]) -> OpRows:
     """The launches as rows of an op table; `label` says of which op each is."""
     units = _in_use(ComputeUnit, [launch.unit_flop for launch in launches])
     main = main_level(levels)
     time_ps = _whole([launch.time_ps for launch in launches])
-    flop = _whole([launch.flop for launch in launches])
+    flop_known = in_all_launches(label, [launch.flop is not None for launch in launches])
+    flop = flop_known * _whole([launch.flop for launch in launches])
     traffic = {lv: _whole([one.traffic_bytes.get(lv) for one in launches]) for lv in levels}
     has_bytes = np.array([bool(launch.traffic_bytes) for launch in launches], np.bool_)
-    has_main = np.array([main in launch.traffic_bytes for launch in launches], np.bool_)
     has_flop = np.array([launch.flop is not None for launch in launches], np.bool_)
     nothing = np.zeros(len(launches), np.uint64)
     return OpRows(
@@ -98,9 +105,11 @@ def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel])
         traffic_bytes=traffic,
         traffic_known=has_bytes,
         cost_known=has_flop | has_bytes,
-        flop_known=has_flop,
-        bytes_known=has_main,
-        unit_flop={u: _whole([one.unit_flop.get(u) for one in launches]) for u in units},
+        flop_known=flop_known,
+        bytes_known=in_all_launches(label, [main in one.traffic_bytes for one in launches]),
+        unit_flop={
+            u: flop_known * _whole([one.unit_flop.get(u) for one in launches]) for u in units
+        },
     )
 
 
