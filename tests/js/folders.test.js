@@ -14,10 +14,10 @@ const floorOf = (name) => FLOORS.findIndex((folders) => folders.includes(name.sp
 
 const modules = readdirSync(ROOT, { recursive: true }).filter((name) => name.endsWith(".js"));
 
-/** The modules that one module loads. */
+/** The modules that one module loads; imports in comments are of types. */
 function importsOf(name) {
   const text = readFileSync(join(ROOT, name), "utf-8");
-  return [...text.matchAll(/ from "(\.[^"]+)"/g)].map(([, path]) =>
+  return [...text.matchAll(/^[a-z}].* from "(\.[^"]+)"/gm)].map(([, path]) =>
     normalize(join(dirname(name), path)),
   );
 }

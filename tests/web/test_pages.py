@@ -77,6 +77,10 @@ def test_static_file_of_another_build_is_served_but_not_kept(client: Client):
     assert answer.headers["cache-control"] == "no-cache"
 
 
+# Imports of types stand in comments.
+IMPORT = re.compile(r'^[a-z}].* from "([^"]+)"', re.M)
+
+
 def modules() -> dict[str, str]:
     """The text of every module of the page, by its name under `static`."""
     static = assets_dir("static")
@@ -87,7 +91,7 @@ def modules() -> dict[str, str]:
 def test_modules_import_each_other_relatively(client: Client):
     static = client.app.state.static
     for name, text in modules().items():
-        for imported in re.findall(r'from "([^"]+)"', text):
+        for imported in IMPORT.findall(text):
             assert imported.startswith(("./", "../")), (name, imported)
             address = urljoin(static.url(name), imported)
             assert client.get(address).status_code == 200, (name, imported)
@@ -98,9 +102,9 @@ def test_preloads_of_a_profile_are_what_its_modules_import(client: Client, captu
     preloaded = re.findall(r'<link rel="modulepreload" href="([^"]+)"', html)
     static, wanted = client.app.state.static, set()
     todo = ["js/app/main.js", "js/app/profile-meta.js"]
-    while todo:  # found anew, by any "from" in the text
+    while todo:  # found anew
         name = todo.pop()
-        for imported in re.findall(r'from "([^"]+)"', modules()[name]):
+        for imported in IMPORT.findall(modules()[name]):
             found = normpath(f"{dirname(name)}/{imported}")
             if found not in wanted:
                 wanted.add(found)

@@ -6,11 +6,16 @@
 import { roofsOfDevice, unitIds } from "./peaks.js";
 import { withRoofs } from "./whatif.js";
 
+/** @import { Column, ComputeRoof, Measure, MemoryRoof, Page, Roofs } from "../types/page-data.js" */
+/** @import { DeviceList, KnownDevice } from "../types/device-list.js" */
+/** @import { Row, View } from "../types/model.js" */
+
 /** Further from its roof than this, an op waits for something else: that time stays as it is on other hardware. */
 export const LATENCY_EFFICIENCY = 0.05;
 const LEAST_PART = 1e-4; // a smaller part of an op's FLOPs does not make it that unit's
 
 export const MOST_DEVICES = 4;
+/** @type {readonly (readonly [token: string, dash: string])[]} */
 const STYLES = [
   ["--vs-1", "9px,4px"],
   ["--vs-2", "3px,3px"],
@@ -22,12 +27,12 @@ const STYLES = [
  * @typedef {object} Other one other device beside the profile's own
  * @property {string} id
  * @property {string} name
- * @property {any} device of the device list
+ * @property {KnownDevice} device
  * @property {string} token
  * @property {string} dash
- * @property {any} memory its main memory's roof; null: unknown
- * @property {any} compute its roof of the unit that is the main one here, else its own main one; null: unknown
- * @property {(number | null)[]} us lower bound per op and core; null: not known
+ * @property {MemoryRoof | null} memory its main memory's roof; null: unknown
+ * @property {ComputeRoof | null} compute its roof of the unit that is the main one here, else its own main one; null: unknown
+ * @property {Measure[]} us lower bound per op and core; null: not known
  * @property {number[]} bound index into `bounds` per op
  * @property {(string | null)[]} why the bound of an op is not known: "cost", "idle", "rate:<unit>" or "bandwidth"
  * @property {string[]} levels memory levels it has a roof for
@@ -36,34 +41,41 @@ const STYLES = [
  */
 
 /**
- * @param {any} page the page as shown
- * @param {any} list the device list
- * @param {string[]} ids of the device list; unknown ones are left out
+ * @param {Page} page as shown
+ * @param {DeviceList} list
+ * @param {readonly string[]} ids of the device list; unknown ones are left out
  * @returns {Other[]}
  */
 export function otherDevices(page, list, ids) {
   const devices = ids
-    .map((id) => list.devices.find((device) => device.id === id))
-    .filter(Boolean)
+    .flatMap((id) => list.devices.find((device) => device.id === id) ?? [])
     .slice(0, MOST_DEVICES);
   return devices.map((device, i) => otherDevice(page, list, device, STYLES[i]));
 }
 
 /** Which unit does the work of one that a device does not have: the same precision, only slower. */
+/** @type {Record<string, readonly string[]>} */
 const STAND_INS = {
   matrix_fp64: ["vector_fp64"],
   matrix_fp32: ["vector_fp32"],
   matrix_tf32: ["matrix_fp32", "vector_fp32"],
 };
 
-/** The roofs with the units that others stand in for. */
+/** @typedef {ComputeRoof & { standsFor: string[] }} RoofWithStandIns `standsFor`: units whose work it does */
+
+/**
+ * The roofs with the units that others stand in for.
+ * @param {Roofs} roofs
+ * @returns {{ compute: RoofWithStandIns[], memory: MemoryRoof[] }}
+ */
 function withStandIns({ compute, memory }) {
+  /** @param {string} unit */
   const has = (unit) => compute.some((roof) => roof.unit === unit || roof.covers.includes(unit));
   const missing = Object.entries(STAND_INS)
     .filter(([unit]) => !has(unit))
-    .map(([unit, others]) => [unit, others.find(has)]);
-  const standsFor = (roof) =>
-    missing.filter(([, other]) => other === roof.unit).map(([unit]) => unit);
+    .map(([unit, others]) => ({ unit, by: others.find(has) }));
+  /** @param {ComputeRoof} roof */
+  const standsFor = (roof) => missing.filter(({ by }) => by === roof.unit).map(({ unit }) => unit);
   return {
     memory,
     compute: compute.map((roof) => ({
@@ -74,18 +86,24 @@ function withStandIns({ compute, memory }) {
   };
 }
 
+/**
+ * @param {Page} page
+ * @param {DeviceList} list
+ * @param {KnownDevice} device
+ * @param {readonly [token: string, dash: string]} style
+ * @returns {Other}
+ */
 function otherDevice(page, list, device, [token, dash]) {
   const roofs = withStandIns(roofsOfDevice(page, list, device));
   const { columns } = withRoofs(page, roofs).ops;
-  const isMain = (roof) => roof.id === "hbm" || roof.id === "dram";
-  const memory = roofs.memory.find(isMain) ?? null;
+  const memory = roofs.memory.find(({ id }) => id === "hbm" || id === "dram") ?? null;
   const share = columns.roofline_efficiency_ratio;
   // Work that none of its roofs is about, as that of a memory it does not have, says nothing.
   const why = reasonsOf(page, roofs, memory).map(
     (reason, op) => reason ?? (share[op] === null ? "cost" : null),
   );
   const us = columns.self_time_per_core_us.map((self, op) =>
-    why[op] === null && self !== null ? self * share[op] : null,
+    why[op] === null ? product(self, share[op]) : null,
   );
   const main =
     roofs.compute.find((roof) => roof.unit === page.roofs.compute[0]?.unit) ??
@@ -108,15 +126,29 @@ function otherDevice(page, list, device, [token, dash]) {
   };
 }
 
-/** Units of this profile's work that another unit does there. */
+/** @param {Measure} a @param {Measure} b */
+const product = (a, b) => (a === null || b === null ? null : a * b);
+
+/**
+ * Units of this profile's work that another unit does there.
+ * @param {Page} page
+ * @param {RoofWithStandIns[]} compute
+ */
 function standInsOf(page, compute) {
-  const isUsed = (unit) => page.ops.columns[`${unit}_flop_rate_gflops`]?.some((rate) => rate > 0);
+  /** @param {string} unit */
+  const isUsed = (unit) =>
+    page.ops.columns[`${unit}_flop_rate_gflops`]?.some((rate) => (rate ?? 0) > 0);
   return compute.flatMap((roof) =>
     roof.standsFor.filter(isUsed).map((unit) => ({ unit, label: roof.label })),
   );
 }
 
-/** Why an op's lower bound is not known on a device with these roofs; null where it is. */
+/**
+ * Why an op's lower bound is not known on a device with these roofs; null where it is.
+ * @param {Page} page
+ * @param {Roofs} roofs
+ * @param {MemoryRoof | null} memory the main one
+ */
 function reasonsOf(page, roofs, memory) {
   const { columns, count } = page.ops;
   const units = unitIds(page).map((id) => ({
@@ -124,12 +156,14 @@ function reasonsOf(page, roofs, memory) {
     reason: `rate:${id}`,
     has: roofs.compute.some((roof) => roof.unit === id || roof.covers.includes(id)),
   }));
+  /** @param {number} op */
   const reason = (op) => {
-    const rate = columns.flop_rate_gflops[op];
-    const moved = columns.memory_bandwidth_gibs?.[op] ?? null;
+    const rate = columns.flop_rate_gflops[op] ?? 0;
+    const moved = columns.memory_bandwidth_gibs[op] ?? 0;
     if (columns.cost[op] === "idle") return "idle";
-    if (columns.cost[op] === "unknown" || !((rate ?? 0) > 0 || (moved ?? 0) > 0)) return "cost";
-    const missing = units.find(({ rates, has }) => !has && rates[op] > rate * LEAST_PART);
+    if (columns.cost[op] === "unknown" || !(rate > 0 || moved > 0)) return "cost";
+    const least = rate * LEAST_PART;
+    const missing = units.find(({ rates, has }) => !has && (rates?.[op] ?? 0) > least);
     if (missing) return missing.reason;
     if (rate > 0 && roofs.compute.length === 0) return "rate:";
     return moved > 0 && memory === null ? "bandwidth" : null;
@@ -140,7 +174,7 @@ function reasonsOf(page, roofs, memory) {
 /**
  * What one op would take at the same share of its roof; far from both roofs, what it waits for stays.
  * @param {number} selfUs measured
- * @param {number | null} efficiency share of the roof here
+ * @param {Measure} efficiency share of the roof here
  * @param {number} boundUs lower bound there
  */
 export function estimate(selfUs, efficiency, boundUs) {
@@ -150,6 +184,10 @@ export function estimate(selfUs, efficiency, boundUs) {
 }
 
 /**
+ * @typedef {{ ops: number, share: number, names: string[] }} LeftOut ops that are not counted for one reason
+ *
+ * @typedef {{ us: Measure[], bound: number[], why: (string | null)[] }} LowerBounds one entry per op
+ *
  * @typedef {object} Summary the program on one device, per core, over the ops whose bound is known there
  * @property {number} boundUs
  * @property {number} estimateUs
@@ -157,17 +195,18 @@ export function estimate(selfUs, efficiency, boundUs) {
  * @property {number} coveredShare of the view's time
  * @property {Map<number, number>} byBound lower-bound time by index into `bounds`
  * @property {{ ops: number, share: number }} changed ops that something else binds there
- * @property {Map<string, { ops: number, share: number, names: string[] }>} left ops that are not counted, by reason
+ * @property {Map<string, LeftOut>} left ops that are not counted, by reason
  */
 
 /**
- * @param {import("../state/model.js").View} view
- * @param {{ us: (number | null)[], bound: number[], why: (string | null)[] }} other
+ * @param {View} view
+ * @param {LowerBounds} other
  * @returns {Summary}
  */
 export function summarise(view, other) {
   const self = view.reader("self_time_per_core_us");
   const efficiency = view.reader("roofline_efficiency_ratio");
+  /** @type {Summary} */
   const found = {
     boundUs: 0,
     estimateUs: 0,
@@ -179,24 +218,35 @@ export function summarise(view, other) {
   };
   for (const row of view.rows) {
     const us = other.us[row.op];
-    if (us === null) leave(found.left, other.why[row.op] ?? "cost", row);
+    const selfUs = self(row);
+    if (us === null || selfUs === null) leave(found.left, other.why[row.op] ?? "cost", row);
     else {
       found.boundUs += us;
-      found.estimateUs += estimate(self(row), efficiency(row), us);
-      found.measuredUs += self(row);
-      found.coveredShare += row.share;
-      found.byBound.set(other.bound[row.op], (found.byBound.get(other.bound[row.op]) ?? 0) + us);
-      if (other.bound[row.op] !== row.bound) {
-        found.changed.ops += 1;
-        found.changed.share += row.share;
-      }
+      found.estimateUs += estimate(selfUs, efficiency(row), us);
+      found.measuredUs += selfUs;
+      cover(found, row, other.bound[row.op], us);
     }
   }
   return found;
 }
 
+/**
+ * @param {Summary} found
+ * @param {Row} row an op whose bound is known there
+ * @param {number} bound what binds it there
+ * @param {number} us its lower bound
+ */
+function cover(found, row, bound, us) {
+  found.coveredShare += row.share;
+  found.byBound.set(bound, (found.byBound.get(bound) ?? 0) + us);
+  if (bound === row.bound) return;
+  found.changed.ops += 1;
+  found.changed.share += row.share;
+}
+
 const MOST_NAMES = 3;
 
+/** @param {Summary["left"]} left @param {string} reason @param {Row} row */
 function leave(left, reason, row) {
   const one = left.get(reason) ?? { ops: 0, share: 0, names: [] };
   one.ops += 1;
@@ -205,26 +255,29 @@ function leave(left, reason, row) {
   left.set(reason, one);
 }
 
-/** The profile's own device in the same terms: the lower bound is self time × share of roof, at most all of it. */
+/**
+ * The profile's own device in the same terms: the lower bound is self time × share of roof, at most all of it.
+ * @param {Page} page
+ * @returns {LowerBounds}
+ */
 export function ownBounds(page) {
   const { columns, count } = page.ops;
   const efficiency = columns.roofline_efficiency_ratio;
-  const isKnown = (op) => efficiency[op] !== null && columns.self_time_per_core_us[op] !== null;
-  return {
-    us: Array.from({ length: count }, (_, op) =>
-      isKnown(op) ? columns.self_time_per_core_us[op] * efficiency[op] : null,
-    ),
-    bound: columns.bound_by,
-    why: Array.from({ length: count }, (_, op) =>
-      isKnown(op) ? null : columns.cost[op] === "idle" ? "idle" : "cost",
-    ),
-  };
+  const us = Array.from({ length: count }, (_, op) =>
+    product(columns.self_time_per_core_us[op], efficiency[op]),
+  );
+  const why = us.map((one, op) => {
+    if (one !== null) return null;
+    return columns.cost[op] === "idle" ? "idle" : "cost";
+  });
+  return { us, bound: columns.bound_by, why };
 }
 
 /**
  * The page with two columns per other device: its lower bound, and what binds there.
- * @param {any} page
+ * @param {Page} page
  * @param {Other[]} others
+ * @returns {Page}
  */
 export function withOthers(page, others) {
   if (others.length === 0) return page;
@@ -246,9 +299,17 @@ export function withOthers(page, others) {
   };
 }
 
+/** Column of the lower bound on a device. @param {string} id of the device */
 export const boundTimeId = (id) => `on_${id}_us`;
+/** Column of what binds on a device. @param {string} id of the device */
 export const bindsId = (id) => `on_${id}_bound`;
 
+/**
+ * @param {Other} other
+ * @param {Page} page
+ * @param {number} devices how many are compared with
+ * @returns {Column[]}
+ */
 function columnsOf({ id, name }, page, devices) {
   return [
     {
@@ -270,6 +331,7 @@ function columnsOf({ id, name }, page, devices) {
   ];
 }
 
+/** @param {Page} page @param {Other} other @param {number} op @param {number} here what binds it here */
 function bindsText({ bounds }, other, op, here) {
   if (other.us[op] === null) return null;
   const label = bounds[other.bound[op]].label;

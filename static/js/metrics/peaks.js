@@ -2,13 +2,11 @@
 
 import { GIB_PER_GB } from "./units.js";
 
-/**
- * @typedef {object} Choice
- * @property {string | null} dev id of a device of the device list; null: the profile's own peaks
- * @property {Readonly<Record<string, number>>} peaks set by hand: "compute" is the main rate, else a unit or a memory level
- *
- * @typedef {{ compute: any[], memory: any[] }} Roofs as the page data have them
- */
+/** @import { DeviceList, KnownDevice, KnownPeak } from "../types/device-list.js" */
+/** @import { ComputeRoof, DeviceField, LineStyle, MemoryRoof, Origin, Page, Roofs } from "../types/page-data.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+
+/** @typedef {Pick<ViewState, "dev" | "peaks">} Choice */
 
 const MAIN_LEVELS = ["hbm", "dram"];
 const SCRATCH = ["shared", "lds"];
@@ -16,49 +14,61 @@ const MORE_DASHES = ["dash", "dot", "dashdot", "longdash"];
 const BANDWIDTH = "_bandwidth_gibs";
 const RATE = "_flop_rate_gflops";
 
+/** @param {Pick<Page, "columns">} page @param {string} suffix @param {string[]} besides */
 const idsOf = (page, suffix, besides) =>
   page.columns
     .filter(({ id }) => id.endsWith(suffix))
     .map(({ id }) => id.slice(0, -suffix.length))
     .filter((id) => !besides.includes(id));
 
-/** Memory levels that have columns, outermost first. */
+/** Memory levels that have columns, outermost first. @param {Pick<Page, "columns">} page */
 export const levelIds = (page) => idsOf(page, BANDWIDTH, ["memory"]);
-/** Compute units that the profile's work is split by. */
+/** Compute units that the profile's work is split by. @param {Pick<Page, "columns">} page */
 export const unitIds = (page) => idsOf(page, RATE, ["model", ""]);
-/** The level that is the profile's main memory. */
-export const mainLevel = (page) =>
-  page.bounds.find((bound) => MAIN_LEVELS.includes(bound.level))?.level ?? "hbm";
+/** @param {string | undefined} level */
+const isMain = (level) => level !== undefined && MAIN_LEVELS.includes(level);
 
-/** Where the profile has what a device list calls `level`. */
+/** The level that is the profile's main memory. @param {Pick<Page, "bounds">} page */
+export const mainLevel = (page) => page.bounds.find(({ level }) => isMain(level))?.level ?? "hbm";
+
+/**
+ * Where the profile has what a device list calls `level`.
+ * @param {Pick<Page, "bounds">} page
+ * @param {string} level
+ */
 function ownLevel(page, level) {
-  if (MAIN_LEVELS.includes(level)) return mainLevel(page);
+  if (isMain(level)) return mainLevel(page);
   return SCRATCH.includes(level) && page.bounds.some((bound) => bound.level === "shared_l1")
     ? "shared_l1"
     : level;
 }
 
-function memoryRoof(page, id, gbs, origin, source) {
+/**
+ * The roof of one memory level, its ridge not known yet; null for a level that the profile does not have.
+ * @param {Pick<Page, "bounds">} page
+ * @param {string} id
+ * @param {number} gbs
+ * @param {{ origin: Origin, source: string }} from
+ * @returns {MemoryRoof | null}
+ */
+function memoryRoof(page, id, gbs, { origin, source }) {
   const like = page.bounds.find((bound) => bound.level === id);
-  return (
-    like && {
-      id,
-      label: like.label,
-      gbs,
-      gibs: gbs * GIB_PER_GB,
-      origin,
-      source,
-      token: like.token,
-      dash: like.dash,
-    }
-  );
+  if (!like) return null;
+  const { label, token, dash } = like;
+  const gibs = gbs * GIB_PER_GB;
+  return { id, label, gbs, gibs, ridge_flop_per_byte: null, origin, source, token, dash };
 }
 
+/** @param {Pick<Page, "bounds">} page @param {MemoryRoof[]} roofs */
 const inOrder = (page, roofs) => {
   const order = page.bounds.map((bound) => bound.level);
   return roofs.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
 };
 
+/**
+ * @param {Omit<ComputeRoof, keyof LineStyle>[]} roofs
+ * @returns {ComputeRoof[]}
+ */
 const styled = (roofs) =>
   roofs.map((roof, i) => ({
     ...roof,
@@ -66,7 +76,11 @@ const styled = (roofs) =>
     dash: i === 0 ? "solid" : MORE_DASHES[(i - 1) % MORE_DASHES.length],
   }));
 
-/** On a CPU the matrix products of a precision run on its vector unit. */
+/**
+ * On a CPU the matrix products of a precision run on its vector unit.
+ * @param {KnownDevice} device
+ * @param {string} unit
+ */
 function covers(device, unit) {
   const [kind, precision] = unit.split("_");
   return device.kind === "cpu" && ["fp32", "fp64"].includes(precision)
@@ -74,7 +88,12 @@ function covers(device, unit) {
     : [];
 }
 
-/** Where a number of the device list comes from, in words. */
+/**
+ * Where a number of the device list comes from, in words.
+ * @param {DeviceList} list
+ * @param {KnownDevice} device
+ * @param {KnownPeak} peak
+ */
 export function sourceText(list, device, { source, note }) {
   return [`${device.name}. ${list.sources[source]?.title ?? source}`, note]
     .filter(Boolean)
@@ -83,12 +102,13 @@ export function sourceText(list, device, { source, note }) {
 
 /**
  * A device's peaks as roofs of this page; levels that the profile does not have are left out.
- * @param {any} page
- * @param {any} list the device list
- * @param {any} device one of it
+ * @param {Pick<Page, "bounds">} page
+ * @param {DeviceList} list
+ * @param {KnownDevice} device
  * @returns {Roofs}
  */
 export function roofsOfDevice(page, list, device) {
+  /** @type {Origin} */
   const origin = device.id === "this-machine" ? "calibrated" : "catalogue";
   const compute = device.compute.map((peak) => ({
     id: peak.unit,
@@ -99,18 +119,23 @@ export function roofsOfDevice(page, list, device) {
     origin,
     source: sourceText(list, device, peak),
   }));
-  const memory = device.memory.map((peak) =>
-    memoryRoof(page, ownLevel(page, peak.level), peak.gbs, origin, sourceText(list, device, peak)),
-  );
-  return { compute: styled(compute), memory: inOrder(page, memory.filter(Boolean)) };
+  const memory = device.memory.flatMap((peak) => {
+    const from = { origin, source: sourceText(list, device, peak) };
+    return memoryRoof(page, ownLevel(page, peak.level), peak.gbs, from) ?? [];
+  });
+  return { compute: styled(compute), memory: inOrder(page, memory) };
 }
 
-/** The roofs that `choice` means on this page, and what in it this page does not know. */
+/**
+ * The roofs that `choice` means on this page, and what in it this page does not know.
+ * @param {Page} page
+ * @param {DeviceList | null} list
+ * @param {Choice} choice
+ */
 export function chosenRoofs(page, list, choice) {
-  const device =
-    choice.dev === null ? null : (list?.devices.find((one) => one.id === choice.dev) ?? null);
+  const device = list?.devices.find((one) => one.id === choice.dev) ?? null;
   const unknown = choice.dev !== null && device === null ? [choice.dev] : [];
-  let roofs = device ? roofsOfDevice(page, list, device) : page.roofs;
+  let roofs = list && device ? roofsOfDevice(page, list, device) : page.roofs;
   for (const [key, value] of Object.entries(choice.peaks)) {
     const next = withPeak(page, roofs, key, value);
     if (next) roofs = next;
@@ -119,56 +144,76 @@ export function chosenRoofs(page, list, choice) {
   return { roofs, device, unknown };
 }
 
-/** `roofs` with one peak set by hand; null for a key that means nothing here. */
+/** @type {{ origin: Origin, source: string }} */
+const BY_HAND = { origin: "user", source: "Set by you" };
+
+/**
+ * `roofs` with one peak set by hand; null for a key that means nothing here.
+ * @param {Page} page
+ * @param {Roofs} roofs
+ * @param {string} key
+ * @param {number} value
+ * @returns {Roofs | null}
+ */
 function withPeak(page, roofs, key, value) {
-  const set = { origin: "user", source: "Set by you" };
-  const level = ownLevel(page, key);
-  if (page.bounds.some((bound) => bound.level === level)) {
-    const roof = { ...memoryRoof(page, level, value, set.origin, set.source) };
-    return {
-      ...roofs,
-      memory: inOrder(page, [...roofs.memory.filter((one) => one.id !== level), roof]),
-    };
+  const memory = memoryRoof(page, ownLevel(page, key), value, BY_HAND);
+  if (memory) {
+    const others = roofs.memory.filter((one) => one.id !== memory.id);
+    return { ...roofs, memory: inOrder(page, [...others, memory]) };
   }
   const at = key === "compute" ? 0 : roofs.compute.findIndex((roof) => roof.unit === key);
   if (at < 0 && !unitIds(page).includes(key)) return null;
-  const before = roofs.compute[at];
+  return { ...roofs, compute: withRate(page, roofs.compute, at, key, value) };
+}
+
+/**
+ * @param {Page} page
+ * @param {ComputeRoof[]} compute
+ * @param {number} at index of the roof that changes; a missing one is added
+ * @param {string} key
+ * @param {number} gflops
+ */
+function withRate(page, compute, at, key, gflops) {
+  const isWhole = key === "compute";
   const blank = {
-    id: key === "compute" ? "peak" : key,
-    unit: key === "compute" ? null : key,
+    id: isWhole ? "peak" : key,
+    unit: isWhole ? null : key,
     covers: [],
     label: unitLabel(page, key),
   };
-  const roof = { ...(before ?? blank), ...set, gflops: value };
-  return {
-    ...roofs,
-    compute: styled(
-      before ? roofs.compute.map((one) => (one === before ? roof : one)) : [...roofs.compute, roof],
-    ),
-  };
+  const before = compute[at];
+  const roof = { ...(before ?? blank), ...BY_HAND, gflops };
+  return styled(before ? compute.map((one) => (one === before ? roof : one)) : [...compute, roof]);
 }
 
+/** @param {Page} page @param {string} key */
 const unitLabel = (page, key) =>
   page.columns.find(({ id }) => id === `${key}${RATE}`)?.label ?? "Compute";
 
-/** The key under which a roof is set by hand. */
+/**
+ * The key under which a roof is set by hand.
+ * @param {Roofs} roofs
+ * @param {ComputeRoof | MemoryRoof} roof
+ */
 export function keyOf(roofs, roof) {
-  if (roof.gbs !== undefined) return roof.id;
+  if ("gbs" in roof) return roof.id;
   return roof === roofs.compute[0] || !roof.unit ? "compute" : roof.unit;
 }
 
-/** True for keys of rates; the others are memory levels. */
+/** True for keys of rates; the others are memory levels. @param {string} key */
 export const isRateKey = (key) => key === "compute" || /^(matrix|vector)_/.test(key);
 
-/** True where anything but the profile's own peaks was chosen. */
+/** True where anything but the profile's own peaks was chosen. @param {Choice} choice */
 export const isWhatIf = ({ dev, peaks }) => dev !== null || Object.keys(peaks).length > 0;
 
+/** @param {DeviceField} field */
 const isPeakField = ({ id }) => /^peak_.*_(rate|bandwidth)$|_ridge_point$/.test(id);
 
 /**
  * The device's fields with these roofs in place of its own.
- * @param {any} page
+ * @param {Page} page
  * @param {Roofs} roofs memory roofs with their ridges
+ * @returns {DeviceField[]}
  */
 export function deviceFields(page, { compute, memory }) {
   const { fields, core_word: core } = page.device;
@@ -206,6 +251,7 @@ export function deviceFields(page, { compute, memory }) {
   return [...others.slice(0, at), ...peaks, ...others.slice(at)];
 }
 
+/** @type {Record<"gflops" | "gbs", Record<string, number>>} */
 const UNITS = {
   gflops: {
     "gflop/s": 1,

@@ -3,6 +3,8 @@
 
 import { deviceFields, levelIds, mainLevel, unitIds } from "./peaks.js";
 
+/** @import { Measure, MeasureId, OpColumns, Page, PageView, ProgramPoint, Roofs } from "../types/page-data.js" */
+
 const NOTHING = 1e-10; // a smaller divisor is none, as in the analysis
 const ROUNDING = 2e-5; // rates have six digits: a smaller rest of their sum is rounding
 
@@ -14,14 +16,18 @@ const ROUNDING = 2e-5; // rates have six digits: a smaller rest of their sum is 
  * @property {{ id: string, gflops: number, roof: number | null, isOwn: boolean }[]} units that work is split by
  * @property {{ id: string, gibs: number, code: number, isMain: boolean, isOwn: boolean }[]} levels
  * @property {boolean} none no peak is known at all
+ *
+ * @typedef {(id: MeasureId) => number} Get a rate, share or intensity of one op or program point; NaN where unknown
  */
 
+/** @param {number} part @param {number} whole */
 const ratio = (part, whole) => (Math.abs(whole) < NOTHING ? NaN : part / whole);
+/** @param {number} value @returns {Measure} */
 const known = (value) => (Number.isNaN(value) ? null : value);
 
 /**
- * @param {any} page the server's page data
- * @param {{ compute: any[], memory: any[] }} roofs
+ * @param {Page} page the server's page data
+ * @param {Roofs} roofs
  * @returns {Ceilings}
  */
 function ceilingsOf(page, roofs) {
@@ -30,7 +36,7 @@ function ceilingsOf(page, roofs) {
     memory: new Map(page.roofs.memory.map((roof) => [roof.id, roof.gbs])),
   };
   const units = unitIds(page).map((id) => {
-    const at = roofs.compute.findIndex((roof) => roof.unit === id || roof.covers?.includes(id));
+    const at = roofs.compute.findIndex((roof) => roof.unit === id || roof.covers.includes(id));
     const roof = roofs.compute[at];
     return {
       id,
@@ -62,14 +68,20 @@ function ceilingsOf(page, roofs) {
   };
 }
 
-/** What a profiler measured as the share of its own peak counts while that peak is the profile's. */
+/**
+ * What a profiler measured as the share of its own peak counts while that peak is the profile's.
+ * @param {boolean} isOwn
+ * @param {number} own
+ * @param {number} rate
+ * @param {number} peak
+ */
 function share(isOwn, own, rate, peak) {
   return isOwn && !Number.isNaN(own) ? own : ratio(rate, peak);
 }
 
 /**
  * Share of the most used compute peak, and which roof that is.
- * @param {(id: string) => number} get
+ * @param {Get} get
  * @param {Ceilings} ceilings
  * @returns {{ used: number, roof: number | null }}
  */
@@ -98,7 +110,11 @@ function computeUse(get, { units, main, isOfOneUnit, hasCompute }) {
   );
 }
 
-/** @returns {{ code: number, used: number, gibs: number, at: number }[]} share of each memory's peak; NaN without one */
+/**
+ * Share of each memory's peak; NaN without one.
+ * @param {Get} get
+ * @param {Ceilings} ceilings
+ */
 function memoryUses(get, { levels }) {
   return levels.map(({ id, gibs, code, isMain, isOwn }) => {
     const rate = get(`${id}_bandwidth_gibs`);
@@ -112,13 +128,13 @@ function memoryUses(get, { levels }) {
   });
 }
 
-/** The largest of what is known; NaN where nothing is. */
+/** The largest of what is known; NaN where nothing is. @param {number[]} values */
 const highest = (values) =>
   values.reduce((most, value) => (Number.isNaN(most) || value > most ? value : most), NaN);
 
 /**
  * The columns of one op or program point that follow from peaks.
- * @param {(id: string) => number} get its rates and intensities; NaN where unknown
+ * @param {Get} get
  * @param {Ceilings} ceilings
  */
 function measure(get, ceilings) {
@@ -144,13 +160,25 @@ function measure(get, ceilings) {
     roofline_efficiency_ratio: known(efficiency),
     compute_efficiency_ratio: known(compute.used),
     memory_utilisation_ratio: known(memory),
-    ...(ceilings.units.length > 0 ? { compute_unit: compute.roof } : {}),
+    compute_unit: compute.roof,
   };
 }
 
+/**
+ * Only where work is split by compute unit do the data have the roof of each op.
+ * @template T
+ * @param {Ceilings} ceilings
+ * @param {T} value
+ */
+const unitOnly = ({ units }, value) => (units.length > 0 ? { compute_unit: value } : {});
+
 const UNPLACED = { bound_by: 0, attainable_gflops: null, roofline_efficiency_ratio: null };
 
-/** A program is placed by hardware counters only where both compute and memory were counted. */
+/**
+ * A program is placed by hardware counters only where both compute and memory were counted.
+ * @param {Get} get
+ * @param {Ceilings} ceilings
+ */
 function measureCounters(get, ceilings) {
   const found = measure(get, {
     ...ceilings,
@@ -164,42 +192,64 @@ function measureCounters(get, ceilings) {
   };
 }
 
-const number = (value) => value ?? NaN;
-
+/**
+ * @param {ProgramPoint} point
+ * @param {number} index
+ * @param {Ceilings} ceilings
+ * @returns {ProgramPoint}
+ */
 function measurePoint(point, index, ceilings) {
-  const get = (id) => number(point[id]);
+  /** @type {Get} */
+  const get = (id) => point[id] ?? NaN;
   const isCounters = point.scope === "total_hw" && index > 0;
-  return { ...point, ...(isCounters ? measureCounters(get, ceilings) : measure(get, ceilings)) };
+  const found = isCounters ? measureCounters(get, ceilings) : measure(get, ceilings);
+  const { compute_unit: unit, ...measured } = found;
+  return { ...point, ...measured, ...unitOnly(ceilings, unit) };
 }
 
-/** Self time beyond what the roof needs; unknown above the roof. */
-function savings(selfTime, efficiency) {
-  return selfTime.map((us, i) =>
-    us != null && efficiency[i] !== null && efficiency[i] <= 1 ? us * (1 - efficiency[i]) : null,
-  );
-}
+/**
+ * Self time beyond what the roof needs; unknown above the roof.
+ * @param {Measure} us
+ * @param {Measure} efficiency
+ */
+const savingOf = (us, efficiency) =>
+  us === null || efficiency === null || efficiency > 1 ? null : us * (1 - efficiency);
 
+/**
+ * @param {OpColumns} columns
+ * @param {number} count
+ * @param {Ceilings} ceilings
+ * @returns {OpColumns}
+ */
 function measureOps(columns, count, ceilings) {
   const rows = Array.from({ length: count }, (_, i) =>
-    measure((id) => number(columns[id]?.[i]), ceilings),
+    measure((id) => columns[id]?.[i] ?? NaN, ceilings),
   );
-  const changed = Object.fromEntries(
-    Object.keys(rows[0] ?? {}).map((id) => [id, rows.map((row) => row[id])]),
-  );
-  const saving =
-    rows.length === 0
-      ? {}
-      : {
-          saving_per_core_us: savings(
-            columns.self_time_per_core_us,
-            changed.roofline_efficiency_ratio,
-          ),
-        };
-  return { ...columns, ...changed, ...saving };
+  const units = rows.map((row) => row.compute_unit);
+  return {
+    ...columns,
+    bound_by: rows.map((row) => row.bound_by),
+    bottleneck_intensity: rows.map((row) => row.bottleneck_intensity),
+    attainable_gflops: rows.map((row) => row.attainable_gflops),
+    roofline_efficiency_ratio: rows.map((row) => row.roofline_efficiency_ratio),
+    compute_efficiency_ratio: rows.map((row) => row.compute_efficiency_ratio),
+    memory_utilisation_ratio: rows.map((row) => row.memory_utilisation_ratio),
+    ...unitOnly(ceilings, units),
+    saving_per_core_us: rows.map((row, i) =>
+      savingOf(columns.self_time_per_core_us[i], row.roofline_efficiency_ratio),
+    ),
+  };
 }
 
+/**
+ * @param {PageView} view
+ * @param {OpColumns} columns
+ * @param {Ceilings} ceilings
+ * @returns {PageView}
+ */
 function viewOf(view, columns, ceilings) {
   const time = view.total_time_per_core_us;
+  /** @param {Measure} us */
   const shareOf = (us) => (us === null || !time ? null : us / time);
   return {
     ...view,
@@ -213,8 +263,9 @@ function viewOf(view, columns, ceilings) {
 
 /**
  * The same page under other roofs; rates, times and everything else that was measured stay.
- * @param {any} page the server's page data
- * @param {{ compute: any[], memory: any[] }} roofs as the page data have them; ridges are filled in
+ * @param {Page} page the server's page data
+ * @param {Roofs} roofs ridges are filled in
+ * @returns {Page}
  */
 export function withRoofs(page, roofs) {
   const ceilings = ceilingsOf(page, roofs);
@@ -233,8 +284,9 @@ export function withRoofs(page, roofs) {
       bound.kind === "none" ? { ...bound, label: noPeak } : bound,
     ),
     ops: { ...page.ops, columns },
-    views: Object.fromEntries(
-      Object.entries(page.views).map(([name, view]) => [name, viewOf(view, columns, ceilings)]),
-    ),
+    views: {
+      in: viewOf(page.views.in, columns, ceilings),
+      out: viewOf(page.views.out, columns, ceilings),
+    },
   };
 }

@@ -35,7 +35,7 @@ export function segmentNodes(segments, onFollow) {
 
 /**
  * @param {{ headline: any[], lead: any[] }} verdict
- * @param {import("../text/provenance.js").Provenance | undefined} provenance of FLOPs and bytes; undefined where none are known
+ * @param {import("../types/page-data.js").Provenance | undefined} provenance of FLOPs and bytes; undefined where none are known
  * @param {(filter: Record<string, unknown>) => void} onFollow
  */
 export function showVerdict(verdict, provenance, onFollow) {

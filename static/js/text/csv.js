@@ -19,7 +19,7 @@ export function toCsv(header, rows) {
   return [header, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
 }
 
-/** A name that every file system takes. */
+/** A name that every file system takes. @param {...string} parts */
 export function fileName(...parts) {
   const joined = parts
     .join("-")

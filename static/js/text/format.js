@@ -1,5 +1,7 @@
 // Numbers to text. Pure. Missing is "–" and never 0; three significant digits, integer digits always kept.
 
+/** @import { Maybe, Value } from "../types/page-data.js" */
+
 /** Shown for "not measured". */
 export const DASH = "–";
 const SPACE = "\u00a0"; // between a number and its unit: never broken over two lines
@@ -8,7 +10,11 @@ const NARROW = "\u202f"; // before a percent sign
 const formatters = [];
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** A number with so many decimals, thousands grouped. */
+/**
+ * A number with so many decimals, thousands grouped.
+ * @param {number} decimals
+ * @param {number} value
+ */
 function fixed(decimals, value) {
   formatters[decimals] ??= new Intl.NumberFormat("en-GB", {
     minimumFractionDigits: decimals,
@@ -18,7 +24,7 @@ function fixed(decimals, value) {
 }
 
 /**
- * @param {number | null | undefined} value
+ * @param {Maybe} value
  * @param {number} [digits] significant digits
  * @returns {string}
  */
@@ -30,11 +36,16 @@ export function significant(value, digits = 3) {
   return fixed(Math.min(6, Math.max(0, digits - 1 - exponent)), value);
 }
 
-/** The exponent after rounding, so that 9.996 is treated as 10.0. */
+/**
+ * The exponent after rounding, so that 9.996 is treated as 10.0.
+ * @param {number} value
+ * @param {number} digits
+ */
 function exponentOf(value, digits) {
   return Number(value.toExponential(Math.max(0, digits - 1)).split("e")[1]);
 }
 
+/** @param {number} value */
 function scientific(value) {
   const [mantissa, exponent] = value.toExponential(1).split("e");
   const raised = [...exponent.replace("+", "")].map((c) =>
@@ -43,14 +54,21 @@ function scientific(value) {
   return `${mantissa}${SPACE}×${SPACE}10${raised.join("")}`;
 }
 
-/** A whole number, grouped. */
+/**
+ * A whole number, grouped.
+ * @param {Maybe} value
+ */
 export function count(value) {
   return value == null ? DASH : fixed(0, value);
 }
 
+/** @type {Intl.NumberFormat | undefined} */
 let statedFormat;
 
-/** A stated number, such as a peak: as many digits as it has, up to five, "918" and "1525.5". */
+/**
+ * A stated number, such as a peak: as many digits as it has, up to five, "918" and "1525.5".
+ * @param {number} value
+ */
 export function stated(value) {
   statedFormat ??= new Intl.NumberFormat("en-GB", {
     maximumSignificantDigits: 5,
@@ -59,6 +77,9 @@ export function stated(value) {
   return statedFormat.format(value);
 }
 
+/** @typedef {readonly [number, string]} Step factor and prefix or unit */
+
+/** @type {readonly Step[]} */
 const FLOP_STEPS = [
   [1e6, "P"],
   [1e3, "T"],
@@ -67,16 +88,33 @@ const FLOP_STEPS = [
   [1e-6, "k"],
 ];
 
-/** GFLOP/s in, "139 TFLOP/s" out; `write` puts down the number. */
+/**
+ * The first step that a value reaches, allowing for rounding; the last for smaller ones.
+ * @param {readonly Step[]} steps
+ * @param {number} value
+ */
+const stepOf = (steps, value) =>
+  steps.find(([step]) => value >= step * 0.9995) ?? steps[steps.length - 1];
+
+/**
+ * GFLOP/s in, "139 TFLOP/s" out.
+ * @param {Maybe} gflops
+ * @param {number} [digits]
+ * @param {(value: number, digits: number) => string} [write] puts down the number
+ */
 export function flopRate(gflops, digits = 3, write = significant) {
   if (gflops == null) return DASH;
   if (gflops === 0) return `0${SPACE}FLOP/s`;
-  const [factor, prefix] =
-    FLOP_STEPS.find(([step]) => gflops >= step * 0.9995) ?? FLOP_STEPS.at(-1);
+  const [factor, prefix] = stepOf(FLOP_STEPS, gflops);
   return `${write(gflops / factor, digits)}${SPACE}${prefix}FLOP/s`;
 }
 
-/** GiB/s in; from 10 TiB/s on as TiB/s, below 0.1 GiB/s as MiB/s. */
+/**
+ * GiB/s in; from 10 TiB/s on as TiB/s, below 0.1 GiB/s as MiB/s.
+ * @param {Maybe} gibs
+ * @param {number} [digits]
+ * @param {(value: number, digits: number) => string} [write] puts down the number
+ */
 export function bandwidth(gibs, digits = 3, write = significant) {
   if (gibs == null) return DASH;
   if (gibs >= 10_235) return `${write(gibs / 1024, digits)}${SPACE}TiB/s`;
@@ -84,6 +122,7 @@ export function bandwidth(gibs, digits = 3, write = significant) {
   return `${write(gibs, digits)}${SPACE}GiB/s`;
 }
 
+/** @type {readonly Step[]} */
 const TIME_STEPS = [
   [1e6, "s"],
   [1e3, "ms"],
@@ -91,17 +130,21 @@ const TIME_STEPS = [
   [1e-3, "ns"],
 ];
 
-/** Microseconds in, "21.2 ms" out. */
+/**
+ * Microseconds in, "21.2 ms" out.
+ * @param {Maybe} us
+ * @param {number} [digits]
+ */
 export function duration(us, digits = 3) {
   if (us == null) return DASH;
   if (us === 0) return `0${SPACE}s`;
-  const [factor, unit] = TIME_STEPS.find(([step]) => us >= step * 0.9995) ?? TIME_STEPS.at(-1);
+  const [factor, unit] = stepOf(TIME_STEPS, us);
   return `${significant(us / factor, digits)}${SPACE}${unit}`;
 }
 
 /**
  * A ratio as percent. From 1,000 % on a multiple reads better ("278×").
- * @param {number | null | undefined} ratio
+ * @param {Maybe} ratio
  * @param {number} [digits] decimals: one in tables, none in prose
  */
 export function percent(ratio, digits = 1) {
@@ -112,11 +155,15 @@ export function percent(ratio, digits = 1) {
   return `${fixed(value === 0 || value >= 99.95 ? 0 : digits, value)}${NARROW}%`;
 }
 
-/** FLOP per byte. */
+/**
+ * FLOP per byte.
+ * @param {Maybe} value
+ */
 export function intensity(value) {
   return value == null ? DASH : `${significant(value)}${SPACE}FLOP/B`;
 }
 
+/** @type {readonly Step[]} */
 const BYTE_STEPS = [
   [2 ** 40, "TiB"],
   [2 ** 30, "GiB"],
@@ -124,35 +171,46 @@ const BYTE_STEPS = [
   [2 ** 10, "KiB"],
 ];
 
-/** Bytes in, "1.41 MiB" out. */
+/**
+ * Bytes in, "1.41 MiB" out.
+ * @param {Maybe} value
+ */
 export function bytes(value) {
   if (value == null) return DASH;
   const step = BYTE_STEPS.find(([size]) => value >= size);
   return step ? `${significant(value / step[0])}${SPACE}${step[1]}` : `${count(value)}${SPACE}B`;
 }
 
-/** 1e9 and its like by prefix: "2.15 G", with a unit. */
+/** @type {readonly Step[]} */
+const PREFIXES = [
+  [1e15, "P"],
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+
+/**
+ * 1e9 and its like by prefix: "2.15 G", with a unit.
+ * @param {Maybe} value
+ * @param {string} unit
+ */
 function prefixed(value, unit) {
   if (value == null) return DASH;
-  const [factor, prefix] = [
-    [1e15, "P"],
-    [1e12, "T"],
-    [1e9, "G"],
-    [1e6, "M"],
-    [1e3, "k"],
-  ].find(([step]) => value >= step * 0.9995) ?? [1, ""];
+  const [factor, prefix] = PREFIXES.find(([step]) => value >= step * 0.9995) ?? [1, ""];
   return `${significant(value / factor)}${SPACE}${prefix}${unit}`;
 }
 
-/** A number of FLOPs, "2.15 GFLOP". */
+/** A number of FLOPs, "2.15 GFLOP". @param {Maybe} value */
 export const flops = (value) => prefixed(value, "FLOP");
-/** Bytes by powers of ten, as FLOPs are: "20.7 MB". */
+/** Bytes by powers of ten, as FLOPs are: "20.7 MB". @param {Maybe} value */
 export const decimalBytes = (value) => prefixed(value, "B");
 
-/** An ISO date as "11 Mar 2025, 20:14 UTC". */
+/** An ISO date as "11 Mar 2025, 20:14 UTC". @param {string | null | undefined} iso */
 export function dateTime(iso) {
   const date = new Date(iso ?? NaN);
   if (Number.isNaN(date.getTime())) return DASH;
+  /** @type {Intl.DateTimeFormatOptions} */
   const options = {
     day: "numeric",
     month: "short",
@@ -164,15 +222,16 @@ export function dateTime(iso) {
   return `${date.toLocaleString("en-GB", options)} UTC`;
 }
 
-/** A peak rate, GFLOP/s in. */
+/** A peak rate, GFLOP/s in. @param {Maybe} gflops */
 export const peakRate = (gflops) => flopRate(gflops, 5, stated);
-/** A peak bandwidth, GiB/s in. */
+/** A peak bandwidth, GiB/s in. @param {Maybe} gibs */
 export const peakBandwidth = (gibs) => bandwidth(gibs, 5, stated);
 
-/** A peak bandwidth as data sheets write it, GB/s (1e9) in. */
+/** A peak bandwidth as data sheets write it, GB/s (1e9) in. @param {number} gbs */
 export const sheetBandwidth = (gbs) =>
   gbs >= 10_000 ? `${stated(gbs / 1000)}${SPACE}TB/s` : `${stated(gbs)}${SPACE}GB/s`;
 
+/** @type {Record<string, (value: number, digits?: number) => string>} */
 const WITH_UNIT = {
   count,
   bytes,
@@ -182,33 +241,43 @@ const WITH_UNIT = {
   flop_per_byte: intensity,
   ratio: (value) => percent(value),
   number: significant,
-  gbs: (value) => (value == null ? DASH : `${significant(value)}${SPACE}GB/s`),
+  gbs: (value) => `${significant(value)}${SPACE}GB/s`,
 };
 
 /**
  * A value with its unit, in the prefix that reads best.
- * @param {unknown} value
+ * @param {Value | undefined} value
  * @param {string} unit a unit of the page data
  * @param {number} [digits] significant digits, where the unit takes them
  */
 export function quantity(value, unit, digits) {
   if (value == null || value === "") return DASH;
-  return typeof value === "number" && WITH_UNIT[unit]
-    ? WITH_UNIT[unit](value, digits)
-    : String(value);
+  const write = WITH_UNIT[unit];
+  return typeof value === "number" && write ? write(value, digits) : String(value);
 }
 
 /**
  * How one table column writes its numbers: one unit for all rows, named once in the header.
  * @typedef {object} ColumnScale
  * @property {string} unit shown in the header; "" when the values say it themselves
- * @property {(value: number | null) => string} text
+ * @property {(value: Value | undefined) => string} text what is no number is written as it is
  */
 
-const scaled = (factor, unit) => ({
+/**
+ * @param {string} unit
+ * @param {(value: number) => string} write
+ * @returns {ColumnScale}
+ */
+const written = (unit, write) => ({
   unit,
-  text: (value) => (value == null ? DASH : significant(value / factor)),
+  text: (value) => {
+    if (value == null || value === "") return DASH;
+    return typeof value === "number" ? write(value) : value;
+  },
 });
+
+/** @param {number} factor @param {string} unit */
+const scaled = (factor, unit) => written(unit, (value) => significant(value / factor));
 
 /**
  * @param {string} unit a unit of the page data
@@ -232,12 +301,12 @@ export function columnScale(unit, largest) {
     case "flop_per_byte":
       return scaled(1, "FLOP/B");
     case "bytes":
-      return { unit: "", text: bytes };
+      return written("", bytes);
     case "ratio":
-      return { unit: "", text: (value) => percent(value) };
+      return written("", (value) => percent(value));
     case "count":
-      return { unit: "", text: count };
+      return written("", count);
     default:
-      return { unit: "", text: (value) => (value == null || value === "" ? DASH : String(value)) };
+      return written("", String);
   }
 }

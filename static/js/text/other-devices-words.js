@@ -4,7 +4,16 @@ import { bytes, count, percent } from "./format.js";
 import { unitIds } from "../metrics/peaks.js";
 import { counted } from "./words.js";
 
-/** "HBM 66 % · compute 34 %". */
+/** @import { Bound } from "../types/page-data.js" */
+/** @import { DeviceList, KnownDevice } from "../types/device-list.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { LeftOut, Other, Summary } from "../metrics/other-devices.js" */
+
+/**
+ * "HBM 66 % · compute 34 %".
+ * @param {Pick<Summary, "byBound" | "boundUs">} summary
+ * @param {readonly Bound[]} bounds
+ */
 export function limitsText({ byBound, boundUs }, bounds) {
   if (!(boundUs > 0)) return "–";
   return [...byBound]
@@ -14,15 +23,17 @@ export function limitsText({ byBound, boundUs }, bounds) {
     .join(" · ");
 }
 
+/** @param {Model} model @param {string} unit */
 const unitLabel = (model, unit) => model.column(`${unit}_flop_rate_gflops`)?.label ?? unit;
 
 /**
  * Which operations are not counted, and why: they keep nothing, so neither time has them.
- * @param {import("../metrics/other-devices.js").Summary} summary
- * @param {any} model
+ * @param {Summary} summary
+ * @param {Model} model
  * @param {readonly string[]} [absent] compute units that the device is known not to have
  */
 export function leftText({ left }, model, absent = []) {
+  /** @param {LeftOut} one */
   const ops = (one) =>
     `${counted(one.ops, count(one.ops), "operation")} (${percent(one.share)} of the time: ${one.names.join(", ")}${one.ops > one.names.length ? " …" : ""})`;
   const parts = [...left].map(([reason, one]) => {
@@ -37,7 +48,7 @@ export function leftText({ left }, model, absent = []) {
   return parts.join(" ");
 }
 
-/** @param {{ other: import("../metrics/other-devices.js").Other, summary: import("../metrics/other-devices.js").Summary, model: any, list: any }} options */
+/** @param {{ other: Other, summary: Summary, model: Model, list: DeviceList | null }} options */
 export function deviceNotes({ other, summary, model, list }) {
   const { device } = other;
   return [
@@ -52,15 +63,22 @@ export function deviceNotes({ other, summary, model, list }) {
   ].filter(Boolean);
 }
 
+/** @param {KnownDevice} device @param {Model} model @param {DeviceList | null} list */
 function memoryText(device, model, list) {
-  const here = list.devices.find(({ id }) => id === model.device.part?.id)?.memory_bytes ?? null;
+  const here = list?.devices.find(({ id }) => id === model.device.part?.id)?.memory_bytes ?? null;
   if (device.memory_bytes === null || here === null || device.memory_bytes >= here) return "";
   return `Less memory: ${bytes(device.memory_bytes)} instead of ${bytes(here)}, so the program may not fit.`;
 }
 
-/** Traffic of a memory whose bandwidth there nobody knows bounds nothing there. */
+/**
+ * Traffic of a memory whose bandwidth there is not known bounds nothing there.
+ * @param {Other} other
+ * @param {Model} model
+ */
 function levelsText({ levels }, model) {
-  const isCounted = (id) => model.ops.columns[`${id}_bandwidth_gibs`]?.some((value) => value > 0);
+  /** @param {string} id */
+  const isCounted = (id) =>
+    model.ops.columns[`${id}_bandwidth_gibs`]?.some((value) => (value ?? 0) > 0);
   const missing = model.levels
     .filter(({ id, roof }, i) => i > 0 && roof && !levels.includes(id) && isCounted(id))
     .map(({ label }) => label);
@@ -69,7 +87,11 @@ function levelsText({ levels }, model) {
     : `No bandwidth is known there for ${missing.join(", ")}: that traffic bounds nothing.`;
 }
 
-/** FLOPs that nobody split by precision count as the other device's main rate. */
+/**
+ * FLOPs that are not split by precision count as the other device's main rate.
+ * @param {Other} other
+ * @param {Model} model
+ */
 function precisionText({ whole }, model) {
   if (unitIds(model).length > 0 || whole === null) return "";
   return `Precisions are not in the profile: all FLOPs are held against ${whole.label}.`;

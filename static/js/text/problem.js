@@ -57,6 +57,7 @@ export function problemFromAnswer(status, text, reference = "") {
   });
 }
 
+/** @param {string} text */
 function parse(text) {
   try {
     return JSON.parse(text);

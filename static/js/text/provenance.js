@@ -1,5 +1,8 @@
 // Whether FLOPs and bytes were counted, modelled or estimated: one quiet word where rates are shown. Pure.
 
+/** @import { Obtained, Provenance } from "../types/page-data.js" */
+
+/** @type {Record<Obtained, string>} */
 const MEANINGS = {
   measured: "counted by the hardware while the program ran",
   modelled: "computed by the compiler’s cost model, not counted by the hardware",
@@ -8,11 +11,14 @@ const MEANINGS = {
 };
 
 /** Worth a word beside every rate: the others are the usual case, and said once. */
+/** @type {ReadonlySet<Obtained>} */
 const TOLD = new Set(["measured", "estimated"]);
 
-/** @typedef {{ flop: string, bytes: string }} Provenance */
-
-/** "estimated" for a column of rates, "" where nothing needs saying. @param {Provenance | undefined} provenance */
+/**
+ * "estimated" for a column of rates, "" where nothing needs saying.
+ * @param {Provenance | undefined} provenance
+ * @param {string} columnId
+ */
 export function rateWord(provenance, columnId) {
   if (!provenance) return "";
   if (/^((matrix|vector)_\w+_|model_)?flop_rate_gflops$/.test(columnId))
@@ -20,12 +26,14 @@ export function rateWord(provenance, columnId) {
   return /_bandwidth_gibs$/.test(columnId) ? told(provenance.bytes) : "";
 }
 
+/** @param {Obtained} kind */
 const told = (kind) => (TOLD.has(kind) ? kind : "");
 
 /** "FLOPs and bytes measured", with what that means. @param {Provenance | undefined} provenance */
 export function countsText(provenance) {
   if (!provenance?.flop) return null;
   const { flop, bytes } = provenance;
+  /** @param {string} what @param {Obtained} kind */
   const meaning = (what, kind) => `${what} are ${MEANINGS[kind] ?? kind}.`;
   return flop === bytes
     ? { text: `FLOPs and bytes ${flop}`, meaning: meaning("FLOPs and bytes", flop) }

@@ -27,6 +27,7 @@ export function relativeTime(iso, now) {
   });
 }
 
+/** @param {Date} date */
 function startOfDay(date) {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }

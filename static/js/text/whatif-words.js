@@ -4,17 +4,34 @@ import { count, duration, peakRate, percent, sheetBandwidth } from "./format.js"
 import { isRateKey } from "../metrics/peaks.js";
 import { counted } from "./words.js";
 
+/** @import { Bound, Measure, ProgramPoint, Segment, Verdict } from "../types/page-data.js" */
+/** @import { KnownDevice } from "../types/device-list.js" */
+/** @import { Infeed, Model, View } from "../types/model.js" */
+/** @import { PeaksByKey } from "../types/view-state.js" */
+
+/** @param {string} text @returns {Segment} */
 const plain = (text) => ({ text, style: "plain" });
+/** @param {string} text @returns {Segment} */
 const strong = (text) => ({ text, style: "strong" });
 
-/** "compute-bound", in its colour; "without a known bound" where nothing binds. */
+/**
+ * "compute-bound", in its colour; "without a known bound" where nothing binds.
+ * @param {Bound | undefined} bound
+ * @returns {Segment}
+ */
 function boundSegment(bound) {
   if (!bound || bound.kind === "none") return plain("without a known bound");
   return { text: `${bound.label}-bound`, style: "bound", token: bound.token };
 }
 
-/** "H100 SXM5 80GB", "H100 with HBM at 1.2 TB/s", "compute at 989 TFLOP/s". */
+/**
+ * "H100 SXM5 80GB", "H100 with HBM at 1.2 TB/s", "compute at 989 TFLOP/s".
+ * @param {Model} model
+ * @param {KnownDevice | null} device
+ * @param {PeaksByKey} peaks
+ */
 function peaksText(model, device, peaks) {
+  /** @param {string} key */
   const label = (key) =>
     model.roofs.memory.find(({ id }) => id === key)?.label ??
     model.roofs.compute.find((roof) => roof.unit === key)?.label ??
@@ -27,11 +44,19 @@ function peaksText(model, device, peaks) {
   return [device?.name, set].filter(Boolean).join(" with ");
 }
 
-/** Small shares keep a decimal: two roofs may differ by less than a percent. */
-const shareText = (share) => percent(share, share < 0.1 ? 1 : 0);
+/** Small shares keep a decimal: two roofs may differ by less than a percent. @param {Measure} share */
+const shareText = (share) => percent(share, share !== null && share < 0.1 ? 1 : 0);
 
-/** Ops that something else binds, and the time they could save altogether; ops above their roof save nothing. */
+/** @typedef {{ ops: number, share: number, saving: number, ownSaving: number }} Change */
+
+/**
+ * Ops that something else binds, and the time they could save altogether; ops above their roof save nothing.
+ * @param {View} view
+ * @param {View} ownView
+ * @returns {Change}
+ */
 function compare(view, ownView) {
+  /** @param {View} one */
   const saving = (one) => {
     const read = one.reader("saving_per_core_us");
     return one.rows.reduce((sum, row) => sum + (read(row) ?? 0), 0);
@@ -47,12 +72,12 @@ function compare(view, ownView) {
 
 /**
  * @param {object} options
- * @param {import("../state/model.js").Model} options.model under the chosen peaks
- * @param {import("../state/model.js").Model} options.ownModel under the profile's own peaks
- * @param {"in" | "out"} options.infeed
- * @param {any} options.device the chosen one; null: the profile's own
- * @param {Readonly<Record<string, number>>} options.peaks set by hand
- * @returns {{ headline: any[], lead: any[] }} segments, as the server's verdict has them
+ * @param {Model} options.model under the chosen peaks
+ * @param {Model} options.ownModel under the profile's own peaks
+ * @param {Infeed} options.infeed
+ * @param {KnownDevice | null} options.device the chosen one; null: the profile's own
+ * @param {PeaksByKey} options.peaks set by hand
+ * @returns {Verdict} as the server's
  */
 export function whatIfVerdict({ model, ownModel, infeed, device, peaks }) {
   const [view, ownView] = [model.view(infeed), ownModel.view(infeed)];
@@ -70,10 +95,14 @@ export function whatIfVerdict({ model, ownModel, infeed, device, peaks }) {
   return { headline, lead: hasOwn ? leadSegments(model, change) : newLead(model, change) };
 }
 
+/**
+ * @param {Model} model
+ * @param {ProgramPoint | undefined} point
+ * @param {ProgramPoint | undefined} own
+ */
 function placeSegments(model, point, own) {
-  const place = (one) => [model.bounds[one?.bound_by], one?.roofline_efficiency_ratio ?? null];
-  const [bound, share] = place(point);
-  const [ownBound, ownShare] = place(own);
+  const [bound, share] = placeOf(model, point);
+  const [ownBound, ownShare] = placeOf(model, own);
   if (share === null) return [plain("has no place under a known roof.")];
   const before =
     bound === ownBound || bound?.id === ownBound?.id
@@ -88,7 +117,21 @@ function placeSegments(model, point, own) {
   ];
 }
 
-/** The profile itself has no peaks: there is nothing to compare with. */
+/**
+ * @param {Model} model
+ * @param {ProgramPoint | undefined} point
+ * @returns {[Bound | undefined, Measure]}
+ */
+const placeOf = (model, point) =>
+  point
+    ? [model.bounds[point.bound_by], point.roofline_efficiency_ratio ?? null]
+    : [undefined, null];
+
+/**
+ * The profile itself has no peaks: there is nothing to compare with.
+ * @param {Model} model
+ * @param {Change} change
+ */
 function newLead(model, { saving }) {
   return [
     plain("The profile has no peaks of its own. Reaching every roof would save "),
@@ -97,6 +140,7 @@ function newLead(model, { saving }) {
   ];
 }
 
+/** @param {Model} model @param {Change} change */
 function leadSegments(model, { ops, share, saving, ownSaving }) {
   const changed =
     ops === 0

@@ -2,6 +2,8 @@
 
 import { duration, percent } from "./format.js";
 
+/** @import { Bound, Cost, Measure, ProgramPoint } from "../types/page-data.js" */
+
 /** What an op is called in the table when it has no place on the chart. */
 export const COST_WORDS = {
   known: "counted",
@@ -13,12 +15,24 @@ export const COST_WORDS = {
 /** Above this, a ratio over 1 is more than rounding. */
 const OVER = 1.0005;
 
+/** @param {Measure} ratio */
 export const isOver = (ratio) => ratio !== null && ratio > OVER;
 
 /**
+ * What the sentence about an op needs to know.
+ * @typedef {object} PlacedOp
+ * @property {Cost} cost
+ * @property {string} coreWord
+ * @property {Pick<Bound, "id" | "label" | "kind">} bound
+ * @property {Measure} efficiency share of the roof
+ * @property {Measure} computeEfficiency share of the compute peak
+ * @property {Measure} savingUs
+ * @property {Measure} savingShare
+ */
+
+/**
  * One sentence: where the op stands and what reaching the roof would bring.
- * @param {{ cost: string, coreWord: string, bound: { id: string, label: string, kind: string }, efficiency: number | null,
- *           computeEfficiency: number | null, savingUs: number | null, savingShare: number | null }} op
+ * @param {PlacedOp} op
  */
 export function placeSentence(op) {
   if (op.cost === "idle") return "Nothing ran: the device waited.";
@@ -36,8 +50,10 @@ export function placeSentence(op) {
   return `${start}${percent(op.efficiency)} of ${roof}.${saving}`;
 }
 
+/** @param {Measure} share */
 const shareText = (share) => (share === null ? "" : ` (${percent(share)} of the time)`);
 
+/** @param {PlacedOp} op */
 function overSentence(op) {
   const share = percent(op.efficiency, 0);
   return isOver(op.computeEfficiency)
@@ -45,12 +61,17 @@ function overSentence(op) {
     : `${share} of the ${op.bound.label} peak: asynchronous, its bytes move after its own time has ended.`;
 }
 
-/** "Step 4", "Total". */
+/** "Step 4", "Total". @param {Pick<ProgramPoint, "scope" | "label">} point */
 export function programName(point) {
   return point.scope === "step" ? `Step ${point.label}` : point.label;
 }
 
-/** "1 op", "12 ops". */
+/**
+ * "1 op", "12 ops".
+ * @param {number} n
+ * @param {string} text the number, written
+ * @param {string} one what is counted, for a single one
+ */
 export function counted(n, text, one) {
   return n === 1 ? `${text} ${one}` : `${text} ${one}s`;
 }

@@ -1,0 +1,39 @@
+// The list of known devices, as docs/devices-data.md describes it. Rates in GFLOP/s and GB/s (1e9) per profiler device.
+
+export interface KnownPeak {
+  label: string;
+  /** Key of `sources`. */
+  source: string;
+  note: string;
+}
+
+export interface KnownRate extends KnownPeak {
+  unit: string;
+  gflops: number;
+}
+
+export interface KnownBandwidth extends KnownPeak {
+  level: string;
+  gbs: number;
+}
+
+export interface KnownDevice {
+  id: string;
+  name: string;
+  vendor: string;
+  kind: string;
+  aliases: string[];
+  /** What one profiler device is. */
+  scope: string;
+  devices_per_chip: number;
+  memory_bytes: number | null;
+  compute: KnownRate[];
+  /** Compute units that it does not have. */
+  absent: string[];
+  memory: KnownBandwidth[];
+}
+
+export interface DeviceList {
+  sources: Record<string, { title: string }>;
+  devices: KnownDevice[];
+}

@@ -1,0 +1,59 @@
+// What the page makes of the page data: rows of a view, and the model that all parts of the page read.
+
+import type { Other } from "../metrics/other-devices.js";
+import type { Axis, Column, Cost, MemoryRoof, Page, PageView, ValueOf } from "./page-data.js";
+
+/** One op in one view. */
+export interface Row {
+  /** Index into `ops`: its name in links. */
+  op: number;
+  /** Index into the view's columns. */
+  position: number;
+  name: string;
+  lowerName: string;
+  /** Index into `categories`. */
+  category: number;
+  /** Index into `bounds`. */
+  bound: number;
+  cost: Cost;
+  /** Of the view's time. */
+  share: number;
+  /** Share of the busy time made by longer ops. */
+  covered: number;
+}
+
+export type Infeed = "in" | "out";
+
+export interface View extends PageView {
+  /** By self time. */
+  rows: Row[];
+  byOp: Map<number, Row>;
+  /** A column's values; null where missing. */
+  reader: <Id extends string>(id: Id) => (row: Row) => ValueOf<Id>;
+  largestShare: number;
+}
+
+/** A memory level that has columns. */
+export interface Level {
+  id: string;
+  label: string;
+  /** Null: no peak is known. */
+  roof: MemoryRoof | null;
+}
+
+export interface Model extends Page {
+  /** From now on the model is of this page data: those of the server under other peaks. */
+  use(next: Page, others?: Other[]): void;
+  /** Built on first use: most visits only ever see one. */
+  view(infeed: Infeed): View;
+  /** The x axis of this id, else the first. */
+  axis(id: string): Axis;
+  /** A column of the op table. */
+  column(id: string): Column | null;
+  /** The short word for one of the device's cores: "core" for a TensorCore. */
+  coreWord: string;
+  /** Devices it is compared with. */
+  others: Other[];
+  /** Outermost first. */
+  levels: Level[];
+}

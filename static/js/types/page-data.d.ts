@@ -1,0 +1,300 @@
+// What the server sends for one profile, as docs/page-data.md describes it. The end of a name is its unit.
+
+export type Value = string | number | null;
+/** `null`: not measured, which is not 0. */
+export type Measure = number | null;
+
+/** A measure that may not be there at all. */
+export type Maybe = Measure | undefined;
+
+/** Columns of rates in GFLOP/s and GiB/s, times in µs, intensities in FLOP/byte, ratios as fractions. */
+export type MeasureId =
+  | `${string}_us`
+  | `${string}_gflops`
+  | `${string}_gibs`
+  | `${string}_intensity`
+  | `${string}_ratio`;
+
+/** Columns whose values are numbers. */
+export type NumberId = MeasureId | "rank" | "occurrences" | "compute_unit";
+
+/** What a column of this id holds. */
+export type ValueOf<Id extends string> = Id extends NumberId ? Measure : Value;
+
+export type Unit =
+  | "text"
+  | "count"
+  | "time_us"
+  | "gflops"
+  | "gibs"
+  | "gbs"
+  | "flop_per_byte"
+  | "ratio"
+  | "bytes"
+  | "bound"
+  | "roof"
+  | "category"
+  | "source"
+  | "program";
+
+export type Origin = "profile" | "measured" | "catalogue" | "calibrated" | "user";
+
+export interface LineStyle {
+  /** Name of a CSS custom property. */
+  token: string;
+  dash: string;
+}
+
+export interface ComputeRoof extends LineStyle {
+  id: string;
+  /** Compute unit; null: all work counts against it. */
+  unit: string | null;
+  covers: string[];
+  label: string;
+  gflops: number;
+  origin: Origin;
+  source: string;
+}
+
+export interface MemoryRoof extends LineStyle {
+  id: string;
+  label: string;
+  gibs: number;
+  /** The slope: GFLOP/s = FLOP/byte × GB/s. */
+  gbs: number;
+  ridge_flop_per_byte: Measure;
+  origin: Origin;
+  source: string;
+}
+
+export interface Roofs {
+  /** The main one first. */
+  compute: ComputeRoof[];
+  /** Outermost first. */
+  memory: MemoryRoof[];
+}
+
+export interface Bound extends LineStyle {
+  id: string;
+  label: string;
+  kind: "flat" | "slanted" | "none";
+  /** Memory level, where it is one. */
+  level?: string;
+}
+
+export interface Axis {
+  id: string;
+  label: string;
+  column: string;
+}
+
+export interface Column {
+  id: string;
+  label: string;
+  unit: Unit;
+  sub: string;
+  default: boolean;
+  help: string;
+}
+
+export interface Category {
+  name: string;
+  token: string;
+  symbol: string;
+}
+
+export type Cost = "known" | "no_flops" | "unknown" | "idle";
+
+/** One array per column, an entry per op. */
+export interface OpColumns {
+  name: string[];
+  /** Index into `categories`. */
+  category: number[];
+  /** Index into `bounds`. */
+  bound_by: number[];
+  cost: Cost[];
+  program_id?: (string | null)[];
+  program?: string[];
+  source?: string[];
+  occurrences?: Measure[];
+  /** Index into `roofs.compute`. */
+  compute_unit?: Measure[];
+  self_time_per_core_us: Measure[];
+  saving_per_core_us: Measure[];
+  flop_rate_gflops: Measure[];
+  memory_bandwidth_gibs: Measure[];
+  roofline_efficiency_ratio: Measure[];
+  [id: `${string}_us`]: Measure[] | undefined;
+  [id: `${string}_gflops`]: Measure[] | undefined;
+  [id: `${string}_gibs`]: Measure[] | undefined;
+  [id: `${string}_intensity`]: Measure[] | undefined;
+  [id: `${string}_ratio`]: Measure[] | undefined;
+  [id: string]: Value[] | undefined;
+}
+
+export type Scope = "total" | "total_hw" | "average" | "step";
+
+/** The whole program, its average step, or one step. */
+export interface ProgramPoint {
+  scope: Scope;
+  label: string;
+  /** 0 to 1 over the steps. */
+  order: Measure;
+  is_outlier: boolean;
+  /** Index into `bounds`. */
+  bound_by: number;
+  /** Index into `roofs.compute`. */
+  compute_unit?: Measure;
+  [id: `${string}_us`]: Measure | undefined;
+  [id: `${string}_gflops`]: Measure | undefined;
+  [id: `${string}_gibs`]: Measure | undefined;
+  [id: `${string}_intensity`]: Measure | undefined;
+  [id: `${string}_ratio`]: Measure | undefined;
+  [id: string]: Value | boolean | undefined;
+}
+
+export interface SentProgram {
+  count: number;
+  columns: Record<string, (Value | boolean)[]>;
+}
+
+/** What following a link of the verdict, or "Show" beside a diagnostic, sets in the view state. */
+export type Filter = Record<string, unknown>;
+
+/** A sentence is cut into segments where its style changes. */
+export interface Segment {
+  text: string;
+  style: "plain" | "strong" | "bound" | "link" | "caution";
+  token?: string;
+  filter?: Filter;
+}
+
+export interface Verdict {
+  headline: Segment[];
+  lead: Segment[];
+}
+
+export interface CategoryShare {
+  category: number;
+  ops: number;
+  self_time_us: Measure;
+  share_ratio: Measure;
+  efficiency_ratio: Measure;
+}
+
+interface ViewData<Program> {
+  /** Indices into `ops`, by self time. */
+  op: number[];
+  /** Aligned with `op`. */
+  columns: { rank: number[]; self_share_ratio: Measure[]; [id: string]: Measure[] | undefined };
+  total_time_per_core_us: Measure;
+  beyond: { ops: number; share_ratio: Measure };
+  program: Program;
+  verdict: Verdict;
+  categories: CategoryShare[];
+}
+
+export type SentView = ViewData<SentProgram>;
+export type PageView = ViewData<ProgramPoint[]>;
+
+export interface ProfileFile {
+  name: string;
+  size_bytes: Measure;
+  host: string;
+  cores: Measure;
+}
+
+export type Obtained = "measured" | "modelled" | "estimated" | "stated";
+
+export interface Provenance {
+  flop: Obtained;
+  bytes: Obtained;
+}
+
+export interface Profile {
+  id: string;
+  created_at: string;
+  captured_at: string | null;
+  format: string;
+  limits: string[];
+  provenance: Provenance;
+  files: ProfileFile[];
+}
+
+export interface Comparison {
+  id: string;
+  label: string;
+  unit: "gflops" | "gbs";
+  profile: Measure;
+  catalogue: number;
+  ratio: Measure;
+  explanation: string;
+}
+
+export interface DeviceField {
+  id: string;
+  label: string;
+  value: Value;
+  unit: string;
+  origin: Origin | null;
+  help: string;
+}
+
+export interface Device {
+  name: string;
+  kind: "tpu" | "gpu" | "cpu" | "unknown";
+  core_word: string;
+  cores: number;
+  hosts: number;
+  wall_time_us: Measure;
+  steps: number;
+  part: { id: string; name: string } | null;
+  comparisons: Comparison[];
+  fields: DeviceField[];
+}
+
+export interface Diagnostic {
+  severity: "error" | "warning" | "info";
+  code: string;
+  message: string;
+  remedy: string;
+  count: number;
+  filter: Filter | null;
+}
+
+interface PageOf<View> {
+  schema: number;
+  profile: Profile;
+  device: Device;
+  roofs: Roofs;
+  bounds: Bound[];
+  x_axes: Axis[];
+  columns: Column[];
+  program_columns: Column[];
+  categories: Category[];
+  ops: { count: number; columns: OpColumns };
+  views: { in: View; out: View };
+  diagnostics: Diagnostic[];
+}
+
+/** As sent: program points as columns. */
+export type SentPage = PageOf<SentView>;
+/** As the page uses it: program points as objects. */
+export type Page = PageOf<PageView>;
+
+/** One launch of an op, where the profiler measured them one by one. */
+export interface Launch {
+  detail: string;
+  time_us: Measure;
+  flop: Measure;
+  bytes: Record<string, Measure>;
+}
+
+/** What the server tells about one op when it is opened. */
+export interface OpDetails {
+  name: string;
+  long_name: string;
+  source_stack?: string[];
+  launch_count?: number;
+  launches?: Launch[];
+}

@@ -1,0 +1,51 @@
+// What a visitor has chosen: the whole of it is in the address.
+
+import type { Infeed } from "./model.js";
+
+/** x0, x1, y0, y1 as log10. */
+export type Box = [number, number, number, number];
+
+/** GFLOP/s and GB/s by compute unit ("compute": the main one) or memory level. */
+export type PeaksByKey = Readonly<Record<string, number>>;
+
+export interface ViewState {
+  /** With or without infeed and outfeed. */
+  infeed: Infeed;
+  /** Substring, or /regex/. */
+  q: string;
+  /** Category names; empty means all. */
+  cat: readonly string[];
+  /** Bound ids; empty means all. */
+  bound: readonly string[];
+  /** Least share of time, percent. */
+  min: number;
+  /** Keep the longest ops that make this percent of the time. */
+  cover: number;
+  /** Selected rectangle of the chart. */
+  box: Box | null;
+  /** X axis id. */
+  x: string;
+  roofs: "auto" | "all" | "none";
+  /** What the marker area means. */
+  size: "time" | "equal";
+  /** What the automatic range holds. */
+  fit: "time" | "all";
+  zoom: Box | null;
+  /** Selected op, an index into `ops`. */
+  op: number | null;
+  /** Selected program point, its label. */
+  step: string | null;
+  /** Column id, "-" first for descending. */
+  sort: string;
+  /** Shown columns; empty means the page's default. */
+  cols: readonly string[];
+  tab: "ops" | "program" | "hardware";
+  /** First is 1. */
+  page: number;
+  /** Device whose peaks count instead of the profile's. */
+  dev: string | null;
+  /** Peaks set by hand. */
+  peaks: PeaksByKey;
+  /** Other devices to compare with. */
+  vs: readonly string[];
+}
