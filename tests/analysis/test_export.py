@@ -105,7 +105,10 @@ def test_document_has_its_sections():
         "ops",
         "beyond",
         "diagnostics",
+        "budget",
+        "transfers",
     ]
+    assert (document["budget"], document["transfers"]) == (None, [])
 
 
 def test_every_op_has_every_key():

@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 
+from roofline.analysis.budget import budgets_of
 from roofline.analysis.context import Context, Oddities, peaks_of, time_scale
 from roofline.analysis.diagnose import diagnose, worded
 from roofline.analysis.ops import op_records, view_of
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.transfers import transfer_records
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.profile import Profile
+from roofline.model.timeline import no_transfers
 
 
 def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> RooflineAnalysis:
@@ -24,6 +27,9 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
     ops = op_records(context)
     with_infeed = view_of(context, ops, include=True)
     found = diagnose(context, ops, with_infeed.program)
+    # XProf has no such division, so comparison mode has none.
+    timeline = None if oddities.on else profile.timeline
+    transfers = transfer_records(timeline.transfers if timeline else no_transfers(), device)
     return RooflineAnalysis(
         profile=profile,
         device=device,
@@ -36,6 +42,8 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
         without_infeed=view_of(context, ops, include=False),
         time_scale_multiplier=time_scale(profile),
         diagnostics=(*map(worded, profile.diagnostics), *found),
+        budgets=budgets_of(timeline, ops, levels, transfers) if timeline else None,
+        transfers=transfers,
     )
 
 

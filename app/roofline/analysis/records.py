@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from roofline.analysis import roofline
 from roofline.analysis.roofline import Floats, Peaks
+from roofline.analysis.time_records import Budgets, TransferRecords
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel
@@ -212,6 +213,8 @@ class RooflineAnalysis:
     without_infeed: View
     time_scale_multiplier: float | None
     diagnostics: tuple[Diagnostic, ...]
+    budgets: Budgets | None
+    transfers: TransferRecords
 
     def view(self, *, include_infeed_outfeed: bool) -> View:
         """The state with or without infeed and outfeed."""

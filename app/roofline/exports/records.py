@@ -12,6 +12,7 @@ from typing import Any
 from roofline.analysis import roofline
 from roofline.analysis.records import Measures, RooflineAnalysis, Scope, View
 from roofline.analysis.roofline import Floats
+from roofline.exports.time_records import time_records
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.json_text import to_json
 
@@ -36,6 +37,7 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
         "ops": _rows(_op_columns(analysis, view)),
         "beyond": {"ops": view.beyond_ops, "self_share_ratio": view.beyond_share_ratio},
         "diagnostics": _diagnostics(analysis),
+        **time_records(analysis),
     }
     return to_json(document)
 

@@ -1,11 +1,11 @@
-"""Memory levels, listed once: key, label and order; everything per level follows from here."""
+"""Memory levels and links, listed once: key, label, order; all that is per level follows."""
 
 from collections.abc import Iterable
 from enum import StrEnum
 
 
 class MemoryLevel(StrEnum):
-    """One bandwidth ceiling. Order is XProf's classification order, outermost first.
+    """One bandwidth ceiling, of a memory or a link. Order is XProf's, outermost first; links last.
 
     A profile has one main memory, `HBM` or `DRAM` (any other kind, and where the profiler does
     not say which); bytes that nobody split by level count as that one's.
@@ -23,11 +23,21 @@ class MemoryLevel(StrEnum):
     L1 = "l1"
     SHARED = "shared"
     LDS = "lds"
+    HOST = "host"
+    ICI = "ici"
+    NVLINK = "nvlink"
+    XGMI = "xgmi"
+    DCN = "dcn"
 
     @property
     def label(self) -> str:
         """XProf's `bound_by` text, also shown on the page."""
         return _LABELS[self]
+
+    @property
+    def is_link(self) -> bool:
+        """True for what joins devices and hosts, false for a memory of the device."""
+        return self in LINKS
 
     @property
     def is_main(self) -> bool:
@@ -48,7 +58,23 @@ _LABELS = {
     MemoryLevel.L1: "L1",
     MemoryLevel.SHARED: "Shared",
     MemoryLevel.LDS: "LDS",
+    MemoryLevel.HOST: "Host link",
+    MemoryLevel.ICI: "ICI",
+    MemoryLevel.NVLINK: "NVLink",
+    MemoryLevel.XGMI: "xGMI",
+    MemoryLevel.DCN: "DCN",
 }
+
+LINKS = frozenset(
+    {
+        MemoryLevel.HOST,
+        MemoryLevel.ICI,
+        MemoryLevel.NVLINK,
+        MemoryLevel.XGMI,
+        MemoryLevel.DCN,
+    }
+)
+"""Host: PCIe or C2C. ICI, NVLink and xGMI join devices; DCN is the data centre's network."""
 
 MAIN_LEVELS = frozenset({MemoryLevel.HBM, MemoryLevel.DRAM})
 

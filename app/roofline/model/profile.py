@@ -15,6 +15,7 @@ import numpy as np
 from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
+from roofline.model.timeline import Timeline
 
 
 class Provenance(StrEnum):
@@ -148,6 +149,7 @@ class Profile:
     sentences about what this profiler cannot know; `launches` are single launches, where kept.
     `format_id` and `format_label` name the format: the registry of importers sets them. A format
     sets `format_detail` where there is more to say: its version, or which of its tables this is.
+    `timeline` says where each core's time went, where the file has events in time.
     """
 
     device: ReportedDevice
@@ -169,3 +171,4 @@ class Profile:
     format_id: str = ""
     format_label: str = ""
     format_detail: str = ""
+    timeline: Timeline | None = None

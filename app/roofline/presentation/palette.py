@@ -34,6 +34,11 @@ LEVEL_STYLES = {
     MemoryLevel.L1: LineStyle("--roof-l1", "dash"),
     MemoryLevel.SHARED: LineStyle("--roof-shared", "dot"),
     MemoryLevel.LDS: LineStyle("--roof-shared", "dashdot"),
+    MemoryLevel.HOST: LineStyle("--roof-host", "dash"),
+    MemoryLevel.ICI: LineStyle("--roof-ici", "dash"),
+    MemoryLevel.NVLINK: LineStyle("--roof-nvlink", "dash"),
+    MemoryLevel.XGMI: LineStyle("--roof-nvlink", "dashdot"),
+    MemoryLevel.DCN: LineStyle("--roof-dcn", "dash"),
 }
 
 

@@ -1,0 +1,92 @@
+"""Records of time: how it divides, and the transfers over links."""
+
+from dataclasses import dataclass
+
+from roofline.model.memory import MemoryLevel
+from roofline.model.units import PS_PER_US
+
+# A byte per picosecond is 1000 GB/s.
+GBS_PER_BYTE_PER_PS = 1000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetPart:
+    """One part of the time: `id` as in exports, `label` as the page says it."""
+
+    id: str
+    label: str
+    time_us: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """One division of time: the parts add up to `total_us`.
+
+    `floor_us` is what would be left with all work at its roof and everything hidden that can be:
+    the work at its roof, the work of unknown cost, infeed and outfeed, or a link at its peak if
+    that takes longer.
+    """
+
+    total_us: float
+    floor_us: float
+    parts: tuple[BudgetPart, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """The division of the whole capture, and of a mean step where the profile has steps."""
+
+    capture: Budget
+    step: Budget | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferRecord:
+    """One kind of transfer, summed over its occurrences on all cores. `None` is unknown.
+
+    `bytes` are those on the wire, per device, of the occurrences whose size is known; `time_us` is
+    from start to end, `exposed_us` the part in which a core did nothing else. `achieved_gbs` is
+    `bytes` over the time they took (see `docs/budget.md`); it is a lower bound where
+    `is_lower_bound`, because the end was not observed. `saving_us` is exposed time beyond what the
+    link's peak needs.
+    """
+
+    op: int
+    done: int
+    kind: str
+    link: MemoryLevel | None
+    group_size: int | None
+    occurrences: int
+    unpaired: bool
+    bytes: float | None
+    payload_bytes: float | None
+    time_us: float
+    exposed_us: float
+    achieved_gbs: float | None
+    is_lower_bound: bool
+    peak_gbs: float | None
+    saving_us: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TransferRecords:
+    """All transfers of a profile, in its order."""
+
+    rows: tuple[TransferRecord, ...]
+
+    @property
+    def busiest_at_peak_us(self) -> float:
+        """Time that the busiest direction of a link needs at its peak, over all cores together."""
+        needs: dict[tuple[MemoryLevel, str], float] = {}
+        for row in self.rows:
+            if row.link is None or row.bytes is None or not row.peak_gbs:
+                continue
+            direction = row.kind if row.kind in {"in", "out"} else ""
+            time_us = at_peak_us(row.bytes, row.peak_gbs)
+            needs[row.link, direction] = needs.get((row.link, direction), 0.0) + time_us
+        return max(needs.values(), default=0.0)
+
+
+def at_peak_us(moved_bytes: float, peak_gbs: float) -> float:
+    """Time that these bytes need at that peak."""
+    return moved_bytes / peak_gbs * GBS_PER_BYTE_PER_PS / PS_PER_US

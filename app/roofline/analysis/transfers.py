@@ -1,0 +1,71 @@
+"""Transfers held against the links they use: rates, exposed time, what the link allows."""
+
+import numpy as np
+
+from roofline.analysis.roofline import Floats
+from roofline.analysis.time_records import (
+    GBS_PER_BYTE_PER_PS,
+    TransferRecord,
+    TransferRecords,
+    at_peak_us,
+)
+from roofline.model.device import Device
+from roofline.model.op_columns import Bools
+from roofline.model.timeline import TransferOccurrences, Transfers
+from roofline.model.units import PS_PER_US
+
+
+def transfer_records(transfers: Transfers, device: Device) -> TransferRecords:
+    """Every kind of transfer against its link's peak on `device`."""
+    return TransferRecords(tuple(_record(transfers, k, device) for k in range(len(transfers))))
+
+
+def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
+    link = transfers.link[row]
+    peak = device.memory_gbs(link) if link is not None else None
+    seen = transfers.occurrences
+    mine = seen.transfer == row
+    sized = mine & ~np.isnan(seen.wire_bytes)
+    moved = float(seen.wire_bytes[sized].sum()) if sized.any() else None
+    took_ps, awaited = _took(seen, peak)
+    time_ps = float(took_ps[sized].sum())
+    exposed_us = float(seen.exposed_ps[mine].sum()) / PS_PER_US
+    payload = mine & ~np.isnan(seen.payload_bytes)
+    return TransferRecord(
+        op=int(transfers.op[row]),
+        done=int(transfers.done[row]),
+        kind=transfers.kind[row],
+        link=link,
+        group_size=int(transfers.group_size[row]) or None,
+        occurrences=int(mine.sum()),
+        unpaired=bool(transfers.unpaired[row]),
+        bytes=moved,
+        payload_bytes=float(seen.payload_bytes[payload].sum()) if payload.any() else None,
+        time_us=float(np.nansum(seen.interval_ps[mine])) / PS_PER_US,
+        exposed_us=exposed_us,
+        achieved_gbs=moved / time_ps * GBS_PER_BYTE_PER_PS if moved and time_ps else None,
+        is_lower_bound=bool((sized & ~awaited).any()),
+        peak_gbs=peak,
+        saving_us=_saving_us(moved, peak, exposed_us),
+    )
+
+
+def _took(seen: TransferOccurrences, peak_gbs: float | None) -> tuple[Floats, Bools]:
+    """Time under the rate of each occurrence in ps, and where its end was observed.
+
+    The wait in the done op, where that is long enough for the bytes at the link's peak; else the
+    whole interval, for the transfer ended at an unknown time inside it. A synchronous transfer has
+    no wait, and its interval is exact.
+    """
+    is_async = ~np.isnan(seen.wait_ps)
+    if not peak_gbs:
+        return seen.interval_ps, ~is_async
+    least_ps = seen.wire_bytes / peak_gbs * GBS_PER_BYTE_PER_PS
+    awaited = is_async & (seen.wait_ps >= least_ps)
+    return np.where(awaited, seen.wait_ps, seen.interval_ps), awaited | ~is_async
+
+
+def _saving_us(moved: float | None, peak: float | None, exposed_us: float) -> float | None:
+    if moved is None or not peak:
+        return None
+    return max(0.0, exposed_us - at_peak_us(moved, peak))

@@ -1,0 +1,144 @@
+"""Where the time of each core went, and what was moved over links: facts of a timeline.
+
+An importer that sees events in time divides each core's time without rest: work, exposed
+communication, exposed host transfers, infeed and outfeed, launch gaps, idle. Roofs come later: the
+analysis divides work by what its peaks allow. Definitions: `docs/budget.md`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import F64, I64, Bools
+
+WHOLE_CAPTURE = -1
+"""The scope of rows that are about the whole capture; other scopes are steps, by their place."""
+
+LAUNCH_GAP_PS = 50_000_000
+"""An empty stretch shorter than this (50 us) is a launch gap, a longer one is idle."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CoreTimes:
+    """One row per (core, scope): how its time divides, in ps. The parts and `work` add up to it.
+
+    `exposed_ps` has one column per link that communication is known to use; `None` stands for
+    communication whose link is not known. `host_ps` is exposed time of copies to and from the host.
+    """
+
+    core: I64
+    scope: I64
+    total_ps: F64
+    infeed_outfeed_ps: F64
+    host_ps: F64
+    exposed_ps: Mapping[MemoryLevel | None, F64]
+    launch_gaps_ps: F64
+    idle_ps: F64
+
+    def __len__(self) -> int:
+        return len(self.core)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WorkTimes:
+    """One row per (core, scope, op): time in which the core did this op's work.
+
+    `time_ps` is exclusive: on overlapping streams an instant is shared equally. `calls` is how
+    often the op ran there. `is_work` is false for containers, whose own time has no known cost.
+    """
+
+    core: I64
+    scope: I64
+    op: I64
+    time_ps: F64
+    calls: F64
+    is_work: Bools
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Transfers:
+    """What was moved over links: one row per kind of transfer (a start op, or a kernel).
+
+    `op` is the row in the op table of what starts the transfer, `done` of what waits for it (-1:
+    it is one synchronous op). `kind` is "all-reduce", "in" (to the device), "out" and so on; `link`
+    is `None` where it is not known, `group_size` 0 where it is not known. `unpaired` marks halves
+    whose other half is not in the capture.
+    """
+
+    op: I64
+    done: I64
+    kind: tuple[str, ...]
+    link: tuple[MemoryLevel | None, ...]
+    group_size: I64
+    unpaired: Bools
+    occurrences: "TransferOccurrences"
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TransferOccurrences:
+    """One row per occurrence; `transfer` is the row of its kind. Times in ps.
+
+    `wire_bytes` are those on the wire per device (NaN where size or group is unknown),
+    `payload_bytes` what the program moved. `interval_ps` is from the start of the first half to
+    the end of the second, `wait_ps` the time in the second half (NaN where there is none),
+    `exposed_ps` the time in which the core did nothing else.
+    """
+
+    transfer: I64
+    core: I64
+    wire_bytes: F64
+    payload_bytes: F64
+    interval_ps: F64
+    wait_ps: F64
+    exposed_ps: F64
+
+    def __len__(self) -> int:
+        return len(self.transfer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Timeline:
+    """The timeline of a profile: `cores` are their names, `steps` the number of steps that count.
+
+    `before_first_op_ps` is idle time before the first op of the capture, where the capture began
+    earlier; `waiting_for_launch_ps` the part of idle time in which a launch was awaited (NaN where
+    the profiler does not tell).
+    """
+
+    cores: tuple[str, ...]
+    steps: int
+    times: CoreTimes
+    work: WorkTimes
+    transfers: Transfers
+    before_first_op_ps: float = 0.0
+    waiting_for_launch_ps: float = float("nan")
+
+
+def no_transfers() -> Transfers:
+    """The transfers of a profile that has none."""
+    none, nothing = np.zeros(0, np.int64), np.zeros(0)
+    return Transfers(
+        op=none,
+        done=none,
+        kind=(),
+        link=(),
+        group_size=none,
+        unpaired=np.zeros(0, np.bool_),
+        occurrences=TransferOccurrences(
+            transfer=none,
+            core=none,
+            wire_bytes=nothing,
+            payload_bytes=nothing,
+            interval_ps=nothing,
+            wait_ps=nothing,
+            exposed_ps=nothing,
+        ),
+    )
