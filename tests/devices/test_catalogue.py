@@ -12,8 +12,10 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "devices" / "ridges.csv"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "devices"
 OTHERS = {
+    "processors",
+    "clock",
     "memory_bytes",
     "vmem_bytes",
     "cmem_bytes",
@@ -37,8 +39,8 @@ KINDS = {
 EVERY = pytest.mark.parametrize("part", parts(), ids=lambda part: part.id)
 
 
-def ridge_cases():
-    with GOLDEN.open(encoding="utf-8", newline="") as file:
+def cases(name: str) -> list[dict[str, str]]:
+    with (GOLDEN / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
@@ -71,8 +73,10 @@ def test_units_fit_what_is_measured(part):
     for figure in part.figures:
         if figure.of in set(ComputeUnit):
             assert figure.unit in ("FLOP/s", "op/s")
-        elif figure.of == "links":
+        elif figure.of in ("links", "processors"):
             assert figure.unit == "count"
+        elif figure.of == "clock":
+            assert figure.unit == "Hz"
         else:
             assert figure.unit == ("B" if figure.of.endswith("_bytes") else "B/s")
 
@@ -80,12 +84,15 @@ def test_units_fit_what_is_measured(part):
 @EVERY
 def test_numbers_have_the_right_magnitude(part):
     for figure in part.figures:
+        # GeForce parts do 4 FLOP of fp64 per processor and cycle.
+        lowest = 5e10 if figure.of == "vector_fp64" else 1e12
         low, high = {
-            "FLOP/s": (1e12, 2e16),
+            "FLOP/s": (lowest, 2e16),
             "op/s": (1e12, 2e16),
             "B/s": (1e9, 5e14),
             "B": (1e7, 1e12),
-            "count": (2, 32),
+            "count": (2, 32) if figure.of == "links" else (16, 320),
+            "Hz": (1.2e9, 2.7e9),
         }[figure.unit]
         assert figure.value == 0 or low <= figure.value <= high, figure
 
@@ -126,18 +133,38 @@ def test_names_mean_one_part_each():
         for name in {part.id.casefold(), part.name.casefold(), *map(str.casefold, part.aliases)}
     ]
     assert len(names) == len(set(names))
-    assert len({part.id for part in parts()}) == len(parts()) == 36
+    assert len({part.id for part in parts()}) == len(parts()) == 78
 
 
 def test_every_source_can_be_opened_or_says_what_it_is():
     unopenable = {key for key, source in sources().items() if not source.address}
-    assert unopenable == {"DER", "EX-tpu", "EX-all", "EX-llm", "XP-v7x"}
+    assert unopenable == {"DER", "EX-tpu", "EX-all", "EX-llm", "XP-v7x", "NCU"}
     assert all(
         s.address.startswith(("https://", "http://")) for s in sources().values() if s.address
     )
 
 
-@pytest.mark.parametrize("case", ridge_cases(), ids=lambda case: case["case"])
+@pytest.mark.parametrize("case", cases("published.csv"), ids=lambda c: f"{c['part']} {c['of']}")
+def test_derived_rates_are_the_published_ones(case):
+    value_here = part_of(case["part"]).value(case["of"])
+    assert value_here / 1e12 == pytest.approx(float(case["published_tera"]), rel=0.004)
+
+
+def test_rates_follow_from_processors_cycles_and_clock():
+    derived = part_of("rtx-4070").figure("matrix_fp16")
+    assert derived.value == 46 * 512 * 2.475e9
+    assert derived.note == "46 SMs × 512 FLOP per cycle × 2.475 GHz, fp32 accumulation"
+    assert part_of("rtx-2080").figure("matrix_bf16").note == "not supported"
+    assert part_of("rtx-3070").figure("matrix_int8").unit == "op/s"
+
+
+def test_stated_rates_come_before_derived_ones():
+    figures = [f.value for f in part_of("a40").figures if f.of == "matrix_int8"]
+    assert figures == [299.3e12]
+    assert part_of("a40").value("shared") == 84 * 128 * 1.74e9
+
+
+@pytest.mark.parametrize("case", cases("ridges.csv"), ids=lambda case: case["case"])
 def test_ridge_points_are_reproduced(case):
     part = part_of(case["part"])
     compute = value(part, case["compute"], case["compute_source"])
@@ -161,6 +188,44 @@ def test_ridge_points_are_reproduced(case):
         ("NVIDIA B200", "b200"),
         ("  NVIDIA  A100-SXM4-80GB ", "a100-80-sxm"),
         ("h100-sxm", "h100-sxm"),
+        ("AMD Instinct MI300X VF", "mi300x"),
+        ("AMD Instinct MI300A", "mi300a"),
+        ("AMD Instinct MI250", "mi250"),
+        ("NVIDIA GH200 480GB", "gh200-96"),
+        ("NVIDIA GH200 144G HBM3e", "gh200-144"),
+        ("Tesla V100-DGXS-32GB", "v100-sxm2"),
+        ("NVIDIA A100-PG509-200", "a100-40-sxm"),
+        ("NVIDIA A40", "a40"),
+        ("GeForce RTX 2080 Ti", "rtx-2080-ti"),
+        ("NVIDIA GeForce RTX 2060 SUPER", "rtx-2060-super"),
+        ("NVIDIA GeForce RTX 2070", "rtx-2070"),
+        ("NVIDIA GeForce RTX 2070 SUPER", "rtx-2070-super"),
+        ("NVIDIA GeForce RTX 2080", "rtx-2080"),
+        ("NVIDIA GeForce RTX 2080 SUPER", "rtx-2080-super"),
+        ("NVIDIA GeForce RTX 2080 Ti", "rtx-2080-ti"),
+        ("NVIDIA GeForce RTX 3060 Ti", "rtx-3060-ti"),
+        ("NVIDIA GeForce RTX 3070", "rtx-3070"),
+        ("NVIDIA GeForce RTX 3070 Ti", "rtx-3070-ti"),
+        ("NVIDIA GeForce RTX 3080 Ti", "rtx-3080-ti"),
+        ("NVIDIA GeForce RTX 3090", "rtx-3090"),
+        ("NVIDIA GeForce RTX 3090 Ti", "rtx-3090-ti"),
+        ("NVIDIA GeForce RTX 4060", "rtx-4060"),
+        ("NVIDIA GeForce RTX 4060 Ti", "rtx-4060-ti"),
+        ("NVIDIA GeForce RTX 4070", "rtx-4070"),
+        ("NVIDIA GeForce RTX 4070 SUPER", "rtx-4070-super"),
+        ("NVIDIA GeForce RTX 4070 Ti", "rtx-4070-ti"),
+        ("NVIDIA GeForce RTX 4070 Ti SUPER", "rtx-4070-ti-super"),
+        ("NVIDIA GeForce RTX 4080", "rtx-4080"),
+        ("NVIDIA GeForce RTX 4080 SUPER", "rtx-4080-super"),
+        ("NVIDIA GeForce RTX 4090", "rtx-4090"),
+        ("NVIDIA GeForce RTX 4090 D", "rtx-4090-d"),
+        ("NVIDIA GeForce RTX 5050", "rtx-5050"),
+        ("NVIDIA GeForce RTX 5060", "rtx-5060"),
+        ("NVIDIA GeForce RTX 5060 Ti", "rtx-5060-ti"),
+        ("NVIDIA GeForce RTX 5070", "rtx-5070"),
+        ("NVIDIA GeForce RTX 5070 Ti", "rtx-5070-ti"),
+        ("NVIDIA GeForce RTX 5080", "rtx-5080"),
+        ("NVIDIA GeForce RTX 5090", "rtx-5090"),
     ],
 )
 def test_name_means_its_part(name, part_id):
@@ -173,6 +238,9 @@ def test_name_means_its_part(name, part_id):
         "NVIDIA L40",
         "NVIDIA A100",
         "NVIDIA H100",
+        "NVIDIA GeForce RTX 3080",
+        "NVIDIA GeForce RTX 4090 Laptop GPU",
+        "NVIDIA GeForce RTX 5090 D",
         "L40S-48C",
         "NVIDIA L4 24GB",
         "TPU v55",

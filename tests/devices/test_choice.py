@@ -86,3 +86,9 @@ def test_device_like_no_other_lists_none():
     with pytest.raises(BadViewError) as caught:
         read_choice("§§§", [])
     assert caught.value.remedy.startswith("No name is near it.")
+
+
+def test_name_of_several_parts_lists_them():
+    with pytest.raises(BadViewError, match="the name of several devices") as raised:
+        read_choice("NVIDIA H100", [])
+    assert raised.value.remedy == "Choose one of: h100-sxm, h100-sxm-96, h100-pcie."

@@ -49,6 +49,8 @@ def _head(part: Part) -> Iterable[str]:
     yield f"  one device is: {part.scope}"
     if part.aliases:
         yield f"  known as: {', '.join(part.aliases)}"
+    if part.shared_aliases:
+        yield f"  shares a name with other parts: {', '.join(part.shared_aliases)}"
     if part.family:
         yield f"  XProf's family: {part.family}"
     if part.notes:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from roofline.devices.catalogue import find, parts
+from roofline.devices.catalogue import find, parts, sharing
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit
@@ -71,6 +71,12 @@ def known_part(name: str) -> Part:
     """The part that `name` means; `BadViewError` lists names near it."""
     found = find(name)
     if found is None:
+        several = [part.id for part in sharing(name)]
+        if several:
+            raise BadViewError(
+                f'"{name}" is the name of several devices.',
+                remedy=f"Choose one of: {', '.join(several)}.",
+            )
         raise BadViewError(
             f'The catalogue has no device "{name}".',
             remedy=f"{_near(name)} `roofline devices` lists them all.",

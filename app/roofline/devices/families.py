@@ -1,18 +1,21 @@
-"""The part behind a family name, from what else a profile says about its device.
+"""The part behind a name that several parts share, from what else a profile says about its device.
 
-XProf names GPUs by architecture ("Nvidia GPU (Ampere)", "AMD GPU - gfx942"), shared by several
-parts. Processors and clock, memory size and bandwidth tell them apart; a part that none of them
-contradicts, and at least two confirm, is it. Nothing is guessed from less.
+XProf names GPUs by architecture ("Nvidia GPU (Ampere)", "AMD GPU - gfx942"), some runtimes by their
+maker alone ("AMD GPU"), and vendors sell different boards under one name ("NVIDIA H100").
+Processors and clock, memory size and bandwidth tell them apart. Nothing is guessed: traits that fit
+no part, or several with different roofs, are no match.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
-from roofline.devices.catalogue import parts, spelling
+from roofline.devices.catalogue import gpus, sharing, spelling
 from roofline.devices.parts import Part
 from roofline.model.compute import ComputeUnit
-from roofline.model.device import DeviceKind, DeviceTraits
+from roofline.model.device import DeviceTraits
 from roofline.model.memory import main_level
+from roofline.model.units import GIGA
 
 # Drivers keep some memory for themselves and error correction; vendors print GiB as GB.
 _MEMORY_RANGE = (0.88, 1.09)
@@ -20,31 +23,73 @@ _BANDWIDTH_TOLERANCE = 0.04
 # A vector rate is a power of two FLOP per processor and cycle; clocks are rounded.
 _CYCLE_TOLERANCE = 0.05
 _ENOUGH = 2
-_NO_FAMILY = ("gpu", "nvidia gpu", "amd gpu")
+# Names that say the maker at most. AMD's runtime says no more of parts it has no name for.
+_NAMELESS = {"gpu": "", "nvidia gpu": "NVIDIA", "amd gpu": "AMD", "amd radeon graphics": "AMD"}
 
 
 def resolve_family(family: str, traits: DeviceTraits) -> Part | None:
     """The one part of `family` that `traits` fit, or `None` where none or several do.
 
-    A profile that names no family ("GPU") needs all three traits. Parts with equal roofs count as
+    No trait may contradict the part, and two must confirm it; all three where the profile names no
+    family ("GPU"), except AMD's parts, which differ in processors. Parts with equal roofs count as
     one, which then has all their names.
     """
     name = spelling(family)
-    nameless = name in _NO_FAMILY
-    found = [
-        part
-        for part in parts()
-        if part.kind is DeviceKind.GPU and (nameless or spelling(part.family) == name)
-        if _fits(part, traits, at_least=_ENOUGH + nameless)
-    ]
+    vendor = _NAMELESS.get(name)
+    if vendor is None:
+        found, enough = gpus(family=name) if name else (), _ENOUGH
+    else:
+        found, enough = gpus(vendor=vendor), _ENOUGH + (vendor != "AMD")
+    return _only([part for part in found if _fits(part, traits, at_least=enough)])
+
+
+def resolve_shared_name(name: str, traits: DeviceTraits) -> Part | None:
+    """The one part sold as `name` that processors, memory and bandwidth fit, or `None`.
+
+    One of the three must confirm it; clocks do not count, for boards of one part differ in them.
+    Where the parts that fit differ in memory alone, the answer has only what they have in common.
+    """
+    clockless = replace(traits, clock_ghz=None)
+    found = [part for part in sharing(name) if _fits(part, clockless, at_least=1)]
+    return _only(found) or _common(found)
+
+
+def _only(found: Sequence[Part]) -> Part | None:
+    """The one part in `found`, or several that are one in a roofline, under all their names."""
     if not found or any(part.roofs != found[0].roofs for part in found):
         return None
-    return replace(found[0], name=" or ".join(part.name for part in found))
+    return replace(found[0], name=_names(found))
+
+
+def _common(found: Sequence[Part]) -> Part | None:
+    """What all of `found` have in common, if their compute is."""
+    if not found or any(part.compute_roofs != found[0].compute_roofs for part in found):
+        return None
+    agreed = {
+        one.of for one in found[0].figures if len({part.value(one.of) for part in found}) == 1
+    }
+    figures = tuple(one for one in found[0].figures if one.of in agreed)
+    return replace(found[0], name=_names(found), figures=figures)
+
+
+def _names(found: Sequence[Part]) -> str:
+    return " or ".join(part.name for part in found)
 
 
 def _fits(part: Part, traits: DeviceTraits, *, at_least: int) -> bool:
-    checks = (_same_cycles(part, traits), _same_memory(part, traits), _same_bandwidth(part, traits))
+    processors = _same_processors(part, traits), _same_cycles(part, traits)
+    checks = (
+        False not in processors and (True in processors or None),
+        _same_memory(part, traits),
+        _same_bandwidth(part, traits),
+    )
     return False not in checks and checks.count(True) >= at_least
+
+
+def _same_processors(part: Part, traits: DeviceTraits) -> bool | None:
+    if part.processor_count is None or not traits.processor_count:
+        return None
+    return part.processor_count == traits.processor_count
 
 
 def _same_cycles(part: Part, traits: DeviceTraits) -> bool | None:
@@ -52,7 +97,7 @@ def _same_cycles(part: Part, traits: DeviceTraits) -> bool | None:
     if rate is None or not traits.processor_count or not traits.clock_ghz:
         return None
     per_chip = traits.processor_count * part.devices_per_chip
-    exponent = math.log2(rate.value / (per_chip * traits.clock_ghz * 1e9))
+    exponent = math.log2(rate.value / (per_chip * traits.clock_ghz * GIGA))
     return abs(exponent - round(exponent)) < _CYCLE_TOLERANCE
 
 

@@ -1,8 +1,8 @@
-"""Which part a profile's device is: by its exact name, by its family, or as this machine's CPU."""
+"""Which part a profile's device is: by its name, by its family, or as this machine's CPU."""
 
 from roofline.devices.catalogue import find
 from roofline.devices.choice import THIS_MACHINE, known_part
-from roofline.devices.families import resolve_family
+from roofline.devices.families import resolve_family, resolve_shared_name
 from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.model.device import DeviceKind, ReportedDevice
@@ -11,13 +11,14 @@ _NO_NAME = ("", "localhost")
 
 
 def catalogue_part(reported: ReportedDevice) -> Part | None:
-    """The catalogue's part that a reported device is: by its exact name, else by its family.
+    """The catalogue's part that a reported device is: by its name, else by its family.
 
     AMD's tools name generations of their own ("MI200"); the architecture is the family, too.
     """
     traits = reported.traits
     return (
         find(reported.name)
+        or resolve_shared_name(reported.name, traits)
         or resolve_family(reported.name, traits)
         or resolve_family(f"AMD GPU - {traits.architecture}", traits)
     )

@@ -95,7 +95,7 @@ def _device(part: Part) -> DeviceEntry:
         "name": part.name,
         "vendor": part.vendor,
         "kind": part.kind.value,
-        "aliases": part.aliases,
+        "aliases": (*part.aliases, *part.shared_aliases),
         "scope": part.scope,
         "devices_per_chip": part.devices_per_chip,
         "core_word": part.core_word,

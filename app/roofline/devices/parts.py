@@ -11,8 +11,11 @@ from enum import StrEnum
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.device import DeviceKind, PeakOrigin
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import GIGA
 
-_GIGA = 1e9
+PROCESSORS = "processors"
+CLOCK = "clock"
+
 _UNITS = {unit.value: unit for unit in ComputeUnit}
 _LEVELS = {level.value: level for level in MemoryLevel}
 
@@ -53,7 +56,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One published number, in SI units: FLOP/s, op/s, B/s or B.
+    """One published number, in SI units: FLOP/s, op/s, B/s, B or Hz.
 
     `of` is the key of a compute unit or memory level, or a name such as "memory_bytes";
     `scope` "chip" (a board is one) or "link" (one of several).
@@ -101,7 +104,8 @@ class Part:
 
     `family` is a profiler's name for several parts, `scope` what one profiler device is,
     `may_split` true where a profile shows a chip as one device or as two. `memory_variants` are
-    further capacities (bytes) that the part was made with.
+    further capacities (bytes) that the part was made with. `shared_aliases` are device names that
+    other parts have, too.
     """
 
     id: str
@@ -116,6 +120,7 @@ class Part:
     figures: tuple[Figure, ...]
     may_split: bool = False
     memory_variants: tuple[int, ...] = ()
+    shared_aliases: tuple[str, ...] = ()
     origin: PeakOrigin = PeakOrigin.CATALOGUE
     hostname: str = ""
 
@@ -123,12 +128,17 @@ class Part:
         """The chosen number of `of`, or `None` when none is known."""
         return next(self._chosen(of), None)
 
+    def value(self, of: str) -> float | None:
+        """The chosen value of `of` per chip, or `None` when none is known."""
+        figure = self.figure(of)
+        return None if figure is None else figure.value
+
     def compute(self, devices: int | None = None) -> tuple[PartPeak, ...]:
         """Rates per device, the main one first; a unit that the part lacks has none.
 
         `devices` is the number of devices that a profile shows of one chip.
         """
-        share = _GIGA * (devices or self.devices_per_chip)
+        share = GIGA * (devices or self.devices_per_chip)
         peaks = [
             PartPeak(unit=unit, label=self._label(unit), gflops=figure.value / share, figure=figure)
             for key, unit in _UNITS.items()
@@ -139,7 +149,7 @@ class Part:
 
     def memory(self, devices: int | None = None) -> tuple[PartBandwidth, ...]:
         """Bandwidths per device, the main memory first."""
-        share = _GIGA * (devices or self.devices_per_chip)
+        share = GIGA * (devices or self.devices_per_chip)
         return tuple(
             PartBandwidth(level=level, gbs=figure.value / share, figure=figure)
             for key, level in _LEVELS.items()
@@ -152,18 +162,26 @@ class Part:
         return tuple(unit for key, unit in _UNITS.items() for f in self._chosen(key) if not f.value)
 
     @property
+    def processor_count(self) -> int | None:
+        """SMs or CUs of one device, or `None` when unknown."""
+        figure = self.figure(PROCESSORS)
+        return None if figure is None else int(figure.value) // self.devices_per_chip
+
+    @property
     def memory_bytes(self) -> float | None:
         """Capacity of the main memory per device, or `None` when unknown."""
         figure = self.figure("memory_bytes")
         return None if figure is None else figure.value / self.devices_per_chip
 
     @property
+    def compute_roofs(self) -> tuple[tuple[ComputeUnit, float], ...]:
+        """Units and their GFLOP/s per device."""
+        return tuple((peak.unit, peak.gflops) for peak in self.compute())
+
+    @property
     def roofs(self) -> tuple[object, ...]:
         """All that two parts must share to be one part in a roofline."""
-        return (
-            tuple((peak.unit, peak.gflops) for peak in self.compute()),
-            tuple((one.level, one.gbs) for one in self.memory()),
-        )
+        return self.compute_roofs, tuple((one.level, one.gbs) for one in self.memory())
 
     @property
     def core_word(self) -> str:

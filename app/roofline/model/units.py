@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-GB_PER_GIB = 2**30 / 1e9
+# SI prefixes: of FLOP/s, B/s, Hz.
+KILO, MEGA, GIGA, TERA = 1e3, 1e6, 1e9, 1e12
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+"""Bytes in a kibibyte, a mebibyte, a gibibyte."""
+
+GB_PER_GIB = GIB / GIGA
 """Gigabytes in one gibibyte: 1.073741824."""
 
 GIGA = 1e9
