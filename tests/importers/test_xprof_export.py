@@ -12,7 +12,12 @@ import pytest
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices import resolve
-from roofline.errors import CorruptProfileError, RooflineError, UploadRejectedError
+from roofline.errors import (
+    CorruptProfileError,
+    IncompleteProfileError,
+    RooflineError,
+    UploadRejectedError,
+)
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.source import SourceFile
 from roofline.importers.xprof_export import FORMAT_ID, recognises
@@ -256,6 +261,93 @@ def test_columns_by_label():
     assert column_id("Max memory BW utilization (among supported memories) (%)") == (
         "max_mem_bw_utilization"
     )
+
+
+MI300X = {
+    "device_type": "AMD GPU - gfx942",
+    "peak_flop_rate": "1.30744e+06",
+    "peak_hbm_bw": "2479.55",
+    "peak_vmem_write_bw": "76103.2",
+}
+
+
+def on_mi300x(tables):
+    tables[0]["p"] |= MI300X
+    return json.dumps(tables)
+
+
+def test_the_memory_clock_of_amd_is_corrected_as_in_the_capture(tmp_path):
+    """The driver counts half of the transfers of HBM3; the data sheet says 5.3 TB/s."""
+    profile = read(written(tmp_path / "t.json", on_mi300x(gpu_tables())))
+    device = resolve(profile.device)
+    assert device.part_name == "Instinct MI300X"
+    assert device.memory_gbs(MemoryLevel.HBM) == pytest.approx(2 * gib_to_gb(2479.55))
+    (hbm,) = (one for one in device.comparisons if one.id == "hbm")
+    assert "drawn at twice the profile's figure" in hbm.explanation
+    assert "amd-memory-clock" in {found.code for found in profile.diagnostics}
+
+
+def test_the_peaks_of_an_export_tell_which_nvidia_part_it_is(tmp_path):
+    tables = gpu_tables()
+    tables[0]["p"] |= {"peak_hbm_bw": "1448.36", "peak_vmem_write_bw": "36306.1"}
+    profile = read(written(tmp_path / "t.json", json.dumps(tables)))
+    device = resolve(profile.device)
+    assert "A100" in device.part_name
+    # 128 bytes per SM and cycle; XProf says 256.
+    assert device.memory_gbs(MemoryLevel.SHARED_L1) == pytest.approx(108 * 1.41 * 128, rel=1e-3)
+    assert not any(found.code == "amd-memory-clock" for found in profile.diagnostics)
+
+
+@needs_shared
+def test_an_export_of_an_mi300x_has_the_roofs_of_its_capture():
+    export = read(SHARED / "samples" / "xprof_export" / "mi300x_conv_roofline_model.json")
+    capture = read(SHARED / "profiles" / "amd-mi300x-conv-jax08" / "host_0.xplane.pb")
+    shares = []
+    for profile in (export, capture):
+        analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
+        at = analysis.ops.name.index("input_transpose_fusion")
+        shares.append(float(analysis.ops.measures.roofline_efficiency_ratio[at]))
+    assert shares[0] == pytest.approx(0.599, abs=0.001)
+    assert shares[0] == pytest.approx(shares[1], rel=1e-5)  # the export's peaks have six digits
+
+
+def only_the_program(tables):
+    """As XProf writes a capture of which it drops every kernel."""
+    ids = [column["id"] for column in tables[0]["cols"]]
+    program = ids.index("operation")
+    rows = [row for row in tables[0]["rows"] if row["c"][program]["v"] == "Program"]
+    for row in rows:
+        for name, cell in zip(ids, row["c"], strict=True):
+            if name.endswith(("_rate", "_bw", "_intensity")):
+                cell["v"] = 0.0
+    tables[0]["rows"] = rows
+    return json.dumps(tables)
+
+
+def test_an_export_without_any_kernel_is_not_idle(tmp_path):
+    profile = read(written(tmp_path / "t.json", only_the_program(gpu_tables())))
+    assert not len(profile.ops)
+    (note,) = profile.diagnostics
+    assert note.code == "no-operations"
+    assert "none of its kernels names an instruction" in note.message
+    analysis = page(profile)
+    assert not len(analysis.with_infeed.op)
+    assert analysis.with_infeed.program.measures.total_time_us[0] > 0
+
+
+@needs_shared
+def test_a_real_export_without_any_kernel_says_why():
+    """TensorFlow of 2020: no compiled programs, so XProf lists none of 1,330 kernels."""
+    profile = read(SHARED / "profiles" / "gpu-v100-tf-multiworker" / "reference.json")
+    assert [found.code for found in profile.diagnostics] == ["no-operations"]
+    assert not len(page(profile).with_infeed.op)
+
+
+def test_hlo_stats_without_any_row_says_what_that_means(tmp_path):
+    table = hlo_stats(gpu_tables()[0])
+    table["rows"] = []
+    with pytest.raises(IncompleteProfileError, match="XProf lists no operation of this capture"):
+        read(written(tmp_path / "t.csv", as_csv(table)))
 
 
 # Where XProf's table differs from the capture, as its reference does too: it counts HBM bytes of

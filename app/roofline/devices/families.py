@@ -49,7 +49,7 @@ def resolve_shared_name(name: str, traits: DeviceTraits) -> Part | None:
     One of the three must confirm it; clocks do not count, for boards of one part differ in them.
     Where the parts that fit differ in memory alone, the answer has only what they have in common.
     """
-    clockless = replace(traits, clock_ghz=None)
+    clockless = replace(traits, clock_ghz=None, cycles_per_ns=None)
     found = [part for part in sharing(name) if _fits(part, clockless, at_least=1)]
     return _only(found) or _common(found)
 
@@ -94,10 +94,10 @@ def _same_processors(part: Part, traits: DeviceTraits) -> bool | None:
 
 def _same_cycles(part: Part, traits: DeviceTraits) -> bool | None:
     rate = part.figure(ComputeUnit.VECTOR_FP32.value)
-    if rate is None or not traits.processor_count or not traits.clock_ghz:
+    cycles = traits.all_cycles_per_ns
+    if rate is None or not cycles:
         return None
-    per_chip = traits.processor_count * part.devices_per_chip
-    exponent = math.log2(rate.value / (per_chip * traits.clock_ghz * GIGA))
+    exponent = math.log2(rate.value / (cycles * part.devices_per_chip * GIGA))
     return abs(exponent - round(exponent)) < _CYCLE_TOLERANCE
 
 

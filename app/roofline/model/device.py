@@ -70,7 +70,8 @@ class DeviceTraits:
 
     `processor_count` is SMs, CUs or CPU cores of one device, `architecture` as the file spells it
     ("sm_90", "gfx942"), `memory_gbs` its memory's bandwidth in GB/s (1e9), `hostname` the machine's
-    name, which tells a CPU.
+    name, which tells a CPU. `cycles_per_ns` is processors × GHz: where a file has no more than
+    this product, the two are `None`.
     """
 
     processor_count: int | None = None
@@ -79,6 +80,14 @@ class DeviceTraits:
     memory_gbs: float | None = None
     architecture: str = ""
     hostname: str = ""
+    cycles_per_ns: float | None = None
+
+    @property
+    def all_cycles_per_ns(self) -> float | None:
+        """Cycles of all processors in a nanosecond; `None` where the file does not say."""
+        if self.processor_count and self.clock_ghz:
+            return self.processor_count * self.clock_ghz
+        return self.cycles_per_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

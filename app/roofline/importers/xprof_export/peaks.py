@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from roofline.importers.xprof_export.tables import ExportTable
-from roofline.model.device import DeviceKind, ReportedDevice
+from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
 from roofline.model.op_columns import F64, Bools
 from roofline.model.units import gib_to_gb
@@ -24,10 +24,8 @@ BANDWIDTH_COLUMNS = {
     MemoryLevel.VMEM_WRITE: "vmem_write_bw",
 }
 _COMPUTE = "compute"
-_SHARED_NOTE = (
-    "peak_vmem_write_bw of the export; XProf assumes 256 bytes per multiprocessor and cycle, twice "
-    "what NVIDIA states for its parts since 2018"
-)
+# By a word of the device type, the first that fits: XProf 2.24.2, measured.
+_XPROFS_SHARED_BYTES = {"gfx950": 256, "AMD": 128, "Fermi": 64, "Nvidia": 256}
 
 
 def levels_of(kind: DeviceKind) -> tuple[MemoryLevel, ...]:
@@ -63,19 +61,43 @@ def _stated(properties: Mapping[str, str], kind: DeviceKind, core_count: int) ->
         for level in BANDWIDTH_COLUMNS
     }
     derivation = {level.value: f"peak_{level.value}_bw of the export" for level in stated}
+    name, traits = properties.get("device_type", ""), DeviceTraits()
     if kind is DeviceKind.GPU:
-        stated[MemoryLevel.SHARED_L1] = stated.pop(MemoryLevel.VMEM_WRITE)
-        derivation[MemoryLevel.SHARED_L1.value] = _SHARED_NOTE
+        shared = stated.pop(MemoryLevel.VMEM_WRITE)
+        stated[MemoryLevel.SHARED_L1] = shared
+        derivation[MemoryLevel.SHARED_L1.value] = _shared_note(name)
+        traits = _traits(name, shared_gbs=shared, memory_gbs=stated[MemoryLevel.HBM])
     return ReportedDevice(
         kind=kind,
-        name=properties.get("device_type", ""),
+        name=name,
         core_count=core_count,
         peak_gflops=_positive(properties.get("peak_flop_rate")) or None,
         bandwidth_gbs={level: value for level, value in stated.items() if value},
         has_megacore=properties.get("megacore") == "1",
         has_cmem=properties.get("has_cmem") == "1",
         has_merged_vmem=properties.get("has_merged_vmem") == "1" or kind is DeviceKind.GPU,
+        traits=traits,
         derivation={_COMPUTE: "peak_flop_rate of the export", **derivation},
+    )
+
+
+def _shared_bytes(name: str) -> int | None:
+    """Bytes of shared memory per processor and cycle from which XProf computes a GPU's peak."""
+    return next((count for word, count in _XPROFS_SHARED_BYTES.items() if word in name), None)
+
+
+def _shared_note(name: str) -> str:
+    count = _shared_bytes(name)
+    note = "peak_vmem_write_bw of the export"
+    return note if count is None else f"{note}, at XProf's {count} bytes per processor and cycle"
+
+
+def _traits(name: str, *, shared_gbs: float, memory_gbs: float) -> DeviceTraits:
+    """What tells parts of one architecture apart, as far as it follows from the peaks."""
+    count = _shared_bytes(name)
+    return DeviceTraits(
+        memory_gbs=memory_gbs or None,
+        cycles_per_ns=shared_gbs / count if count and shared_gbs else None,
     )
 
 

@@ -20,9 +20,16 @@ from roofline.importers.xprof_export.tables import (
     tool_of,
 )
 from roofline.model.device import DeviceKind, ReportedDevice
+from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, OpTable, Profile, Severity
 
 _JSON_STARTS = ("[", "{")
+_GPU_LIMITS = [
+    "XProf leaves out copies, and kernels that name no instruction of a compiled program: their "
+    "time counts as idle.",
+    "XProf counts an operation's FLOPs and bytes once per kernel: where an operation runs as "
+    "several kernels, its rates are too high.",
+]
 _JSON_MARKS = {'"bottleneck_operational_intensity"': '"operation"', '"hlo_op_name"': '"cols"'}
 
 
@@ -71,6 +78,7 @@ def _from_roofline(table: ExportTable) -> Profile:
     limits = ["It has no names of programs and not the time of the capture."]
     limits += [] if len(found.steps) else ["XProf exported no steps with any time."]
     limits += [] if table.properties else [_csv_limits(device)]
+    limits += _GPU_LIMITS if device.kind is DeviceKind.GPU else []
     return _profile(table, device, found, limits)
 
 
@@ -107,7 +115,7 @@ def _profile(
         has_average=len(found.steps) > 0,
         captured_at_ns=None,
         program_names={},
-        diagnostics=(*found.notes, *_messages(table), *_cut(table)),
+        diagnostics=(*found.notes, *_messages(table), *_cut(table), *_memory_clock(device)),
         limits=tuple(limits),
     )
 
@@ -157,6 +165,20 @@ def _cut(table: ExportTable) -> tuple[Diagnostic, ...]:
             message=f"{table.name} does not end with a line break, as XProf's exports do: it may "
             "have been cut.",
             remedy="Check that it was copied completely.",
+        ),
+    )
+
+
+def _memory_clock(device: ReportedDevice) -> tuple[Diagnostic, ...]:
+    if not device.name.startswith("AMD GPU") or MemoryLevel.HBM not in device.bandwidth_gbs:
+        return ()
+    return (
+        Diagnostic(
+            severity=Severity.INFO,
+            code="amd-memory-clock",
+            message="XProf computes HBM's peak of AMD's GPUs from the driver's memory clock, which "
+            "on some parts counts half of the transfers. Where the catalogue shows that this is "
+            "one of them, HBM's roof is drawn at twice the peak in the export.",
         ),
     )
 

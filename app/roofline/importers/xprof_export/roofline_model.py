@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.importers.xprof_export.peaks import levels_of, read_device
+from roofline.importers.xprof_export.peaks import device_kind, levels_of
 from roofline.importers.xprof_export.rows import op_table, picoseconds, without_breakdown, work_of
 from roofline.importers.xprof_export.tables import ExportTable
 from roofline.model.categories import IDLE_CATEGORY, is_container
+from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import U64, Bools, OpColumns
 from roofline.model.profile import Diagnostic, OpTable, Severity, StepTable
@@ -39,7 +40,8 @@ class Roofline:
 def read_roofline(table: ExportTable) -> Roofline:
     """Ops, program and steps of a roofline table."""
     rows = _Rows(table)
-    levels = levels_of(read_device(table, core_count=1).kind)
+    kind = device_kind(table)
+    levels = levels_of(kind)
     ops = op_table(table, rows.ops, names=table.texts("operation"), levels=levels)
     total = rows.program(_TOTAL)
     listed_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
@@ -51,10 +53,14 @@ def read_roofline(table: ExportTable) -> Roofline:
         time_ps = max(int(picoseconds(table.numbers("total_time"))[total]), listed_ps)
         ops, missing = _checked(ops, table, total)
         notes += missing
+    nothing_listed = not len(ops) and not notes
+    if nothing_listed:
+        notes.append(_nothing_listed(kind))
     return Roofline(
         ops=ops,
         time_ps=time_ps,
-        op_time_ps=listed_ps,
+        # What is not listed is not idle either.
+        op_time_ps=time_ps if nothing_listed else listed_ps,
         core_count=1 if total is None else _core_count(table, total),
         steps=rows.steps(levels),
         notes=tuple(notes),
@@ -204,6 +210,22 @@ def _not_listed(n_ops: int, lacking: Mapping[str, float]) -> Diagnostic:
         "and are missing here. Their time counts as idle.",
         remedy="XProf lists at most 1,000 operations, and a file may have been cut: export it "
         "again, or upload the profile itself (*.xplane.pb), which has them all.",
+    )
+
+
+def _nothing_listed(kind: DeviceKind) -> Diagnostic:
+    why = (
+        ": none of its kernels names an instruction of a compiled program, and XProf leaves such "
+        "kernels out"
+        if kind is DeviceKind.GPU
+        else ""
+    )
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="no-operations",
+        message=f"XProf lists no operation of this capture{why}. The program's time is known, but "
+        "not what ran in it and how long it was idle.",
+        remedy="Upload the capture itself (*.xplane.pb): kernels are listed there by their names.",
     )
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from roofline.errors import CorruptProfileError
+from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.shared.tables_text import decode, header_words, parse_number, read_table
 from roofline.importers.source import SourceFile
 from roofline.model.op_columns import F64, Bools
@@ -123,7 +123,11 @@ def read_export(source: SourceFile) -> ExportTable:
     is_json = text.lstrip()[:1] in {"[", "{"}
     table = _from_json(text, source.name) if is_json else _from_csv(text, source.name)
     if not table.n_rows:
-        raise CorruptProfileError(f"{source.name} has a header and no rows.", remedy=_EXPORT_AGAIN)
+        raise IncompleteProfileError(
+            f"{source.name} has a header and no rows: XProf lists no operation of this capture.",
+            remedy="Upload the capture itself (*.xplane.pb): kernels that XProf leaves out are "
+            "listed there by their names.",
+        )
     return table
 
 
