@@ -1,13 +1,18 @@
 """Program points: total, hardware counters, average, steps."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from roofline.analysis.records import Scope
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, Scope
 from roofline.analysis.roofline import COMPUTE_BOUND
-from roofline.model.device import HardwareCounters, MeasuredWork
+from roofline.devices import resolve
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.device import CountedUnits, HardwareCounters, MeasuredWork
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gib_to_gb
 from tests.builders import ABSENT, analysed, counters, make_steps, reported
@@ -19,6 +24,8 @@ loop    | while    | 100     | 9e9  | 9e9
 feed    | infeed   | 100     | 0    | 3e6
 """
 GIB = 2**30
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+V6E = SHARED / "profiles" / "tpu-v6e-inference" / "host_0.xplane.pb"
 
 
 def point(analysis, label, *, infeed=True):
@@ -154,16 +161,41 @@ def test_one_counter_shows_what_it_knows_and_no_place(matrix, hbm):
     assert hardware["bound"] == 0
 
 
-def test_counter_of_zero_is_a_measurement():
+def test_counter_of_zero_is_a_measurement_of_one_unit():
+    """A matrix unit that did nothing says nothing about the FLOPs of the vector unit."""
     hardware = point(counted(0.0, 0.5), "Total (HW)")
-    assert hardware["flop_rate_gflops"] == 0
+    assert hardware["compute_efficiency_ratio"] == 0
+    assert math.isnan(hardware["flop_rate_gflops"])
     assert (hardware["bound"], hardware["roofline_efficiency_ratio"]) == (2, 0.5)
     idle = point(counted(0.0, 0.0), "Total (HW)")
-    assert (idle["bound"], idle["flop_rate_gflops"], idle["hbm_gibs"]) == (0, 0, 0)
+    assert (idle["bound"], idle["compute_efficiency_ratio"], idle["hbm_gibs"]) == (0, 0, 0)
     assert math.isnan(idle["operational_intensity"])
     memory_unused = point(counted(0.5, 0.0), "Total (HW)")
     assert memory_unused["bound"] == 1
     assert math.isnan(memory_unused["bottleneck_intensity"])
+
+
+def test_counters_say_which_units_they_cover():
+    assert counters(0.25, 0.5).counted_units is CountedUnits.MATRIX_ONLY
+    assert counters(None, 0.5).counted_units is CountedUnits.NONE
+    assert counters(math.nan, 0.5).counted_units is CountedUnits.NONE
+    assert measured_work().counted_units is CountedUnits.ALL
+    codes = [found.code for found in counted(0.25, 0.5).diagnostics]
+    assert "matrix-unit-only" in codes
+    assert "matrix-unit-only" not in [found.code for found in counted(None, 0.5).diagnostics]
+
+
+@pytest.mark.skipif(not V6E.is_file(), reason="the real v6e capture lies in ../shared")
+def test_a_matrix_unit_that_did_nothing_does_not_mean_no_flops():
+    """All arithmetic of this program is elementwise: 4.47 GFLOP/s by the compiler's count."""
+    profile = import_profile([SourceFile(V6E)])
+    analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
+    program = analysis.with_infeed.program
+    assert program.scope[:2] == (Scope.TOTAL, Scope.TOTAL_HW)
+    assert program.measures.flop_rate_gflops[0] == pytest.approx(4.47, abs=0.01)
+    assert math.isnan(program.measures.flop_rate_gflops[1])
+    assert program.measures.compute_efficiency_ratio[1] == 0
+    assert profile.device.counters.counted_units is CountedUnits.MATRIX_ONLY
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf])

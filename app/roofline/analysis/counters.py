@@ -74,10 +74,11 @@ def _counter_row(context: Context, compute: float, memory: float, measures: Meas
     """Counter-derived values: rate = utilisation × peak, intensity = rate / HBM bytes per second.
 
     Known only as far as the counters go; a program is placed on the roof only with both. The times
-    are those of the program's total, the first row of `measures`.
+    are those of the program's total, the first row of `measures`. The rate is that of the matrix
+    unit; where that did nothing, all FLOPs are the vector unit's, and unknown.
     """
     main = context.main_level
-    rate = compute * (context.peaks.gflops or NAN)
+    rate = compute * (context.peaks.gflops or NAN) if compute else NAN
     bandwidth = memory * context.peaks.binding_gibs.get(main, NAN)
     intensity = rate / gib_to_gb(bandwidth) if bandwidth > 0 else NAN
     both = not math.isnan(compute) and not math.isnan(memory)

@@ -7,6 +7,7 @@ import numpy as np
 from roofline.analysis import roofline
 from roofline.analysis.context import Context
 from roofline.analysis.records import Cost, OpRecords, ProgramPoints
+from roofline.model.device import CountedUnits
 from roofline.model.profile import Diagnostic, Profile, Provenance, Severity
 
 
@@ -33,6 +34,7 @@ def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[D
         _lost_flags(context),
         _wrapped_time(context),
         _no_peaks(context),
+        _partly_counted(context),
     ]
     return [diagnostic for diagnostic in found if diagnostic is not None]
 
@@ -156,6 +158,18 @@ def _wrapped_time(context: Context) -> Diagnostic | None:
         code="infeed-exceeds-program",
         message=f"Infeed and outfeed ops, added up, last longer than {what}, because they are "
         "nested. Without them that time is shown as zero; XProf's wraps to 213 days.",
+    )
+
+
+def _partly_counted(context: Context) -> Diagnostic | None:
+    """A TPU counts the work of its matrix unit, and of no other."""
+    if context.device.counters.counted_units is not CountedUnits.MATRIX_ONLY:
+        return None
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="matrix-unit-only",
+        message="Total (HW) is of the matrix unit only: the FLOPs of the vector unit were not "
+        "counted and are unknown.",
     )
 
 

@@ -1,5 +1,6 @@
 """Devices: what a file reports, and what the analysis computes with once peaks are resolved."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -29,6 +30,14 @@ class PeakOrigin(StrEnum):
     CATALOGUE = "catalogue"
     CALIBRATED = "calibrated"
     USER = "user"
+
+
+class CountedUnits(StrEnum):
+    """Compute units whose work hardware counted; the FLOPs of all others are unknown."""
+
+    ALL = "all"
+    MATRIX_ONLY = "matrix_only"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +71,15 @@ class HardwareCounters:
     matrix_unit_ratio: float | None = None
     hbm_ratio: float | None = None
     measured: MeasuredWork | None = None
+
+    @property
+    def counted_units(self) -> CountedUnits:
+        """What the FLOPs of these counters are those of: a TPU's see its matrix unit alone."""
+        if self.measured is not None:
+            return CountedUnits.ALL
+        matrix = self.matrix_unit_ratio
+        known = matrix is not None and math.isfinite(matrix)
+        return CountedUnits.MATRIX_ONLY if known else CountedUnits.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
