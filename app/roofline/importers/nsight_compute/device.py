@@ -9,16 +9,15 @@ from roofline.importers.nsight_compute.work import LaunchWork
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import GIGA, MEGA
 
-Key = TypeVar("Key", ComputeUnit, MemoryLevel)
+Roof = TypeVar("Roof", ComputeUnit, MemoryLevel)
+Key = TypeVar("Key", ComputeUnit, MemoryLevel, str)
 
 # Short kernels end before clocks have risen: their peaks are lower than what the GPU sustains.
 LONG_SHARE = 0.1
-_GIGA = 1e9
-_KHZ_PER_GHZ = 1e6
 _BITS_PER_BYTE = 8
 _DOUBLE_DATA_RATE = 2
-_KHZ_BYTES_PER_GBS = 1e6
 
 
 def gpu_key(launch: Launch) -> tuple[int | None, str]:
@@ -41,12 +40,13 @@ def read_device(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> Repo
         kind=DeviceKind.GPU,
         name=name or "NVIDIA GPU",
         core_count=len({gpu_key(launch) for launch in launches}),
-        unit_gflops={unit: value / _GIGA for unit, (value, _) in compute.items()},
-        bandwidth_gbs={level: value / _GIGA for level, (value, _) in memory.items()},
+        unit_gflops={unit: value / GIGA for unit, (value, _) in compute.items()},
+        bandwidth_gbs={level: value / GIGA for level, (value, _) in memory.items()},
         traits=_traits(first.numbers),
         derivation=_derivation(compute, "multiply-adds per cycle × SM clock")
         | _derivation(memory, "bytes per cycle × clock"),
         peak_origin=PeakOrigin.MEASURED,
+        peak_clock_ghz=_clock_ghz(chosen),
     )
 
 
@@ -91,7 +91,14 @@ def _long_medians(
     return result
 
 
-def _derivation(peaks: Mapping[Key, tuple[float, int]], words: str) -> dict[str, str]:
+def _clock_ghz(works: Sequence[LaunchWork]) -> float | None:
+    """The SMs' clock during the launches that the peaks are of; `None` where it was not counted."""
+    with_peaks = [work for work in works if work.peak_flop_s] or works
+    clocks = _long_medians((w.time_ns, {"clock": w.clock_hz}) for w in with_peaks if w.clock_hz)
+    return clocks["clock"][0] / GIGA if clocks else None
+
+
+def _derivation(peaks: Mapping[Roof, tuple[float, int]], words: str) -> dict[str, str]:
     return {
         key.value: f"measured by Nsight Compute: {words}, at the clocks of "
         + ("one long launch" if count == 1 else f"{count:,} long launches (median)")
@@ -110,7 +117,7 @@ def _traits(numbers: Mapping[str, float]) -> DeviceTraits:
     clock = attribute("clock_rate")
     return DeviceTraits(
         processor_count=None if count is None else int(count),
-        clock_ghz=None if clock is None else clock / _KHZ_PER_GHZ,
+        clock_ghz=None if clock is None else clock / MEGA,
         memory_bytes=None if memory is None else int(memory),
         memory_gbs=_memory_gbs(
             attribute("fb_bus_width") or attribute("global_memory_bus_width"),
@@ -121,7 +128,7 @@ def _traits(numbers: Mapping[str, float]) -> DeviceTraits:
 
 
 def _memory_gbs(width_bits: float | None, clock_khz: float | None) -> float | None:
-    """Bandwidth by the data sheet's rule: width × clock × 2 transfers per cycle."""
+    """Bandwidth in GB/s by the data sheet's rule: width × clock × 2 transfers per cycle."""
     if width_bits is None or clock_khz is None:
         return None
-    return width_bits / _BITS_PER_BYTE * clock_khz * _DOUBLE_DATA_RATE / _KHZ_BYTES_PER_GBS
+    return width_bits / _BITS_PER_BYTE * clock_khz * _DOUBLE_DATA_RATE / MEGA
