@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from roofline.importers.intake import archives
 from roofline.importers.registry import IMPORTERS, Importer, identify, import_profile
 from roofline.importers.source import SourceFile
 from roofline.library.samples import Sample, find_samples
@@ -17,11 +16,7 @@ from roofline.model.profile import OpTable, Profile, Provenance
 from tests.tools import damage
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLES = [
-    sample
-    for sample in find_samples(ROOT / "sample_profiles")
-    if not any(archives.is_archive(SourceFile(file)) for file in sample.files)
-]
+SAMPLES = find_samples(ROOT / "sample_profiles")
 FILES = [(sample, file) for sample in SAMPLES for file in sample.files]
 SMALL_BYTES, CUTS_OF_SMALL, CUTS_OF_LARGE = 100_000, 60, 15
 

@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import TPU_ON_CHIP_LEVELS, MemoryLevel
-from roofline.model.units import gb_to_gib, gib_to_gb, ps_to_ns, ps_to_us
+from roofline.model.units import gb_to_gib, gib_to_gb, ps_to_us
 
 
 def test_units_are_those_of_data_sheets_and_of_the_page():
     assert gib_to_gb(1.0) == 1.073741824
     assert gb_to_gib(1.073741824) == 1.0
     assert ps_to_us(1_500_000) == 1.5
-    assert ps_to_ns(1_500) == 1.5
 
 
 @given(st.floats(1e-9, 1e12))

@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-# SI prefixes: of FLOP/s, B/s, Hz.
 KILO, MEGA, GIGA, TERA = 1e3, 1e6, 1e9, 1e12
+"""SI prefixes: of FLOP/s, B/s, Hz."""
 
-KIB, MIB, GIB = 2**10, 2**20, 2**30
-"""Bytes in a kibibyte, a mebibyte, a gibibyte."""
+KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
+"""Bytes in a kibibyte, a mebibyte, a gibibyte, a tebibyte."""
 
 GB_PER_GIB = GIB / GIGA
 """Gigabytes in one gibibyte: 1.073741824."""
 
-GIGA = 1e9
-"""Of base units to GFLOP/s, GB/s and GHz."""
-
-PS_PER_S = 1e12
-PS_PER_US = 1e6
-PS_PER_NS = 1e3
-NS_PER_S = 1e9
+# Whole, so that counts of picoseconds stay whole.
+PS_PER_S = 10**12
+PS_PER_US = 10**6
+PS_PER_NS = 10**3
+NS_PER_S = 10**9
+NS_PER_MS = 10**6
+US_PER_S = 10**6
 
 
 @overload
@@ -53,8 +53,3 @@ def gib_to_gb(gibibytes: float | FloatArray) -> float | FloatArray:
 def ps_to_us(picoseconds: float) -> float:
     """Picoseconds as microseconds."""
     return picoseconds / PS_PER_US
-
-
-def ps_to_ns(picoseconds: float) -> float:
-    """Picoseconds as nanoseconds. Work per nanosecond is work in 1e9 per second."""
-    return picoseconds / PS_PER_NS

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from roofline.importers.shared.launches import MAX_COUNT
 from roofline.model.memory import MAIN_LEVELS, MemoryLevel
+from roofline.model.units import GB_PER_GIB, GIGA, KILO, MEGA, MIB, TERA, TIB
 
 TOLERANCE = 0.01
 _LONGEST_S = 1e7
 _MOST_CALLS = 10**12
-_GIB_PER_GB = 2**30 / 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +58,14 @@ class Conflict:
 
 
 _CAUSES = (
-    (_GIB_PER_GB, "7.4 %: GiB (2^30 bytes) and GB (10^9) are mixed up"),
-    (2**20 / 1e6, "4.9 %: MiB (2^20 bytes) and MB (10^6) are mixed up"),
-    (2**40 / 1e12, "10 %: TiB (2^40 bytes) and TB (10^12) are mixed up"),
+    (GB_PER_GIB, "7.4 %: GiB (2^30 bytes) and GB (10^9) are mixed up"),
+    (MIB / MEGA, "4.9 %: MiB (2^20 bytes) and MB (10^6) are mixed up"),
+    (TIB / TERA, "10 %: TiB (2^40 bytes) and TB (10^12) are mixed up"),
     (2.0, "factor 2: one side counts a multiply-add as one operation, the other as two"),
-    (1e3, "factor 1,000: a unit is one prefix off"),
-    (1e6, "factor 1,000,000: a unit is two prefixes off"),
-    (1e9, "factor 1,000,000,000: a unit is three prefixes off"),
-    (1e12, "factor 10^12: a unit is missing"),
+    (KILO, "factor 1,000: a unit is one prefix off"),
+    (MEGA, "factor 1,000,000: a unit is two prefixes off"),
+    (GIGA, "factor 1,000,000,000: a unit is three prefixes off"),
+    (TERA, "factor 10^12: a unit is missing"),
 )
 
 

@@ -9,6 +9,7 @@ from roofline.importers.generic.units import Dimension, unit_factor
 from roofline.importers.shared.tables_text import header_words
 from roofline.model.compute import ComputeUnit, Precision
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import GIGA
 
 
 class Field(StrEnum):
@@ -86,7 +87,6 @@ _PER_LEVEL = {
 }
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*[\[(](?P<unit>[^\])]*)[\])]\s*$")
 _PREFIXED_FLOP = re.compile(r"(?:self |total |[sd]p )?(?P<unit>[kmgtpe]flops?(?:/s| per s)?)")
-_GIGA = 1e9
 # Nobody writes a known name this long, and the patterns take the square of the length.
 _LONGEST_LABEL = 500
 
@@ -188,7 +188,7 @@ def _known(words: str) -> tuple[Field, MemoryLevel | None, float] | None:
     """Field, level and factor of a name without its unit."""
     if words in _FIELDS:
         field = _FIELDS[words]
-        return field, None, _GIGA if field is Field.BANDWIDTH else 1.0
+        return field, None, GIGA if field is Field.BANDWIDTH else 1.0
     prefixed = _PREFIXED_FLOP.fullmatch(words)
     if prefixed:
         unit = prefixed["unit"].replace(" per ", "/")
@@ -200,7 +200,7 @@ def _known(words: str) -> tuple[Field, MemoryLevel | None, float] | None:
         match = pattern.fullmatch(words)
         if match:
             level = _LEVELS[match["a"] or match["b"]]
-            return field, level, _GIGA if field is Field.BANDWIDTH else 1.0
+            return field, level, GIGA if field is Field.BANDWIDTH else 1.0
     return None
 
 

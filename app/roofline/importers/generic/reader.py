@@ -17,10 +17,10 @@ from roofline.importers.source import HEAD_BYTES, Progress, SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
+from roofline.model.units import PS_PER_S
 
 MAX_BYTES = 64 * 2**20
 CATEGORY = "kernel"
-_PS_PER_S = 1e12
 _SHOWN = 3
 _LIMITS = (
     "The numbers are what the file states: nobody here measured them.",
@@ -132,7 +132,7 @@ def _check_enough(kernels: Sequence[Kernel], name: str) -> None:
     sums = (
         sum(kernel.flop or 0.0 for kernel in kernels),
         *(sum(k.moved.get(level, 0.0) for k in kernels) for level in _levels(kernels)),
-        sum((kernel.time_s or 0.0) * _PS_PER_S for kernel in kernels),
+        sum((kernel.time_s or 0.0) * PS_PER_S for kernel in kernels),
     )
     if max(sums) > MAX_COUNT:
         raise CorruptProfileError(
@@ -152,7 +152,7 @@ def _launch(kernel: Kernel, known: Iterable[ComputeUnit]) -> Launch:
         category=kernel.category or CATEGORY,
         detail=kernel.detail,
         calls=kernel.calls,
-        time_ps=None if kernel.time_s is None else round(kernel.time_s * _PS_PER_S),
+        time_ps=None if kernel.time_s is None else round(kernel.time_s * PS_PER_S),
         flop=None if kernel.flop is None else round(kernel.flop),
         unit_flop=_unit_flop(kernel, frozenset(known)),
         traffic_bytes={level: round(value) for level, value in kernel.moved.items()},

@@ -11,8 +11,8 @@ from roofline.importers.generic.names import level_named, precision_named, unit_
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
 from roofline.model.memory import MAIN_LEVELS, MemoryLevel
+from roofline.model.units import GIGA
 
-_GIGA = 1e9
 _MEASURED_WORDS = frozenset({"measured", "empirical", "emp", "benchmark"})
 _KIND_WORDS = {
     DeviceKind.TPU: re.compile(r"\b(?:tpu|trillium|ironwood)"),
@@ -111,9 +111,9 @@ def reported_device(machine: Machine, main: MemoryLevel) -> ReportedDevice:
         kind=device_kind(machine.name),
         name=machine.name,
         core_count=machine.count,
-        peak_gflops=nameless.value / _GIGA if nameless else None,
-        unit_gflops={unit: roof.value / _GIGA for unit, roof in named.items()},
-        bandwidth_gbs={level: roof.value / _GIGA for level, roof in levels.items()},
+        peak_gflops=nameless.value / GIGA if nameless else None,
+        unit_gflops={unit: roof.value / GIGA for unit, roof in named.items()},
+        bandwidth_gbs={level: roof.value / GIGA for level, roof in levels.items()},
         traits=DeviceTraits(hostname=machine.hostname),
         derivation={key: _stated(roof) for key, roof in keyed.items()},
         peak_origin=PeakOrigin.MEASURED if is_measured else PeakOrigin.PROFILE,
@@ -142,9 +142,7 @@ def ert_roofs(content: Mapping[str, object]) -> Machine:
         for key, memory in (("gflops", False), ("gbytes", True)):
             for label, value in _ert_rows(content.get(section), key):
                 what = label.replace("GFLOPs", "").strip()
-                found = roof_of(
-                    what=what, value=value * _GIGA, kind=kind, name=label, memory=memory
-                )
+                found = roof_of(what=what, value=value * GIGA, kind=kind, name=label, memory=memory)
                 if isinstance(found, Roof):
                     roofs.append(found)
                 else:

@@ -8,6 +8,7 @@ import re
 from enum import StrEnum
 
 from roofline.importers.shared.tables_text import parse_number
+from roofline.model.units import KILO
 
 
 class Dimension(StrEnum):
@@ -92,7 +93,7 @@ def unit_factor(unit: str, dimension: Dimension) -> float | None:
     power = _DECIMAL[found["prefix"]]
     if found["binary"]:
         return 1024.0**power if power else None
-    return 1000.0**power
+    return KILO**power
 
 
 def parse_quantity(

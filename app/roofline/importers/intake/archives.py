@@ -80,11 +80,6 @@ class Unpacked:
     archive: str | None = None
 
 
-def is_archive(source: SourceFile) -> bool:
-    """True if `source` is gzip, Zstandard, zip or tar, or packed in another known way."""
-    return _kind(source.head) is not None
-
-
 def unpack(
     sources: Sequence[SourceFile],
     *,

@@ -56,7 +56,6 @@ class Launch:
     block: Extent | None = None
     context: str = ""
     stream: str = ""
-    process_id: int | None = None
     device_index: int | None = None
     numbers: Mapping[str, float]
     texts: Mapping[str, str] = field(default_factory=dict)

@@ -24,11 +24,11 @@ from roofline.importers.nsight_compute.launches import (
 )
 from roofline.importers.nsight_compute.wire import DamagedError
 from roofline.importers.source import SourceFile
+from roofline.model.units import NS_PER_S
 
 MAGIC = b"NVR\x00"
 VERSION = 7
 _U32 = struct.Struct("<I")
-_NS_PER_S = 10**9
 _SECONDS_OF_2100 = 4_102_444_800
 _TOOL = "Nsight Compute Target"
 # Number of the block header's count → what its payload entries are, in the payload's order.
@@ -215,7 +215,6 @@ class _Reader:
             name=_kernel_name(data, found) or measured.name,
             grid=_extent_of(data, found.get(10)),
             block=_extent_of(data, found.get(11)),
-            process_id=_whole_of(found.get(1)),
             context=_number_text(found.get(22)),
             stream=_number_text(found.get(23)),
             device_index=None if index is None else int(index),
@@ -298,7 +297,7 @@ def _read_session(data: bytes, begin: int, end: int, session: _Session) -> None:
 
 def _captured_ns(seconds: int) -> int | None:
     """The time of the capture; `None` for numbers that are no time of this century."""
-    return seconds * _NS_PER_S if 0 < seconds < _SECONDS_OF_2100 else None
+    return seconds * NS_PER_S if 0 < seconds < _SECONDS_OF_2100 else None
 
 
 def _texts(data: bytes, begin: int, end: int) -> dict[int, str]:

@@ -161,7 +161,6 @@ class _Record:
             block=_extent(get("Block Size", "")),
             context=get("Context", ""),
             stream=get("Stream", ""),
-            process_id=_whole(get("Process ID", "")),
             device_index=_whole(index) if at_device is None else int(at_device),
             numbers=self.numbers,
             texts=self.texts,

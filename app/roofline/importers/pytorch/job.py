@@ -89,7 +89,6 @@ class _Job:
                 numbers=side.numbers,
                 captured_at_ns=side.captured_at_ns(),
                 findings=Findings(
-                    n_files=len(side.hosts),
                     n_devices=device.core_count,
                     kind=device.kind,
                     n_operators=side.n_operators,

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Diagnostic, OpTable, Severity
+from roofline.model.units import NS_PER_MS
 
-_NS_PER_MS = 1e6
 _RECORD_SHAPES = "Capture with torch.profiler.profile(record_shapes=True)."
 
 
@@ -15,7 +15,6 @@ _RECORD_SHAPES = "Capture with torch.profiler.profile(record_shapes=True)."
 class Findings:
     """Counts over all files; `counters` holds sums of hardware counters by metric."""
 
-    n_files: int
     n_devices: int
     kind: DeviceKind
     n_operators: int = 0
@@ -181,7 +180,7 @@ def _of_attribution(notes: Counter[str]) -> Iterator[Diagnostic]:
             severity=Severity.INFO,
             code="overlapping-streams",
             message=f"Kernels of several streams ran at once for"
-            f" {notes['overlap-ns'] / _NS_PER_MS:,.3g} ms. The device's busy time counts such time"
+            f" {notes['overlap-ns'] / NS_PER_MS:,.3g} ms. The device's busy time counts such time"
             " once, the kernels' own times count it for each.",
         )
     if notes["whole-microseconds"]:

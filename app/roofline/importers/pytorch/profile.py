@@ -11,7 +11,6 @@ from roofline.importers.pytorch.header import main_memory
 from roofline.importers.pytorch.notes import Findings, diagnostics, limits
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
-    PS_PER_NS,
     FileWork,
     Row,
     RowNumbers,
@@ -24,6 +23,7 @@ from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Host, LaunchTable, Profile, Provenance, StepTable
+from roofline.model.units import PS_PER_NS
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]

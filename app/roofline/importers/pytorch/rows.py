@@ -13,11 +13,11 @@ from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import PS_PER_NS
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
 
-PS_PER_NS = 1_000
 MAX_LABELS = 20_000
 MAX_LAUNCHES = 20_000
 _MAX_SUM = 2**63

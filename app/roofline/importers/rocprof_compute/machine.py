@@ -13,6 +13,7 @@ from roofline.importers.shared.tables_text import parse_number
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import KILO
 
 _LEVEL_COLUMNS = {
     MemoryLevel.HBM: ("hbmbw",),
@@ -79,7 +80,7 @@ def _traits(system: Mapping[str, str]) -> DeviceTraits:
     units, clock_mhz = positive(system, "cu_per_gpu"), positive(system, "max_sclk")
     return DeviceTraits(
         processor_count=int(units) if units else None,
-        clock_ghz=clock_mhz / 1000.0 if clock_mhz else None,
+        clock_ghz=clock_mhz / KILO if clock_mhz else None,
         memory_gbs=positive(system, "hbm_bw"),
         architecture=_text(system, "gpu_arch"),
         hostname=_text(system, "hostname"),

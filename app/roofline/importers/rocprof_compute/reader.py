@@ -21,9 +21,9 @@ from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
+from roofline.model.units import PS_PER_NS
 
 _CLONE = re.compile(r"(?<!\s)\s*+(?:\[clone [^\[\]]*\]|\(\.kd\)|\.kd)\s*+$")
-_PS_PER_NS = 1_000
 _LONGEST_NS = 10**15  # eleven days: no kernel runs longer, damaged clocks say so
 _LIMITS = (
     "Every kernel ran several times to collect its counters: there are no steps and no idle time.",
@@ -141,7 +141,7 @@ class _Work:
                     category=kernel_category(name),
                     detail=_detail(row),
                     long_name=name,
-                    time_ps=(times[1] - times[0]) * _PS_PER_NS if times else None,
+                    time_ps=(times[1] - times[0]) * PS_PER_NS if times else None,
                     flop=None if flop is None else sum(flop.values()),
                     unit_flop=flop or {},
                     traffic_bytes=moved,

@@ -17,10 +17,8 @@ from roofline.importers.xprof_export.tables import ExportTable
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, U64, Bools
 from roofline.model.profile import OpTable
+from roofline.model.units import GIB, GIGA, PS_PER_US, US_PER_S
 
-BYTES_PER_GIB = 2**30
-_PS_PER_US = 10**6
-_FLOP_PER_GFLOPS_US = 1e3  # 1e9 FLOP/s for 1e-6 s
 _MAX_COUNT = float(2**63)
 _MAX_PROGRAM_ID = 2**64
 
@@ -42,10 +40,10 @@ def work_of(table: ExportTable, time_us: F64, levels: Sequence[MemoryLevel]) -> 
     """What rows did in `time_us`, from their rates."""
 
     def flop(column: str) -> U64:
-        return _product(table.numbers(column), time_us, _FLOP_PER_GFLOPS_US)
+        return _product(table.numbers(column), time_us, GIGA / US_PER_S)
 
     def moved(column: str) -> U64:
-        return _product(table.numbers(column), time_us, BYTES_PER_GIB / _PS_PER_US)
+        return _product(table.numbers(column), time_us, GIB / US_PER_S)
 
     return Work(
         flop=flop("measured_flop_rate"),
@@ -63,7 +61,7 @@ def counts(values: F64) -> U64:
 
 def picoseconds(us: F64) -> U64:
     """Times in µs, with six decimals in the export, as whole picoseconds."""
-    return _product(us, 1.0, _PS_PER_US)
+    return _product(us, 1.0, PS_PER_US)
 
 
 def _product(rate: F64, time_us: F64 | float, factor: float) -> U64:

@@ -15,13 +15,12 @@ from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Plane, Stats
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import GIGA, KILO
 
 T = TypeVar("T")
 
 _GFX = re.compile(r"gfx[0-9a-f]{3,}", re.IGNORECASE)
 _BARE_GFX = re.compile(r"gfx[0-9a-f]{3,}\Z")
-_KHZ_PER_GHZ = 1e6
-_GIGA, _KILO = 1e9, 1e3
 
 # NVIDIA: compute capability → FLOP per SM and cycle; a device has the entry at or below its own.
 _NVIDIA_FLOP = {
@@ -59,12 +58,12 @@ def read_gpu_device(plane: Plane, *, count: int, oddities: Oddities) -> Reported
     stats = plane.stats
     rates = _rates(stats, oddities)
     units = stats.int_or_uint("core_count")
-    gigahertz = stats.int_or_uint("clock_rate") / _KHZ_PER_GHZ
+    gigahertz = stats.int_or_uint("clock_rate") * KILO / GIGA
     cycles = units * gigahertz  # multiprocessor cycles per nanosecond
-    peak = (stats.double("peak_teraflops_per_second") or 0.0) * _KILO
+    peak = (stats.double("peak_teraflops_per_second") or 0.0) * KILO
     shared = stats.double("peak_sram_wr_bw_gigabytes_per_second") or 0.0
     bandwidth = {
-        MemoryLevel.HBM: stats.int_or_uint("memory_bandwidth") / _GIGA,
+        MemoryLevel.HBM: stats.int_or_uint("memory_bandwidth") / GIGA,
         MemoryLevel.SHARED_L1: shared if shared > 0 else (rates.shared_bytes or 0) * cycles,
     }
     return ReportedDevice(

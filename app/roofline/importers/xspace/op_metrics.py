@@ -70,12 +70,11 @@ class CoreOps:
     """Sums of one TensorCore: per op key over the capture, and per (step, op key).
 
     `kinds` are the plane's event metadata as ops (`None`: no op). `rows` has one entry per key with
-    events; `step_rows` likewise per (step, key), `step_group` its step. Step ids that have markers
-    and ops are in `step_groups`. `clamped` counts events whose children exceed them.
+    events; `step_rows` likewise per (step, key), `step_group` its step. `op_groups` are the steps
+    that have op events, with a marker or without. `clamped` counts events whose children exceed
+    them.
     """
 
-    plane_name: str
-    plane_id: int
     kinds: tuple[OpKind | None, ...]
     rows: RowSums
     op_time_ps: int
@@ -101,8 +100,6 @@ def read_core(
     rows = reader.rows()
     step_rows, step_group = reader.step_rows()
     return CoreOps(
-        plane_name=plane.name,
-        plane_id=plane.id,
         kinds=kinds,
         rows=rows,
         op_time_ps=int(rows.self_time_ps.sum(dtype=np.uint64)),

@@ -20,6 +20,7 @@ from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+from roofline.model.units import KILO
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -31,7 +32,6 @@ _BANDWIDTH_STATS = {
     MemoryLevel.VMEM_READ: "peak_vmem_rd_bw_gigabytes_per_second",
     MemoryLevel.VMEM_WRITE: "peak_vmem_wr_bw_gigabytes_per_second",
 }
-_TERA = 1000.0
 _MODULE_NAME = re.compile(r"([^\s%][^\s]*)\((\d{1,20})\)\Z")
 
 
@@ -329,7 +329,7 @@ def _device(space: Space, oddities: Oddities) -> ReportedDevice:
         kind=DeviceKind.TPU,
         name=cores[0].stats.text("device_type_string") if cores else "",
         core_count=len(cores),
-        peak_gflops=tflops * _TERA if tflops else None,
+        peak_gflops=tflops * KILO if tflops else None,
         bandwidth_gbs={level: value for level, value in bandwidth.items() if value},
         has_megacore=bool(stats.int_only("has_megacore")),
         has_cmem=bandwidth[MemoryLevel.CMEM_READ] > 0 or bandwidth[MemoryLevel.CMEM_WRITE] > 0,

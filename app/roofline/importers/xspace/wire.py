@@ -444,7 +444,7 @@ class Line:
     @property
     def base_ps(self) -> int:
         """Absolute start in picoseconds, as an unsigned 64-bit counter."""
-        return (self.timestamp_ns * int(PS_PER_NS)) % 2**64
+        return (self.timestamp_ns * PS_PER_NS) % 2**64
 
 
 def read_line(buf: Bytes, low: int, high: int, name: str) -> Line:
