@@ -14,6 +14,7 @@ from pathlib import Path
 from roofline.importers.generic.template import CSV as GENERIC_CSV
 from roofline.importers.generic.template import JSON as GENERIC_JSON
 from roofline.importers.xspace.hlo.module import parse_module
+from roofline.library.samples import find_samples
 from tests.fuzz.mutation import Mutator, bend, bytes_of, fields_of
 from tests.fuzz.packing import PACKERS, bent_zip
 from tests.fuzz.report_mutation import bent_report
@@ -35,6 +36,7 @@ SAMPLES = ROOT / "sample_profiles"
 HLO = ROOT / "tests" / "golden" / "hlo"
 CORNERS = 12
 SEEDS_OF_FAMILY = 100
+LARGEST_SAMPLE_BYTES = 100_000
 
 Upload = list[tuple[str, bytes]]
 """The files of one upload: name and content."""
@@ -145,6 +147,26 @@ def archive(number: int) -> Upload:
     return [("input" + rng.choice((".zip", ".gz", ".tar.gz", ".zst", ".ncu-repz", "")), content)]
 
 
+def sample(number: int) -> Upload:
+    """A bundled sample of any format, one of its files damaged: new formats are fuzzed, too."""
+    rng = random.Random(number)
+    files = rng.choice(_samples())
+    at = rng.randrange(len(files))
+    return [
+        (name, _sample_damaged(rng, data) if k == at else data)
+        for k, (name, data) in enumerate(files)
+    ]
+
+
+def _sample_damaged(rng: random.Random, data: bytes) -> bytes:
+    if rng.random() < 0.5:
+        return bytes_damaged(rng, data)
+    run = hostile_text(rng).encode("utf-8", "surrogatepass")
+    begin = rng.randrange(len(data) + 1)
+    end = begin if rng.random() < 0.5 else min(len(data), begin + rng.randrange(1, 40))
+    return data[:begin] + run + data[end:]
+
+
 def mixture(number: int) -> Upload:
     """Files of several hosts and formats together, some of them sound."""
     rng = random.Random(number)
@@ -174,6 +196,7 @@ FAMILIES: dict[str, Callable[[int], Upload]] = {
     "generic": generic_table,
     "wrong-file": wrong_file,
     "archive": archive,
+    "sample": sample,
     "mixture": mixture,
 }
 
@@ -233,6 +256,17 @@ def _gpu_capture() -> bytes:
         ("gemm", at * 10 * us, 5 * us, [*stats, ("correlation_id", at)]) for at in range(1, 6)
     ]
     return space_bytes([gpu_plane([kernels, kernels[:2]]), host_plane(launch)])
+
+
+@cache
+def _samples() -> tuple[Upload, ...]:
+    """The files of every bundled sample but the large ones."""
+    found = find_samples(SAMPLES)
+    return tuple(
+        [(path.name, path.read_bytes()) for path in one.files]
+        for one in found
+        if one.size_bytes <= LARGEST_SAMPLE_BYTES
+    )
 
 
 @cache

@@ -148,7 +148,9 @@ def _pack(family: str, inputs: Path) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--family", choices=sorted(set(FAMILIES) - {"mixture"}), required=True)
+    parser.add_argument(
+        "--family", choices=sorted(set(FAMILIES) - {"mixture", "sample"}), required=True
+    )
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument(
         "--pack", action="store_true", help="keep the best inputs in the repository"

@@ -17,7 +17,8 @@ from roofline.exports.render import render
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
 from roofline.pipeline import analyse_sources, open_sources
-from roofline.presentation.page import PageIdentity, build_page, op_details
+from roofline.presentation.op_details import op_details
+from roofline.presentation.page import PageIdentity, build_page
 from tests.fuzz.families import Upload
 
 SECONDS = 5.0  # of a processor
