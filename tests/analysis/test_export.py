@@ -35,6 +35,7 @@ feed   | infeed      | 100     | 0        | 1e6       |
 """
 PER_LEVEL = [f"{level}_{what}" for level in LEVELS for what in ("bandwidth_gibs", "intensity")]
 MEASURED = {
+    "integer_rate_gops",
     "total_time_us",
     "avg_time_us",
     "total_time_per_core_us",
@@ -57,6 +58,7 @@ OP_KEYS = MEASURED | {
     "program_id",
     "program",
     "cost",
+    "timing",
     "occurrences",
     "self_time_us",
     "avg_self_time_us",

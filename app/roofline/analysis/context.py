@@ -99,9 +99,16 @@ class Context:
         return int(table.time_ps[hosted].sum(dtype=np.uint64))
 
     @property
+    def has_times(self) -> bool:
+        """False where the file has ops, and none of them a time."""
+        known = self.profile.ops.time_known
+        return bool(known.any() or not len(known))
+
+    @property
     def counted(self) -> bool:
-        """True if the work of any op was counted: else the program's is unknown, too."""
-        return bool(self.profile.ops.cost_known.any())
+        """True if the work of any op of the program was counted: else the program's is unknown."""
+        ops = self.profile.ops
+        return bool((ops.cost_known & ops.time_known).any())
 
     @property
     def counted_flop(self) -> bool:
@@ -123,7 +130,7 @@ class Context:
 
     def _counted(self, column: Bools) -> bool:
         ops = self.profile.ops
-        time_ps = ops.self_time_ps.astype(np.float64)
+        time_ps = np.where(ops.time_known, ops.self_time_ps.astype(np.float64), 0.0)
         return float(time_ps[ops.cost_known & ~column].sum()) <= UNCOUNTED_SHARE * float(
             time_ps.sum()
         )

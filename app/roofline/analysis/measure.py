@@ -56,6 +56,7 @@ def measure(work: OpColumns, context: Context, divisor: Floats | None = None) ->
         **_times(work, context, np.ones(len(work)) if divisor is None else divisor),
         flop_rate_gflops=flop_rate,
         model_flop_rate_gflops=rate(count(work.model_flop, work.flop_known)),
+        integer_rate_gops=rate(np.nan_to_num(work.integer_ops, nan=missing)),
         memory_bandwidth_gibs=gb_to_gib(rate(moved)),
         bandwidth_gibs=bandwidth,
         operational_intensity=overall,
@@ -76,7 +77,10 @@ def measure(work: OpColumns, context: Context, divisor: Floats | None = None) ->
 def _times(work: OpColumns, context: Context, divisor: Floats) -> dict[str, Floats]:
     """The columns of `Measures` that hold times, and the share of time stalled."""
     missing = context.oddities.missing
-    total_ps, self_ps = work.time_ps.astype(np.float64), work.self_time_ps.astype(np.float64)
+    total_ps, self_ps = (
+        np.where(work.time_known, times.astype(np.float64), NAN)
+        for times in (work.time_ps, work.self_time_ps)
+    )
     total_us, self_us = total_ps / PS_PER_US, self_ps / PS_PER_US
     occurrences = work.occurrences.astype(np.float64)
     shown_us = total_us / divisor

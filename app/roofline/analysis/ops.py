@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from roofline.analysis import roofline
+from roofline.analysis import prediction, roofline
 from roofline.analysis.context import NAN, Context
 from roofline.analysis.measure import measure
 from roofline.analysis.program import program_points
@@ -17,7 +17,9 @@ def op_records(context: Context) -> OpRecords:
     """Every op of the profile, and IDLE behind them."""
     table = context.profile.ops
     work = joined([table.numbers().split(context.levels, context.units), _idle(context)])
-    measures = measure(work, context)
+    rows = prediction.untimed(work)
+    whole = prediction.in_one_second(work, rows.is_predicted)
+    measures = prediction.at_best(measure(whole, context), work, rows.is_predicted)
     self_per_core = measures.self_time_us / max(context.device.core_count, 1)
     return OpRecords(
         name=(*table.name, IDLE_CATEGORY),
@@ -28,6 +30,7 @@ def op_records(context: Context) -> OpRecords:
         self_time_per_core_us=self_per_core,
         saving_per_core_us=_saving(self_per_core, measures.roofline_efficiency_ratio),
         measures=measures,
+        timing=rows.timing,
     )
 
 
@@ -80,7 +83,7 @@ def view_of(context: Context, ops: OpRecords, *, include: bool) -> View:
         op=listed,
         rank=np.arange(1, len(listed) + 1),
         self_share_ratio=self_share,
-        cumulative_share_ratio=np.cumsum(self_share),
+        cumulative_share_ratio=np.where(np.isnan(self_share), NAN, np.nancumsum(self_share)),
         total_share_ratio=share(measures.total_time_us[listed]),
         saving_share_ratio=share(ops.saving_per_core_us[listed] * cores),
         total_time_us=total_us,
@@ -105,8 +108,8 @@ def _listed(context: Context, ops: OpRecords, dropped: Bools) -> tuple[I64, I64]
 
 
 def _by_self_time(ops: OpRecords) -> I64:
-    """Row numbers by self time down, name up (bytewise)."""
-    self_us = ops.measures.self_time_us.tolist()
+    """Row numbers by self time down, name up (bytewise); those without a time come last."""
+    self_us = np.nan_to_num(ops.measures.self_time_us, nan=-1.0).tolist()
     names = [name.encode("utf-8", "surrogatepass") for name in ops.name]
     order = sorted(range(len(ops)), key=lambda k: (-self_us[k], names[k]))
     return np.array(order, np.int64)

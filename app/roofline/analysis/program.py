@@ -66,7 +66,7 @@ def _total_work(context: Context, *, include: bool) -> OpColumns:
         -1 if is_container(category) else int(is_infeed_outfeed(category))
         for category in table.category
     ]
-    wanted = np.isin(classes, [0, 1] if include else [0])
+    wanted = np.isin(classes, [0, 1] if include else [0]) & table.time_known
     total = table.numbers().total(wanted)
     time_ps = context.program_ps(include=include)
     # Peaks were measured per launch; in the time between launches they hold as well.
@@ -108,12 +108,15 @@ def _classes(*, include: bool) -> tuple[slice, slice]:
 def _program_work(context: Context, rows: OpColumns, time_ps: U64) -> OpColumns:
     """Program rows occur once and have no self time, as in XProf."""
     shape, nothing = len(time_ps), np.zeros(len(time_ps), np.uint64)
+    has_integers = np.isfinite(context.profile.ops.integer_ops).any()
     return replace(
         rows.split(context.levels, context.units),
         time_ps=time_ps,
+        time_known=np.full(shape, context.has_times),
         self_time_ps=nothing,
         occurrences=np.ones(shape, np.int64),
         dma_stall_ps=nothing,
+        integer_ops=rows.integer_ops if has_integers else np.full(shape, np.nan),
         cost_known=np.full(shape, context.counted),
         flop_known=np.full(shape, context.counted_flop),
         bytes_known=np.full(shape, context.counted_bytes),

@@ -44,6 +44,18 @@ class Cost(StrEnum):
     IDLE = "idle"
 
 
+class Timing(StrEnum):
+    """How an op's rates were obtained.
+
+    `MEASURED`: work over a measured time. `RATE`: the file states rates, but no time. `PREDICTED`:
+    the file states work, but no time: the rates are what the roof allows at best.
+    """
+
+    MEASURED = "measured"
+    RATE = "rate"
+    PREDICTED = "predicted"
+
+
 class Scope(StrEnum):
     """What a program-level point sums up."""
 
@@ -71,7 +83,7 @@ class Measures:
     ratios as fractions. `bound` is a code of `roofline.classify` over `levels` of the analysis.
     `unit` indexes the analysis' `units`: the compute unit a row uses most, -1 where its work is not
     split by unit and counts against the main peak. `utilisation_ratio` is the share of each
-    memory's peak.
+    memory's peak. `integer_rate_gops` are integer operations per second (1e9), which are not FLOPs.
     """
 
     total_time_us: Annotated[Floats, Shown()]
@@ -82,6 +94,7 @@ class Measures:
     dma_stall_ratio: Annotated[Floats, Shown()]
     flop_rate_gflops: Annotated[Floats, Shown()]
     model_flop_rate_gflops: Annotated[Floats, Shown()]
+    integer_rate_gops: Annotated[Floats, Shown()]
     unit_rate_gflops: Annotated[Mapping[ComputeUnit, Floats], Shown("flop_rate_gflops")]
     memory_bandwidth_gibs: Annotated[Floats, Shown()]
     bandwidth_gibs: Annotated[Mapping[MemoryLevel, Floats], Shown()]
@@ -148,7 +161,8 @@ _PER_LEVEL = {"bandwidth_gibs", "intensity"}
 class OpRecords:
     """All ops, one row each, in the profile's order; the last row is IDLE.
 
-    `saving_per_core_us` is the self time an op would save at its roof.
+    `saving_per_core_us` is the self time an op would save at its roof. Times of ops that are not
+    `Timing.MEASURED` are unknown, and so is the share of the roof of those that are predicted.
     """
 
     name: tuple[str, ...]
@@ -159,6 +173,7 @@ class OpRecords:
     self_time_per_core_us: Floats
     saving_per_core_us: Floats
     measures: Measures
+    timing: tuple[Timing, ...]
 
     def __len__(self) -> int:
         return len(self.name)

@@ -47,14 +47,31 @@ def _kernel(ops: OpTable, op: int, names: Mapping[int, str]) -> dict[str, Any]:
         "name": ops.name[op],
         "calls": int(ops.occurrences[op]),
         "category": ops.category[op],
-        "time": {"value": int(ops.self_time_ps[op]), "unit": "ps"},
         "tags": {key: value for key, value in tags.items() if value},
     }
+    if ops.time_known[op]:
+        kernel["time"] = {"value": int(ops.self_time_ps[op]), "unit": "ps"}
+    elif ops.time_ps[op]:
+        return kernel | _rates(ops, op)
     if ops.flop_known[op]:
         kernel["flops"] = _flops(ops, op)
     if ops.bytes_known[op] or ops.traffic_known[op]:
         kernel["bytes"] = _bytes(ops, op)
     return kernel
+
+
+def _rates(ops: OpTable, op: int) -> dict[str, Any]:
+    """FLOP/s and byte/s of an op of which only rates are known: its row is one second."""
+    rates: dict[str, Any] = {}
+    if ops.flop_known[op]:
+        rates["flops_rate"] = {"value": int(ops.flop[op]), "unit": "FLOP/s"}
+    units = [unit for unit, flop in ops.unit_flop.items() if flop[op] == ops.flop[op]]
+    if units and ops.flop[op]:
+        rates["precision"] = units[0].value
+    if ops.traffic_known[op]:
+        moved = ((level.value, int(column[op])) for level, column in ops.traffic_bytes.items())
+        rates["bandwidth"] = {key: {"value": value, "unit": "B/s"} for key, value in moved if value}
+    return rates
 
 
 def _flops(ops: OpTable, op: int) -> int | dict[str, int]:

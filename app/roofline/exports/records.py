@@ -173,6 +173,7 @@ def _op_columns(analysis: RooflineAnalysis, view: View) -> Columns:
         "program_id": [None if op is None else str(int(ops.program_id[op])) for op in real],
         "program": [None if op is None else names.get(int(ops.program_id[op]), "") for op in real],
         "cost": [ops.cost[op].value for op in rows],
+        "timing": [ops.timing[op].value for op in rows],
         "occurrences": [None if op is None else int(ops.occurrences[op]) for op in real],
         **_measured(analysis, ops.measures, rows),
         "self_time_per_core_us": _numbers(ops.self_time_per_core_us[rows]),

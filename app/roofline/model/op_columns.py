@@ -82,6 +82,10 @@ class OpColumns:
     launch, what the hardware could have done in the op's time (peak × time, summed over launches);
     NaN where unknown, then the device's peak counts. `integer_ops` are integer operations outside
     the matrix unit, which are not FLOPs; NaN where they were not counted.
+
+    Where `time_known` is false, the op's time was not measured, and the op is part of no sum:
+    either only its rates are known, then its row holds the work of one second; or its `time_ps` is
+    0 and its work is known, then a prediction can say what a roof allows.
     """
 
     occurrences: Annotated[I64, Column("", np.int64)]
@@ -108,6 +112,7 @@ class OpColumns:
         Mapping[MemoryLevel, F64], Column("B", np.float64, np.nan, split_by=MemoryLevel)
     ] = field(default_factory=dict)
     integer_ops: Annotated[F64, Column("op", np.float64, np.nan)] = _NOT_GIVEN
+    time_known: Annotated[Bools, Column("", np.bool_, True, Summing.ANY)] = _NOT_GIVEN
 
     def __post_init__(self) -> None:
         for name, column in SCHEMA.items():

@@ -45,6 +45,8 @@ UNIT_USE = "{id}_utilisation_ratio"
 LEVEL_BANDWIDTH = "{id}_bandwidth_gibs"
 LEVEL_INTENSITY = "{id}_intensity"
 LEVEL_USE = "{id}_utilisation_ratio"
+# Listed only for profiles that count integer operations.
+INTEGER_RATE = "integer_rate_gops"
 
 _UNIT_RATES = PerUnit(
     (
@@ -185,6 +187,13 @@ OP_COLUMNS: tuple[Declared, ...] = (
     _FLOP_RATE_OF_PEAK,
     _COMPUTE_ROOF,
     _UNIT_RATES,
+    Column(
+        id=INTEGER_RATE,
+        label="Integer rate",
+        unit="gops",
+        sub="{per}",
+        help="Integer operations outside the matrix unit ÷ total time. They are not FLOPs.",
+    ),
     _LEVELS,
     _MEMORY_USE,
     Column(

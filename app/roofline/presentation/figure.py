@@ -5,7 +5,7 @@ import html
 import numpy as np
 import plotly.graph_objects as go
 
-from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
 from roofline.model.units import gib_to_gb
 
@@ -29,7 +29,7 @@ def roofline_figure(
     _add_roofs(figure, analysis, x[drawn])
     for category in dict.fromkeys(analysis.ops.category[op] for op in view.op[drawn].tolist()):
         rows = [k for k in np.flatnonzero(drawn) if analysis.ops.category[view.op[k]] == category]
-        names = [html.escape(analysis.ops.name[op]) for op in view.op[rows].tolist()]
+        names = [_hover(analysis, op) for op in view.op[rows].tolist()]
         figure.add_scatter(
             x=x[rows],
             y=y[rows],
@@ -52,6 +52,11 @@ def roofline_figure(
         yaxis={"type": "log", "title": "GFLOP/s"},
     )
     return figure
+
+
+def _hover(analysis: RooflineAnalysis, op: int) -> str:
+    name = html.escape(analysis.ops.name[op])
+    return f"{name}, at best" if analysis.ops.timing[op] is Timing.PREDICTED else name
 
 
 def _add_roofs(figure: go.Figure, analysis: RooflineAnalysis, intensities: Floats) -> None:

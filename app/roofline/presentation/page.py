@@ -9,12 +9,12 @@ from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation import page_frame, page_roofs
-from roofline.presentation.columns import op_columns, program_columns
+from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page_ops import categories_of, op_values
 from roofline.presentation.page_views import view_data
 from roofline.presentation.palette import category_style
-from roofline.presentation.shown import listed_ops, shown_levels, unit_labels
+from roofline.presentation.shown import has_integers, listed_ops, shown_levels, unit_labels
 
 SCHEMA = 1
 
@@ -56,7 +56,11 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
         "units": page_roofs.units(analysis, units),
         "bounds": page_roofs.bounds(analysis),
         "x_axes": page_roofs.x_axes(levels),
-        "columns": [asdict(column) for column in op_columns(levels, units, core_word)],
+        "columns": [
+            asdict(column)
+            for column in op_columns(levels, units, core_word)
+            if column.id != INTEGER_RATE or has_integers(analysis)
+        ],
         "program_columns": [asdict(column) for column in program_columns(levels, units, core_word)],
         "categories": [{"name": name, **asdict(category_style(name))} for name in categories],
         "ops": {

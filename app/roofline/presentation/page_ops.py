@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from roofline.analysis.records import I64, Measures, RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.columns import LEVEL_USE, UNIT_USE
 from roofline.presentation.rounding import numbers
-from roofline.presentation.shown import has_program
+from roofline.presentation.shown import has_program, is_untimed, shown_measures
 
 Values = dict[str, list[Any]]
 
@@ -19,7 +21,7 @@ def categories_of(analysis: RooflineAnalysis, listed: I64) -> list[str]:
     self_us = analysis.ops.measures.self_time_us
     for op in listed.tolist():
         name = analysis.ops.category[op]
-        time[name] = time.get(name, 0.0) + float(self_us[op])
+        time[name] = time.get(name, 0.0) + float(np.nan_to_num(self_us[op]))
     return sorted(time, key=lambda name: (-time[name], name))
 
 
@@ -31,7 +33,7 @@ def op_values(
 ) -> Values:
     """Every column of `listed`; `None` where IDLE or an op has no value."""
     ops = analysis.ops
-    measured = {name: column[listed] for name, column in ops.measures.by_id(levels).items()}
+    measured = shown_measures(analysis, ops.measures, levels)
     own_peaks = shares_of_own_peaks(analysis, ops.measures)
     return {
         **_identity(analysis, listed.tolist(), categories),
@@ -39,7 +41,7 @@ def op_values(
         **compute_roofs(analysis, ops.measures.unit[listed].tolist()),
         "self_time_per_core_us": numbers(ops.self_time_per_core_us[listed]),
         "saving_per_core_us": numbers(ops.saving_per_core_us[listed]),
-        **{name: numbers(column) for name, column in measured.items()},
+        **{name: numbers(column[listed]) for name, column in measured.items()},
         **{name: numbers(column[listed]) for name, column in own_peaks.items()},
     }
 
@@ -54,6 +56,7 @@ def _identity(analysis: RooflineAnalysis, rows: list[int], categories: Sequence[
         "name": [ops.name[op] for op in rows],
         "category": [number[ops.category[op]] for op in rows],
         "cost": [ops.cost[op].value for op in rows],
+        **({"timing": [ops.timing[op].value for op in rows]} if is_untimed(analysis) else {}),
         "program_id": [None if op is None else str(int(ops.program_id[op])) for op in programs],
         "program": ["" if op is None else names.get(int(ops.program_id[op]), "") for op in real],
         "source": ["" if op is None else _source(analysis, op) for op in real],

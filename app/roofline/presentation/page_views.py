@@ -9,6 +9,7 @@ from roofline.analysis.records import ProgramPoints, RooflineAnalysis, Scope, Vi
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.page_ops import compute_roofs, shares_of_own_peaks
 from roofline.presentation.rounding import numbers, rounded
+from roofline.presentation.shown import shown_measures
 from roofline.presentation.verdict import CategoryShare, build_verdict, category_shares
 
 # A program runs once and is its own self.
@@ -57,7 +58,7 @@ def _program(
     analysis: RooflineAnalysis, points: ProgramPoints, levels: Sequence[MemoryLevel]
 ) -> dict[str, Any]:
     """Program points as columns: a long run has thousands of steps."""
-    measured = points.measures.by_id(levels)
+    measured = shown_measures(analysis, points.measures, levels)
     own_peaks = shares_of_own_peaks(analysis, points.measures)
     return {
         "count": len(points),

@@ -1,10 +1,14 @@
 """Which ops, memory levels and compute units of an analysis a page shows, and their names."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from roofline.analysis.records import I64, RooflineAnalysis
+from roofline.analysis.records import I64, Measures, RooflineAnalysis, Timing
+from roofline.analysis.roofline import Floats
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.presentation.columns import INTEGER_RATE
 
 
 def listed_ops(analysis: RooflineAnalysis) -> I64:
@@ -29,6 +33,26 @@ def unit_labels(analysis: RooflineAnalysis) -> dict[ComputeUnit, str]:
     """Compute units that any op's work is split by, as this device calls them."""
     named = {peak.unit: peak.label for peak in analysis.device.compute}
     return {unit: named.get(unit, unit.label) for unit in analysis.units}
+
+
+def is_untimed(analysis: RooflineAnalysis) -> bool:
+    """True where the time of some op was not measured."""
+    return any(timing is not Timing.MEASURED for timing in analysis.ops.timing)
+
+
+def shown_measures(
+    analysis: RooflineAnalysis, measures: Measures, levels: Sequence[MemoryLevel]
+) -> dict[str, Floats]:
+    """The numeric columns of the page by id; integer operations only where any were counted."""
+    columns = measures.by_id(levels)
+    if not has_integers(analysis):
+        del columns[INTEGER_RATE]
+    return columns
+
+
+def has_integers(analysis: RooflineAnalysis) -> bool:
+    """True where integer operations of some op were counted."""
+    return bool(np.isfinite(analysis.ops.measures.integer_rate_gops).any())
 
 
 def has_program(analysis: RooflineAnalysis, op: int) -> bool:

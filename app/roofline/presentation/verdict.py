@@ -16,6 +16,7 @@ from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, Floats
 from roofline.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
 from roofline.model.profile import Severity
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES
+from roofline.presentation.untimed_words import UntimedWords, untimed_words
 from roofline.presentation.words import COMPUTE_BOUND_WORDS, bound_words, spoken
 
 THIN_SPACE = "\u202f"  # narrow no-break, before units
@@ -69,7 +70,7 @@ def category_shares(analysis: RooflineAnalysis, view: View) -> tuple[CategorySha
 def _category_share(
     analysis: RooflineAnalysis, name: str, rows: list[int], total_us: float
 ) -> CategoryShare:
-    time = analysis.ops.measures.self_time_us[rows]
+    time = np.nan_to_num(analysis.ops.measures.self_time_us[rows])
     efficiency = np.minimum(analysis.ops.measures.roofline_efficiency_ratio[rows], 1.0)
     known = ~np.isnan(efficiency)
     weighed = float((time[known] * efficiency[known]).sum())
@@ -92,6 +93,9 @@ def build_verdict(
     work = [share for share in shares if share.name != IDLE_CATEGORY]
     if not work:
         return _without_ops(analysis)
+    untimed = untimed_words(analysis)
+    if untimed is not None:
+        return _without_times(analysis, untimed)
     idle = next((share.share_ratio or 0.0 for share in shares if share not in work), 0.0)
     lead = [
         *_next_step(analysis),
@@ -100,6 +104,11 @@ def build_verdict(
         *_largest_saving(analysis, view, work),
     ]
     return Verdict(headline=_headline(analysis, view, idle), lead=_without_last_space(lead))
+
+
+def _without_times(analysis: RooflineAnalysis, words: UntimedWords) -> Verdict:
+    lead = [_plain(f"{words.lead} "), *_next_step(analysis)]
+    return Verdict(headline=[_plain(words.headline)], lead=_without_last_space(lead))
 
 
 def _without_ops(analysis: RooflineAnalysis) -> Verdict:

@@ -110,6 +110,13 @@ export function flopRate(gflops, digits = 3, write = significant) {
 }
 
 /**
+ * Integer operations, 1e9 per second in: "1.2 TOP/s" out.
+ * @param {Maybe} gops
+ * @param {number} [digits]
+ */
+export const opRate = (gops, digits) => flopRate(gops, digits).replace("FLOP", "OP");
+
+/**
  * GiB/s in; from 10 TiB/s on as TiB/s, below 0.1 GiB/s as MiB/s.
  * @param {Maybe} gibs
  * @param {number} [digits]
@@ -237,6 +244,7 @@ const WITH_UNIT = {
   bytes,
   time_us: duration,
   gflops: flopRate,
+  gops: opRate,
   gibs: bandwidth,
   flop_per_byte: intensity,
   ratio: (value) => percent(value),
@@ -294,6 +302,8 @@ export function columnScale(unit, largest) {
           : scaled(1, "µs");
     case "gflops":
       return largest >= 1e4 ? scaled(1e3, "TFLOP/s") : scaled(1, "GFLOP/s");
+    case "gops":
+      return largest >= 1e4 ? scaled(1e3, "TOP/s") : scaled(1, "GOP/s");
     case "gibs":
       return scaled(1, "GiB/s");
     case "gbs":

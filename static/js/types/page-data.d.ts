@@ -11,6 +11,7 @@ export type Maybe = Measure | undefined;
 export type MeasureId =
   | `${string}_us`
   | `${string}_gflops`
+  | `${string}_gops`
   | `${string}_gibs`
   | `${string}_intensity`
   | `${string}_ratio`;
@@ -26,6 +27,7 @@ export type Unit =
   | "count"
   | "time_us"
   | "gflops"
+  | "gops"
   | "gibs"
   | "gbs"
   | "flop_per_byte"

@@ -11,6 +11,7 @@ import {
   duration,
   flopRate,
   intensity,
+  opRate,
   peakBandwidth,
   peakRate,
   percent,
@@ -65,6 +66,8 @@ test("no float noise in a percent", () => {
 
 test("units follow the size of the value", () => {
   assert.equal(plain(flopRate(139_000)), "139 TFLOP/s");
+  assert.equal(plain(opRate(139_000)), "139 TOP/s");
+  assert.equal(plain(quantity(2, "gops")), "2.00 GOP/s");
   assert.equal(plain(flopRate(999.96)), "1.00 TFLOP/s");
   assert.equal(plain(flopRate(0.0000001)), "0.100 kFLOP/s");
   assert.equal(plain(bandwidth(1287.45, 4)), "1,287 GiB/s");

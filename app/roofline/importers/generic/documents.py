@@ -6,6 +6,7 @@ Keys are spelt as freely as CSV columns; those that mean nothing here become tag
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from roofline.errors import CorruptProfileError, UploadTooLargeError
@@ -99,13 +100,18 @@ def _kernel(item: object, where: str, *, per_call: bool) -> Kernel:
     texts: dict[Field, str] = {}
     tags: list[str] = []
     by_precision: dict[str, float] = {}
+    unknown: list[str] = []
     for key, value in item.items():
         meaning = meaning_of(str(key))
         if meaning.field is Field.FLOP and isinstance(value, Mapping) and "value" not in value:
             by_precision = _numbers(value, meaning)
         elif meaning.field in DIMENSIONS and isinstance(value, Mapping) and "value" not in value:
-            for level, number in _numbers(value, meaning).items():
-                values[(meaning.field, _level(level))] = number
+            for name, number in _numbers(value, meaning).items():
+                level = level_named(name)
+                if level is None:
+                    unknown.append(name)
+                else:
+                    values[(meaning.field, level)] = number
         elif meaning.field in DIMENSIONS:
             number_or_none = _number(value, meaning)
             if number_or_none is not None:
@@ -115,14 +121,7 @@ def _kernel(item: object, where: str, *, per_call: bool) -> Kernel:
         elif value is not None:
             texts[meaning.field] = str(value)
     kernel = kernel_of(values, texts, tags, where=where, per_call=per_call)
-    return _with_precisions(kernel, by_precision)
-
-
-def _with_precisions(kernel: Kernel, by_precision: Mapping[str, float]) -> Kernel:
-    if not by_precision:
-        return kernel
-    fields = {name: getattr(kernel, name) for name in Kernel.__dataclass_fields__}
-    return Kernel(**{**fields, "precision_flop": dict(by_precision)})
+    return replace(kernel, precision_flop=by_precision, unknown_levels=tuple(unknown))
 
 
 def _numbers(value: Json, meaning: Meaning) -> dict[str, float]:
@@ -153,13 +152,6 @@ def _number(value: object, meaning: Meaning) -> float | None:
     if not math.isfinite(number):
         raise ValueError(f"{meaning.label} is too large")
     return number
-
-
-def _level(text: str) -> MemoryLevel:
-    level = level_named(text)
-    if level is None:
-        raise ValueError(f"“{text[:40]}” is no known memory level")
-    return level
 
 
 def _tags(key: str, value: object) -> list[str]:

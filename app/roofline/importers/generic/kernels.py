@@ -21,7 +21,9 @@ _MOST_CALLS = 10**12
 class Kernel:
     """A row of kernels in base units; `None` is unknown. `where` says where it stands in the file.
 
-    `precision_flop` splits `flop` by precision as the file spells it, where it does.
+    `precision_flop` splits `flop` by precision as the file spells it, where it does. `is_rate` is
+    true where the row states rates only: `flop` and `moved` are then those of one second.
+    `unknown_levels` are memories with bytes in the file that have no level here.
     """
 
     name: str
@@ -37,6 +39,8 @@ class Kernel:
     moved: Mapping[MemoryLevel, float] = field(default_factory=dict)
     bandwidth: Mapping[MemoryLevel, float] = field(default_factory=dict)
     intensity: Mapping[MemoryLevel, float] = field(default_factory=dict)
+    is_rate: bool = False
+    unknown_levels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +100,19 @@ def checked(kernel: Kernel) -> str:
 
 
 def completed(kernel: Kernel) -> Kernel:
-    """`kernel` with what follows from what it says: counts are rates × time, and so on."""
+    """`kernel` with what follows from what it says: counts are rates × time, and so on.
+
+    A row without any count or time is a point of rates: its work is that of one second.
+    """
     if says_no_rates(kernel):
         return kernel
+    found = _with_counts(kernel)
+    if found.flop is None and found.time_s is None and not found.moved:
+        return replace(_with_counts(replace(kernel, time_s=1.0)), time_s=None, is_rate=True)
+    return found
+
+
+def _with_counts(kernel: Kernel) -> Kernel:
     flop, time_s, moved = kernel.flop, kernel.time_s, dict(kernel.moved)
     if flop is None and kernel.precision_flop:
         flop = sum(kernel.precision_flop.values())

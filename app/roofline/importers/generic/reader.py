@@ -1,7 +1,8 @@
 """Reads files of kernels and roofs into one profile."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 
 import numpy as np
 
@@ -60,8 +61,10 @@ def read(
     whole = [completed(with_main(kernel, main)) for kernel in kernels]
     _check_enough(whole, sources[0].name)
     device = reported_device(machine, main)
-    ops, launches = launch_tables([_launch(kernel, device.unit_gflops) for kernel in whole])
-    time_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
+    ops, launches = launch_tables(
+        [_launch(kernel, device.unit_gflops) for kernel in _told_apart(whole)]
+    )
+    time_ps = int(ops.self_time_ps[ops.time_known].sum(dtype=np.uint64))
     hosts = [
         Host(
             file_name=source.name,
@@ -156,7 +159,29 @@ def _launch(kernel: Kernel, known: Iterable[ComputeUnit]) -> Launch:
         flop=None if kernel.flop is None else round(kernel.flop),
         unit_flop=_unit_flop(kernel, frozenset(known)),
         traffic_bytes={level: round(value) for level, value in kernel.moved.items()},
+        is_rate=kernel.is_rate,
     )
+
+
+def _told_apart(kernels: Sequence[Kernel]) -> list[Kernel]:
+    """`kernels` under names that one op may have: rows of one name are its launches.
+
+    Work without a time is not part of a kernel whose time is known, and each point of rates is one
+    of its own: rates have no sum.
+    """
+    timed = {kernel.name for kernel in kernels if kernel.time_s is not None}
+    taken = Counter(kernel.name for kernel in kernels if not kernel.is_rate)
+    return [_renamed(kernel, timed, taken) for kernel in kernels]
+
+
+def _renamed(kernel: Kernel, timed: Set[str], taken: Counter[str]) -> Kernel:
+    name = kernel.name
+    if kernel.is_rate:
+        taken[name] += 1
+        return kernel if taken[name] == 1 else replace(kernel, name=f"{name} (point {taken[name]})")
+    if kernel.time_s is None and name in timed:
+        return replace(kernel, name=f"{name} (no time)")
+    return kernel
 
 
 def _unit_flop(kernel: Kernel, known: frozenset[ComputeUnit]) -> dict[ComputeUnit, int]:
@@ -239,10 +264,53 @@ def _contradictions(found: Sequence[Conflict]) -> list[Diagnostic]:
     ]
 
 
+def _without_times(kernels: Sequence[Kernel]) -> Iterator[Diagnostic]:
+    """Rows that state only work, and rows that state only rates."""
+    of = f"of {len(kernels):,} kernels"
+    predicted = sum(kernel.time_s is None and not kernel.is_rate for kernel in kernels)
+    if predicted:
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="time-unknown",
+            message=f"{predicted:,} {of} {_have(predicted)} no time: the page shows what the roof "
+            "allows at best. Such predictions are not part of the total.",
+            remedy="Add a column of time to compare them with what was reached.",
+            count=predicted,
+        )
+    rates = sum(kernel.is_rate for kernel in kernels)
+    if rates:
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="rates-only",
+            message=f"{rates:,} {of} {_have(rates)} rates, but no time and no count of work. Such "
+            "points are not part of the total.",
+            remedy="Add a column of time to see where the time goes.",
+            count=rates,
+        )
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _unknown_levels(kernels: Sequence[Kernel]) -> Iterator[Diagnostic]:
+    named = [name for kernel in kernels for name in kernel.unknown_levels]
+    if named:
+        names = ", ".join(f"“{name[:40]}”" for name in list(dict.fromkeys(named))[:_SHOWN])
+        count = sum(bool(kernel.unknown_levels) for kernel in kernels)
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="levels-left-out",
+            message=f"Bytes of unknown memory levels were left out, in {count:,} of "
+            f"{len(kernels):,} kernels: {names}.",
+            remedy="docs/generic-format.md lists the levels.",
+            count=count,
+        )
+
+
 def _unknowns(kernels: Sequence[Kernel]) -> list[Diagnostic]:
     of = f"of {len(kernels):,} kernels"
     missing = (
-        ("time-unknown", "time", "their rates are", sum(k.time_s is None for k in kernels)),
         ("flop-not-counted", "FLOPs", "their intensity is", sum(k.flop is None for k in kernels)),
         ("bytes-not-counted", "bytes", "their intensity is", sum(not k.moved for k in kernels)),
     )
@@ -257,6 +325,7 @@ def _unknowns(kernels: Sequence[Kernel]) -> list[Diagnostic]:
         for code, what, whose, count in missing
         if count
     ]
+    notes += [*_without_times(kernels), *_unknown_levels(kernels)]
     odd = sorted({k.precision for k in kernels if k.precision and not precision_named(k.precision)})
     if odd:
         notes.append(

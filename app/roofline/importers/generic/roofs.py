@@ -18,7 +18,7 @@ _KIND_WORDS = {
     DeviceKind.TPU: re.compile(r"\b(?:tpu|trillium|ironwood)"),
     DeviceKind.GPU: re.compile(
         r"\b(?:nvidia|gpu|geforce|rtx|tesla|quadro|instinct|radeon|gfx\d|[abhv]100|[bh]200|gh200|"
-        r"mi[123]\d\d)"
+        r"mi[123]\d\d|(?:[tl]4|l40s?|a10g?|a40|p100|gb[23]00)\b)"
     ),
     DeviceKind.CPU: re.compile(
         r"\b(?:cpu|xeon|epyc|ryzen|core i|graviton|grace|neoverse|altra|power\d)"

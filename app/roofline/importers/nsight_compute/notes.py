@@ -67,7 +67,8 @@ def _without_time(launches: Sequence[Launch]) -> Iterator[Diagnostic]:
         yield Diagnostic(
             severity=Severity.WARNING,
             code="kernels-without-time",
-            message="kernels have no time in this file, so their rates are unknown.",
+            message="kernels have no time in this file: their rates are predictions, what the roof "
+            "allows at best, and are not part of the total.",
             remedy="Add gpu__time_duration.sum to --metrics, or use --set roofline.",
             count=len(launches),
         )

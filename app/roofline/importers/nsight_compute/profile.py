@@ -11,7 +11,7 @@ from roofline.importers.nsight_compute.launches import Capture, Launch, ResultKi
 from roofline.importers.nsight_compute.notes import diagnostics, limits
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
 from roofline.importers.shared.kernel_names import kernel_category
-from roofline.importers.shared.launches import in_all_launches, no_steps
+from roofline.importers.shared.launches import beside_timed, in_all_launches, no_steps
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
@@ -129,24 +129,28 @@ def _rows(works: Sequence[LaunchWork], op: I64) -> OpRows:
     Work that some launch of a kernel does not know is not known of the kernel: its time counts.
     """
     units, levels = _units(works), _levels(works)
-    flop_known = in_all_launches(op, [w.flop_known for w in works])
-    unit_flop = {u: flop_known * _counts([w.flop.get(u) for w in works]) for u in units}
-    traffic = {level: _counts([_bytes(w, level) for w in works]) for level in levels}
-    time_ps = _times_ps(works)
+    timed = np.array([w.time_ns is not None for w in works], np.bool_)
+    left_out = beside_timed(op, timed)
+    flop_known = in_all_launches(op, left_out | np.array([w.flop_known for w in works]))
+    has_dram = np.array([MemoryLevel.DRAM in w.moved for w in works], np.bool_)
+    counted, moved = flop_known & ~left_out, ~left_out
+    unit_flop = {u: counted * _counts([w.flop.get(u) for w in works]) for u in units}
+    traffic = {level: moved * _counts([_bytes(w, level) for w in works]) for level in levels}
     flop = np.zeros(len(works), np.uint64)
     for column in unit_flop.values():
         flop += column
     return OpRows(
         label=np.arange(len(works)),
         occurrences=np.ones(len(works), np.int64),
-        time_ps=time_ps,
+        time_ps=_times_ps(works),
+        time_known=timed,
         flop=flop,
         bytes_accessed=traffic[MemoryLevel.DRAM],
         traffic_bytes=traffic,
         traffic_known=np.array([bool(w.moved) for w in works], np.bool_),
         cost_known=np.array([bool(w.flop or w.moved) for w in works], np.bool_),
         flop_known=flop_known,
-        bytes_known=in_all_launches(op, [MemoryLevel.DRAM in w.moved for w in works]),
+        bytes_known=in_all_launches(op, left_out | has_dram),
         integer_ops=_known([w.opcodes.integer_ops for w in works]),
         unit_flop=unit_flop,
         unit_capacity_flop=_capacities(units, works, lambda w, unit: w.peak_flop_s.get(unit)),

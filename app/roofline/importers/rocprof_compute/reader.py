@@ -155,8 +155,8 @@ class _Work:
             (
                 self.untimed,
                 "time-unknown",
-                f"{self.untimed:,} {of} have no duration, so their rates are unknown. A "
-                "spreadsheet rounds the timestamps when it saves the file.",
+                f"{self.untimed:,} {of} have no duration, so their rates are predictions: what the "
+                "roof allows at best. A spreadsheet rounds the timestamps when it saves the file.",
                 "Upload pmc_perf.csv as the profiler wrote it, or timestamps.csv with it.",
             ),
             (

@@ -15,6 +15,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.op_columns import F64, I64, U64, Bools, OpColumns
 from roofline.model.profile import LaunchTable, OpTable, StepTable
+from roofline.model.units import PS_PER_S
 
 Key = TypeVar("Key", ComputeUnit, MemoryLevel)
 
@@ -27,6 +28,8 @@ class Launch:
     """One launch of a kernel, or several that the file has summed up already (`calls`).
 
     `None` is unknown, as is a level without an entry. `unit_flop` splits `flop` by compute unit.
+    `is_rate` is true where only rates are known: FLOPs and bytes are then those of one second, and
+    no other launch has this name.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Launch:
     flop: int | None
     unit_flop: Mapping[ComputeUnit, int] = field(default_factory=dict)
     traffic_bytes: Mapping[MemoryLevel, int] = field(default_factory=dict)
+    is_rate: bool = False
 
 
 def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
@@ -56,10 +60,13 @@ def launch_tables(launches: Sequence[Launch]) -> tuple[OpTable, LaunchTable]:
     table = LaunchTable(
         op=builder.numbers(labels)[label],
         detail=tuple(launch.detail for launch in launches),
-        time_ps=rows.time_ps,
-        flop=_known([launch.flop for launch in launches]),
+        time_ps=_whole([launch.time_ps for launch in launches]),
+        flop=_known([None if launch.is_rate else launch.flop for launch in launches]),
         traffic_bytes={
-            level: _known([one.traffic_bytes.get(level) for one in launches]) for level in levels
+            level: _known(
+                [None if one.is_rate else one.traffic_bytes.get(level) for one in launches]
+            )
+            for level in levels
         },
     )
     return builder.build(), table
@@ -78,38 +85,52 @@ def no_steps(levels: Sequence[MemoryLevel]) -> StepTable:
     )
 
 
-def in_all_launches(op: I64, known: Sequence[bool]) -> Bools:
+def in_all_launches(op: I64, known: Sequence[bool] | Bools) -> Bools:
     """Per launch of `op`: whether every launch of that op is `known`."""
     unknown = np.zeros(len(op) and int(op.max()) + 1, np.bool_)
     np.logical_or.at(unknown, op, ~np.array(known, np.bool_))
     return ~unknown[op]
 
 
+def beside_timed(op: I64, timed: Bools) -> Bools:
+    """Launches without a time of ops whose other launches have one: their work is left out, so that
+    the op's work is that of its time."""
+    return ~timed & ~in_all_launches(op, ~timed)
+
+
 def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel]) -> OpRows:
     """The launches as rows of an op table; `label` says of which op each is."""
     units = _in_use(ComputeUnit, [launch.unit_flop for launch in launches])
     main = main_level(levels)
-    time_ps = _whole([launch.time_ps for launch in launches])
-    flop_known = in_all_launches(label, [launch.flop is not None for launch in launches])
-    flop = flop_known * _whole([launch.flop for launch in launches])
-    traffic = {lv: _whole([one.traffic_bytes.get(lv) for one in launches]) for lv in levels}
+    timed = np.array([launch.time_ps is not None for launch in launches], np.bool_)
+    left_out = beside_timed(label, timed)
+
+    def total(values: Sequence[int | None], known: Bools) -> U64:
+        return np.where(known & ~left_out, _whole(values), np.uint64(0))
+
+    def everywhere(known: Sequence[bool]) -> Bools:
+        return in_all_launches(label, np.array(known, np.bool_) | left_out)
+
     has_bytes = np.array([bool(launch.traffic_bytes) for launch in launches], np.bool_)
     has_flop = np.array([launch.flop is not None for launch in launches], np.bool_)
-    nothing = np.zeros(len(launches), np.uint64)
+    flop_known = everywhere([launch.flop is not None for launch in launches])
+    traffic = {
+        level: total([one.traffic_bytes.get(level) for one in launches], has_bytes)
+        for level in levels
+    }
     return OpRows(
         label=label,
         occurrences=np.array([launch.calls for launch in launches], np.int64),
-        time_ps=time_ps,
-        flop=flop,
-        bytes_accessed=traffic.get(main, nothing),
+        time_ps=_whole([PS_PER_S if one.is_rate else one.time_ps for one in launches]),
+        time_known=timed,
+        flop=total([launch.flop for launch in launches], flop_known),
+        bytes_accessed=traffic.get(main, np.zeros(len(launches), np.uint64)),
         traffic_bytes=traffic,
         traffic_known=has_bytes,
         cost_known=has_flop | has_bytes,
         flop_known=flop_known,
-        bytes_known=in_all_launches(label, [main in one.traffic_bytes for one in launches]),
-        unit_flop={
-            u: flop_known * _whole([one.unit_flop.get(u) for one in launches]) for u in units
-        },
+        bytes_known=everywhere([main in one.traffic_bytes for one in launches]),
+        unit_flop={u: total([one.unit_flop.get(u) for one in launches], flop_known) for u in units},
     )
 
 
