@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from roofline.analysis import roofline
+from roofline.analysis.clocks import clock_of_peaks
 from roofline.analysis.context import Context
 from roofline.analysis.records import Cost, OpRecords, ProgramPoints
 from roofline.model.device import CountedUnits
@@ -35,6 +36,7 @@ def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[D
         _wrapped_time(context),
         _no_peaks(context),
         _partly_counted(context),
+        clock_of_peaks(context),
     ]
     return [diagnostic for diagnostic in found if diagnostic is not None]
 

@@ -4,8 +4,9 @@ A figure is per chip or board; a profiler may see a part of it as one device (a 
 `devices_per_chip` says how many, and every peak here is divided by it.
 """
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from roofline.model.compute import ComputeUnit, Precision
@@ -16,6 +17,10 @@ from roofline.model.units import GIGA
 PROCESSORS = "processors"
 CLOCK = "clock"
 
+# Memories that each processor has for itself: they move a fixed number of bytes per cycle.
+_OF_ONE_PROCESSOR = frozenset({MemoryLevel.SHARED, MemoryLevel.LDS})
+# How far the exponent of a rate per cycle may be from a whole number: 17 % of the rate.
+_NEAR = 0.23
 _UNITS = {unit.value: unit for unit in ComputeUnit}
 _LEVELS = {level.value: level for level in MemoryLevel}
 
@@ -81,21 +86,45 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartPeak:
-    """The rate of one compute unit in GFLOP/s per profiler device."""
+    """The rate of one compute unit in GFLOP/s per profiler device, at `clock_ghz`.
+
+    `per_cycle` is the FLOP that one processor does per cycle; both are `None` where not known.
+    """
 
     unit: ComputeUnit
     label: str
     gflops: float
     figure: Figure
+    per_cycle: float | None = None
+    clock_ghz: float | None = None
+
+    def at_clock(self, processors: int, clock_ghz: float) -> "PartPeak":
+        """The same unit of `processors` at another clock, where its work per cycle is known."""
+        if self.per_cycle is None:
+            return self
+        gflops = self.per_cycle * processors * clock_ghz
+        return replace(self, gflops=gflops, clock_ghz=clock_ghz)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartBandwidth:
-    """The bandwidth of one memory level in GB/s (1e9) per profiler device."""
+    """The bandwidth of one memory level in GB/s (1e9) per profiler device.
+
+    `per_cycle` are the bytes that one processor moves per cycle of `clock_ghz`; `None` for memories
+    that the processors share, and where that is not known.
+    """
 
     level: MemoryLevel
     gbs: float
     figure: Figure
+    per_cycle: float | None = None
+    clock_ghz: float | None = None
+
+    def at_clock(self, processors: int, clock_ghz: float) -> "PartBandwidth":
+        """The same memory of `processors` at another clock, where its bytes per cycle are known."""
+        if self.per_cycle is None:
+            return self
+        return replace(self, gbs=self.per_cycle * processors * clock_ghz, clock_ghz=clock_ghz)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +169,14 @@ class Part:
         """
         share = GIGA * (devices or self.devices_per_chip)
         peaks = [
-            PartPeak(unit=unit, label=self._label(unit), gflops=figure.value / share, figure=figure)
+            PartPeak(
+                unit=unit,
+                label=self._label(unit),
+                gflops=figure.value / share,
+                figure=figure,
+                per_cycle=self._per_cycle(figure),
+                clock_ghz=self._clock_behind(figure),
+            )
             for key, unit in _UNITS.items()
             for figure in self._chosen(key)
             if figure.value
@@ -151,7 +187,13 @@ class Part:
         """Bandwidths per device, the main memory first."""
         share = GIGA * (devices or self.devices_per_chip)
         return tuple(
-            PartBandwidth(level=level, gbs=figure.value / share, figure=figure)
+            PartBandwidth(
+                level=level,
+                gbs=figure.value / share,
+                figure=figure,
+                per_cycle=self._per_cycle(figure) if level in _OF_ONE_PROCESSOR else None,
+                clock_ghz=self._clock_behind(figure) if level in _OF_ONE_PROCESSOR else None,
+            )
             for key, level in _LEVELS.items()
             for figure in self._chosen(key)
         )
@@ -189,6 +231,25 @@ class Part:
         if self.kind is DeviceKind.TPU:
             return "TensorCore"
         return "GPU" if self.kind is DeviceKind.GPU else "core"
+
+    def _per_cycle(self, figure: Figure) -> float | None:
+        """What one processor does per cycle: the power of two nearest to the published rate.
+
+        Tensor cores of some parts have a clock of their own below the boost clock, so that the
+        plain quotient is up to 14 % lower. `None` where nothing says so, or no power is near.
+        """
+        processors, clock = self.value(PROCESSORS), self.value(CLOCK)
+        if not (processors and clock and figure.value):
+            return None
+        exponent = math.log2(figure.value / (processors * clock))
+        return 2.0 ** round(exponent) if abs(exponent - round(exponent)) < _NEAR else None
+
+    def _clock_behind(self, figure: Figure) -> float | None:
+        """The clock in GHz at which a figure of the processors holds, or `None` if not known."""
+        per_cycle, processors = self._per_cycle(figure), self.value(PROCESSORS)
+        if not (per_cycle and processors):
+            return None
+        return figure.value / (processors * per_cycle) / GIGA
 
     def _chosen(self, of: str) -> Iterator[Figure]:
         return (f for f in self.figures if f.of == of and f.status is FigureStatus.CHOSEN)

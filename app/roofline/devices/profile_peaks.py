@@ -50,6 +50,7 @@ def _nameless_peak(
         origin=reported.peak_origin,
         source=reported.derivation.get("compute", _COMPUTE_SOURCE),
         covers=_stands_for(reported, published),
+        clock_ghz=reported.peak_clock_ghz,
     )
     return (peak,)
 
@@ -81,6 +82,7 @@ def _unit_peaks(reported: ReportedDevice) -> tuple[ComputePeak, ...]:
                 for other in same_hardware(reported.kind, unit)
                 if other not in reported.unit_gflops
             ),
+            clock_ghz=reported.peak_clock_ghz,
         )
         for unit in ComputeUnit
         if _is_peak(reported.unit_gflops.get(unit))
@@ -106,7 +108,11 @@ def _memory_peak(
                 gbs * mended,
                 f"{how} the profile's figure, which is known wrong: {source}",
             )
-    return MemoryPeak(level=level, gbs=gbs, origin=reported.peak_origin, source=source)
+    # Main memory has a clock of its own.
+    clock_ghz = None if level.is_main else reported.peak_clock_ghz
+    return MemoryPeak(
+        level=level, gbs=gbs, origin=reported.peak_origin, source=source, clock_ghz=clock_ghz
+    )
 
 
 def _is_peak(value: float | None) -> bool:

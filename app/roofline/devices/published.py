@@ -1,27 +1,40 @@
 """The peaks that are published or calibrated for a part, in the terms of a profile.
 
-A profile decides how many devices it shows of one chip, and which levels its memories have.
+A profile decides how many devices it shows of one chip, which levels its memories have, and at
+which clock its peaks were measured: what a processor does per cycle does not depend on the clock.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from roofline.devices.parts import Figure, Part, PartBandwidth, PartPeak, same_hardware
+from roofline.devices.parts import Part, PartBandwidth, PartPeak, same_hardware
 from roofline.devices.peak_table import PeakTable
-from roofline.model.device import ComputePeak, MemoryPeak, ReportedDevice
+from roofline.model.device import ComputePeak, MemoryPeak, PeakOrigin, ReportedDevice
 from roofline.model.memory import MemoryLevel, main_level
 
 _SCRATCH = (MemoryLevel.SHARED, MemoryLevel.LDS)
 _HALF_RANGE = (0.85, 1.15)
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredClock:
+    """How many processors a device has, and their clock in GHz while its peaks were measured."""
+
+    processors: int
+    ghz: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedPeaks:
-    """A part's peaks per device of the profile, memories by the profile's own levels."""
+    """A part's peaks per device of the profile, memories by the profile's own levels.
+
+    `measured_at` is the clock of the profile's measured peaks, to which these were converted.
+    """
 
     part: Part
     compute: tuple[PartPeak, ...]
     memory: Mapping[MemoryLevel, PartBandwidth]
+    measured_at: MeasuredClock | None = None
 
     @property
     def table(self) -> PeakTable:
@@ -37,31 +50,58 @@ class PublishedPeaks:
             label=peak.label,
             gflops=peak.gflops,
             origin=self.part.origin,
-            source=self._source(peak.figure),
+            source=self._source(peak),
             unit=peak.unit,
             covers=same_hardware(self.part.kind, peak.unit),
+            clock_ghz=peak.clock_ghz,
         )
 
     def _memory_peak(self, level: MemoryLevel, peak: PartBandwidth) -> MemoryPeak:
         return MemoryPeak(
-            level=level, gbs=peak.gbs, origin=self.part.origin, source=self._source(peak.figure)
+            level=level,
+            gbs=peak.gbs,
+            origin=self.part.origin,
+            source=self._source(peak),
+            clock_ghz=peak.clock_ghz,
         )
 
-    def _source(self, figure: Figure) -> str:
-        return f"{self.part.name}. {figure.text}"
+    def _source(self, peak: PartPeak | PartBandwidth) -> str:
+        clock = self.measured_at
+        if peak.per_cycle is None or clock is None:
+            return f"{self.part.name}. {peak.figure.text}"
+        return (
+            f"{self.part.name}, at the measured {clock.ghz:.4g} GHz: {clock.processors} processors "
+            f"× {peak.per_cycle:g} per cycle. {peak.figure.text}"
+        )
 
 
 def published_peaks(part: Part, reported: ReportedDevice, *, is_own: bool) -> PublishedPeaks:
     """The peaks of `part` for the devices and memory levels of the profile.
 
-    `is_own` says that the profile ran on `part`: only then its peak tells half a chip from a whole.
+    `is_own` says that the profile ran on `part`: only then its peak tells half a chip from a whole,
+    and its clock counts.
     """
     devices = _devices_per_chip(part, reported) if is_own else part.devices_per_chip
+    compute, memory = part.compute(devices), part.memory(devices)
+    clock = _measured_clock(part, reported) if is_own else None
+    if clock is not None:
+        compute = tuple(peak.at_clock(clock.processors, clock.ghz) for peak in compute)
+        memory = tuple(peak.at_clock(clock.processors, clock.ghz) for peak in memory)
     return PublishedPeaks(
         part=part,
-        compute=part.compute(devices),
-        memory={_own_level(one.level, reported): one for one in part.memory(devices)},
+        compute=compute,
+        memory={_own_level(one.level, reported): one for one in memory},
+        measured_at=clock,
     )
+
+
+def _measured_clock(part: Part, reported: ReportedDevice) -> MeasuredClock | None:
+    """The clock at which the profiler measured its peaks, where it says so."""
+    processors = reported.traits.processor_count or part.processor_count
+    measured = reported.peak_origin is PeakOrigin.MEASURED
+    if not (measured and processors and reported.peak_clock_ghz):
+        return None
+    return MeasuredClock(processors, reported.peak_clock_ghz)
 
 
 def _devices_per_chip(part: Part, reported: ReportedDevice) -> int:

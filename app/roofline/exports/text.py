@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterable, Sequence
 
+from roofline.analysis.clocks import measured_clock_ghz
 from roofline.analysis.records import RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
-from roofline.model.device import ComputePeak, PeakComparison, PeakOrigin
+from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib
 from roofline.presentation.untimed_words import untimed_words
@@ -37,14 +38,15 @@ def _device(analysis: RooflineAnalysis) -> str:
     wall = f" · {_time(profile.wall_time_ps / 1e6)}" if profile.wall_time_ps else ""
     cores = _counted(device.core_count, device.core_word)
     lines = [f"{_plain(device.name) or 'Unknown device'} · {cores} · {hosts}{wall}"]
-    lines += [_roof(p.label, _flops(p.gflops), p.origin) for p in _compute_roofs(analysis)]
+    clock = measured_clock_ghz(device)
+    lines += [_roof(p.label, _flops(p.gflops), p, clock) for p in _compute_roofs(analysis)]
     for memory in device.memory:
         if memory.level not in analysis.levels and memory.origin is PeakOrigin.CATALOGUE:
             continue  # nobody counted this program's bytes there
         gibs = gb_to_gib(memory.gbs)
         ridge = ridge_point(device.peak_gflops, gibs) if device.peak_gflops else None
         at = f", ridge at {_number(ridge)} FLOP/B" if ridge is not None else ""
-        lines.append(_roof(memory.level.label, f"{_number(gibs)} GiB/s", memory.origin) + at)
+        lines.append(_roof(memory.level.label, f"{_number(gibs)} GiB/s", memory, clock) + at)
     origins = {*(peak.origin for peak in device.compute), *(peak.origin for peak in device.memory)}
     if origins & _LOOKED_UP:
         lines.append(f"  Looked up: {device.part_name} (`roofline devices {device.part_id}`)")
@@ -81,8 +83,11 @@ _ORIGINS = {
 }
 
 
-def _roof(label: str, peak: str, origin: PeakOrigin) -> str:
-    return f"  {label:<18}{peak:>15}  {_ORIGINS[origin]}"
+def _roof(label: str, value: str, peak: ComputePeak | MemoryPeak, clock: float | None) -> str:
+    """One roof and where it comes from; `clock` is that of the measured peaks, in GHz."""
+    converted = peak.origin is PeakOrigin.CATALOGUE and peak.clock_ghz == clock is not None
+    at = f", at the measured {clock:.4g} GHz" if converted else ""
+    return f"  {label:<18}{value:>15}  {_ORIGINS[peak.origin]}{at}"
 
 
 def _verdict(analysis: RooflineAnalysis, view: View) -> str:

@@ -115,7 +115,8 @@ class ReportedDevice:
     `bandwidth_gbs` holds only levels with a reported, non-zero peak, `unit_gflops` compute peaks
     by unit and precision; `peak_gflops` is one peak without a precision. `derivation` says, for
     "compute", a unit's or a level's key, how the importer computed a peak from other numbers of
-    the file. `peak_origin` is `MEASURED` where a profiler measured these peaks.
+    the file. `peak_origin` is `MEASURED` where a profiler measured these peaks, `peak_clock_ghz`
+    the clock that the processors had meanwhile.
     """
 
     kind: DeviceKind
@@ -131,6 +132,7 @@ class ReportedDevice:
     traits: DeviceTraits = DeviceTraits()
     derivation: Mapping[str, str] = field(default_factory=dict)
     peak_origin: PeakOrigin = PeakOrigin.PROFILE
+    peak_clock_ghz: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +141,7 @@ class ComputePeak:
 
     `unit` is `None` for a peak whose precision nobody names; `id` is then "peak", else the unit's
     key. `covers` are further units that run at this peak: those that a nameless peak stands for.
+    `clock_ghz` is the processors' clock that the peak belongs to, `None` where it is not known.
     """
 
     id: str
@@ -148,16 +151,22 @@ class ComputePeak:
     source: str
     unit: ComputeUnit | None = None
     covers: tuple[ComputeUnit, ...] = ()
+    clock_ghz: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPeak:
-    """A slanted ceiling: one memory level, in GB/s (1e9) per core."""
+    """A slanted ceiling: one memory level, in GB/s (1e9) per core.
+
+    `clock_ghz` is the processors' clock that the peak belongs to; `None` where that is not known,
+    and for memories with a clock of their own.
+    """
 
     level: MemoryLevel
     gbs: float
     origin: PeakOrigin
     source: str
+    clock_ghz: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,13 @@ from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, Reported
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA, MEGA
 
-Key = TypeVar("Key", ComputeUnit, MemoryLevel)
+Roof = TypeVar("Roof", ComputeUnit, MemoryLevel)
+Key = TypeVar("Key", ComputeUnit, MemoryLevel, str)
 
 # Short kernels end before clocks have risen: their peaks are lower than what the GPU sustains.
 LONG_SHARE = 0.1
-_DOUBLE_DATA_RATE = 2
 _BITS_PER_BYTE = 8
+_DOUBLE_DATA_RATE = 2
 
 
 def gpu_key(launch: Launch) -> tuple[int | None, str]:
@@ -45,6 +46,7 @@ def read_device(launches: Sequence[Launch], works: Sequence[LaunchWork]) -> Repo
         derivation=_derivation(compute, "multiply-adds per cycle × SM clock")
         | _derivation(memory, "bytes per cycle × clock"),
         peak_origin=PeakOrigin.MEASURED,
+        peak_clock_ghz=_clock_ghz(chosen),
     )
 
 
@@ -89,7 +91,14 @@ def _long_medians(
     return result
 
 
-def _derivation(peaks: Mapping[Key, tuple[float, int]], words: str) -> dict[str, str]:
+def _clock_ghz(works: Sequence[LaunchWork]) -> float | None:
+    """The SMs' clock during the launches that the peaks are of; `None` where it was not counted."""
+    with_peaks = [work for work in works if work.peak_flop_s] or works
+    clocks = _long_medians((w.time_ns, {"clock": w.clock_hz}) for w in with_peaks if w.clock_hz)
+    return clocks["clock"][0] / GIGA if clocks else None
+
+
+def _derivation(peaks: Mapping[Roof, tuple[float, int]], words: str) -> dict[str, str]:
     return {
         key.value: f"measured by Nsight Compute: {words}, at the clocks of "
         + ("one long launch" if count == 1 else f"{count:,} long launches (median)")
@@ -119,7 +128,7 @@ def _traits(numbers: Mapping[str, float]) -> DeviceTraits:
 
 
 def _memory_gbs(width_bits: float | None, clock_khz: float | None) -> float | None:
-    """Bandwidth by the data sheet's rule: width × clock × 2 transfers per cycle."""
+    """Bandwidth in GB/s by the data sheet's rule: width × clock × 2 transfers per cycle."""
     if width_bits is None or clock_khz is None:
         return None
     return width_bits / _BITS_PER_BYTE * clock_khz * _DOUBLE_DATA_RATE / MEGA
