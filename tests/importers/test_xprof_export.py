@@ -251,7 +251,7 @@ def test_a_cut_copy_says_where(tmp_path):
     error = damage.outcome([written(tmp_path / "cut.csv", GPU_CSV.read_bytes()[:5000])])
     assert "cut.csv ends in the middle of a row (line" in error.message
     error = damage.outcome([written(tmp_path / "cut.json", TPU_JSON.read_bytes()[:9000])])
-    assert "cut.json is no whole JSON document" in error.message
+    assert "cut.json is not a whole JSON document" in error.message
 
 
 def test_columns_by_label():

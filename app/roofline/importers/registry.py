@@ -114,7 +114,7 @@ def import_profile(
 
 
 class _Upload:
-    """The files of one upload by who reads them, in the order of the upload."""
+    """The files of one upload by the format that reads them, in the order of the upload."""
 
     def __init__(
         self,

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from roofline.errors import CorruptProfileError
-from roofline.importers.nsight_compute import wire
 from roofline.importers.nsight_compute.launches import (
     OPCODES,
     Capture,
@@ -22,7 +21,8 @@ from roofline.importers.nsight_compute.launches import (
     is_measured,
     is_wanted,
 )
-from roofline.importers.nsight_compute.wire import DamagedError
+from roofline.importers.shared import protobuf_walk as wire
+from roofline.importers.shared.protobuf_walk import DamagedError
 from roofline.importers.source import SourceFile
 from roofline.model.units import NS_PER_S
 

@@ -3,6 +3,8 @@
 Format: https://perfetto.dev/docs/reference/trace-packet-proto. They are not read, only told apart.
 """
 
+from roofline.importers.shared.protobuf_walk import DamagedError, varint
+
 # Fields that the packets of a Perfetto trace have and the planes of an XSpace do not.
 _PERFETTO_FIELDS = frozenset({7, 8, 10, 11, 12, 13, 33, 35, 36, 41, 42, 43, 44, 58, 59, 60, 79, 87})
 _PACKETS_SEEN = 40
@@ -56,12 +58,7 @@ def _skip(data: bytes, wire: int, at: int) -> int | None:
 
 def _varint(data: bytes, at: int) -> tuple[int, int] | None:
     """A varint and the place behind it; `None` where the data ends within it."""
-    value = 0
-    for shift in range(0, 70, 7):
-        if at >= len(data):
-            return None
-        value |= (data[at] & 0x7F) << shift
-        at += 1
-        if data[at - 1] < 0x80:
-            return value, at
-    return None
+    try:
+        return varint(data, at, len(data))
+    except DamagedError:
+        return None

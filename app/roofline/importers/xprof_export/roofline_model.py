@@ -79,7 +79,7 @@ class _Rows:
         self._is_idle = (category == IDLE_CATEGORY) | (operation == IDLE_CATEGORY)
         of_total = np.array([step == _TOTAL for step in self._step], np.bool_)
         is_op = of_total & ~self._is_program & ~self._is_idle
-        # A table that somebody filtered to the rows without infeed is still a table of ops.
+        # A table that was filtered to the rows without infeed is still a table of ops.
         chosen = is_op & self._with_infeed if (is_op & self._with_infeed).any() else is_op
         self.ops = np.flatnonzero(chosen)
 
@@ -175,7 +175,7 @@ def _lacking(whole: int, listed: U64) -> float:
 
 
 def _never_split(ops: OpTable, excess_bytes: int) -> Bools:
-    """Ops whose bytes nobody split by memory: their bytes add up to `excess_bytes`.
+    """Ops whose bytes are not split by memory: their bytes add up to `excess_bytes`.
 
     XProf shows such bytes as the op's HBM bytes, but leaves them out of the program's. Which ops
     they are, the table does not say; custom calls come first because their author counts for them.

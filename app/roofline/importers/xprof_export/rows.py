@@ -103,7 +103,7 @@ def op_table(
 
 
 def without_breakdown(ops: OpTable, unknown: Bools) -> OpTable:
-    """`ops`, of which `unknown` have bytes that nobody split by memory."""
+    """`ops`, of which `unknown` have bytes that are not split by memory."""
     return replace(
         ops,
         traffic_known=ops.traffic_known & ~unknown,

@@ -110,7 +110,7 @@ class ExportTable:
         except ValueError:
             place = f"line {self.lines[row]:,}" if self.lines else f"row {row + 1:,}"
             raise CorruptProfileError(
-                f"{self.name}, {place}: “{str(cell)[:60]}” in column {column} is no number.",
+                f"{self.name}, {place}: “{str(cell)[:60]}” in column {column} is not a number.",
                 remedy=_EXPORT_AGAIN,
             ) from None
         value = math.nan if number is None else float(number)
@@ -180,7 +180,7 @@ def _from_json(text: str, name: str) -> ExportTable:
         columns = {column: [row[k] for row in rows] for k, column in enumerate(ids)}
     except json.JSONDecodeError as error:
         raise CorruptProfileError(
-            f"{name} is no whole JSON document: {error.msg} at character {error.pos:,}.",
+            f"{name} is not a whole JSON document: {error.msg} at character {error.pos:,}.",
             remedy=_EXPORT_AGAIN,
         ) from error
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError, ValueError) as error:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from roofline.importers.shared.perfetto import is_perfetto
+from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
 from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xspace import wire
 from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host
@@ -22,7 +23,6 @@ from roofline.importers.xspace.no_device import read_without_device
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space, open_space
 from roofline.importers.xspace.tpu import read_tpu_host
-from roofline.importers.xspace.wire import LENGTH, VARINT
 from roofline.model.profile import Profile
 
 FORMAT_ID = "xspace"
@@ -75,7 +75,7 @@ def _read_hosts(
     sources: Sequence[SourceFile], oddities: Oddities, progress: Progress
 ) -> list[Profile]:
     spaces = [open_space(np.frombuffer(s.data, np.uint8), s.name) for s in sources]
-    # A host beside accelerators only drives them: what it computes itself is no part of the job.
+    # A host beside accelerators only drives them: what it computes itself is not a part of the job.
     alone = not any(space.tensor_cores or space.gpus for space in spaces)
     profiles = []
     for k, space in enumerate(spaces):

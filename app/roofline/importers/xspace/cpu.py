@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.importers.xspace import notes
 from roofline.importers.xspace.grouping import StepRoots, group_events
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
 from roofline.importers.xspace.hlo.ops import Programs, plain_labels
@@ -19,7 +20,6 @@ from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import HOST_CPU, Space
 from roofline.importers.xspace.step_sums import add_step_work, step_labels, union_ps
 from roofline.importers.xspace.threads import OpEvents, Tasks, read_threads
-from roofline.importers.xspace.tpu import captured_at_ns, no_steps_diagnostic
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
@@ -64,7 +64,7 @@ def read_cpu_host(space: Space) -> Profile:
         wall_time_ps=span or None,
         steps=steps,
         has_average=True,
-        captured_at_ns=captured_at_ns(space),
+        captured_at_ns=space.captured_at_ns,
         program_names={k: name for k in set(ops.program_id.tolist()) if (name := programs.name(k))},
         diagnostics=tuple(_diagnostics(work, steps, programs)),
     )
@@ -251,7 +251,7 @@ def _containing(times: U64, roots: StepRoots) -> I64:
 
 def _diagnostics(work: _Work, steps: StepTable, programs: Programs) -> Iterator[Diagnostic]:
     if not len(steps):
-        yield no_steps_diagnostic()
+        yield notes.no_steps()
     most = _threads_per_op(len(work.labels), work.op, work.owner, work.thread)
     if (most > 1).any():
         yield Diagnostic(
@@ -262,10 +262,4 @@ def _diagnostics(work: _Work, steps: StepTable, programs: Programs) -> Iterator[
             count=int((most > 1).sum()),
         )
     if programs.unreadable:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="unreadable-hlo",
-            message="compiled programs in this capture could not be read.",
-            remedy="Capture again; if it stays, the file is damaged.",
-            count=programs.unreadable,
-        )
+        yield notes.unreadable_hlo(programs.unreadable)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpTableBuilder
+from roofline.importers.xspace import notes
 from roofline.importers.xspace.gpu_device import read_gpu_device
 from roofline.importers.xspace.grouping import EventGroups, group_events
 from roofline.importers.xspace.hlo.ops import Programs
@@ -19,7 +20,6 @@ from roofline.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_ker
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space
 from roofline.importers.xspace.step_sums import add_step_work, step_labels, union_ps
-from roofline.importers.xspace.tpu import captured_at_ns, no_steps_diagnostic
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
@@ -59,7 +59,7 @@ def read_gpu_host(
         wall_time_ps=max(gpu.range_ps for gpu in gpus) or None,
         steps=steps,
         has_average=not oddities.zeroes_gpu_steps,
-        captured_at_ns=captured_at_ns(space),
+        captured_at_ns=space.captured_at_ns,
         program_names={k: name for k in set(ops.program_id.tolist()) if (name := programs.name(k))},
         diagnostics=tuple(_diagnostics(gpus, steps, programs)),
     )
@@ -159,46 +159,27 @@ def _diagnostics(
     gpus: Sequence[Kernels], steps: StepTable, programs: Programs
 ) -> Iterator[Diagnostic]:
     if not len(steps):
-        yield no_steps_diagnostic()
-    unmatched = sum(
-        int(
-            np.isin(
-                gpu.op, [k for k, o in enumerate(gpu.labels) if o.category == KERNEL_CATEGORY]
-            ).sum()
-        )
-        for gpu in gpus
-    )
-    if unmatched:
+        yield notes.no_steps()
+    if unmatched := sum(map(_kernels_without_hlo, gpus)):
         yield Diagnostic(
             severity=Severity.INFO,
             code="kernels-without-hlo",
-            message="kernels name no instruction of a compiled program in this capture, so nobody "
-            "knows their FLOPs and bytes. They are listed by kernel name; XProf drops them.",
+            message="kernels name no instruction of a compiled program in this capture, so their "
+            "FLOPs and bytes are unknown. They are listed by kernel name; XProf drops them.",
             remedy="Capture with the program's HLO: keep the /host:metadata plane, and start the "
             "trace before the program is compiled.",
             count=unmatched,
         )
-    split = {
-        (gpu.labels[k].program_id, gpu.labels[k].name)
-        for gpu in gpus
-        for k in np.unique(gpu.op[(gpu.op >= 0) & ~gpu.starts]).tolist()
-    }
-    if split:
+    if split := _ops_of_several_kernels(gpus):
         yield Diagnostic(
             severity=Severity.INFO,
             code="several-kernels-per-op",
             message="ops run as several kernels each. Their FLOPs and bytes count once per "
             "execution; XProf counts them once per kernel, so its rates are higher.",
-            count=len(split),
+            count=split,
         )
     if programs.unreadable:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="unreadable-hlo",
-            message="compiled programs in this capture could not be read.",
-            remedy="Capture again; if it stays, the file is damaged.",
-            count=programs.unreadable,
-        )
+        yield notes.unreadable_hlo(programs.unreadable)
     resting = sum(1 for gpu in gpus if not len(gpu))
     if resting and resting < len(gpus):
         yield Diagnostic(
@@ -207,3 +188,17 @@ def _diagnostics(
             message=f"{resting} of {len(gpus)} GPUs ran nothing during the capture. Times per GPU "
             "are averages over all of them.",
         )
+
+
+def _kernels_without_hlo(gpu: Kernels) -> int:
+    unmatched = [k for k, label in enumerate(gpu.labels) if label.category == KERNEL_CATEGORY]
+    return int(np.isin(gpu.op, unmatched).sum())
+
+
+def _ops_of_several_kernels(gpus: Sequence[Kernels]) -> int:
+    split = {
+        (gpu.labels[k].program_id, gpu.labels[k].name)
+        for gpu in gpus
+        for k in np.unique(gpu.op[(gpu.op >= 0) & ~gpu.starts]).tolist()
+    }
+    return len(split)

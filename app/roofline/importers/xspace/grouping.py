@@ -37,7 +37,7 @@ _CORRELATION = "correlation_id"
 _STEP_NUMBER = "step_num"
 # Host run ids are wider than what the device repeats: only these bits are compared.
 _RUN_ID_MASK = 2**27 - 1
-# A link with this many producers and as many consumers is no launch but a shared constant.
+# A link with this many producers and as many consumers is not a launch but a shared constant.
 _MAX_BOTH_SIDES = 64
 
 LinkKey = tuple[object, ...]
@@ -79,7 +79,7 @@ class StepRoots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventGroups:
-    """Group id per event (-1: none) of each (plane, line) that was asked for, by their indices.
+    """Group id per event (-1: none) of each requested (plane, line), by their indices.
 
     `from_file`: the capture came grouped, nothing was derived.
     """
@@ -123,7 +123,7 @@ def group_steps(space: Space, oddities: Oddities) -> Grouping:
 
 
 def group_events(space: Space, planes: Collection[int]) -> EventGroups:
-    """Groups of all events of some planes that are no TPU's: kernels by their launches, nested
+    """Groups of all events of some planes that are not a TPU's: kernels by their launches, nested
     events by their parents. An id in the file is kept."""
     if _came_grouped(space):
         read = {at: _file_group(space, at) for at in _lines_of(space, planes)}

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
+from roofline.importers.xspace import notes
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.tpu import no_steps_diagnostic
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -77,31 +77,45 @@ def _kind_by_name(device: ReportedDevice) -> DeviceKind:
 
 def _merge_device(profiles: Sequence[Profile], oddities: Oddities) -> ReportedDevice:
     devices = [profile.device for profile in profiles]
-    capable = [device for device in devices if device.kind is not DeviceKind.CPU]
-    by_type = oddities.tells_hosts_by_device_type
-    if by_type:
-        capable = [device for device in capable if device.name != _CPU_TYPE]
+    capable = _with_accelerator(devices, oddities)
     if not capable:
-        return replace(devices[0], core_count=sum(device.core_count for device in devices))
-    named = capable[-1]
+        return replace(devices[0], core_count=_cores(devices))
     peaks = [device.peak_gflops for device in devices if device.peak_gflops]
-    bandwidth = next((d.bandwidth_gbs for d in devices if d.bandwidth_gbs), {})
-    kinds = {device.kind for device in capable}
-    kind = next(k for k in (DeviceKind.TPU, DeviceKind.GPU, DeviceKind.UNKNOWN) if k in kinds)
-    flagged = not oddities.forgets_device_flags
+    flagged = [] if oddities.forgets_device_flags else capable
     return ReportedDevice(
-        kind=kind,
-        name=_last_type(devices) if by_type else _known_name(capable),
-        core_count=sum(device.core_count for device in capable),
+        kind=_kind(capable),
+        name=_last_type(devices) if oddities.tells_hosts_by_device_type else _known_name(capable),
+        core_count=_cores(capable),
         peak_gflops=peaks[-1] if peaks else None,
-        bandwidth_gbs=bandwidth,
-        has_megacore=flagged and any(device.has_megacore for device in capable),
-        has_cmem=flagged and any(device.has_cmem for device in capable),
-        has_merged_vmem=flagged and any(device.has_merged_vmem for device in capable),
+        bandwidth_gbs=next((d.bandwidth_gbs for d in devices if d.bandwidth_gbs), {}),
+        has_megacore=any(device.has_megacore for device in flagged),
+        has_cmem=any(device.has_cmem for device in flagged),
+        has_merged_vmem=any(device.has_merged_vmem for device in flagged),
         counters=_mean_counters(capable),
-        traits=named.traits,
-        derivation=named.derivation,
+        traits=capable[-1].traits,
+        derivation=capable[-1].derivation,
     )
+
+
+def _with_accelerator(
+    devices: Sequence[ReportedDevice], oddities: Oddities
+) -> list[ReportedDevice]:
+    by_type = oddities.tells_hosts_by_device_type
+    return [
+        device
+        for device in devices
+        if device.kind is not DeviceKind.CPU and not (by_type and device.name == _CPU_TYPE)
+    ]
+
+
+def _cores(devices: Sequence[ReportedDevice]) -> int:
+    return sum(device.core_count for device in devices)
+
+
+def _kind(devices: Sequence[ReportedDevice]) -> DeviceKind:
+    """TPU before GPU before unknown."""
+    kinds = {device.kind for device in devices}
+    return next(k for k in (DeviceKind.TPU, DeviceKind.GPU, DeviceKind.UNKNOWN) if k in kinds)
 
 
 _CPU_TYPE = "CPU"
@@ -158,7 +172,7 @@ def _merge_diagnostics(
             remedy="Capture all hosts at the same moment and for at least two steps.",
         )
     elif not len(steps) and any(p.device.kind is not DeviceKind.CPU for p in profiles):
-        merged.setdefault("no-steps", no_steps_diagnostic())
+        merged.setdefault("no-steps", notes.no_steps())
     if len({(p.device.peak_gflops, p.device.name) for p in profiles if p.device.peak_gflops}) > 1:
         merged["hosts-differ"] = Diagnostic(
             severity=Severity.WARNING,

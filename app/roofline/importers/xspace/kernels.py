@@ -135,7 +135,7 @@ def read_kernels(
     oddities: Oddities,
 ) -> Kernels:
     """The kernels of a GPU plane. `groups` gives the step of each event by line index; `inherit`
-    tells whether a kernel without one has that of the latest kernel before it. Both are asked for
+    tells whether a kernel without one has that of the latest kernel before it. Both are used
     last, because they may still be computed meanwhile."""
     ops = _Ops(plane, programs, oddities)
     parts: list[_Columns] = [_no_columns()]

@@ -4,7 +4,6 @@ import numpy as np
 
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.xspace.planes import Space
-from roofline.importers.xspace.tpu import captured_at_ns
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
@@ -33,7 +32,7 @@ def read_without_device(space: Space) -> Profile:
             sums=OpColumns.zeros((0, 2), _LEVELS),
         ),
         has_average=False,
-        captured_at_ns=captured_at_ns(space),
+        captured_at_ns=space.captured_at_ns,
         program_names={},
         diagnostics=(_why_empty(space),),
     )

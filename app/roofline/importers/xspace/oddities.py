@@ -139,7 +139,7 @@ class Oddities:
 
     @property
     def misses_results_in_tuples(self) -> bool:
-        """Bytes of results inside tuples, as library calls return them, are no memory traffic."""
+        """Results inside tuples, as library calls return them, do not count as memory traffic."""
         return self.on
 
     @property

@@ -175,7 +175,7 @@ def _cost_known(
     bytes_accessed: int,
     traffic: Mapping[MemoryLevel, int] | None,
 ) -> bool:
-    """False where nobody counted: no cost stat at all, or a custom call with zeros.
+    """False where nothing was counted: no cost stat at all, or a custom call with zeros.
 
     The compiler cannot look into a custom call; without the author's estimate it writes zeros.
     """
@@ -186,7 +186,7 @@ def _cost_known(
 
 
 def _without_cost(op: OpKind) -> OpKind:
-    """A negative count is no count: XProf shows it as 2**64 minus something."""
+    """A negative count is unknown: XProf shows it as 2**64 minus something."""
     return OpKind(
         name=op.name,
         category=op.category,
@@ -252,7 +252,7 @@ def _keys(kinds: Sequence[OpKind | None]) -> I64:
 
 
 def _whole(picoseconds: NDArray[np.float64]) -> U64:
-    """Cut to whole picoseconds; what is no time (negative, NaN, past 64 bits) becomes a limit."""
+    """Cut to whole picoseconds; impossible times (negative, NaN, past 64 bits) become a limit."""
     limited = np.clip(np.nan_to_num(picoseconds, nan=0.0), 0.0, float(_U64 - 2**11))
     whole: U64 = limited.astype(np.uint64)
     return whole

@@ -2,7 +2,7 @@
 
 A stat is identified by the name in the plane's stat metadata, never by its id, and a reader of one
 type sees nothing when the value has another type. Metadata maps are small and parsed with protobuf
-on first use; lines stay byte ranges until somebody scans them.
+on first use; lines stay byte ranges until they are scanned.
 """
 
 import re
@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
+from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
 from roofline.importers.xspace import wire
 from roofline.importers.xspace.wire import Bytes, Events, Field, Line, Lookup
 from roofline.importers.xspace.xspace_pb2 import (
@@ -122,7 +123,7 @@ class EventKind:
 
 
 class Plane:
-    """One XPlane over the mapped file. Nothing is parsed before it is asked for."""
+    """One XPlane over the mapped file. Everything is parsed on first use."""
 
     def __init__(self, buf: Bytes, low: int, high: int, file_name: str) -> None:
         self._buf = buf
@@ -135,9 +136,9 @@ class Plane:
             self._take(field)
 
     def _take(self, field: Field) -> None:
-        if field.number == 1 and field.wire == wire.VARINT:
+        if field.number == 1 and field.wire == VARINT:
             self.id = field.low - _U64 if field.low >= _U64 // 2 else field.low
-        elif field.wire == wire.LENGTH:
+        elif field.wire == LENGTH:
             if field.number == 2:
                 self.name = text(self._bytes(field))
             elif field.number in self._parts:
@@ -335,6 +336,13 @@ class Space:
         """GPU planes."""
         return tuple(plane for plane in self.planes if plane.is_gpu)
 
+    @property
+    def captured_at_ns(self) -> int | None:
+        """Start of the capture in nanoseconds since 1970, where the file has it."""
+        plane = self.named(TASK_ENVIRONMENT)
+        start = plane.stats.int_or_uint("profile_start_time") if plane is not None else 0
+        return start or None
+
     def named(self, name: str) -> Plane | None:
         """The first plane of this name."""
         return next((plane for plane in self.planes if plane.name == name), None)
@@ -345,7 +353,7 @@ def open_space(buf: Bytes, file_name: str) -> Space:
     planes: list[Plane] = []
     hostname = ""
     for field in wire.walk_fields(buf, 0, len(buf), file_name):
-        if field.wire != wire.LENGTH:
+        if field.wire != LENGTH:
             continue
         if field.number == 1:
             planes.append(Plane(buf, field.low, field.high, file_name))

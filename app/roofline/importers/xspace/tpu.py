@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.importers.xspace import notes
 from roofline.importers.xspace.grouping import group_steps
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_metrics import LEVELS, CoreOps, OpKind, read_core
-from roofline.importers.xspace.planes import HOST_CPU, TASK_ENVIRONMENT, Plane, Space
+from roofline.importers.xspace.planes import HOST_CPU, Plane, Space
 from roofline.importers.xspace.spans import RowSums
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
@@ -60,7 +61,7 @@ def read_tpu_host(
         wall_time_ps=max((core.range_ps for core in data_cores), default=0) or None,
         steps=steps,
         has_average=True,
-        captured_at_ns=captured_at_ns(space),
+        captured_at_ns=space.captured_at_ns,
         program_names=_program_names(space, set(ops.program_id.tolist())),
         diagnostics=tuple(_diagnostics(space, data_cores, steps)),
     )
@@ -126,7 +127,7 @@ def _label(kind: OpKind) -> OpLabels:
 class _CoreOpKinds:
     """A core's ops: labels, and per event metadata its label (-1: none) and cost as columns.
 
-    Costs are of one occurrence, zeros where the metadata is no op.
+    Costs are of one occurrence, zeros where the metadata is not an op's.
     """
 
     labels: Sequence[OpLabels]
@@ -358,13 +359,6 @@ def _host(space: Space) -> Host:
     )
 
 
-def captured_at_ns(space: Space) -> int | None:
-    """Start of the capture in nanoseconds since 1970, where the file has it."""
-    plane = space.named(TASK_ENVIRONMENT)
-    start = plane.stats.int_or_uint("profile_start_time") if plane is not None else 0
-    return start or None
-
-
 def _program_names(space: Space, program_ids: set[int]) -> Mapping[int, str]:
     """Module names by program id, from module events named `jit_step(123)`."""
     names: dict[int, str] = {}
@@ -380,7 +374,7 @@ def _program_names(space: Space, program_ids: set[int]) -> Mapping[int, str]:
 def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> list[Diagnostic]:
     found = []
     if not len(steps):
-        found.append(no_steps_diagnostic())
+        found.append(notes.no_steps())
     clamped = sum(core.clamped for core in cores)
     if clamped:
         found.append(
@@ -414,13 +408,3 @@ def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> li
             )
         )
     return found
-
-
-def no_steps_diagnostic() -> Diagnostic:
-    """The capture has no step that all cores share."""
-    return Diagnostic(
-        severity=Severity.WARNING,
-        code="no-steps",
-        message="No step markers were found, so there is no step average and no row per step.",
-        remedy="Wrap your training step in jax.profiler.StepTraceAnnotation.",
-    )

@@ -19,15 +19,20 @@ from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.kernel_cache import kernel
+from roofline.importers.shared.protobuf_walk import (
+    FIXED32,
+    FIXED64,
+    LENGTH,
+    VARINT,
+    DamagedError,
+    varint,
+)
 from roofline.model.units import PS_PER_NS
 
 Bytes = NDArray[np.uint8]
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
-
-# wire types
-VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 
 # kinds of a stat value: the field number in the message Stat; 0 where the event has no such stat
 DOUBLE, UINT64, INT64, TEXT, BYTES, REF = 2, 3, 4, 5, 6, 7
@@ -407,27 +412,19 @@ def walk_fields(buf: Bytes, low: int, high: int, name: str) -> list[Field]:
 
 def peek_field(head: bytes, low: int) -> Field | None:
     """The first field of a message that may go on past `head`; `None` where none can start so."""
-    tag, pos = _plain_varint(head, low)
-    number, wire = tag >> 3, tag & 7
-    if pos < 0 or not number:
+    try:
+        tag, pos = varint(head, low, len(head))
+        number, wire = tag >> 3, tag & 7
+        if not number:
+            return None
+        if wire == VARINT:
+            return Field(number, wire, varint(head, pos, len(head))[0], 0)
+        if wire == LENGTH:
+            size, pos = varint(head, pos, len(head))
+            return Field(number, wire, pos, pos + size)
+    except DamagedError:
         return None
-    if wire == VARINT:
-        value, pos = _plain_varint(head, pos)
-        return Field(number, wire, value, 0) if pos >= 0 else None
-    if wire == LENGTH:
-        size, pos = _plain_varint(head, pos)
-        return Field(number, wire, pos, pos + size) if pos >= 0 else None
     return Field(number, wire, pos, len(head)) if wire in (FIXED64, FIXED32) else None
-
-
-def _plain_varint(head: bytes, pos: int) -> tuple[int, int]:
-    """Value and next position; position -1 where the varint is cut or longer than ten bytes."""
-    value = 0
-    for k, byte in enumerate(head[pos : pos + 10]):
-        value |= (byte & 0x7F) << (7 * k)
-        if byte < 128:
-            return value, pos + k + 1
-    return 0, -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -591,7 +588,7 @@ def scan_events(
 
 
 def damaged(name: str, position: int, size: int) -> CorruptProfileError:
-    """The one error for bytes that are no XSpace, with the first unreadable position."""
+    """The one error for bytes that are not an XSpace, with the first unreadable position."""
     return CorruptProfileError(
         f"{name} is cut off or damaged: its content stops making sense at byte {position:,} "
         f"of {size:,}.",

@@ -77,7 +77,7 @@ NO_COST = OpCost(known=False, model_flop=0, device_flop=0, bytes_accessed=0, hbm
 
 
 class CostModel:
-    """Costs of a module's instructions, each computed when first asked for."""
+    """Costs of a module's instructions, each computed on first use."""
 
     def __init__(self, module: Module, oddities: Oddities) -> None:
         self._module = module

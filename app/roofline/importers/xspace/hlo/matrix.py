@@ -121,7 +121,7 @@ def _custom_call(model: Costs, instruction: Instruction, cost: Properties) -> No
         cost.flop = _UNKNOWN
         return
     if instruction.shape.kind == TUPLE:
-        # The rest of the tuple is scratch memory, which is no useful traffic.
+        # The rest of the tuple is scratch memory, not useful traffic.
         cost.bytes = f32(f32(cost.bytes - cost.writes[()]) + f32(result.bytes))
         cost.writes = {(): f32(result.bytes)}
 

@@ -19,7 +19,7 @@ _NO_ARRAY = (TUPLE, TOKEN, OPAQUE)
 _POINTER_BYTES = 8
 _BITS_PER_BYTE = 8
 
-# PrimitiveType of XLA: number → (name, bits). What is missing is no array.
+# PrimitiveType of XLA: number → (name, bits). Types that are missing are not arrays.
 _TYPES: dict[int, tuple[str, int]] = {
     1: ("pred", 1), 2: ("s8", 8), 3: ("s16", 16), 4: ("s32", 32), 5: ("s64", 64),
     6: ("u8", 8), 7: ("u16", 16), 8: ("u32", 32), 9: ("u64", 64),
@@ -130,7 +130,7 @@ class Shape:
         return sum(leaf.elements for _, leaf in self.leaves() if leaf.is_array)
 
     def leaves(self, index: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], "Shape"]]:
-        """(index, shape) of everything in it that is no tuple."""
+        """(index, shape) of everything in it that is not a tuple."""
         if self.kind != TUPLE:
             yield index, self
         for k, part in enumerate(self.parts):

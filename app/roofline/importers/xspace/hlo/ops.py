@@ -33,7 +33,7 @@ class HloOp:
 
 
 class Programs:
-    """The compiled programs of a capture by program id, parsed when first asked for."""
+    """The compiled programs of a capture by program id, parsed on first use."""
 
     def __init__(self, space: Space, unit_of: UnitOf, oddities: Oddities) -> None:
         self._plane = space.named(HLO_METADATA)

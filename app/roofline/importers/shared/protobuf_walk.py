@@ -1,7 +1,7 @@
-"""Protocol buffers on the wire, as far as a report needs them: fields with strict lengths.
+"""Protocol buffers on the wire, field by field in Python: for headers and small messages.
 
-Encoding: protobuf.dev/programming-guides/encoding. Groups (wire types 3 and 4) are not used by
-reports and count as damage.
+Encoding: protobuf.dev/programming-guides/encoding. Groups (wire types 3 and 4) are not used by the
+formats read here and count as damage. Events of an XSpace are scanned by compiled code instead.
 """
 
 import struct
