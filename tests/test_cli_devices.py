@@ -36,7 +36,7 @@ def test_one_part_is_shown_with_its_sources():
         assert word in shown, word
 
 
-def test_part_that_nobody_knows_lists_names_near_it():
+def test_part_that_is_not_known_lists_names_near_it():
     assert "h100-sxm" in refused("devices", "h100")
 
 
@@ -55,7 +55,7 @@ def test_peaks_are_set_by_hand(capture: Path):
     [
         (("--device", "L41"), "l40s"),
         (("--peak", "compute=fast"), "with its unit"),
-        (("--peak", "speed=9TB/s"), "is no peak"),
+        (("--peak", "speed=9TB/s"), "is not a peak"),
     ],
 )
 def test_choice_that_cannot_be_read_is_refused(arguments, said, capture: Path):

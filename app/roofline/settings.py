@@ -45,8 +45,8 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from roofline.errors import SettingsError
+from roofline.model.units import GIB, MIB
 
-GIB = 2**30
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
 SECRET_LENGTH = 16
 UPLOADS_PER_HOUR = 60
@@ -122,7 +122,7 @@ class Settings(BaseSettings):
     import_wall_seconds: float = Field(default=900, gt=0)
     import_workers: int = Field(default_factory=_default_workers, gt=0)
     upload_idle_seconds: float = Field(default=60, gt=0)
-    kept_answers_bytes: int = Field(default=32 * 2**20, ge=0)
+    kept_answers_bytes: int = Field(default=32 * MIB, ge=0)
     log_format: Literal["text", "json"] = "text"
 
     @classmethod

@@ -61,7 +61,7 @@ def test_nothing_chosen_is_empty():
         ("compute=1.2.3TFLOP/s", "cannot be read", "above 0"),
         ("compute=900GB/s", "cannot be read", "a rate such as"),
         ("hbm=9TFLOP/s", "cannot be read", "a bandwidth such as"),
-        ("hbn=9TB/s", '"hbn" in "hbn=9TB/s" is no peak', "hbm"),
+        ("hbn=9TB/s", '"hbn" in "hbn=9TB/s" is not a peak', "hbm"),
         ("=9TB/s", "has no name", "compute"),
         ("", "has no name", "compute"),
     ],
@@ -76,7 +76,7 @@ def test_peak_that_cannot_be_read_says_what_to_write(text, message, remedy):
 @pytest.mark.parametrize(
     ("name", "near"), [("NVIDIA L41", "l4"), ("h100", "h100-sxm"), ("TPU v5x", "tpu-v5e")]
 )
-def test_device_that_nobody_knows_lists_names_near_it(name, near):
+def test_device_that_is_not_known_lists_names_near_it(name, near):
     with pytest.raises(BadViewError) as caught:
         read_choice(name, [])
     assert near in caught.value.remedy

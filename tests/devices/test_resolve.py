@@ -326,7 +326,7 @@ def test_users_peaks_need_no_other():
     assert device.memory_gbs(MemoryLevel.L2) == 9.0
 
 
-def test_peak_of_a_unit_that_nobody_knows_is_added():
+def test_peak_of_a_unit_that_is_not_known_is_added():
     device = resolve(reported("?", 5.0), choice=PeakChoice(gflops={FP8: 7.0}))
     assert [(peak.id, peak.label) for peak in device.compute][1:] == [("matrix_fp8", "Matrix fp8")]
 
@@ -338,7 +338,7 @@ def test_this_machine_can_be_chosen_once_it_is_measured():
         resolve(reported("x"), choice=choice)
 
 
-def test_part_that_nobody_knows_cannot_be_chosen():
+def test_part_that_is_not_known_cannot_be_chosen():
     with pytest.raises(BadViewError, match='no device "h900"'):
         resolve(reported("x"), choice=PeakChoice(part_id="h900"))
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from roofline.model.memory import MemoryLevel
-from roofline.model.units import PS_PER_US
+from roofline.model.units import GIGA, PS_PER_US, TERA
 
 # A byte per picosecond is 1000 GB/s.
-GBS_PER_BYTE_PER_PS = 1000.0
+GBS_PER_BYTE_PER_PS = TERA / GIGA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from roofline.errors import SettingsError
 from roofline.library.build import build_instance
 from roofline.library.instance import Instance, claim
+from roofline.model.units import MIB
 from roofline.settings import Settings, forget_secrets
 from roofline.storage.backup import Copied, back_up, restore, verify
 from roofline.storage.database import FILE_NAME, SCHEMA, schema_of
@@ -171,7 +172,7 @@ def _report_missing(copied: Copied) -> int:
 
 
 def _counts(copied: Copied) -> str:
-    size = f"{copied.stored_bytes / 2**20:,.1f} MiB"
+    size = f"{copied.stored_bytes / MIB:,.1f} MiB"
     return f"{copied.profiles:,} profiles, {copied.files:,} raw files, {size}"
 
 

@@ -7,6 +7,7 @@ from roofline.devices.choice import part_id_of
 from roofline.devices.identification import chosen_part
 from roofline.devices.parts import Figure, FigureStatus, Part
 from roofline.devices.this_machine import read_machine
+from roofline.model.units import GIGA, KILO, TERA
 
 MISSING = "–"
 _WIDTHS = (16, 30, 20, 12, 10)
@@ -22,7 +23,7 @@ def describe_parts() -> str:
 
 
 def describe_part(name: str) -> str:
-    """One part: every number with its source, chosen and not; `BadViewError` if nobody knows it."""
+    """One part: every number with its source, chosen and not; `BadViewError` if there is none."""
     part = chosen_part(part_id_of(name), read_machine())
     return "\n".join([*_head(part), "", *_roofs(part), "", *_figures(part)]) + "\n"
 
@@ -32,7 +33,7 @@ def _line(part: Part) -> str:
     peak = f"{_flops(compute[0].gflops)} {compute[0].unit.precision}" if compute else MISSING
     main = next((one for one in memory if one.level.is_main), None)
     gbs = f"{main.gbs:,.0f}" if main else MISSING
-    size = f"{part.memory_bytes / 1e9:,.0f} GB" if part.memory_bytes else MISSING
+    size = f"{part.memory_bytes / GIGA:,.0f} GB" if part.memory_bytes else MISSING
     return _columns(part.id, part.name, peak, gbs, size)
 
 
@@ -77,10 +78,10 @@ def _figures(part: Part) -> Iterable[str]:
 def _amount(figure: Figure) -> str:
     if figure.unit == "count":
         return f"{figure.value:g}"
-    if figure.value >= 1e12:
-        return f"{figure.value / 1e12:,.6g} T{figure.unit}"
-    return f"{figure.value / 1e9:,.6g} G{figure.unit}"
+    if figure.value >= TERA:
+        return f"{figure.value / TERA:,.6g} T{figure.unit}"
+    return f"{figure.value / GIGA:,.6g} G{figure.unit}"
 
 
 def _flops(gflops: float) -> str:
-    return f"{gflops / 1e3:,.4g} TFLOP/s" if gflops >= 1e3 else f"{gflops:,.4g} GFLOP/s"
+    return f"{gflops / KILO:,.4g} TFLOP/s" if gflops >= KILO else f"{gflops:,.4g} GFLOP/s"

@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from roofline.importers.source import Progress, silent
+from roofline.model.units import MIB
 
 # Smaller files are read before a bar could be seen.
-_WORTH_WATCHING_BYTES = 100 * 2**20
+_WORTH_WATCHING_BYTES = 100 * MIB
 _PHASES = {"unpack": "Unpacking", "recognise": "Recognising", "read": "Reading events"}
 
 

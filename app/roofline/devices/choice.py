@@ -10,15 +10,15 @@ from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-from roofline.model.units import gib_to_gb
+from roofline.model.units import KIB, KILO, MEGA, gib_to_gb
 
 THIS_MACHINE = "this-machine"
 NAMES_SHOWN = 5
 
 _PEAK = re.compile(r"(?P<value>[\d.,]+(?:e[+-]?\d+)?)\s*(?P<unit>[a-z/]+)", re.IGNORECASE)
-_GFLOPS = {"gflop/s": 1.0, "tflop/s": 1e3, "pflop/s": 1e6, "gop/s": 1.0, "top/s": 1e3}
-_GBS = {"gb/s": 1.0, "tb/s": 1e3, "mb/s": 1e-3}
-_GIBS = {"gib/s": 1.0, "tib/s": 2.0**10}
+_GFLOPS = {"gflop/s": 1.0, "tflop/s": KILO, "pflop/s": MEGA, "gop/s": 1.0, "top/s": KILO}
+_GBS = {"gb/s": 1.0, "tb/s": KILO, "mb/s": 1 / KILO}
+_GIBS = {"gib/s": 1.0, "tib/s": float(KIB)}
 _UNITS = {unit.value: unit for unit in ComputeUnit}
 _LEVELS = {level.value: level for level in MemoryLevel}
 
@@ -129,6 +129,6 @@ def _no_such_peak(text: str, name: str) -> BadViewError:
     known = ["compute", *_LEVELS, *_UNITS]
     near = difflib.get_close_matches(name.casefold(), known, NAMES_SHOWN, 0.5) or known
     return BadViewError(
-        f'"{name}" in "{text}" is no peak.' if name else f'The peak "{text}" has no name.',
+        f'"{name}" in "{text}" is not a peak.' if name else f'The peak "{text}" has no name.',
         remedy=f"Name one of: {', '.join(near)}.",
     )

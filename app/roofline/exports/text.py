@@ -8,7 +8,7 @@ from roofline.analysis.records import RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin
 from roofline.model.profile import Diagnostic, Severity
-from roofline.model.units import gb_to_gib
+from roofline.model.units import GIGA, gb_to_gib, ps_to_us
 from roofline.presentation.untimed_words import untimed_words
 
 OPS_SHOWN = 20
@@ -35,7 +35,7 @@ def describe(analysis: RooflineAnalysis, view: View) -> str:
 def _device(analysis: RooflineAnalysis) -> str:
     device, profile = analysis.device, analysis.profile
     hosts = _counted(len(profile.hosts), "host")
-    wall = f" · {_time(profile.wall_time_ps / 1e6)}" if profile.wall_time_ps else ""
+    wall = f" · {_time(ps_to_us(profile.wall_time_ps))}" if profile.wall_time_ps else ""
     cores = _counted(device.core_count, device.core_word)
     lines = [f"{_plain(device.name) or 'Unknown device'} · {cores} · {hosts}{wall}"]
     clock = measured_clock_ghz(device)
@@ -197,7 +197,7 @@ def _flops(gflops: float) -> str:
     for factor, unit in ((1e6, "P"), (1e3, "T"), (1, "G"), (1e-3, "M")):
         if gflops >= factor:
             return f"{_number(gflops / factor)} {unit}FLOP/s"
-    return "0" if gflops == 0 else f"{_number(gflops * 1e9)} FLOP/s"
+    return "0" if gflops == 0 else f"{_number(gflops * GIGA)} FLOP/s"
 
 
 def _time(microseconds: float) -> str:

@@ -19,6 +19,7 @@ from roofline.imports.job_run import Desk, ImportReport
 from roofline.imports.local_runner import LocalRunner
 from roofline.imports.messages import ImportLimits
 from roofline.imports.runner import Runner
+from roofline.model.units import GIB
 from roofline.storage.durable import make_directory
 from roofline.storage.manifests import import_manifests
 from roofline.storage.profiles import ProfileStore
@@ -161,9 +162,9 @@ class Instance:
         reserve_bytes = disk_reserve_bytes(self.options.disk_reserve_bytes, disk.total)
         if disk.free - reserve_bytes < size_bytes:
             raise StorageFullError(
-                f"The server's disk has {disk.free / 2**30:,.3g} GiB left, of which"
-                f" {reserve_bytes / 2**30:,.3g} GiB are kept free: too little to store"
-                f" {f'{size_bytes / 2**30:,.3g} GiB' if size_bytes else 'more'}.",
+                f"The server's disk has {disk.free / GIB:,.3g} GiB left, of which"
+                f" {reserve_bytes / GIB:,.3g} GiB are kept free: too little to store"
+                f" {f'{size_bytes / GIB:,.3g} GiB' if size_bytes else 'more'}.",
                 remedy="Delete profiles that are no longer needed, or free space on the server's"
                 " disk. Profiles can be read as ever.",
             )

@@ -139,7 +139,7 @@ class ReportedDevice:
 class ComputePeak:
     """A flat ceiling: one compute unit at one precision, in GFLOP/s per core.
 
-    `unit` is `None` for a peak whose precision nobody names; `id` is then "peak", else the unit's
+    `unit` is `None` for a peak without a known precision; `id` is then "peak", else the unit's
     key. `covers` are further units that run at this peak: those that a nameless peak stands for.
     `clock_ghz` is the processors' clock that the peak belongs to, `None` where it is not known.
     """

@@ -29,7 +29,9 @@ PS_PER_US = 10**6
 PS_PER_NS = 10**3
 NS_PER_S = 10**9
 NS_PER_MS = 10**6
+NS_PER_US = 10**3
 US_PER_S = 10**6
+MS_PER_S = 10**3
 
 
 @overload

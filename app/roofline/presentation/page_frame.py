@@ -7,7 +7,7 @@ from typing import Any
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.device import PeakComparison
 from roofline.model.profile import Diagnostic
-from roofline.model.units import ps_to_us
+from roofline.model.units import NS_PER_S, ps_to_us
 from roofline.presentation.device_fields import device_fields
 from roofline.presentation.rounding import rounded
 
@@ -47,7 +47,7 @@ def profile(analysis: RooflineAnalysis, file_sizes: Mapping[str, int]) -> Json:
 def _iso(nanoseconds: int | None) -> str | None:
     if nanoseconds is None:
         return None
-    moment = dt.datetime.fromtimestamp(nanoseconds // 10**9, dt.UTC)
+    moment = dt.datetime.fromtimestamp(nanoseconds // NS_PER_S, dt.UTC)
     return moment.isoformat().replace("+00:00", "Z")
 
 

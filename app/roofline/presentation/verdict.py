@@ -15,6 +15,7 @@ from roofline.analysis.records import Cost, RooflineAnalysis, View
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, Floats
 from roofline.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
 from roofline.model.profile import Severity
+from roofline.model.units import NS_PER_US
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES
 from roofline.presentation.untimed_words import UntimedWords, untimed_words
 from roofline.presentation.words import COMPUTE_BOUND_WORDS, bound_words, spoken
@@ -378,4 +379,4 @@ def _time(value_us: float) -> str:
     for scale, unit in ((1e6, "s"), (1e3, "ms"), (1.0, "µs")):
         if value_us >= scale * _ROUNDS_UP:
             return f"{_digits(value_us / scale)}{THIN_SPACE}{unit}"
-    return f"{_digits(value_us * 1e3)}{THIN_SPACE}ns"
+    return f"{_digits(value_us * NS_PER_US)}{THIN_SPACE}ns"

@@ -20,6 +20,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
 from roofline.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
+from roofline.model.units import MS_PER_S
 
 FILE_NAME = "roofline.db"
 BUSY_WAIT_S = 10.0
@@ -166,7 +167,7 @@ def _tune_sqlite(engine: Engine, *, begin: str, checkpoint_pages: int) -> None:
     def prepare(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # transactions begin where we say so, for DDL too
         for pragma in (
-            f"busy_timeout={int(BUSY_WAIT_S * 1000)}",
+            f"busy_timeout={int(BUSY_WAIT_S * MS_PER_S)}",
             "journal_mode=WAL",
             "synchronous=FULL",
             "foreign_keys=ON",

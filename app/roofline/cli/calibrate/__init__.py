@@ -19,6 +19,7 @@ from roofline.cli.calibrate.timing import Effort, Rate
 from roofline.devices.this_machine import VERSION, machine_files
 from roofline.errors import SettingsError
 from roofline.model.compute import ComputeUnit
+from roofline.model.units import GIGA, KIB
 from roofline.storage.durable import explained_writes, write_whole
 
 FULL = Effort(seconds=0.1, timings=25, counted=9)
@@ -83,10 +84,10 @@ def _how(what: str, machine: Machine, rate: Rate) -> str:
 
 
 def _kernels(found: Bandwidth) -> str:
-    size = found.plan.array_bytes / 2**10
-    arrays = f"{size / 2**10:.3g} MiB" if size >= 2**10 else f"{size:.3g} KiB"
+    size = found.plan.array_bytes / KIB
+    arrays = f"{size / KIB:.3g} MiB" if size >= KIB else f"{size:.3g} KiB"
     each = " and ".join(
-        f"{name} {rate.per_second / 1e9:.3g} GB/s"
+        f"{name} {rate.per_second / GIGA:.3g} GB/s"
         for name, rate in (("copy", found.copy), ("triad", found.triad))
     )
     return f"{each}, arrays of {arrays} per thread"
@@ -124,7 +125,7 @@ def save(machine: Machine, found: Sequence[Measurement]) -> Path:
 
 
 def _row(one: Measurement) -> str:
-    value = f"{one.rate.per_second / 1e9:,.1f}"
+    value = f"{one.rate.per_second / GIGA:,.1f}"
     return f"  {one.label:<6}{value:>10} {one.unit:<9}± {one.rate.spread_ratio:<6.1%} {one.how}\n"
 
 

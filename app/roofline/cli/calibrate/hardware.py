@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import GIB, KIB, MIB
 
 _CPU_INFO = Path("/proc/cpuinfo")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _LEVELS = {1: MemoryLevel.L1, 2: MemoryLevel.L2, 3: MemoryLevel.LLC}
 _VENDORS = {"AuthenticAMD": "AMD", "GenuineIntel": "Intel"}
-_SUFFIXES = {"K": 2**10, "M": 2**20, "G": 2**30}
+_SUFFIXES = {"K": KIB, "M": MIB, "G": GIB}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,9 +18,9 @@ from roofline.importers.source import HEAD_BYTES, Progress, SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
-from roofline.model.units import PS_PER_S
+from roofline.model.units import MIB, PS_PER_S
 
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 64 * MIB
 CATEGORY = "kernel"
 _SHOWN = 3
 _LIMITS = (
@@ -98,7 +98,7 @@ def read(
 def _read_file(source: SourceFile) -> Reading:
     if source.size_bytes > MAX_BYTES:
         raise UploadTooLargeError(
-            f"{source.name} is larger than {MAX_BYTES // 2**20} MiB, the most for a generic table.",
+            f"{source.name} is larger than {MAX_BYTES // MIB} MiB, the most for a generic table.",
             remedy="Sum up the launches of each kernel before the export, or split the file.",
         )
     text = decode(bytes(source.data))

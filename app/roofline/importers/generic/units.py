@@ -8,7 +8,7 @@ import re
 from enum import StrEnum
 
 from roofline.importers.shared.tables_text import parse_number
-from roofline.model.units import KILO
+from roofline.model.units import KIB, KILO
 
 
 class Dimension(StrEnum):
@@ -92,7 +92,7 @@ def unit_factor(unit: str, dimension: Dimension) -> float | None:
         return unit_factor(f"{text[:-1]}/s", dimension)
     power = _DECIMAL[found["prefix"]]
     if found["binary"]:
-        return 1024.0**power if power else None
+        return float(KIB) ** power if power else None
     return KILO**power
 
 

@@ -22,6 +22,7 @@ from typing import IO, Protocol, cast
 
 from roofline.errors import UploadRejectedError, UploadTooLargeError
 from roofline.importers.source import SourceFile
+from roofline.model.units import GIB, KIB, MIB
 
 COPY_BYTES = 1 << 20
 _ZSTANDARD_HEADER_BYTES = 18
@@ -30,7 +31,7 @@ _ZSTANDARD_WINDOW_BYTES = 128 << 20
 NAME_LENGTH = 255
 _MOST_EMPTY_READS = 100
 # Honest repetitive profiles compress 300:1 in small pieces: below this, the ratio says nothing.
-RATIO_FLOOR_BYTES = 256 * 2**20
+RATIO_FLOOR_BYTES = 256 * MIB
 
 _GZIP = b"\x1f\x8b"
 _ZSTANDARD = b"(\xb5/\xfd"
@@ -67,7 +68,7 @@ class _Readable(Protocol):
 class UnpackLimits:
     """What archives may unpack to, all files of one upload together."""
 
-    max_bytes: int = 32 * 2**30
+    max_bytes: int = 32 * GIB
     max_files: int = 5_000
     max_ratio: int = 300
 
@@ -279,7 +280,7 @@ class _Work:
 
     def _too_large(self) -> UploadTooLargeError:
         return UploadTooLargeError(
-            f"The archive unpacks to more than {self._limits.max_bytes / 2**30:,.3g} GiB.",
+            f"The archive unpacks to more than {self._limits.max_bytes / GIB:,.3g} GiB.",
             remedy="Upload fewer hosts at once, or raise ROOFLINE_MAX_UNPACKED_BYTES.",
         )
 
@@ -408,7 +409,7 @@ def _check_directory(source: SourceFile, max_files: int) -> None:
     is_zip64 = entries == 0xFFFF or directory_bytes == 0xFFFFFFFF
     if is_zip64 and (at64 := tail.rfind(b"PK\x06\x06", 0, at)) >= 0 and at - at64 >= 56:
         entries, directory_bytes = struct.unpack_from("<QQ", tail, at64 + 32)
-    if entries > max_files or directory_bytes > max_files * 1024:
+    if entries > max_files or directory_bytes > max_files * KIB:
         raise UploadRejectedError(
             f"{source.name} holds more than {max_files:,} files.",
             remedy="Pack only the profile files, or raise ROOFLINE_MAX_UNPACKED_FILES.",

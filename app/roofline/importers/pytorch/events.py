@@ -19,14 +19,15 @@ from roofline.importers.pytorch.header import EVENTS_KEY, read_header
 from roofline.importers.pytorch.scan import END, FULL, N_COLUMNS, Column, Kind, scan_events
 from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.source import SourceFile
+from roofline.model.units import MIB
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
 
-WINDOW_BYTES = 4 * 2**20
+WINDOW_BYTES = 4 * MIB
 ROWS_PER_SCAN = 32_768
-MAX_EVENT_BYTES = 64 * 2**20
-MAX_HEADER_BYTES = 32 * 2**20
+MAX_EVENT_BYTES = 64 * MIB
+MAX_HEADER_BYTES = 32 * MIB
 MAX_DEVICES = 4_096
 _MAX_NAME_CHARACTERS = 2_000
 _STEP_NUMBER = re.compile(r"ProfilerStep\*?#?(\d{1,18})\Z")

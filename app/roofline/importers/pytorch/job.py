@@ -18,9 +18,10 @@ from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Host, Profile
+from roofline.model.units import NS_PER_S
 
 # No capture lasts longer: events farther apart are damage. In ns.
-_LONGEST_NS = 30 * 86_400 * 10**9
+_LONGEST_NS = 30 * 86_400 * NS_PER_S
 _EPOCH_NS = 10**18  # times above are since 1970 (2001 and later), below since some start
 _VECTOR_FLOP = {
     f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum": 2 if op.endswith("fma") else 1

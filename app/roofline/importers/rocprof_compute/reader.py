@@ -21,10 +21,10 @@ from roofline.importers.shared.tables_text import first_row
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
-from roofline.model.units import PS_PER_NS
+from roofline.model.units import NS_PER_S, PS_PER_NS
 
 _CLONE = re.compile(r"(?<!\s)\s*+(?:\[clone [^\[\]]*\]|\(\.kd\)|\.kd)\s*+$")
-_LONGEST_NS = 10**15  # eleven days: no kernel runs longer, damaged clocks say so
+_LONGEST_NS = 11 * 86_400 * NS_PER_S  # eleven days: no kernel runs longer, damaged clocks say so
 _LIMITS = (
     "Every kernel ran several times to collect its counters: there are no steps and no idle time.",
     "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "

@@ -24,12 +24,13 @@ from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space, open_space
 from roofline.importers.xspace.tpu import read_tpu_host
 from roofline.model.profile import Profile
+from roofline.model.units import KIB
 
 FORMAT_ID = "xspace"
 LABEL = "XSpace (JAX, TensorFlow, PyTorch/XLA)"
 READS = LABEL
 
-_TEXT_BYTES = 1024
+_TEXT_BYTES = KIB
 _TOP_LEVEL_FIELDS = range(1, 5)
 _PLANE_FIELDS = {1: VARINT, 2: LENGTH, 3: LENGTH, 4: LENGTH, 5: LENGTH, 6: LENGTH}
 

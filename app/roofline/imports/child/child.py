@@ -25,6 +25,7 @@ from roofline.exports.records import analysis_to_json, ops_to_csv
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
 from roofline.imports.messages import ImportLimits, WorkOrder
+from roofline.model.units import GIB
 from roofline.pipeline import analyse_sources, open_sources
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
@@ -191,7 +192,7 @@ class _Reporter:
 
 def _out_of_memory(limits: ImportLimits) -> ImportStoppedError:
     return ImportStoppedError(
-        f"The import needs more than {limits.memory_bytes / 2**30:,.3g} GiB of memory.",
+        f"The import needs more than {limits.memory_bytes / GIB:,.3g} GiB of memory.",
         remedy="Capture fewer steps, or raise ROOFLINE_IMPORT_MEMORY_BYTES.",
     )
 

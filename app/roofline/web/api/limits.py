@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from fastapi import APIRouter, Request, Response
 
 from roofline.library import labels
+from roofline.model.units import KIB
 from roofline.settings import Settings
 from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import FAILURES_KEPT
@@ -176,7 +177,7 @@ def shown(limit: Limit) -> str:
     match limit.unit:
         case "bytes":
             power = min(4, max(0, (int(value).bit_length() - 1) // 10))
-            return f"{_number(value / 1024**power)} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+            return f"{_number(value / KIB**power)} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
         case "s":
             return f"{_number(value / 60)} min" if value > 120 else f"{_number(value)} s"
         case "days" | "characters":

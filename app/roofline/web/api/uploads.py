@@ -18,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from roofline.errors import StorageFullError, UploadRejectedError, UploadTooLargeError
+from roofline.model.units import MIB
 from roofline.storage.staging import IncomingFile, StagingArea
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def _boundary(request: Request) -> bytes:
 def too_large(max_bytes: int) -> UploadTooLargeError:
     """The refusal of an upload past the limit."""
     return UploadTooLargeError(
-        f"The upload is larger than this server takes ({max_bytes / 2**20:,.4g} MiB).",
+        f"The upload is larger than this server takes ({max_bytes / MIB:,.4g} MiB).",
         remedy="Compress it (.gz, .zip), upload fewer hosts, or raise ROOFLINE_MAX_UPLOAD_BYTES.",
     )
 

@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from roofline.errors import NotAllowedError, NotSignedInError, RooflineError
+from roofline.model.units import MS_PER_S
 from roofline.settings import Network
 from roofline.web.http.access import Actor, Identify
 from roofline.web.http.errors import prefers_html
@@ -259,7 +260,7 @@ def _write_line(scope: Scope, route: str, status: int, seconds: float) -> None:
         "method": scope["method"],
         "route": route,
         "status": status,
-        "ms": round(seconds * 1000, 1),
+        "ms": round(seconds * MS_PER_S, 1),
     }
     profile_id = scope.get("path_params", {}).get("profile_id")
     if profile_id:
