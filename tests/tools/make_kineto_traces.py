@@ -117,6 +117,18 @@ class KinetoTrace:
         self.event(cat, kernel, begin, lasts_us, pid=0, tid=stream, args={**ids, **where, **args})
         self.device_us[stream] = begin + lasts_us + 0.8
 
+    def graph(self, *kernels: tuple[str, float], call: str = "cudaGraphLaunch") -> None:
+        """One call that launches a graph of kernels (name, µs), which share its correlation."""
+        self._id += 1
+        ids = {"External id": self._id, "correlation": self._id}
+        self.event("cuda_runtime", call, self.host_us, 1.5, args=ids)
+        self.host_us += 2
+        for kernel, lasts_us in kernels:
+            begin = max(self.device_us[COMPUTE_STREAM], self.host_us + 3)
+            args = {**ids, "device": 0, "stream": COMPUTE_STREAM}
+            self.event("kernel", kernel, begin, lasts_us, pid=0, tid=COMPUTE_STREAM, args=args)
+            self.device_us[COMPUTE_STREAM] = begin + lasts_us + 0.8
+
     def step(self, number: int, begin_us: float) -> None:
         """Mark what was launched since `begin_us` as a step."""
         self.event("user_annotation", f"ProfilerStep#{number}", begin_us, self.host_us - begin_us)

@@ -10,23 +10,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.events import Step, Trace
 from roofline.importers.pytorch.nesting import NOBODY, holders, innermost, nest
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
+I8 = NDArray[np.int8]
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Attribution:
-    """Per device event: its operator (`NOBODY`: unknown) and the time of its launch (ns).
+    """Per device event: its operator (`NOBODY`: unknown), and when and how it was launched.
 
-    `order` lists operators outside in, `parent` is the operator around each.
+    `api` is what the launching call starts, `Api.OTHER` where the trace dropped it. `order` lists
+    operators outside in, `parent` is the operator around each.
     """
 
     operator: I32
     launched_ns: I64
+    api: I8
     parent: I32
     order: I32
 
@@ -46,7 +50,7 @@ class Attribution:
 
 
 def attribute(trace: Trace) -> Attribution:
-    """Who launched what."""
+    """Which operator and which call launched each event."""
     work, launches, operators = trace.work, trace.launches, trace.operators
     launch = _launch_of(work["correlation"], launches["correlation"])
     known = launch >= 0
@@ -62,10 +66,13 @@ def attribute(trace: Trace) -> Attribution:
     operator[known] = around[point]
     launched = np.array(work["begin"])
     launched[known] = launches["begin"][launch[known]]
+    api = np.full(len(work), Api.OTHER, np.int8)
+    api[known] = launches["api"][launch[known]]
     _by_external_id(trace, operator)
     return Attribution(
         operator=operator,
         launched_ns=launched,
+        api=api,
         parent=parent,
         order=order,
     )

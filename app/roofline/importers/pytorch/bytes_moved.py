@@ -1,132 +1,127 @@
-"""Bytes an operator must at least move, from shapes and types: every input and output once.
+"""Bytes that PyTorch's own operators must move, from shapes and types: inputs and outputs once.
 
-A lower bound of what main memory sees without caches between operators. Operators that read only
-parts of their inputs are unknown unless their shapes tell how much.
+A lower bound of what main memory sees without caches between operators: outputs whose shape does
+not follow from the inputs (of reductions, they are small) add nothing. Only operators listed here
+are known: what another one reads of its arguments may be all of them or next to nothing.
 """
 
 import math
-import re
 
-from roofline.importers.pytorch.formulas import (
-    ATTENTIONS,
-    BACKWARDS,
-    bare,
-    output_shape,
-    product_shape,
-    wanted_gradients,
-)
-from roofline.importers.pytorch.inputs import Inputs, Tensor
+from roofline.importers.pytorch.families import Family, first_precision, known_as
+from roofline.importers.pytorch.inputs import Inputs, Tensor, total_bytes
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# What is read depends on the data, or the operator only makes a view.
-_UNKNOWN = _words(
-    "masked_select nonzero take put_ searchsorted bucketize narrow slice select split unbind view"
-    " expand as_strided detach empty empty_strided t transpose permute reshape flatten squeeze"
-    " unsqueeze chunk alias _unsafe_view _reshape_alias movedim swapaxes diagonal view_as"
-    " expand_as detach_ resolve_conj resolve_neg result_type to lift_fresh set_ resize_ item"
-    " _local_scalar_dense is_nonzero empty_like new_empty unfold requires_grad_ AccumulateGrad"
+# Elementwise operators by how many tensors they take; one more receives the result.
+_UNARY = _words(
+    "abs acos angle asin atan bitwise_not ceil celu conj_physical cos cosh deg2rad digamma elu erf"
+    " erfc erfinv exp exp2 expm1 frac gelu glu_jvp hardshrink hardsigmoid hardswish hardtanh"
+    " leaky_relu lgamma log log10 log1p log2 log_sigmoid_forward logit mish nan_to_num neg"
+    " reciprocal relu relu6 round rsqrt selu sgn sigmoid sign silu sin sinc sinh softplus"
+    " softshrink sqrt square tan tanh threshold trunc floor bernoulli clamp_min clamp_max"
 )
-# Nodes of autograd only call the operators that compute.
-_AUTOGRAD = re.compile(r"^autograd::|Backward\d*$")
-_PARTIAL = re.compile(r"index|gather|scatter|embedding|lookup|sparse", re.IGNORECASE)
+_BINARY = _words(
+    "add sub rsub mul div true_divide floor_divide maximum minimum fmax fmin fmod remainder pow"
+    " atan2 hypot copysign xlogy logaddexp bitwise_and bitwise_or bitwise_xor masked_fill prelu"
+    " _prelu_kernel heaviside threshold_backward gelu_backward silu_backward tanh_backward"
+    " sigmoid_backward hardtanh_backward leaky_relu_backward elu_backward hardswish_backward"
+    " hardsigmoid_backward mish_backward native_dropout_backward masked_scale"
+)
+_TERNARY = _words(
+    "where lerp addcmul addcdiv clamp mse_loss_backward l1_loss_backward smooth_l1_loss_backward"
+    " huber_loss_backward binary_cross_entropy_backward"
+)
+_TAKES = {**dict.fromkeys(_UNARY, 1), **dict.fromkeys(_BINARY, 2), **dict.fromkeys(_TERNARY, 3)}
+# Their results are true or false, one byte each.
+_COMPARISONS = _words(
+    "eq ne lt le gt ge isnan isinf isfinite isneginf isposinf logical_and logical_or logical_xor"
+    " logical_not signbit"
+)
+# The first output has the first tensor's shape; what else is written is small.
+_LIKE_FIRST = _words(
+    "_softmax _log_softmax _softmax_backward_data _log_softmax_backward_data native_layer_norm"
+    " native_layer_norm_backward native_group_norm native_group_norm_backward native_batch_norm"
+    " native_batch_norm_backward cudnn_batch_norm cudnn_batch_norm_backward miopen_batch_norm"
+    " miopen_batch_norm_backward batch_norm_backward_elemt batch_norm_elemt _batch_norm_with_update"
+    " batch_norm_backward _native_batch_norm_legit _fused_rms_norm _fused_rms_norm_backward"
+    " native_dropout cumsum cumprod _cumsum _cumprod clone contiguous flip roll tril triu sort"
+)
+# Read once; the result is small beside it, or its shape is not recorded.
+_READ = _words(
+    "sum nansum mean nanmean prod max min amax amin aminmax argmax argmin any all norm"
+    " linalg_vector_norm std var std_mean var_mean logsumexp count_nonzero topk kthvalue mse_loss"
+    " l1_loss smooth_l1_loss huber_loss binary_cross_entropy batch_norm_stats trace"
+    " max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d _adaptive_avg_pool2d"
+    " _adaptive_avg_pool3d adaptive_max_pool2d bincount histc multinomial"
+)
+# The gradient is read and as much as the forward's input, which is an argument, is written.
+_POOL_BACKWARD = _words(
+    "max_pool2d_with_indices_backward max_pool3d_with_indices_backward avg_pool2d_backward"
+    " avg_pool3d_backward _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward"
+)
+_WRITTEN = _words(
+    "fill fill_ zero_ uniform_ normal_ random_ bernoulli_ exponential_ geometric_ cauchy_"
+    " log_normal_ arange"
+)
 _LOOKUPS = _words("embedding index_select")
-_SAME_AS_FIRST = _words(
-    "relu gelu silu sigmoid tanh exp log log2 sqrt rsqrt neg abs cos sin erf pow reciprocal clamp"
-    " clamp_min hardtanh leaky_relu elu softplus _softmax _log_softmax native_layer_norm"
-    " native_group_norm native_batch_norm cudnn_batch_norm miopen_batch_norm batch_norm"
-    " _fused_rms_norm native_dropout clone contiguous threshold_backward gelu_backward"
-    " silu_backward tanh_backward sigmoid_backward _softmax_backward_data"
-    " _log_softmax_backward_data native_layer_norm_backward native_batch_norm_backward"
-    " cudnn_batch_norm_backward native_dropout_backward masked_fill tril triu cumsum flip roll"
-    " round floor ceil logical_not bitwise_not"
+_COPY, _GATHER = "copy_", "gather"
+# Operators that compute nothing.
+_MOVES = frozenset(
+    {
+        *_LOOKUPS,
+        _COPY,
+        _GATHER,
+        *_words("fill fill_ zero_ clone contiguous flip roll tril triu where masked_fill"),
+    }
 )
-_BROADCAST = _words(
-    "add sub rsub mul div true_divide maximum minimum fmod remainder atan2 where lerp addcmul"
-    " addcdiv bitwise_and bitwise_or logical_and logical_or"
-)
-_TERNARY = _words("where lerp addcmul addcdiv")
-_COMPARISONS = _words("eq ne lt le gt ge isnan isinf logical_not")
-_WRITES_ONLY = _words("fill_ zero_ uniform_ normal_ random_ bernoulli_ exponential_ arange fill")
+_IN_PLACE = "_"
 
 
-def moved(inputs: Inputs) -> int | None:
+def _base(operator: str) -> str:
+    """The operator without the mark of working in place, where only that tells it apart."""
+    name = known_as(operator)
+    listed = name in _WRITTEN or name == _COPY or not name.endswith(_IN_PLACE)
+    return name if listed else name.removesuffix(_IN_PLACE)
+
+
+def _moved(inputs: Inputs) -> int | None:
     """Bytes of one execution, `None` where shapes or types do not tell."""
-    tensors = inputs.all_tensors
-    name = bare(inputs.operator)
-    if (
-        not tensors
-        or name in _UNKNOWN
-        or _AUTOGRAD.search(inputs.operator)
-        or any(t.item_bytes is None for t in tensors)
-    ):
+    tensors, name = inputs.all_tensors, _base(inputs.operator)
+    read = total_bytes(tensors)
+    if not tensors or read is None:
         return None
-    if name in _WRITES_ONLY:
-        return _size(tensors[0])
+    if name in _WRITTEN:
+        return tensors[0].size_bytes
     if name in _LOOKUPS:
         return _selected(inputs)
-    if _PARTIAL.search(name):
-        return None
-    read = sum(_size(tensor) for tensor in tensors)
-    if name == "copy_":
-        return read  # one is written, one is read
-    return read if _holds_output(inputs, name) else read + _written(inputs, name)
+    if name == _GATHER:
+        return _gathered(inputs)
+    if name == _COPY or name in _READ or name in _POOL_BACKWARD:
+        return read  # of a copy one is read and one is written
+    if name in _LIKE_FIRST:
+        return read + _like(tensors[0].shape, tensors[0])
+    if name not in _COMPARISONS and len(tensors) > _TAKES[name]:
+        return read  # the result's tensor is one of them
+    item = 1 if name in _COMPARISONS else _result_item(inputs)
+    return read + math.prod(_broadcast(tensors)) * item
 
 
-def _holds_output(inputs: Inputs, name: str) -> bool:
-    """True if the output was passed in: one tensor more than the operator takes."""
-    n_tensors = len(inputs.all_tensors)
-    if name in _TERNARY or name in ("addmm", "baddbmm"):
-        return n_tensors > 3
-    return n_tensors > 2 and (name in _BROADCAST or name in _COMPARISONS or name in ("mm", "bmm"))
+def _like(shape: tuple[int, ...], tensor: Tensor) -> int:
+    return math.prod(shape) * (tensor.item_bytes or 0)
 
 
-def _size(tensor: Tensor) -> int:
-    return tensor.elements * (tensor.item_bytes or 0)
+def _result_item(inputs: Inputs) -> int:
+    """Bytes per element of an elementwise result: the widest operand's, the first's in place.
 
-
-def _written(inputs: Inputs, name: str) -> int:
-    """Bytes of the outputs whose shape follows from the inputs; 0 for all others."""
+    Single numbers do not widen the others.
+    """
     tensors = inputs.all_tensors
-    first = tensors[0]
-    item = first.item_bytes or 0
-    product = product_shape(inputs)
-    if product:
-        batch, m, _, n = product
-        return batch * m * n * item
-    if name in BACKWARDS:
-        form = BACKWARDS[name]
-        of = {0: inputs.tensor(form.input), 1: inputs.tensor(form.weight)}
-        return sum(_size(t) for k in wanted_gradients(inputs) if (t := of[k]) is not None)
-    if name in ATTENTIONS:
-        return _attention_written(inputs, name)
-    shape = output_shape(inputs)
-    if shape:
-        return math.prod(shape) * item
-    if name in _COMPARISONS:
-        return _broadcast_elements(tensors)
-    if name in _BROADCAST:
-        return _broadcast_elements(tensors) * item
-    if name == "cat" or name == "stack":
-        return sum(_size(tensor) for tensor in tensors)
-    if name in _SAME_AS_FIRST or (name.endswith("_") and not name.endswith("__")):
-        return math.prod(first.shape) * item
-    return 0
-
-
-def _attention_written(inputs: Inputs, name: str) -> int:
-    """Forward: queries by the values' depth; backward: a gradient per query, key and value."""
-    form = ATTENTIONS[name]
-    found = [inputs.tensor(form.query + k) for k in range(3)]
-    query, _, value = found
-    if form.is_backward:
-        return sum(_size(tensor) for tensor in found if tensor is not None)
-    if query is None or value is None or not query.shape or not value.shape:
-        return 0
-    return math.prod(query.shape[:-1]) * value.shape[-1] * (query.item_bytes or 0)
+    if inputs.operator.endswith(_IN_PLACE):
+        return tensors[0].item_bytes or 0
+    return max(t.item_bytes or 0 for t in [t for t in tensors if t.shape] or tensors)
 
 
 def _selected(inputs: Inputs) -> int | None:
@@ -135,12 +130,38 @@ def _selected(inputs: Inputs) -> int | None:
     indices = inputs.tensor(1) or inputs.tensor(2)
     if table is None or indices is None or not table.shape:
         return None
-    row = math.prod(table.shape[1:]) * (table.item_bytes or 0)
-    return 2 * indices.elements * row + _size(indices)
+    row = _like(table.shape[1:], table)
+    return 2 * indices.elements * row + (indices.size_bytes or 0)
 
 
-def _broadcast_elements(tensors: list[Tensor]) -> int:
-    """Elements of the shape that all inputs broadcast to."""
+def _gathered(inputs: Inputs) -> int | None:
+    """Elements picked one by one: read and written once, and the indices read."""
+    source, indices = inputs.tensor(0), inputs.tensor(2)
+    if source is None or indices is None:
+        return None
+    return 2 * _like(indices.shape, source) + (indices.size_bytes or 0)
+
+
+def _broadcast(tensors: list[Tensor]) -> tuple[int, ...]:
+    """The shape that all inputs broadcast to."""
     rank = max(len(tensor.shape) for tensor in tensors)
     padded = [(1,) * (rank - len(t.shape)) + t.shape for t in tensors]
-    return math.prod(max(sizes) for sizes in zip(*padded, strict=True))
+    return tuple(max(sizes) for sizes in zip(*padded, strict=True))
+
+
+def _flops(inputs: Inputs) -> int | None:
+    """None where nothing is computed; those of arithmetic have no formula."""
+    return 0 if _base(inputs.operator) in _MOVES else None
+
+
+_BY_NAME = frozenset(
+    {*_TAKES, *_COMPARISONS, *_LIKE_FIRST, *_READ, *_POOL_BACKWARD, *_WRITTEN, *_LOOKUPS}
+)
+FAMILY = Family(
+    names=frozenset(
+        {*_BY_NAME, *(f"{name}_" for name in (*_TAKES, *_COMPARISONS)), _COPY, _GATHER}
+    ),
+    flops=_flops,
+    moved=_moved,
+    precision=first_precision,
+)

@@ -1,6 +1,11 @@
-"""What the CPU did in a trace without device work: operators by the time they spent themselves."""
+"""What the host did in a trace without device work: operators by the time they spent themselves.
+
+On a CPU that is the time to compute. Where an accelerator computed, it is the time to launch that,
+and `RowNumbers.forget_costs` drops what the operators cost.
+"""
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,13 +13,33 @@ from numpy.typing import NDArray
 from roofline.importers.pytorch.attribution import distinct_steps, step_of
 from roofline.importers.pytorch.events import Trace
 from roofline.importers.pytorch.nesting import busy_times, innermost, nest, self_times
-from roofline.importers.pytorch.rows import Costs, FileWork, RowNumbers, Sums, added_up, multiplied
+from roofline.importers.pytorch.rows import (
+    Costs,
+    FileWork,
+    RowNumbers,
+    Sums,
+    added_up,
+    any_at,
+    multiplied,
+)
 from roofline.importers.pytorch.words import operator_category
 
 I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+I32 = NDArray[np.int32]
+Bools = NDArray[np.bool_]
 _NONE = np.zeros(0, np.int64)
 # The category of operators whose names say nothing; on the CPU there is no kernel to ask.
 _NO_KERNEL = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Counted:
+    """Operators whose FLOPs count and those whose bytes do, and what they cost by signature."""
+
+    flop: Bools
+    moved: Bools
+    costs: Costs
 
 
 def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
@@ -30,15 +55,18 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
         point_thread=_NONE,
     )
     signature = operators["signature"].astype(np.int64)
-    costs = Costs.of(trace.signatures)
-    counted = innermost(order, parent, costs.flop[signature] >= 0)
-    moving = counted | innermost(order, parent, costs.moved_bytes[signature] >= 0)
+    n_signatures = len(trace.signatures)
+    counted = _counted(order, parent, signature, Costs.of(trace.signatures))
     scope = step_of(begin, steps)
-    row = np.array([_row(trace, k, numbers) for k in range(len(trace.signatures))], np.int64)
+    row = np.array([_row(trace, k, numbers) for k in range(n_signatures)], np.int64)
     one = np.zeros(len(begin), np.int64)
     lasted = np.array([step.end_ns - step.begin_ns for step in steps], np.int64)
+    numbers.note_gaps(
+        flop=row[signature[counted.costs.flop[signature] < 0]],
+        moved_bytes=row[signature[counted.costs.moved_bytes[signature] < 0]],
+    )
     return FileWork(
-        sums=_sums(trace, row[signature], scope, len(numbers.rows), parent, counted, moving),
+        sums=_sums(trace, row[signature], scope, len(numbers.rows), parent, counted),
         steps=steps,
         step_core_ns=lasted,
         busy_ns=busy_times(one, begin, duration, 1),
@@ -49,44 +77,50 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     )
 
 
+def _counted(order: I32, parent: I32, signature: I64, costs: Costs) -> _Counted:
+    """The innermost operators with a cost, so that no work counts twice."""
+    flop, moved = costs.flop[signature], costs.moved_bytes[signature]
+    arithmetic = innermost(order, parent, flop > 0)
+    moving = (arithmetic | innermost(order, parent, moved >= 0)) & (moved >= 0)
+    return _Counted(flop=arithmetic | (moving & (flop == 0)), moved=moving, costs=costs)
+
+
 def _row(trace: Trace, signature: int, numbers: RowNumbers) -> int:
     call = trace.signatures[signature]
     category = operator_category(call.operator, _NO_KERNEL)
     return numbers.of(call.label, category, operator=call.operator, dtype=call.dtype)
 
 
-def _sums(
-    trace: Trace,
-    row: I64,
-    scope: NDArray[np.int32],
-    width: int,
-    parent: NDArray[np.int32],
-    counted: NDArray[np.bool_],
-    moving: NDArray[np.bool_],
-) -> Sums:
-    """FLOPs of `counted` operators, bytes of `moving` ones, times of all."""
+def _sums(trace: Trace, row: I64, scope: I32, width: int, parent: I32, counted: _Counted) -> Sums:
+    """FLOPs and bytes of those operators that count, times of all."""
     operators, name = trace.operators, trace.file_name
     signature = operators["signature"].astype(np.int64)
-    costs = Costs.of(trace.signatures)
     keys, at = np.unique((scope.astype(np.int64) + 1) * width + row, return_inverse=True)
-    known = np.zeros(len(keys), np.bool_)
-    known[at[counted]] = True
-    moved = np.zeros(len(keys), np.bool_)
-    moved[at[moving & (costs.moved_bytes[signature] >= 0)]] = True
+
+    def cost(of: Bools, each: I64) -> U64:
+        return multiplied(at[of], signature[of], each, len(keys), name)
+
     return Sums(
         scope=keys // width - 1,
         row=keys % width,
         occurrences=np.bincount(at, minlength=len(keys)),
         time_ns=added_up(at, operators["duration"], len(keys), name),
         self_ns=added_up(at, self_times(operators["duration"], parent), len(keys), name),
-        flop=multiplied(at[counted], signature[counted], costs.flop, len(keys), name),
-        moved_bytes=multiplied(at[moving], signature[moving], costs.moved_bytes, len(keys), name),
-        flop_known=known,
-        bytes_known=moved,
+        flop=cost(counted.flop, counted.costs.flop),
+        moved_bytes=cost(counted.moved, counted.costs.moved_bytes),
+        flop_known=any_at(at[counted.flop], len(keys)),
+        bytes_known=any_at(at[counted.moved], len(keys)),
     )
 
 
 def _notes(trace: Trace, signature: I64) -> Counter[str]:
     with_shapes = np.array([s.has_shapes for s in trace.signatures], np.bool_)
     n_with = int(with_shapes[signature].sum())
-    return Counter({"with-shapes": n_with, "without-shapes": len(signature) - n_with})
+    maskless = np.array([s.is_mask_unknown for s in trace.signatures], np.bool_)
+    return Counter(
+        {
+            "with-shapes": n_with,
+            "without-shapes": len(signature) - n_with,
+            "mask-unknown": int(maskless[signature].sum()),
+        }
+    )

@@ -15,8 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
+from roofline.importers.pytorch.apis import Api, api_of
+from roofline.importers.pytorch.formulas import READING_VALUES
 from roofline.importers.pytorch.header import EVENTS_KEY, read_header
-from roofline.importers.pytorch.scan import END, FULL, N_COLUMNS, Column, Kind, scan_events
+from roofline.importers.pytorch.scan import (
+    END,
+    FULL,
+    N_COLUMNS,
+    Column,
+    Kind,
+    hash_of_text,
+    scan_events,
+)
 from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.source import SourceFile
 from roofline.model.units import MIB
@@ -32,6 +42,7 @@ MAX_DEVICES = 4_096
 _MAX_NAME_CHARACTERS = 2_000
 _STEP_NUMBER = re.compile(r"ProfilerStep\*?#?(\d{1,18})\Z")
 _MAX_COUNTER_RANGES = 100_000
+_READING_VALUES = np.sort(np.array([hash_of_text(name) for name in READING_VALUES], np.uint64))
 
 
 class Columns:
@@ -55,7 +66,7 @@ class Columns:
             self._arrays[name] = array(column.typecode, self[name][kept].tobytes())
 
     def forget(self, *names: str) -> None:
-        """Free columns that nobody needs any more."""
+        """Free columns that are not needed any more."""
         for name in names:
             del self._arrays[name]
 
@@ -95,7 +106,8 @@ class Trace:
     """What is kept of one file. Times are ns of the trace's own clock.
 
     `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
-    by correlation, where the launch states them. Ids are kept modulo 2**32; 0 is unknown.
+    by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
+    Ids are kept modulo 2**32; 0 is unknown.
     """
 
     file_name: str
@@ -120,13 +132,14 @@ class Trace:
         )
     )
     launches: Columns = field(
-        default_factory=partial(Columns, begin="q", correlation="I", thread="i")
+        default_factory=partial(Columns, begin="q", correlation="I", thread="i", api="b")
     )
     copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
     sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
     steps: list[Step] = field(default_factory=list)
     counters: list[dict[str, object]] = field(default_factory=list)
     other_categories: dict[str, int] = field(default_factory=dict)
+    apis: dict[Api, str] = field(default_factory=dict)
     is_hip: bool = False
     is_cut: bool = False
     n_events: int = 0
@@ -158,6 +171,7 @@ class _Reader:
         self._names, self._signatures = Numbering(), Numbering()
         self._threads, self._devices = Numbering(), Numbering()
         self._others: dict[int, str] = {}
+        self._apis: dict[int, Api] = {}
         self._rows = np.empty((ROWS_PER_SCAN, N_COLUMNS), np.int64)
 
     def read(self) -> Trace:
@@ -227,7 +241,9 @@ class _Reader:
     def _scan_window(self, buffer: NDArray[np.uint8], held: int) -> tuple[int, bool]:
         pos = 0
         while True:
-            n, events, damaged, pos, ended = scan_events(buffer, pos, held, self._rows)
+            n, events, damaged, pos, ended = scan_events(
+                buffer, pos, held, self._rows, _READING_VALUES
+            )
             self._trace.n_events += events
             self._trace.n_damaged += damaged
             if n:
@@ -299,7 +315,9 @@ class _Reader:
         self._trace.copied.extend(place=place, bytes=rows[at, Column.BYTES])
 
     def _take_launches(self, buffer: NDArray[np.uint8], rows: I64) -> None:
-        rows = rows[rows[:, Column.CORRELATION] > 0]
+        api = self._api(buffer, rows)
+        known = rows[:, Column.CORRELATION] > 0
+        rows, api = rows[known], api[known]
         if not len(rows):
             return
         if not self._trace.is_hip:
@@ -308,11 +326,25 @@ class _Reader:
             begin=rows[:, Column.BEGIN_NS],
             correlation=_id(rows, Column.CORRELATION),
             thread=self._thread(rows),
+            api=api,
         )
         sized = rows[rows[:, Column.BYTES] >= 0]
         self._trace.sizes.extend(
             correlation=_id(sized, Column.CORRELATION), bytes=sized[:, Column.BYTES]
         )
+
+    def _api(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
+        """What each runtime call starts; the trace keeps one name of each kind."""
+        hashes, first, inverse = np.unique(
+            rows[:, Column.NAME_HASH], return_index=True, return_inverse=True
+        )
+        for key, at in zip(hashes.tolist(), first.tolist(), strict=True):
+            if key not in self._apis:
+                name = _name(buffer, rows[at])
+                self._apis[key] = api_of(name)
+                self._trace.apis.setdefault(self._apis[key], name)
+        kinds = np.array([self._apis[key] for key in hashes.tolist()], np.int64)
+        return kinds[inverse]
 
     def _thread(self, rows: I64) -> I64:
         # Pairs of ids as one key; ids that are texts are hashes already.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
 from roofline.importers.pytorch.events import Step, Trace
 from roofline.importers.pytorch.nesting import busy_times
@@ -17,10 +18,11 @@ from roofline.importers.pytorch.rows import (
     RowNumbers,
     Sums,
     added_up,
+    any_at,
     multiplied,
 )
 from roofline.importers.pytorch.scan import Kind
-from roofline.importers.pytorch.words import may_compute, operator_category
+from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.kernel_names import COPY, is_communication, kernel_category
 
 _KERNEL_CHARACTERS = 120
@@ -60,12 +62,26 @@ class _GpuWork:
         work = trace.work
         self._is_kernel = np.asarray(work["kind"] == Kind.KERNEL)
         collectives = np.array([is_communication(name) for name in trace.names], np.bool_)
-        self._by_operator = self._is_kernel & (found.operator >= 0) & ~collectives[work["name"]]
-        self._is_loose = self._is_kernel & (found.operator < 0) & ~collectives[work["name"]]
+        computes = self._is_kernel & ~collectives[work["name"]]
+        self._in_graph = computes & (found.api == Api.GRAPH)
+        self._in_region = computes & ~self._in_graph & self._is_inside_region()
+        named = computes & ~self._in_graph & ~self._in_region
+        self._by_operator = named & (found.operator >= 0)
+        self._is_loose = named & (found.operator < 0)
         self._scope = step_of(found.launched_ns, steps)
         self._costs = Costs.of(trace.signatures)
+        self._copied = self._copied_bytes()
         self._operator = self._operators()
         self._row = self._rows()
+
+    def _is_inside_region(self) -> Bools:
+        """Events whose innermost operator only encloses compiled code."""
+        regions = np.array([is_region(s.operator) for s in self._trace.signatures], np.bool_)
+        operator = self._found.operator
+        if not regions.any():
+            return np.zeros(len(operator), np.bool_)
+        inside = regions[self._trace.operators["signature"][np.maximum(operator, 0)]]
+        return np.asarray(inside & (operator >= 0))
 
     def result(self) -> FileWork:
         """All sums."""
@@ -146,6 +162,27 @@ class _GpuWork:
         time = added_up(at, work["duration"], len(pairs), self._trace.file_name)
         for pair, n, ns in zip(pairs.tolist(), count.tolist(), time.tolist(), strict=True):
             self._numbers.rows[pair // width].ran(self._trace.names[pair % width], n, ns)
+        self._note_regions(row)
+
+    def _note_regions(self, row: I32) -> None:
+        """In which compiled region or graph the kernels of each row ran."""
+        held = self._in_graph | self._in_region
+        if not held.any():
+            return
+        operator = self._found.operator[held]
+        signature = np.full(len(operator), -1, np.int64)
+        signature[operator >= 0] = self._trace.operators["signature"][operator[operator >= 0]]
+        place = np.stack([row[held], signature, self._in_graph[held]], axis=1)
+        places, count = np.unique(place, axis=0, return_counts=True)
+        for (at, one, is_graph), n in zip(places.tolist(), count.tolist(), strict=True):
+            self._numbers.rows[at].ran_in(self._region(one, is_graph=bool(is_graph)), n)
+
+    def _region(self, signature: int, *, is_graph: bool) -> str:
+        around = self._trace.signatures[signature].operator if signature >= 0 else ""
+        if not is_graph:
+            return around
+        graph = f"graph ({self._trace.apis[Api.GRAPH]})"
+        return f"{graph} in {around}" if around else graph
 
     # ---------------------------------------------------------------------------------------- sums
 
@@ -155,9 +192,10 @@ class _GpuWork:
         pairs = (self._scope.astype(np.int64) + 1) * width + self._row
         keys, at = np.unique(pairs, return_inverse=True)
         runs = self._executions()
+        self._note_gaps(runs)
         run_at = at[runs.first]
         counted_at, counted = run_at[runs.counted], runs.signature[runs.counted]
-        moved, moved_known = self._copied_bytes()
+        moved, moved_known = self._copied
         time_ns = added_up(at, work["duration"], len(keys), name)
         bytes_moved = multiplied(
             run_at, runs.signature, self._costs.moved_bytes, len(keys), name
@@ -171,10 +209,24 @@ class _GpuWork:
             self_ns=time_ns,
             flop=multiplied(counted_at, counted, self._costs.flop, len(keys), name),
             moved_bytes=bytes_moved,
-            flop_known=_any(counted_at[self._costs.flop[counted] >= 0], len(keys))
-            | _any(at[moved_known], len(keys)),
-            bytes_known=_any(run_at[self._costs.moved_bytes[runs.signature] >= 0], len(keys))
-            | _any(at[moved_known], len(keys)),
+            flop_known=any_at(counted_at[self._costs.flop[counted] >= 0], len(keys))
+            | any_at(at[moved_known], len(keys)),
+            bytes_known=any_at(run_at[self._costs.moved_bytes[runs.signature] >= 0], len(keys))
+            | any_at(at[moved_known], len(keys)),
+        )
+
+    def _note_gaps(self, runs: _Executions) -> None:
+        """Rows with work that is not known: a call's without its cost, a copy's without its size.
+
+        Kernels listed by their own name have no cost at all.
+        """
+        _, moved_known = self._copied
+        own = self._row[~self._by_operator & ~moved_known]
+        row = self._row[runs.first]
+        flop, moved = self._costs.flop[runs.signature], self._costs.moved_bytes[runs.signature]
+        self._numbers.note_gaps(
+            flop=np.concatenate([own, row[flop < 0]]),
+            moved_bytes=np.concatenate([own, row[moved < 0]]),
         )
 
     def _executions(self) -> _Executions:
@@ -233,13 +285,18 @@ class _GpuWork:
         work, calls = self._trace.work, self._signature(self._by_operator)
         with_shapes = np.array([s.has_shapes for s in self._trace.signatures], np.bool_)
         uncounted = np.array([s.is_uncountable for s in self._trace.signatures], np.bool_)
+        maskless = np.array([s.is_mask_unknown for s in self._trace.signatures], np.bool_)
         return Counter(
             {
                 "kernels": int(self._is_kernel.sum()),
                 "unattributed": int(self._is_loose.sum()),
+                "in-graphs": int(self._in_graph.sum()),
+                "in-regions": int(self._in_region.sum()),
+                **self._launch_counts(),
                 "without-shapes": int((~with_shapes[calls]).sum()),
                 "with-shapes": int(with_shapes[calls].sum()),
                 "uncounted": int(uncounted[calls].sum()),
+                "mask-unknown": int(maskless[calls].sum()),
                 "outside-steps": int((self._scope < 0).sum()) if self._steps else 0,
                 "overlap-ns": int(work["duration"].sum()) - int(busy.sum()),
                 "whole-microseconds": int(
@@ -248,8 +305,9 @@ class _GpuWork:
             }
         )
 
-
-def _any(places: I64, size: int) -> Bools:
-    found = np.zeros(size, np.bool_)
-    found[places] = True
-    return found
+    def _launch_counts(self) -> dict[str, int]:
+        """Launches of single kernels, and those whose kernel is not in the trace."""
+        launches = self._trace.launches
+        of_kernels = launches["correlation"][launches["api"] == Api.KERNEL]
+        ran = np.isin(of_kernels, self._trace.work["correlation"])
+        return {"launches": len(of_kernels), "launches-not-run": int((~ran).sum())}

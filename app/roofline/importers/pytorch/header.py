@@ -115,3 +115,13 @@ def cpu(header: Mapping[str, object]) -> ReportedDevice:
         bandwidth_gbs={},
         traits=DeviceTraits(hostname=hostname(header)),
     )
+
+
+def host_of(accelerator: str) -> ReportedDevice:
+    """The host of a program whose kernels are not in the trace: it has no peaks of its own.
+
+    Its time is spent on launching work, so a CPU's roofs do not apply to it.
+    """
+    return ReportedDevice(
+        kind=DeviceKind.UNKNOWN, name=f"Host of {accelerator}", core_count=1, bandwidth_gbs={}
+    )

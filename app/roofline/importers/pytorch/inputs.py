@@ -1,7 +1,11 @@
 """What a trace records of an operator's arguments: shapes, types, strides and plain values."""
 
+import json
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+PACKED_FP4 = "fp4"
 
 # C++ and PyTorch names of element types: our word for the precision, and bytes per element.
 _TYPES = {
@@ -26,6 +30,11 @@ _TYPES = {
     "c10::complex<c10::half>": ("complex32", 4),
     "c10::qint8": ("int8", 1),
     "c10::quint8": ("uint8", 1),
+    "c10::qint32": ("int32", 4),
+    "unsigned short": ("uint16", 2),
+    "unsigned int": ("uint32", 4),
+    "unsigned long": ("uint64", 8),
+    "c10::float4_e2m1fn_x2": (PACKED_FP4, 1),  # two numbers in each byte
 }
 
 
@@ -46,12 +55,17 @@ class Tensor:
         pairs = zip(self.shape, self.strides, strict=True)
         return math.prod(min(size, 1) if stride == 0 else size for size, stride in pairs)
 
+    @property
+    def size_bytes(self) -> int | None:
+        """Bytes of the distinct elements; `None` where the type is unknown."""
+        return None if self.item_bytes is None else self.elements * self.item_bytes
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """An operator's arguments as recorded: a list of tensors per place, empty for other values.
 
-    `values` are the texts of plain arguments, where the trace has them.
+    `values` are the texts of plain arguments, where the trace has them and a formula reads them.
     """
 
     operator: str
@@ -67,10 +81,37 @@ class Inputs:
         """The text of a plain argument; empty where unknown."""
         return self.values[place] if place < len(self.values) else ""
 
+    def number(self, place: int) -> int | None:
+        """A plain argument that is a whole number; `None` for every other text."""
+        found = _parsed(self.value(place))
+        return found if type(found) is int else None
+
+    def flag(self, place: int) -> bool | None:
+        """A plain argument that is true or false; `None` for every other text."""
+        return {"true": True, "false": False}.get(self.value(place).strip().lower())
+
+    def whole_numbers(self, place: int) -> list[int]:
+        """A plain argument that is one number from 0 up or a list of them; empty if it is not."""
+        found = _parsed(self.value(place))
+        parts = found if isinstance(found, list) else [found]
+        numbers = [part for part in parts if type(part) is int and 0 <= part < 2**32]
+        return numbers if len(numbers) == len(parts) else []
+
     @property
     def all_tensors(self) -> list[Tensor]:
         """Every tensor, lists flattened."""
         return [tensor for place in self.tensors for tensor in place]
+
+    def sized(self, places: Sequence[int]) -> int | None:
+        """Bytes of the tensors at these places together; `None` where one lacks or has no type."""
+        return total_bytes(self.tensor(place) for place in places)
+
+
+def total_bytes(tensors: Iterable[Tensor | None]) -> int | None:
+    """Bytes of all `tensors` together; `None` where one lacks or has no type."""
+    sizes = [tensor.size_bytes if tensor is not None else None for tensor in tensors]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def read_inputs(
@@ -123,6 +164,14 @@ def _sizes(value: object) -> tuple[int, ...] | None:
         return None
     sizes = tuple(part for part in value if type(part) is int and 0 <= part < 2**48)
     return sizes if len(sizes) == len(value) else None
+
+
+def _parsed(text: str) -> object:
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found
 
 
 def _list(value: object) -> list[object]:

@@ -9,8 +9,17 @@ from numpy.typing import NDArray
 from roofline.importers.pytorch.cpu_work import cpu_work
 from roofline.importers.pytorch.events import Columns, Trace, read_trace
 from roofline.importers.pytorch.gpu_work import gpu_work
-from roofline.importers.pytorch.header import cpu, device_properties, gpu, hostname, rank, whole
-from roofline.importers.pytorch.nesting import busy_times, innermost, nest, self_times
+from roofline.importers.pytorch.header import (
+    cpu,
+    device_properties,
+    gpu,
+    host_of,
+    hostname,
+    rank,
+    whole,
+)
+from roofline.importers.pytorch.host_side import accelerator_behind
+from roofline.importers.pytorch.nesting import busy_times, holders, innermost, nest, self_times
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
@@ -44,11 +53,14 @@ def read_job(sources: Sequence[SourceFile], progress: Progress) -> Profile:
 def warm_up() -> None:
     """Run every compiled function on nothing."""
     none = np.zeros(0, np.int64)
-    scan_events(np.zeros(1, np.uint8), 0, 0, np.zeros((1, N_COLUMNS), np.int64))
+    rows, hashes = np.zeros((1, N_COLUMNS), np.int64), np.zeros(0, np.uint64)
+    scan_events(np.zeros(1, np.uint8), 0, 0, rows, hashes)
     parent, _, order = nest(
         begin=none, duration=none, thread=none, point_ns=none, point_thread=none
     )
-    innermost(order, parent, np.zeros(0, np.bool_))
+    none_of_them = np.zeros(0, np.bool_)
+    innermost(order, parent, none_of_them)
+    holders(order, parent, none_of_them, none_of_them)
     self_times(none, parent)
     busy_times(none, none, none, 0)
 
@@ -60,6 +72,7 @@ class _Job:
         self._gpu, self._cpu = _Side(), _Side()
         self._cut = self._damaged = self._ranges = self._counter_flop = 0
         self._others: Counter[str] = Counter()
+        self._accelerator = ""
 
     def add(self, trace: Trace) -> None:
         """Add one file; nothing of the trace itself is kept."""
@@ -70,17 +83,17 @@ class _Job:
         self._counter_flop += sum(map(_vector_flop, trace.counters))
         if len(trace.work):
             self._gpu.add(trace, gpu_work(trace, self._gpu.numbers))
-        elif not self._gpu.work:
-            self._cpu.add(
-                trace, cpu_work(trace, self._cpu.numbers) if len(trace.operators) else None
-            )
         else:
-            self._cpu.add(trace, None)
+            self._accelerator = self._accelerator or accelerator_behind(trace)
+            counts = len(trace.operators) and not self._gpu.work
+            self._cpu.add(trace, cpu_work(trace, self._cpu.numbers) if counts else None)
 
     def profile(self) -> Profile:
         """The profile of the GPUs, else of the CPUs."""
         side = self._gpu if self._gpu.work else self._cpu
         device = self._device(side)
+        if self._accelerator:
+            self._cpu.numbers.forget_costs()
         return build_profile(
             Parts(
                 device=device,
@@ -100,6 +113,7 @@ class _Job:
                     n_merged=len(side.numbers.merged),
                     idle_files=len(self._cpu.hosts) if side is self._gpu else 0,
                     is_named=bool(device.name),
+                    accelerator="" if side is self._gpu else self._accelerator,
                     other_categories=self._others,
                 ),
             )
@@ -109,7 +123,7 @@ class _Job:
         if side is self._gpu:
             count = sum(len(one.busy_ns) for one in side.work)
             return gpu(side.properties, is_hip=side.is_hip, count=count)
-        return cpu(side.headers[0])
+        return host_of(self._accelerator) if self._accelerator else cpu(side.headers[0])
 
 
 class _Side:

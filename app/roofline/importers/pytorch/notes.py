@@ -9,11 +9,32 @@ from roofline.model.profile import Diagnostic, OpTable, Severity
 from roofline.model.units import NS_PER_MS
 
 _RECORD_SHAPES = "Capture with torch.profiler.profile(record_shapes=True)."
+_WITH_KERNELS = (
+    "Capture with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and check that CUPTI"
+    " (roctracer on AMD) may trace and that no other profiler uses it."
+)
+_HOST_ONLY = (
+    "Only the host's time is known: the trace has no kernels, so it does not tell what the"
+    " accelerator computed."
+)
+_ESTIMATES = (
+    "FLOPs are estimated from shapes, for matrix products, convolutions and attention. Of causal"
+    " attention only the scores that the mask keeps count. Copies have none. The FLOPs of all other"
+    " operations are unknown.",
+    "Bytes are a lower bound from shapes: every input and output once. Real traffic is higher where"
+    " data is read again, and lower where it stays in a cache. Those of operations without a"
+    " formula (custom operators, lists of tensors, experts that hold their weights) are unknown.",
+    "Only one memory level is known: there is no traffic by cache.",
+)
 
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """Counts over all files; `counters` holds sums of hardware counters by metric."""
+    """Counts over all files.
+
+    `accelerator` is what the host launched work on, in words, where the files hold no kernels of
+    it; `counter_flop` sums hardware counters.
+    """
 
     n_devices: int
     kind: DeviceKind
@@ -25,6 +46,7 @@ class Findings:
     idle_files: int = 0
     counter_flop: int = 0
     is_named: bool = False
+    accelerator: str = ""
     other_categories: Counter[str] = field(default_factory=Counter)
 
 
@@ -86,24 +108,11 @@ def _counters(found: Findings) -> Diagnostic:
 
 
 def _of_work(found: Findings, notes: Counter[str], n_steps: int) -> Iterator[Diagnostic]:
-    if found.kind is not DeviceKind.GPU:
-        yield _no_kernels(found)
-    elif not notes["kernels"]:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="no-kernels",
-            message="The trace has copies to or from a GPU but no kernel, so it does not tell"
-            " what the GPU computed.",
-            remedy="Capture with ProfilerActivity.CUDA, where CUPTI or roctracer may trace.",
-        )
-    elif not found.is_named:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="gpu-unnamed",
-            message="The trace does not name its GPU, so there is no peak to hold it against.",
-            remedy="Choose the device by hand.",
-        )
-    yield from _of_attribution(notes)
+    yield from _of_device(found, notes)
+    if not found.accelerator:
+        yield from _of_kernels(notes)
+        yield from _of_costs(notes)
+    yield from _of_times(notes)
     if not n_steps and (notes["kernels"] or found.n_operators):
         yield Diagnostic(
             severity=Severity.INFO,
@@ -118,6 +127,40 @@ def _of_work(found: Findings, notes: Counter[str], n_steps: int) -> Iterator[Dia
             message="files hold no work that the others do on GPUs, and are left out.",
             count=found.idle_files,
         )
+
+
+def _of_device(found: Findings, notes: Counter[str]) -> Iterator[Diagnostic]:
+    if found.accelerator and found.n_operators:
+        yield _launches_only(found)
+    elif found.kind is not DeviceKind.GPU:
+        yield _no_kernels(found)
+    elif not notes["kernels"]:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="no-kernels",
+            message="The trace has copies to or from a GPU but no kernel, so it does not tell"
+            " what the GPU computed.",
+            remedy=_WITH_KERNELS,
+        )
+    elif not found.is_named:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="gpu-unnamed",
+            message="The trace does not name its GPU, so there is no peak to hold it against.",
+            remedy="Choose the device by hand.",
+        )
+
+
+def _launches_only(found: Findings) -> Diagnostic:
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="launches-without-kernels",
+        message=f"The trace shows only the host of a program that ran on {found.accelerator}: it"
+        " has no kernels. Operators are shown by the time that the host spent in them, which is the"
+        " time to launch work, not to compute it. FLOP/s, bandwidth and the bound are unknown.",
+        remedy=f"{_WITH_KERNELS} Kernels of NVIDIA and AMD GPUs are read. If the program ran on the"
+        " CPU, hide the GPU from it (CUDA_VISIBLE_DEVICES=) during the capture.",
+    )
 
 
 def _no_kernels(found: Findings) -> Diagnostic:
@@ -139,17 +182,52 @@ def _no_kernels(found: Findings) -> Diagnostic:
     )
 
 
-def _of_attribution(notes: Counter[str]) -> Iterator[Diagnostic]:
-    if notes["unattributed"]:
+def _of_kernels(notes: Counter[str]) -> Iterator[Diagnostic]:
+    """Kernels without an operator, and operators without their kernels."""
+    shares = [
+        (
+            "unattributed",
+            "kernels-without-operator",
+            "cannot be traced to an operator: their launch lies outside of every operator or is not"
+            " in the trace",
+            "Capture with ProfilerActivity.CPU, from before the first launch on.",
+        ),
+        (
+            "in-graphs",
+            "kernels-in-graphs",
+            "ran in graphs, which do not record the operators they were made of",
+            "Capture without CUDA graphs (in vLLM, enforce_eager=True).",
+        ),
+        (
+            "in-regions",
+            "kernels-in-compiled-code",
+            "ran in compiled code, which does not record what each of them computes",
+            "A newer PyTorch records compiled kernels with their shapes.",
+        ),
+    ]
+    for key, code, what, remedy in shares:
+        if notes[key]:
+            yield Diagnostic(
+                severity=Severity.WARNING,
+                code=code,
+                message=f"{notes[key]:,} of {notes['kernels']:,} kernels {what}. They are listed by"
+                " kernel name; their FLOPs and bytes are unknown.",
+                remedy=remedy,
+                count=notes[key],
+            )
+    if 2 * notes["launches-not-run"] > notes["launches"]:
         yield Diagnostic(
             severity=Severity.WARNING,
-            code="kernels-without-operator",
-            message=f"{notes['unattributed']:,} of {notes['kernels']:,} kernels cannot be traced to"
-            " an operator (their launch is not in the trace, as with CUDA graphs). They are listed"
-            " by kernel name; nobody knows their FLOPs and bytes.",
-            remedy="Capture with ProfilerActivity.CPU, and without CUDA graphs.",
-            count=notes["unattributed"],
+            code="launches-not-run",
+            message=f"{notes['launches-not-run']:,} of {notes['launches']:,} launches have no"
+            " kernel in the trace: they were recorded into a graph, or their kernels were dropped."
+            " Only the kernels in the trace are shown.",
+            remedy="Capture iterations after the graph was recorded.",
+            count=notes["launches-not-run"],
         )
+
+
+def _of_costs(notes: Counter[str]) -> Iterator[Diagnostic]:
     if notes["without-shapes"] and not notes["with-shapes"]:
         yield Diagnostic(
             severity=Severity.WARNING,
@@ -163,10 +241,22 @@ def _of_attribution(notes: Counter[str]) -> Iterator[Diagnostic]:
             severity=Severity.WARNING,
             code="flop-not-counted",
             message="kernels belong to matrix products, convolutions or attention whose FLOPs"
-            " do not follow from what was recorded (strides and padding, or ragged batches).",
+            " do not follow from what was recorded (strides and padding, or lengths of sequences).",
             remedy="A newer PyTorch records the plain arguments too. " + _RECORD_SHAPES,
             count=notes["uncounted"],
         )
+    if notes["mask-unknown"]:
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="attention-mask-unknown",
+            message="attention calls do not record whether their mask is causal. Their FLOPs are"
+            " counted without a mask; up to half of them may be masked.",
+            remedy="A newer PyTorch records the plain arguments too. " + _RECORD_SHAPES,
+            count=notes["mask-unknown"],
+        )
+
+
+def _of_times(notes: Counter[str]) -> Iterator[Diagnostic]:
     if notes["outside-steps"]:
         yield Diagnostic(
             severity=Severity.INFO,
@@ -176,12 +266,12 @@ def _of_attribution(notes: Counter[str]) -> Iterator[Diagnostic]:
             count=notes["outside-steps"],
         )
     if notes["overlap-ns"] > 0:
+        overlap_ms = notes["overlap-ns"] / NS_PER_MS
         yield Diagnostic(
             severity=Severity.INFO,
             code="overlapping-streams",
-            message=f"Kernels of several streams ran at once for"
-            f" {notes['overlap-ns'] / NS_PER_MS:,.3g} ms. The device's busy time counts such time"
-            " once, the kernels' own times count it for each.",
+            message=f"Kernels of several streams ran at once for {overlap_ms:,.3g} ms. The device's"
+            " busy time counts such time once, the kernels' own times count it for each.",
         )
     if notes["whole-microseconds"]:
         yield Diagnostic(
@@ -192,16 +282,10 @@ def _of_attribution(notes: Counter[str]) -> Iterator[Diagnostic]:
         )
 
 
-def limits(kind: DeviceKind, ops: OpTable, *, n_steps: int) -> tuple[str, ...]:
+def limits(found: Findings, ops: OpTable, *, n_steps: int) -> tuple[str, ...]:
     """What this profiler cannot know, in plain sentences."""
-    sentences = [
-        "FLOPs are estimated from shapes, for matrix products, convolutions and attention only. "
-        "Those of all other operations are unknown, and count as none in sums.",
-        "Bytes are a lower bound from shapes: every input and output once. Real traffic is higher "
-        "where data is read again, and lower where it stays in a cache.",
-        "Only one memory level is known: there is no traffic by cache.",
-    ]
-    if kind is DeviceKind.GPU:
+    sentences = [_HOST_ONLY] if found.accelerator else list(_ESTIMATES)
+    if found.kind is DeviceKind.GPU:
         sentences.append(
             "The trace states no clocks and no bandwidth: peaks come from the device's name."
         )

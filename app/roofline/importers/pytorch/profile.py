@@ -14,6 +14,7 @@ from roofline.importers.pytorch.rows import (
     FileWork,
     Row,
     RowNumbers,
+    as_ps,
     op_rows,
 )
 from roofline.importers.pytorch.words import unit_of
@@ -22,11 +23,10 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
-from roofline.model.profile import Host, LaunchTable, Profile, Provenance, StepTable
+from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
 from roofline.model.units import PS_PER_NS
 
 I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
 
 _CPU_UNITS = {"fp32": ComputeUnit.VECTOR_FP32, "fp64": ComputeUnit.VECTOR_FP64}
 
@@ -49,17 +49,10 @@ class Parts:
 
 def build_profile(parts: Parts) -> Profile:
     """The profile."""
-    rows, work = parts.numbers.rows, parts.work
-    units = _units(rows, parts.device.kind)
-    level = main_memory(parts.device.name)
-    builder = OpTableBuilder((level,))
-    labels = [row.labels() for row in rows]
-    for one in work:
-        builder.add(labels, op_rows(one.sums, units, level))
-    ops = builder.build()
-    busy = sum(int(one.busy_ns.sum()) for one in work) * PS_PER_NS
-    span = sum(int(np.maximum(one.span_ns, one.busy_ns).sum()) for one in work) * PS_PER_NS
-    steps = _steps(parts, units, level)
+    work, level = parts.work, main_memory(parts.device.name)
+    units = _units(parts.numbers.rows, parts.device.kind)
+    ops, steps = _ops(parts, units, level), _steps(parts, units, level)
+    span_ps, busy_ps = _times(parts)
     notes = Counter[str]()
     for one in work:
         notes.update(one.notes)
@@ -67,9 +60,9 @@ def build_profile(parts: Parts) -> Profile:
         device=parts.device,
         hosts=parts.hosts,
         ops=ops,
-        time_ps=span,
-        op_time_ps=busy,
-        normalised_op_time_ps=busy,
+        time_ps=span_ps,
+        op_time_ps=busy_ps,
+        normalised_op_time_ps=busy_ps,
         wall_time_ps=max((int(one.span_ns.max()) for one in work), default=0) * PS_PER_NS or None,
         steps=steps,
         has_average=len(steps) > 0,
@@ -79,8 +72,29 @@ def build_profile(parts: Parts) -> Profile:
         flop_provenance=Provenance.ESTIMATED,
         bytes_provenance=Provenance.ESTIMATED,
         launches=_launches(work),
-        limits=limits(parts.device.kind, ops, n_steps=len(steps)) if work else (),
+        limits=limits(parts.findings, ops, n_steps=len(steps)) if work else (),
     )
+
+
+def _ops(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> OpTable:
+    rows = parts.numbers.rows
+    builder = OpTableBuilder((level,))
+    labels = [row.labels() for row in rows]
+    for one in parts.work:
+        builder.add(labels, op_rows(one.sums, rows, units, level))
+    return builder.build()
+
+
+def _times(parts: Parts) -> tuple[int, int]:
+    """Time from first to last event, and the part of it in ops, summed over devices, in ps.
+
+    A host between two launches is not an idle device: without kernels all time is taken as busy.
+    """
+    busy = sum(int(one.busy_ns.sum()) for one in parts.work)
+    span = sum(int(np.maximum(one.span_ns, one.busy_ns).sum()) for one in parts.work)
+    if parts.findings.accelerator:
+        busy = span
+    return span * PS_PER_NS, busy * PS_PER_NS
 
 
 def _launches(work: Sequence[FileWork]) -> LaunchTable | None:
@@ -92,7 +106,7 @@ def _launches(work: Sequence[FileWork]) -> LaunchTable | None:
     return LaunchTable(
         op=np.concatenate([one.row for one in found]),
         detail=tuple(detail for one in found for detail in one.detail),
-        time_ps=_ps(np.concatenate([one.time_ns for one in found])),
+        time_ps=as_ps(np.concatenate([one.time_ns for one in found])),
         flop=np.full(count, np.nan),  # of the operator, whose kernels share it
         traffic_bytes={},
     )
@@ -129,13 +143,13 @@ def _steps(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -
             end[k] = max(end[k], step.end_ns + shift)
             lasted[k] = max(lasted[k], step.end_ns - step.begin_ns)
         np.add.at(core, at, one.step_core_ns)
-        _add_work(sums, one, at, op_rows(one.sums, units, level))
+        _add_work(sums, one, at, op_rows(one.sums, parts.numbers.rows, units, level))
     return StepTable(
         label=tuple(map(str, numbers)),
-        begin_ps=_ps(begin),
-        end_ps=_ps(end),
-        duration_ps=_ps(lasted),
-        time_ps=_ps(core),
+        begin_ps=as_ps(begin),
+        end_ps=as_ps(end),
+        duration_ps=as_ps(lasted),
+        time_ps=as_ps(core),
         sums=sums,
     )
 
@@ -155,7 +169,3 @@ def _add_work(sums: OpColumns, one: FileWork, place: I64, rows: OpRows) -> None:
     at = (place[one.sums.scope[inside]], np.zeros(int(inside.sum()), np.int64))
     counted = rows.select(inside)
     sums.add_at(at, replace(counted, time_ps=counted.self_time_ps))
-
-
-def _ps(ns: I64) -> U64:
-    return ns.astype(np.uint64) * np.uint64(PS_PER_NS)

@@ -29,18 +29,27 @@ _KERNEL_CHARACTERS = 300
 class Row:
     """One op: its name, category and element type, and the kernels it ran.
 
-    `kernels` holds count and time in ns per kernel name.
+    `kernels` holds count and time in ns per kernel name, `regions` how many of them ran in which
+    compiled region or graph. `flop_gap` and `bytes_gap` are true where the FLOPs or bytes of an
+    execution are unknown: then those of the op are, too.
     """
 
     name: str
     category: str
     dtype: str = ""
     kernels: dict[str, tuple[int, int]] = field(default_factory=dict)
+    regions: dict[str, int] = field(default_factory=dict)
+    flop_gap: bool = False
+    bytes_gap: bool = False
 
     def ran(self, kernel: str, count: int, time_ns: int) -> None:
         """Add launches of a kernel."""
         before = self.kernels.get(kernel, (0, 0))
         self.kernels[kernel] = (before[0] + count, before[1] + time_ns)
+
+    def ran_in(self, region: str, count: int) -> None:
+        """Add launches of its kernel in a compiled region or graph."""
+        self.regions[region] = self.regions.get(region, 0) + count
 
     @property
     def main_kernel(self) -> str:
@@ -63,11 +72,17 @@ class Row:
     def _kernels_text(self) -> str:
         ranked = sorted(self.kernels.items(), key=lambda item: -item[1][1])
         if [name for name, _ in ranked] == [self.name]:
-            return ""
-        shown = [f"{n[:_KERNEL_CHARACTERS]} ×{count:,}" for n, (count, _) in ranked]
-        more = len(shown) - _KERNELS_SHOWN
-        tail = f"; {more} more kernels" if more > 0 else ""
-        return "; ".join(shown[:_KERNELS_SHOWN]) + tail
+            around = sorted(self.regions.items(), key=lambda item: (-item[1], item[0]))
+            return _listed([(f"in {name}", count) for name, count in around], "places")
+        return _listed([(name, count) for name, (count, _) in ranked], "kernels")
+
+
+def _listed(counts: Sequence[tuple[str, int]], noun: str) -> str:
+    """The first of these, each with how often it occurs."""
+    shown = [f"{text[:_KERNEL_CHARACTERS]} ×{count:,}" for text, count in counts]
+    more = len(shown) - _KERNELS_SHOWN
+    tail = f"; {more} more {noun}" if more > 0 else ""
+    return "; ".join(shown[:_KERNELS_SHOWN]) + tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -113,6 +128,18 @@ class RowNumbers:
         self._numbers: dict[str, int] = {}
         self.merged: set[str] = set()
 
+    def note_gaps(self, *, flop: I64, moved_bytes: I64) -> None:
+        """These rows hold an execution whose FLOPs, or whose bytes, are unknown."""
+        for row in np.unique(flop).tolist():
+            self.rows[row].flop_gap = True
+        for row in np.unique(moved_bytes).tolist():
+            self.rows[row].bytes_gap = True
+
+    def forget_costs(self) -> None:
+        """FLOPs and bytes of no row are known: its time is not the time of that work."""
+        for row in self.rows:
+            row.flop_gap = row.bytes_gap = True
+
     def of(self, name: str, category: str, *, operator: str = "", dtype: str = "") -> int:
         """Number of the row `name`."""
         if name not in self._numbers and len(self.rows) >= MAX_LABELS:
@@ -146,6 +173,13 @@ def multiplied(at: I64, signature: I64, cost: I64, size: int, file_name: str) ->
     return total
 
 
+def any_at(places: I64, size: int) -> NDArray[np.bool_]:
+    """True at `places`, false at the others of `size`."""
+    found = np.zeros(size, np.bool_)
+    found[places] = True
+    return found
+
+
 def _too_large(file_name: str) -> CorruptProfileError:
     return CorruptProfileError(
         f"{file_name} holds times or shapes so large that they cannot be added up.",
@@ -153,32 +187,43 @@ def _too_large(file_name: str) -> CorruptProfileError:
     )
 
 
-def op_rows(sums: Sums, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> OpRows:
-    """The sums as rows of an op table. `units` are those of rows that have a known one."""
-    time_ps = sums.time_ns.astype(np.uint64) * np.uint64(PS_PER_NS)
-    self_ps = sums.self_ns.astype(np.uint64) * np.uint64(PS_PER_NS)
-    used = sorted(set(units.values()), key=list(ComputeUnit).index)
+def op_rows(
+    sums: Sums, rows: Sequence[Row], units: Mapping[int, ComputeUnit], level: MemoryLevel
+) -> OpRows:
+    """The sums as rows of an op table; totals with a gap are unknown.
+
+    `units` are those of rows that have a known one.
+    """
+    flop_known = sums.flop_known & ~np.array([row.flop_gap for row in rows], np.bool_)[sums.row]
+    bytes_known = sums.bytes_known & ~np.array([row.bytes_gap for row in rows], np.bool_)[sums.row]
+    flop = np.where(flop_known, sums.flop, np.uint64(0))
+    moved = np.where(bytes_known, sums.moved_bytes, np.uint64(0))
     return OpRows(
         label=sums.row,
         occurrences=sums.occurrences,
-        time_ps=time_ps,
-        self_time_ps=self_ps,
-        flop=sums.flop,
-        bytes_accessed=sums.moved_bytes,
-        traffic_bytes={level: sums.moved_bytes},
-        traffic_known=sums.bytes_known,
-        cost_known=sums.flop_known | sums.bytes_known,
-        flop_known=sums.flop_known,
-        bytes_known=sums.bytes_known,
-        unit_flop={
-            unit: np.where(
-                np.isin(sums.row, [row for row, its in units.items() if its is unit]),
-                sums.flop,
-                np.uint64(0),
-            )
-            for unit in used
-        },
+        time_ps=as_ps(sums.time_ns),
+        self_time_ps=as_ps(sums.self_ns),
+        flop=flop,
+        bytes_accessed=moved,
+        traffic_bytes={level: moved},
+        traffic_known=bytes_known,
+        cost_known=flop_known | bytes_known,
+        flop_known=flop_known,
+        bytes_known=bytes_known,
+        unit_flop=_by_unit(sums.row, flop, units),
     )
+
+
+def _by_unit(row: I64, flop: U64, units: Mapping[int, ComputeUnit]) -> dict[ComputeUnit, U64]:
+    return {
+        unit: np.where(np.isin(row, [at for at, its in units.items() if its is unit]), flop, 0)
+        for unit in sorted(set(units.values()), key=list(ComputeUnit).index)
+    }
+
+
+def as_ps(ns: I64) -> U64:
+    """Nanoseconds as picoseconds."""
+    return ns.astype(np.uint64) * np.uint64(PS_PER_NS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

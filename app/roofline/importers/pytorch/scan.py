@@ -31,6 +31,7 @@ from roofline.importers.pytorch.json_text import (
 )
 
 I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
 U8 = NDArray[np.uint8]
 
 
@@ -88,12 +89,16 @@ NEED_MORE, END, FULL = 0, 1, 2
 _MASK = 2**64 - 1
 
 
-def _key(text: str) -> np.uint64:
-    """FNV-1a, 64 bits, of the lower-cased text; http://www.isthe.com/chongo/tech/comp/fnv/."""
+def hash_of_text(text: str) -> np.uint64:
+    """FNV-1a, 64 bits; http://www.isthe.com/chongo/tech/comp/fnv/."""
     value = int(FNV_START)
-    for byte in text.lower().encode():
+    for byte in text.encode():
         value = ((value ^ byte) * int(FNV_PRIME)) & _MASK
     return np.uint64(value)
+
+
+def _key(text: str) -> np.uint64:
+    return hash_of_text(text.lower())
 
 
 _PH, _CAT, _NAME, _TS, _DUR = (_key(k) for k in ("ph", "cat", "name", "ts", "dur"))
@@ -124,7 +129,6 @@ _KINDS = {
 _CATEGORY_HASHES = np.array([_key(t) for texts in _KINDS.values() for t in texts], np.uint64)
 _CATEGORY_KINDS = np.array([k for k, texts in _KINDS.items() for _ in texts], np.int64)
 _STEP_NAME = np.frombuffer(b"ProfilerStep", np.uint8)
-_CONVOLUTION = np.frombuffer(b"conv", np.uint8)
 
 # Plain numbers for the compiled code, which knows no enums.
 _K_IGNORED, _K_OPERATOR, _K_STEP, _K_OTHER = 0, 1, 6, 8
@@ -267,13 +271,18 @@ def _mixed(value, other):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _signature(buf, row):  # type: ignore[no-untyped-def]
+def _is_among(hashed, ordered):  # type: ignore[no-untyped-def]
+    at = np.searchsorted(ordered, hashed)
+    return at < len(ordered) and ordered[at] == hashed
+
+
+@kernel()
+def _signature(buf, row, valued):  # type: ignore[no-untyped-def]
     """Equal for operators of one name, with inputs that cost the same.
 
-    Strides count only where a dimension is broadcast, argument values only for convolutions: every
-    other value would make each learning rate an operator of its own.
+    Strides count only where a dimension is broadcast, argument values only where a formula reads
+    them: every other value would make each learning rate an operator of its own.
     """
-    name, length = row[_C_NAME], row[_C_NAME + 1]
     value = np.uint64(row[_C_NAME_HASH])
     for column in (_C_DIMS, _C_TYPES):
         start, count = row[column], row[column + 1]
@@ -286,7 +295,7 @@ def _signature(buf, row):  # type: ignore[no-untyped-def]
     else:
         row[_C_STRIDES + 1] = 0
     start, count = row[_C_VALUES], row[_C_VALUES + 1]
-    if count > 0 and holds(buf, name, name + length, _CONVOLUTION):
+    if count > 0 and _is_among(np.uint64(row[_C_NAME_HASH]), valued):
         value = _mixed(value, hash_of(buf, start, start + count))
     else:
         row[_C_VALUES + 1] = 0
@@ -297,18 +306,20 @@ def _signature(buf, row):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _complete(buf, row):  # type: ignore[no-untyped-def]
+def _complete(buf, row, valued):  # type: ignore[no-untyped-def]
     """Fill in what follows from the fields of an event that is kept."""
     row[_C_DURATION] = max(row[_C_DURATION], 0)
     name = row[_C_NAME]
     row[_C_NAME_HASH] = np.int64(hash_of(buf, name, name + row[_C_NAME + 1]))
     if row[_C_KIND] == _K_OPERATOR:
-        row[_C_SIGNATURE] = np.int64(_signature(buf, row))
+        row[_C_SIGNATURE] = np.int64(_signature(buf, row, valued))
 
 
 @kernel()
-def scan_events(buf: U8, pos: int, end: int, out: I64) -> tuple[int, int, int, int, int]:
-    """Rows of the events from `pos` on into `out`.
+def scan_events(
+    buf: U8, pos: int, end: int, out: I64, valued: U64
+) -> tuple[int, int, int, int, int]:
+    """Rows of the events from `pos` on into `out`. `valued` are hashes of operators, in order.
 
     Returns the number of rows, of events read, of events skipped as damaged, the place to go on
     from, and how it ended: `NEED_MORE`, `END` (the list of events is closed) or `FULL` (`out` is).
@@ -350,5 +361,5 @@ def scan_events(buf: U8, pos: int, end: int, out: I64) -> tuple[int, int, int, i
         if row[_C_BEGIN] < 0 or row[_C_DURATION] >= MAX_NUMBER // 10:
             n_damaged += 1
             continue
-        _complete(buf, row)
+        _complete(buf, row, valued)
         n_rows += 1

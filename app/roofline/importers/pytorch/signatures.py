@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roofline.importers.pytorch.bytes_moved import moved
-from roofline.importers.pytorch.formulas import counts, flops
+from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
+from roofline.importers.pytorch.formulas import counts, flops, moved, precision
 from roofline.importers.pytorch.inputs import Inputs, Tensor, read_inputs
 
 MAX_COUNT = 10**18
@@ -15,8 +15,9 @@ _SHOWN_TENSORS = 4
 class Signature:
     """One kind of operator call. `flop` and `moved_bytes` are per execution, `None` if unknown.
 
-    `has_shapes` is false where the trace recorded none; `is_uncountable` where there is
-    a formula for the operator, but not what it needs.
+    `has_shapes` is false where the trace recorded none; `is_uncountable` is true where there is a
+    formula for the operator, but not what it needs; `is_mask_unknown` where attention is counted
+    without a mask, because the trace does not say whether there is one.
     """
 
     operator: str
@@ -26,6 +27,7 @@ class Signature:
     moved_bytes: int | None
     has_shapes: bool
     is_uncountable: bool
+    is_mask_unknown: bool = False
 
 
 def read_signature(
@@ -44,16 +46,19 @@ def read_signature(
     """
     inputs = read_inputs(operator, dims=dims, types=types, strides=strides, values=values)
     counted = flop if flop >= 0 else flops(inputs)
-    bytes_known = moved_bytes if moved_bytes >= 0 else moved(inputs)
-    dtype = next((t.dtype for t in inputs.all_tensors if t.dtype), "")
+    counted_bytes = moved_bytes if moved_bytes >= 0 else moved(inputs)
+    if counted == 0 and counted_bytes is None:
+        counted = None  # no arithmetic, and nothing else is known of it
+    dtype = precision(inputs)
     return Signature(
         operator=operator,
         label=_label(operator, inputs, dtype),
         dtype=dtype,
         flop=_bounded(counted),
-        moved_bytes=_bounded(bytes_known),
+        moved_bytes=_bounded(counted_bytes),
         has_shapes=isinstance(dims, list),
         is_uncountable=counted is None and isinstance(dims, list) and counts(operator),
+        is_mask_unknown=flop < 0 and is_mask_unknown(inputs),
     )
 
 
@@ -62,12 +67,13 @@ def _bounded(value: int | None) -> int | None:
 
 
 def _label(operator: str, inputs: Inputs, dtype: str) -> str:
-    """As people write it: `aten::mm [128x64, 64x32] bf16`."""
+    """As people write it: `aten::mm [128x64, 64x32] bf16`; a causal mask is named."""
     shapes = [_shape(place) for place in inputs.tensors if place]
     if not shapes:
         return operator
     shown = shapes[:_SHOWN_TENSORS] + (["…"] if len(shapes) > _SHOWN_TENSORS else [])
-    return f"{operator} [{', '.join(shown)}] {dtype}".rstrip()
+    mask = " causal" if is_causal(inputs) else ""
+    return f"{operator} [{', '.join(shown)}] {dtype}".rstrip() + mask
 
 
 def _shape(tensors: Sequence[Tensor]) -> str:

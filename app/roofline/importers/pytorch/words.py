@@ -7,13 +7,16 @@ whether on the matrix or on the vector unit. Names: cuBLAS, cuDNN and CUTLASS (`
 
 import re
 
-from roofline.importers.pytorch.formulas import ATTENTIONS, BACKWARDS, CONVOLUTIONS, bare
+from roofline.importers.pytorch import attention, convolutions
+from roofline.importers.pytorch.families import known_as
 from roofline.importers.shared.kernel_names import first_match, kernel_category
 from roofline.model.compute import ComputeUnit
 
 _OPERATOR_CATEGORIES = (
     ("communication", r"nccl|rccl|c10d|record_param_comms|all_?reduce|all_?gather|reduce_scatter"),
+    ("key-value cache", r"reshape_and_cache|store_cache|and_cache_mla|kv_cache|kv_buffer"),
     ("attention", r"attention|attn"),
+    ("mixture of experts", r"(^|_)moe(_|$)|experts"),
     ("optimizer", r"_fused_(adam|sgd|adagrad|lion)|_foreach_|multi_tensor|optimizer"),
     ("convolution", r"conv"),
     (
@@ -28,7 +31,7 @@ _OPERATOR_CATEGORIES = (
     ("indexing", r"index|gather|scatter|masked_select|nonzero|bincount"),
     ("reduction", r"^(sum|mean|max|min|amax|amin|argmax|argmin|std|var|prod|any|all|norm|cumsum)"),
     ("copy", r"copy|^clone|contiguous|^cat$|^stack$|^fill_|^zero_|memcpy|memset|transpose"),
-    ("fused (Inductor)", r"^triton_|^compiledfunction|^torch-compiled"),
+    ("fused (Inductor)", r"^triton_"),
     (
         "elementwise",
         r"^(add|sub|rsub|mul|div|relu|gelu|silu|sigmoid|tanh|exp|log|sqrt|rsqrt|pow|neg|abs|clamp"
@@ -39,12 +42,25 @@ _OPERATOR_CATEGORIES = (
 
 def operator_category(operator: str, kernel: str) -> str:
     """Category of an operator, of its longest kernel where the operator's name says nothing."""
-    name = bare(operator).lower()
-    if name in CONVOLUTIONS or name in BACKWARDS:
+    known, name = known_as(operator), operator.rpartition("::")[2].lower()
+    if known in convolutions.FAMILY.names:
         return "convolution"
-    if name in ATTENTIONS:
+    if known in attention.FAMILY.names:
         return "attention"
     return first_match(_OPERATOR_CATEGORIES, name) or kernel_category(kernel)
+
+
+# What stands around compiled code and says nothing about it.
+_REGIONS = re.compile(
+    r"Torch-Compiled Region|CompiledFunction(?:Backward)?\d*\Z|(?:## )?Call CompiledFxGraph"
+    r"|Pregraph bytecode|AOTDispatcher Runtime Wrapper|TorchDynamo Cache Lookup"
+    r"|autograd::engine::evaluate_function: CompiledFunction"
+)
+
+
+def is_region(operator: str) -> bool:
+    """True for what only encloses compiled code: kernels inside are told apart by their names."""
+    return _REGIONS.match(operator) is not None
 
 
 _HELPERS = frozenset({"copy", "elementwise", "reduction", "indexing", "sort", "communication"})
@@ -71,7 +87,7 @@ _VECTOR = re.compile(
 )
 _TF32 = re.compile(r"tf32|\A(?>.*s1688)(?!.*f16)|s884gemm_fp32", re.I)
 _MATRIX_FP64 = re.compile(r"tensorop_d|d884|dmma", re.I)
-_MATRIX_ONLY = frozenset({"fp16", "bf16", "fp8", "int8"})
+_MATRIX_ONLY = frozenset({"fp16", "bf16", "fp8", "fp4", "int8"})
 
 
 def unit_of(dtype: str, kernel: str) -> ComputeUnit | None:

@@ -1,0 +1,37 @@
+"""Whether a trace without kernels is a CPU's, or the host's side of a program on an accelerator.
+
+The host's side holds the time to launch work, not to compute it. Any of these tells it: calls of a
+GPU's runtime, devices that the trace lists, events of another accelerator, operators or a backend
+that only accelerators have.
+"""
+
+import re
+
+from roofline.importers.pytorch.events import Trace
+from roofline.importers.pytorch.header import device_properties, text
+
+_ACCELERATORS = re.compile(r"mtia|xpu|hpu|npu|privateuse|neuron", re.IGNORECASE)
+_DEVICE_OPERATORS = re.compile(r"::record_stream\Z|::_?(?:cudnn|miopen)_|\b(?:nccl|rccl)[:_]")
+_DEVICE_BACKENDS = re.compile(r"nccl|rccl", re.IGNORECASE)
+_UNNAMED = "an accelerator"
+
+
+def accelerator_behind(trace: Trace) -> str:
+    """What the host launched work on, in words; empty if nothing says that it did."""
+    listed = device_properties(trace.header)
+    if listed:
+        return next((name for one in listed if (name := text(one.get("name")))), "a GPU")
+    if trace.apis:
+        return "an AMD GPU" if trace.is_hip else "a GPU"
+    other = next((name for name in trace.other_categories if _ACCELERATORS.search(name)), "")
+    if other:
+        return f"{_UNNAMED} ({other})"
+    return _UNNAMED if _uses_device(trace) else ""
+
+
+def _uses_device(trace: Trace) -> bool:
+    info = trace.header.get("distributedInfo")
+    backend = text(info.get("backend")) if isinstance(info, dict) else ""
+    return bool(_DEVICE_BACKENDS.search(backend)) or any(
+        _DEVICE_OPERATORS.search(one.operator) for one in trace.signatures
+    )

@@ -1,0 +1,54 @@
+"""Profiles of PyTorch traces for tests: of traces made up, of minimal files and of real ones."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Profile
+from tests.tools.make_kineto_traces import KinetoTrace
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared" / "samples" / "pytorch"
+MINIMAL = Path(__file__).resolve().parent / "minimal_kineto"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the reference folder is not there")
+
+
+def profile_of(folder: Path, *traces: Any) -> Profile:
+    """The profile of traces (text, bytes, events or a builder), one file each in `folder`."""
+    sources = []
+    for k, trace in enumerate(traces):
+        path = folder / f"rank{k}.json"
+        if isinstance(trace, KinetoTrace):
+            trace = trace.as_json()
+        if isinstance(trace, list | dict):
+            trace = json.dumps(trace)
+        path.write_bytes(trace if isinstance(trace, bytes) else str(trace).encode())
+        sources.append(SourceFile(path))
+    return import_profile(sources)
+
+
+def minimal_profile(name: str) -> Profile:
+    """The profile of one of the smallest traces that once gave a wrong number."""
+    return import_profile([SourceFile(MINIMAL / f"{name}.json")])
+
+
+def shared_profile(name: str, folder: Path) -> Profile:
+    """The profile of a real trace; `name` is its file's without the endings."""
+    path = folder / f"{name}.json"
+    path.write_bytes(gzip.decompress((SHARED / f"{name}.json.gz").read_bytes()))
+    return import_profile([SourceFile(path)])
+
+
+def row(profile: Profile, name: str) -> int:
+    """The first op whose name starts so."""
+    return next(k for k, op in enumerate(profile.ops.name) if op.startswith(name))
+
+
+def codes(profile: Profile) -> dict[str, int]:
+    """How often each kind of finding was noticed."""
+    return {found.code: found.count for found in profile.diagnostics}

@@ -1,0 +1,142 @@
+"""Traces with launches but without kernels: times only, because launching is not computing."""
+
+from pathlib import Path
+
+import pytest
+
+from roofline.model.device import DeviceKind
+from roofline.model.profile import Profile, Severity
+from tests.importers.kineto_profiles import (
+    codes,
+    minimal_profile,
+    needs_shared,
+    profile_of,
+    row,
+    shared_profile,
+)
+from tests.tools.make_kineto_traces import FP32, H100, KinetoTrace
+
+CODE = "launches-without-kernels"
+
+
+def has_times_only(profile: Profile) -> bool:
+    ops = profile.ops
+    unknown = not (ops.cost_known.any() or ops.flop_known.any() or ops.bytes_known.any())
+    work = int(ops.flop.sum()) + int(ops.bytes_accessed.sum())
+    return unknown and work == 0 and int(ops.self_time_ps.sum()) > 0
+
+
+def product(trace: KinetoTrace) -> None:
+    trace.call("aten::mm", [((4, 4), FP32), ((4, 4), FP32)])
+
+
+def launched(call: str) -> KinetoTrace:
+    trace = KinetoTrace(device=None)
+    product(trace)
+    trace.event("cuda_runtime", call, 1001.0, 1.0, args={"correlation": 11})
+    return trace
+
+
+def listed() -> KinetoTrace:
+    trace = KinetoTrace(device=H100)
+    product(trace)
+    return trace
+
+
+def another_accelerator() -> KinetoTrace:
+    trace = KinetoTrace(device=None)
+    product(trace)
+    trace.event("mtia_ccp_events", "matmul_on_mtia", 1000.0, 5.0)
+    return trace
+
+
+def by_operator(name: str) -> KinetoTrace:
+    trace = KinetoTrace(device=None)
+    product(trace)
+    trace.call(name, [((4, 4), FP32)])
+    return trace
+
+
+def by_backend() -> KinetoTrace:
+    trace = KinetoTrace(device=None)
+    product(trace)
+    trace.header["distributedInfo"] = {"backend": "cpu:gloo,cuda:nccl", "rank": 0}
+    return trace
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        launched("cudaLaunchKernel"),
+        launched("hipLaunchKernel"),
+        launched("cudaGraphLaunch"),
+        listed(),
+        another_accelerator(),
+        by_operator("aten::record_stream"),
+        by_operator("aten::cudnn_convolution"),
+        by_backend(),
+    ],
+    ids=["launch", "hip", "graph", "listed", "mtia", "stream", "cudnn", "nccl"],
+)
+def test_signs_of_an_accelerator(trace: KinetoTrace, tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, trace)
+    found = next(one for one in profile.diagnostics if one.code == CODE)
+    assert found.severity is Severity.WARNING
+    assert "ProfilerActivity.CUDA" in found.remedy
+    assert has_times_only(profile)
+    assert profile.device.kind is DeviceKind.UNKNOWN
+    assert not {"cpu-only", "no-shapes", "attention-mask-unknown"} & set(codes(profile))
+    assert profile.op_time_ps == profile.time_ps  # whether the accelerator was idle is unknown
+
+
+def test_a_cpu_alone_keeps_its_rates(tmp_path: Path) -> None:
+    trace = KinetoTrace(device=None)
+    product(trace)
+    trace.header["distributedInfo"] = {"backend": "gloo", "rank": 0}
+    profile = profile_of(tmp_path, trace)
+    assert CODE not in codes(profile)
+    assert profile.device.kind is DeviceKind.CPU
+    assert profile.ops.flop.sum() == 2 * 4 * 4 * 4
+
+
+def test_one_host_of_an_accelerator_makes_all_of_them_hosts(tmp_path: Path) -> None:
+    cpu = KinetoTrace(device=None)
+    product(cpu)
+    assert has_times_only(profile_of(tmp_path, cpu, listed()))
+
+
+def test_the_smallest_trace_of_launches() -> None:
+    profile = minimal_profile("cpu_only_gpu")
+    assert has_times_only(profile)
+    assert profile.device.name == "Host of NVIDIA A100 80GB PCIe"
+    assert CODE in codes(profile)
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "device"),
+    [
+        ("a100_launches_without_kernels", "Host of an accelerator"),
+        ("mtia_inference", "Host of ARTEMIS"),
+    ],
+)
+def test_real_traces_of_launches(name: str, device: str, tmp_path: Path) -> None:
+    profile = shared_profile(name, tmp_path)
+    assert has_times_only(profile)
+    assert profile.device.name == device
+    assert CODE in codes(profile)
+    assert profile.ops.time_ps[row(profile, "aten::copy_")] > 0
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "launches", "missing"),
+    [("mi300x_sglang_capture", 546, 544), ("mi300x_vllm_graph_capture", 428, 421)],
+)
+def test_launches_into_a_graph_run_nothing(
+    name: str, launches: int, missing: int, tmp_path: Path
+) -> None:
+    profile = shared_profile(name, tmp_path)
+    found = next(one for one in profile.diagnostics if one.code == "launches-not-run")
+    assert found.count == missing
+    assert f"of {launches} launches" in found.message
