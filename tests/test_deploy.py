@@ -1,4 +1,4 @@
-"""The files of deploy/: what can be checked of them without the systems they are for."""
+"""The files of deploy/, checked as far as that goes without the systems they are for."""
 
 import re
 import shutil

@@ -4,8 +4,8 @@ from roofline.errors import UnknownFormatError
 
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal():
-    error = UnknownFormatError("a\x1b[31m\nb\u202ec is no profile.", remedy="Send\r another.")
-    assert error.message == "a�[31m b�c is no profile."
+    error = UnknownFormatError("a\x1b[31m\nb\u202ec is not a profile.", remedy="Send\r another.")
+    assert error.message == "a�[31m b�c is not a profile."
     assert error.remedy == "Send  another."
     assert str(error) == error.message
 

@@ -12,8 +12,8 @@
     ├── StoreUnavailableError    database or blobs cannot be reached, or are damaged
     ├── ProfileNotFoundError     no profile behind this address
     ├── NotReadyError            the profile is still being imported
-    ├── NotAllowedError          a request from another site, or by somebody who may not do it
-    ├── NotSignedInError         who asks has not said who they are
+    ├── NotAllowedError          a request from another site, or by a user without the right
+    ├── NotSignedInError         the request names no user, or not with the right token
     ├── TooManyRequestsError     more uploads, or wrong tokens, than one may send in a while
     ├── BadViewError             the address asks for a view that cannot be shown
     ├── BadEditError             a title, note or tag that cannot be kept
@@ -36,7 +36,7 @@ class RooflineError(Exception):
     code = "error"
 
     def __init__(self, message: str, *, remedy: str) -> None:
-        # Both repeat names and cells of strangers' files, which could steer a terminal.
+        # Both repeat names and cells of untrusted files, which could steer a terminal.
         self.message = _printable(message)
         self.remedy = _printable(remedy)
         super().__init__(self.message)

@@ -138,7 +138,7 @@ def _skipped_note(skipped: Sequence[Unpacked]) -> Diagnostic:
     return Diagnostic(
         severity=Severity.INFO,
         code="skipped-files",
-        message=f"Files that are no profiles were skipped: {_names(skipped)}.",
+        message=f"Files that are not profiles were skipped: {_names(skipped)}.",
         count=len(skipped),
     )
 

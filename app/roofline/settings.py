@@ -13,10 +13,10 @@
 | `ROOFLINE_ALLOWED_HOSTS`         | none                      | `Host` names answered             |
 | `ROOFLINE_AUTH`                  | `open`                    | `open`, `token` or `proxy`        |
 | `ROOFLINE_TOKEN`, `_TOKEN_FILE`  | none                      | mode `token`: what people enter   |
-| `ROOFLINE_ADMIN_TOKEN`, `…_FILE` | none                      | mode `token`: that of admins      |
-| `ROOFLINE_PROXY_HEADER`          | `X-Forwarded-User`        | mode `proxy`: who is signed in    |
-| `ROOFLINE_PROXY_ADDRESSES`       | none                      | networks whose headers are true   |
-| `ROOFLINE_ADMINS`                | none                      | mode `proxy`: users who may all   |
+| `ROOFLINE_ADMIN_TOKEN`, `…_FILE` | none                      | mode `token`: for admin rights    |
+| `ROOFLINE_PROXY_HEADER`          | `X-Forwarded-User`        | mode `proxy`: names the user      |
+| `ROOFLINE_PROXY_ADDRESSES`       | none                      | networks whose header is trusted  |
+| `ROOFLINE_ADMINS`                | none                      | mode `proxy`: the admins          |
 | `ROOFLINE_METRICS_TOKEN`         | none                      | reads `/metrics`, nothing else    |
 | `ROOFLINE_UPLOADS_PER_HOUR`      | 60, `open`: any number    | uploads of one person or address  |
 | `ROOFLINE_MAX_UPLOAD_BYTES`      | 4 GiB                     | one request's files together      |
@@ -142,19 +142,19 @@ class Settings(BaseSettings):
         return self
 
     def check_access(self) -> None:
-        """Refuses a configuration that would let in whom nobody meant; `SettingsError`."""
+        """Refuses a configuration that would expose the server unintentionally; `SettingsError`."""
         if self.auth == "open" and self.host not in LOOPBACK_NAMES:
             raise SettingsError(
                 f"Without ROOFLINE_AUTH the server listens on this machine only, not on {self.host}"
                 ": everyone who reaches that address could see and delete every profile.",
-                remedy="Choose who may come in: ROOFLINE_AUTH=token with ROOFLINE_TOKEN_FILE, or"
-                " ROOFLINE_AUTH=proxy behind a proxy that signs people in.",
+                remedy="Choose who has access: ROOFLINE_AUTH=token with ROOFLINE_TOKEN_FILE,"
+                " or ROOFLINE_AUTH=proxy behind a proxy that signs people in.",
             )
         if self.auth == "token":
             self._check_token()
         if self.auth == "proxy" and not self.proxy_addresses:
             raise SettingsError(
-                f"ROOFLINE_AUTH=proxy believes the header {self.proxy_header}, and anyone can send"
+                f"ROOFLINE_AUTH=proxy trusts the header {self.proxy_header}, and anyone can send"
                 " a header.",
                 remedy="Set ROOFLINE_PROXY_ADDRESSES to the proxy's addresses, such as 10.0.0.7/32;"
                 " the header is ignored when it comes from elsewhere.",

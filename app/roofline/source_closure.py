@@ -1,7 +1,7 @@
 """Which of this package's modules a module needs, read from their sources without running them.
 
-What was computed or compiled by some code is good as long as that code is the same. Two caches are
-keyed by it: stored results (`library.results_version`) and compiled kernels
+Results and compiled functions stay valid as long as the code behind them is the same. Two caches
+are keyed by it: stored results (`library.results_version`) and compiled kernels
 (`importers.kernel_cache`).
 
 Imports are found by a pattern: parsing the sources that a result needs takes 0.3 s of every start,

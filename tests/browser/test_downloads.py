@@ -1,4 +1,4 @@
-"""What is downloaded is what was shown: CSV, PNG, SVG, JSON and the uploaded file."""
+"""Downloads equal the page: CSV, PNG, SVG, JSON and the uploaded file."""
 
 import csv
 import io

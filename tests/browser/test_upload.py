@@ -137,7 +137,7 @@ def test_back_from_a_new_profile_is_the_home_page(page: Page, capture: Path) -> 
 
 @pytest.fixture
 def large_file(tmp_path: Path) -> Path:
-    """A file that takes seconds to send to `throttle`d pages; nobody gets to read it."""
+    """A file that takes seconds to send to `throttle`d pages; it is never read."""
     path = tmp_path / "large.xplane.pb"
     path.write_bytes(bytes(4_000_000))
     return path
@@ -319,7 +319,7 @@ def hold_import(page: Page) -> None:
 
 
 def test_short_import_never_flashes_the_card(fresh_page: Page, capture: Path) -> None:
-    """The page's clock stands still, so whatever the machine needs is no time at all."""
+    """The page's clock stands still, so the import takes no time for the page."""
     page = fresh_page
     page.clock.install()
     page.goto("/")

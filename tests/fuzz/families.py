@@ -121,7 +121,7 @@ def generic_table(number: int) -> Upload:
 
 
 def wrong_file(number: int) -> Upload:
-    """Files that are no profiles: Perfetto traces, pictures, databases, other tools' tables."""
+    """Files that are not profiles: Perfetto traces, pictures, databases, other tools' tables."""
     rng = random.Random(number)
     data = rng.choice(_OTHER_FILES)
     fields = fields_of(data)

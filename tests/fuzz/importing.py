@@ -99,11 +99,11 @@ def _draw(analysis: RooflineAnalysis) -> None:
 
 
 def _refuse(word: str) -> NoReturn:
-    raise AssertionError(f"{word} is no JSON")
+    raise AssertionError(f"{word} is not JSON")
 
 
 def _quietly(_phase: str, _fraction: float) -> None:
-    """Nobody watches."""
+    """Progress that is not shown."""
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def _hurried() -> Iterator[None]:
     def late(_signal: int, _frame: FrameType | None) -> None:
         raise Hang
 
-    # Processor time: on a busy machine everything takes longer, and is no hang.
+    # Processor time: on a busy machine everything takes longer without hanging.
     before = signal.signal(signal.SIGPROF, late)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:

@@ -2,9 +2,9 @@
 
     python -m tests.fuzz.run --seconds 60 --inputs 200000 --processes 2 --first 0 --families xspace
 
-Input N of a family is the same on every machine, so a finding is a name and a number. What is found
-(an exception that is no `RooflineError`, a NumPy warning, a hang, the death of the process, a file
-elsewhere) is written to `tests/fuzz/corpus/`, once per kind, which the tests read for ever after.
+Input N of a family is the same on every machine, so a finding is a name and a number. A finding
+(an exception that is not a `RooflineError`, a NumPy warning, a hang, the death of the process, a
+file elsewhere) is written to `tests/fuzz/corpus/`, once per kind, which the tests read ever after.
 The exit status is 1 if there was anything.
 """
 
@@ -67,7 +67,7 @@ class Plan:
 def work(plan: Plan, numbers: range, at: "Synchronized[int]", ends: "Queue[object]") -> None:
     """Runs in a process of its own; `at` always says which input is under way."""
     os.nice(10)
-    # A cast of NaN or an overflow makes a number nobody meant: the tests take none either.
+    # A cast of NaN or an overflow makes a wrong number: the tests take none either.
     warnings.simplefilter("error")
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:

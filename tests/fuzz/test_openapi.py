@@ -32,7 +32,7 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-# Not of forms: sound ones may hold bytes that are no profile, and every value in them is a text.
+# Not of forms: sound ones may hold bytes that are not a profile, and every value in them is a text.
 CHECKS_OF_VALUES = [*CHECKS, negative_data_rejection, positive_data_acceptance]
 
 
@@ -59,7 +59,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, profile: bytes) -> Iterator
 
 @pytest.fixture(scope="module")
 def other_server(tmp_path_factory: pytest.TempPathFactory, profile: bytes) -> Iterator[Client]:
-    """A server whose profiles nobody else needs."""
+    """A server whose profiles no other test needs."""
     with serving(tmp_path_factory.mktemp("server"), profile) as client:
         yield client
 

@@ -122,7 +122,7 @@ def encoded(rng: random.Random, text: str) -> bytes:
 
 
 def hostile_text(rng: random.Random) -> str:
-    """A number, text, or a long run, that nobody expects."""
+    """An unexpected number, text, or long run."""
     if rng.random() < SLOW_SHARE:
         unit = rng.choice(SLOW)
         run = unit * (SLOW_LENGTH // len(unit))

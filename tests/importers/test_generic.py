@@ -198,7 +198,7 @@ def test_impossible_rows_are_left_out_and_named(read):
     assert profile.ops.name == ("d",)
     message = note(profile, "rows-left-out")
     assert "line 2: a number is negative" in message
-    assert "line 3, column flops: “fast” is no number" in message
+    assert "line 3, column flops: “fast” is not a number" in message
     with pytest.raises(CorruptProfileError, match="none of its 1 rows"):
         read("name,flops,bytes,time_s\na,-5,1,1\n")
 

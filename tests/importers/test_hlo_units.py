@@ -18,7 +18,7 @@ FP32, FP64 = ComputeUnit.VECTOR_FP32, ComputeUnit.VECTOR_FP64
         ("gpu_fusions", "gl", None, FP32),  # a library's product
         ("cond", "sin.1", FP32, FP32),
         ("fft", "fft.1", FP32, FP32),
-        ("reduce", "or.2", None, None),  # logic is no floating-point work
+        ("reduce", "or.2", None, None),  # logic is not floating-point work
     ],
 )
 def test_types_and_products_tell_the_unit(name, instruction, gpu, cpu):

@@ -30,7 +30,7 @@ ELSEWHERE = Kernel(name="warm_up(int)", time_ns=9_000, dram_bytes=64)
 
 @pytest.fixture
 def capture(tmp_path) -> Path:
-    """Three runs of a fusion and one of a kernel that nobody counted."""
+    """Three runs of a fusion and one of a kernel without counters."""
     kernels = [("loop_add_fusion.3", k * 5 * US, 2 * US, []) for k in range(3)]
     kernels.append(("input_reduce_fusion.9", 20 * US, 4 * US, []))
     path = tmp_path / "host.xplane.pb"

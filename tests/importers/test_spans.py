@@ -137,7 +137,7 @@ def self_times(events, *, clamp=True):
     ],
     ids=[
         "children",
-        "grandchildren are no children",
+        "grandchildren are not children",
         "equal spans nest in order",
         "ends are inclusive",
         "a full parent has no self time",

@@ -55,7 +55,7 @@ def _say(pipe: Connection, **message: object) -> None:
     try:
         pipe.send_bytes(json.dumps(message).encode())
     except BrokenPipeError:
-        os._exit(1)  # whoever listened was killed
+        os._exit(1)  # the listener was killed
 
 
 def _wait_for(gate: Path) -> None:

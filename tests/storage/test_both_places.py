@@ -186,7 +186,7 @@ def test_identical_uploads_at_once_are_one_blob(place: Place, monkeypatch: pytes
 
 
 def raw_bytes_of(library: ProfileLibrary, before: set[str]) -> list[bytes]:
-    """The raw files that came since, whoever needs them."""
+    """The raw files that came since, of any profile."""
     with store_of(library).database.read() as connection:
         files = {file.sha256: file for _, file in statements.needed_files(connection)}
     new = digests(library) - before

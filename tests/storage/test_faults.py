@@ -36,7 +36,7 @@ CYCLES = 8
 
 
 def running(library: ProfileLibrary, *profile_ids: str) -> list[str]:
-    """Waits until each profile is in mid-job; who has the leases."""
+    """Waits until each profile is in mid-job; the owners of the leases."""
     deadline = time.monotonic() + 30
     while True:
         with store_of(library).database.read() as connection:
@@ -224,7 +224,7 @@ def test_profiles_can_be_deleted_when_others_filled_the_disk(folder: Place, smal
     place = Place(root=small_disk, stack=folder.stack)
     library = place.library()
     kept, gone = (stored(library, b"stub " + os.urandom(400_000)) for _ in range(2))
-    # Somebody reads: until they are done, the log of the database can only grow.
+    # A reader: until it is done, the log of the database can only grow.
     with store_of(library).database.read() as reader:
         reader.execute(text("SELECT count(*) FROM profile")).scalar_one()
         fill(small_disk / "of-another-program")

@@ -41,7 +41,7 @@ def leave(_order: WorkOrder, _pipe: Connection) -> None:
 
 
 def babble(_order: WorkOrder, pipe: Connection) -> None:
-    """Says what is no message."""
+    """Sends bytes that are not a message."""
     pipe.send_bytes(b"\x00\xff not JSON")
     time.sleep(600)
 

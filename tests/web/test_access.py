@@ -1,4 +1,4 @@
-"""Who may ask, and the headers of every answer."""
+"""Access, and the headers of every answer."""
 
 import pytest
 

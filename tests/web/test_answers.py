@@ -218,7 +218,7 @@ def test_results_computed_again_replace_kept_ones(client: Client, profile_id: st
 def test_answer_drawn_before_a_change_is_not_kept(
     client: Client, profile_id: str, monkeypatch: pytest.MonkeyPatch
 ):
-    """Somebody edits between the look into the database and the last byte of the page."""
+    """An edit between the look into the database and the last byte of the page."""
     state = ProfileLibrary.state
 
     def slow(self: ProfileLibrary, asked: str) -> Any:
@@ -235,7 +235,7 @@ def test_answer_drawn_before_a_change_is_not_kept(
 def test_answer_drawn_during_a_deletion_is_not_kept(
     client: Client, profile_id: str, monkeypatch: pytest.MonkeyPatch
 ):
-    """Rows are gone, results not yet: who had looked before may still read them, once."""
+    """Rows are gone, results not yet: a reader that checked earlier may still read them, once."""
     path = f"{API}/{profile_id}/roofline"
     remove, answers = profiles.ProfileStore.remove, []
 
@@ -297,7 +297,7 @@ def test_page_of_one_session_is_nobody_elses(launch: Launch, capture: bytes, dra
     client.get(roofline, headers=people["owner"])
     drawn.new()
     assert client.get(roofline, headers=people["tool"]).status_code == 200
-    assert not drawn.new(), "what is the same for all is drawn once for all"
+    assert not drawn.new(), "an answer that is equal for all is drawn once for all"
 
 
 def test_page_of_one_user_of_a_proxy_is_nobody_elses(launch: Launch, capture: bytes):
@@ -460,7 +460,7 @@ def test_what_many_ask_for_and_cannot_be_kept_is_answered_to_all(
 
 
 def test_nobody_waits_for_a_slow_client(client: Client, profile_id: str):
-    """A client that asked first, and reads nothing, keeps nobody from the page it asked for."""
+    """A client that asked first, and reads nothing, does not delay others with the same page."""
     path = f"/p/{profile_id}"
     scope = {
         "type": "http",

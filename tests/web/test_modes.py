@@ -1,4 +1,4 @@
-"""The modes `open`, `token` and `proxy`: who comes in, and what the server refuses to be."""
+"""The modes `open`, `token` and `proxy`: access, and configurations that the server refuses."""
 
 import re
 from pathlib import Path

@@ -72,7 +72,7 @@ class Site:
         )  # fmt: skip
 
     def _configuration(self, signed_in: str) -> str:
-        """The example, with ports, paths and who is signed in as a site would write them."""
+        """The example, with ports, paths and the signed-in user as a site would write them."""
         text = EXAMPLE.read_text("utf-8")
         text = re.sub(r"^ *listen \[::\].*\n", "", text, flags=re.MULTILINE)
         for ours, theirs in (

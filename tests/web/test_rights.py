@@ -1,4 +1,4 @@
-"""Who may do what: every operation of the OpenAPI document × everybody who might ask."""
+"""Rights: every operation of the OpenAPI document × every kind of sender."""
 
 import re
 from dataclasses import dataclass, field

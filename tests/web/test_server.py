@@ -94,7 +94,7 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def alive(pid: int) -> bool:
-    """True if the process exists and is no zombie."""
+    """True if the process exists and is not a zombie."""
     try:
         return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""Uploads: what is taken, what is refused and how, and that a refusal leaves no trace."""
+"""Uploads: accepted and refused ones, and that a refusal leaves no trace."""
 
 import gzip
 import io
@@ -264,7 +264,7 @@ def test_client_that_goes_away_leaves_no_trace(client: Client):
 
 
 def test_client_that_trickles_is_given_up(client: Client, monkeypatch: pytest.MonkeyPatch):
-    """A byte now and then is no silence, and no upload either."""
+    """A byte now and then is neither silence nor an upload."""
     seconds = itertools.count()
     monkeypatch.setattr(
         "roofline.web.api.uploads.time", SimpleNamespace(monotonic=seconds.__next__)

@@ -57,7 +57,7 @@ def run_restore(settings: Settings, source: Path) -> int:
 
 
 def run_gc(settings: Settings, *, dry_run: bool) -> int:
-    """Removes what belongs to nobody and what has expired, or only says what that would be."""
+    """Removes files without a profile and expired profiles; a dry run only lists them."""
     with _store(settings) as instance:
         if dry_run:
             _say_what_would_go(instance)
@@ -123,7 +123,7 @@ def _store(settings: Settings) -> Iterator[Instance]:
 
 @contextmanager
 def _alone(instance: Instance) -> Iterator[None]:
-    """While nobody else writes to a store that is not shared."""
+    """Holds the lock of a store that is not shared, so that no other process writes to it."""
     if instance.is_shared:
         yield
         return

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _said(error: RooflineError) -> str:
-    """What is wrong, what to do, and the files by group where they are not one profile."""
+    """The error, its remedy, and the files by group where they are not one profile."""
     lines = [f"roofline: {error.message}", f"          {error.remedy}"]
     if isinstance(error, MixedUploadError):
         lines += [f"          {group.label}: {', '.join(group.files)}" for group in error.groups]

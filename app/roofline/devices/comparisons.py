@@ -182,7 +182,7 @@ def correction(
 
     `ratio` is the profile's over the catalogue's. XProf counts NVIDIA's shared memory twice, and
     AMD's driver half of the transfers of its HBM: ops of real captures lie above that roof.
-    What was measured is never mended.
+    Measured peaks are never changed.
     """
     if reported.peak_origin is not PeakOrigin.PROFILE:
         return None

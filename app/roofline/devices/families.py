@@ -2,8 +2,8 @@
 
 XProf names GPUs by architecture ("Nvidia GPU (Ampere)", "AMD GPU - gfx942"), some runtimes by their
 maker alone ("AMD GPU"), and vendors sell different boards under one name ("NVIDIA H100").
-Processors and clock, memory size and bandwidth tell them apart. Nothing is guessed: traits that fit
-no part, or several with different roofs, are no match.
+Processors and clock, memory size and bandwidth tell them apart. Nothing is guessed: there is no
+match if the traits fit no part, or several parts with different roofs.
 """
 
 import math

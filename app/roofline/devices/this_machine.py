@@ -44,7 +44,7 @@ def measurements_digest() -> str:
 
 
 def may_be_this_machine(kind: DeviceKind) -> bool:
-    """True for devices whose peaks may be measured here: what is measured is a CPU."""
+    """True for devices whose peaks `roofline calibrate` may have measured here: CPUs."""
     return kind is DeviceKind.CPU
 
 

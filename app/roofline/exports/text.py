@@ -42,7 +42,7 @@ def _device(analysis: RooflineAnalysis) -> str:
     lines += [_roof(p.label, _flops(p.gflops), p, clock) for p in _compute_roofs(analysis)]
     for memory in device.memory:
         if memory.level not in analysis.levels and memory.origin is PeakOrigin.CATALOGUE:
-            continue  # nobody counted this program's bytes there
+            continue  # this program's bytes were not measured there
         gibs = gb_to_gib(memory.gbs)
         ridge = ridge_point(device.peak_gflops, gibs) if device.peak_gflops else None
         at = f", ridge at {_number(ridge)} FLOP/B" if ridge is not None else ""

@@ -8,7 +8,7 @@ class MemoryLevel(StrEnum):
     """One bandwidth ceiling, of a memory or a link. Order is XProf's, outermost first; links last.
 
     A profile has one main memory, `HBM` or `DRAM` (any other kind, and where the profiler does
-    not say which); bytes that nobody split by level count as that one's.
+    not say which); bytes without a known level count as that one's.
     """
 
     HBM = "hbm"

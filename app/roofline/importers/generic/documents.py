@@ -95,7 +95,7 @@ def _read_kernels(
 def _kernel(item: object, where: str, *, per_call: bool) -> Kernel:
     """One kernel. Raises `ValueError` that says what cannot be read."""
     if not isinstance(item, Mapping):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     values: dict[tuple[Field, MemoryLevel | None], float] = {}
     texts: dict[Field, str] = {}
     tags: list[str] = []
@@ -130,7 +130,7 @@ def _numbers(value: Json, meaning: Meaning) -> dict[str, float]:
 
 
 def _number(value: object, meaning: Meaning) -> float | None:
-    """A number, `{value, unit}` or text with a unit, in base units; booleans are no numbers."""
+    """A number, `{value, unit}` or text with a unit, in base units; booleans are not numbers."""
     dimension = DIMENSIONS[meaning.field]
     factor = meaning.factor
     if isinstance(value, Mapping):
@@ -142,13 +142,13 @@ def _number(value: object, meaning: Meaning) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{meaning.label} is no number")
+        raise ValueError(f"{meaning.label} is not a number")
     try:
         if isinstance(value, str):
             return parse_quantity(value, dimension, default=factor)
         number = float(value) * factor
     except (ValueError, OverflowError):
-        raise ValueError(f"{meaning.label} “{str(value)[:40]}” is no number") from None
+        raise ValueError(f"{meaning.label} “{str(value)[:40]}” is not a number") from None
     if not math.isfinite(number):
         raise ValueError(f"{meaning.label} is too large")
     return number
@@ -198,7 +198,7 @@ def _items(value: object) -> list[object]:
 
 def _roof(item: object, *, memory: bool) -> Roof | str:
     if not isinstance(item, Mapping):
-        return "a roof that is no object"
+        return "a roof that is not an object"
     texts = {key: str(item.get(key) or "") for key in ("name", "level", "kind", "sparsity")}
     precision = str(item.get("precision") or "")
     dimension = Dimension.BANDWIDTH if memory else Dimension.FLOP_RATE
@@ -227,7 +227,7 @@ def _parsed(text: str, name: str) -> object:
         if error.msg == "Extra data":
             return _lines(text, name)
         raise CorruptProfileError(
-            f"{name} is no whole JSON document: {error.msg} in line {error.lineno:,}.",
+            f"{name} is not a whole JSON document: {error.msg} in line {error.lineno:,}.",
             remedy=f"Export it again. {_TEMPLATE}",
         ) from error
     except (ValueError, RecursionError) as error:

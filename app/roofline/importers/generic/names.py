@@ -71,7 +71,7 @@ _LEVELS = {
     "shared l1": MemoryLevel.SHARED_L1,
     "vmem read": MemoryLevel.VMEM_READ, "vmem write": MemoryLevel.VMEM_WRITE,
     "cmem read": MemoryLevel.CMEM_READ, "cmem write": MemoryLevel.CMEM_WRITE,
-    # Nobody who writes one number for them says which way the bytes went.
+    # One number for such a memory does not say in which direction the bytes moved.
     "vmem": MemoryLevel.VMEM_READ, "cmem": MemoryLevel.CMEM_READ,
 }  # fmt: skip
 _LEVEL_WORD = "|".join(sorted(_LEVELS, key=len, reverse=True))
@@ -87,7 +87,7 @@ _PER_LEVEL = {
 }
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*[\[(](?P<unit>[^\])]*)[\])]\s*$")
 _PREFIXED_FLOP = re.compile(r"(?:self |total |[sd]p )?(?P<unit>[kmgtpe]flops?(?:/s| per s)?)")
-# Nobody writes a known name this long, and the patterns take the square of the length.
+# No known name is this long, and the patterns take the square of the length.
 _LONGEST_LABEL = 500
 
 _PRECISIONS = (

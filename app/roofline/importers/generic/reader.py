@@ -24,7 +24,7 @@ MAX_BYTES = 64 * MIB
 CATEGORY = "kernel"
 _SHOWN = 3
 _LIMITS = (
-    "The numbers are what the file states: nobody here measured them.",
+    "The numbers are what the file states: Roofline did not verify them.",
     "It has no steps and no idle time.",
 )
 _TEMPLATE = "`roofline template csv` prints an example; docs/generic-format.md explains them."

@@ -155,7 +155,7 @@ class _Points:
                 try:
                     number = self._number(cell, meaning)
                 except ValueError:
-                    return f"{where}, column {meaning.label}: “{cell[:40]}” is no number"
+                    return f"{where}, column {meaning.label}: “{cell[:40]}” is not a number"
                 if number is not None:
                     values.setdefault((meaning.field, meaning.level), number)
             elif meaning.field is Field.TAG:
@@ -250,7 +250,7 @@ def _peak(what: str, value: str) -> Roof | str:
         if number is None or (not memory and _is_bare(value) and not precision_named(what)):
             continue
         return roof_of(what=what, value=number, name=f"peak {what}", memory=memory)
-    return f"peak {what} (“{value[:40]}” is no rate)"
+    return f"peak {what} (“{value[:40]}” is not a rate)"
 
 
 def _is_bare(value: str) -> bool:
@@ -302,7 +302,7 @@ def _roof_row(cell: Callable[..., str], decimal: str) -> Roof | str:
     try:
         number = parse_quantity(f"{value} {cell('unit')}".strip(), dimension, decimal=decimal)
     except ValueError:
-        return f"{what or 'roof'} (“{value[:40]} {cell('unit')[:20]}” is no rate)"
+        return f"{what or 'roof'} (“{value[:40]} {cell('unit')[:20]}” is not a rate)"
     if number is None:
         return f"{what or 'roof'} (no value)"
     return roof_of(

@@ -71,7 +71,7 @@ _WITH_UNIT = re.compile(
 
 
 def unit_factor(unit: str, dimension: Dimension) -> float | None:
-    """How many base units one `unit` is; `None` if it is no unit of `dimension`."""
+    """How many base units one `unit` is; `None` if it is not a unit of `dimension`."""
     text = unit.strip().lower().replace(" ", "").replace("per", "/")
     if not text:
         return 1.0
@@ -101,7 +101,7 @@ def parse_quantity(
 ) -> float | None:
     """A number in base units, with its own unit or `default` base units; `None` if missing.
 
-    Raises `ValueError` for what is no number, or has a unit of something else.
+    Raises `ValueError` for text that is not a number, or has a unit of something else.
     """
     try:
         number, factor = parse_number(text, decimal), default
