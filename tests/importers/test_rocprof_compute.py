@@ -267,7 +267,7 @@ def test_a_word_among_counters_is_located(tmp_path):
 
 @pytest.mark.parametrize("count", ["1e999", "1e300", "-5"])
 def test_what_no_counter_can_hold_is_damage(count, tmp_path):
-    with pytest.raises(CorruptProfileError, match="is no number"):
+    with pytest.raises(CorruptProfileError, match="is not a number"):
         read(edited(tmp_path / "w", SQ_INSTS_VALU_FMA_F32=count))
 
 

@@ -1,4 +1,4 @@
-"""Files that are no profile: each is called by its name, with what to upload instead."""
+"""Files that are not profiles: the error names their format, and what to upload instead."""
 
 import gzip
 import json

@@ -1,5 +1,5 @@
-"""What importers are given: files with their first bytes and mapped data, and whom to tell how far
-they are."""
+"""What importers are given: files with their first bytes and mapped data, and a function that hears
+their progress."""
 
 import mmap
 from collections.abc import Callable

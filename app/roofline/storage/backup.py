@@ -63,7 +63,7 @@ def restore(source: Path, store: ProfileStore, scratch: Path, tick: Tick) -> Cop
     """Fills `store`, which must be empty, from a backup; `scratch` is an empty folder."""
     if not (source / FILE_NAME).is_file():
         raise SettingsError(
-            f"{source} is no backup: it has no {FILE_NAME}.",
+            f"{source} is not a backup: it has no {FILE_NAME}.",
             remedy="Name a folder that `roofline backup` made.",
         )
     with store.database.read() as connection:
@@ -158,7 +158,7 @@ def _without_deleted(
 ) -> tuple[StoredFile, ...]:
     """Forgets profiles whose files went because they were deleted during the backup.
 
-    What is left of `missing` is missing in the store itself.
+    Files that stay in `missing` are missing in the store itself.
     """
     if not missing:
         return ()

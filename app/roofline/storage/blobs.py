@@ -67,7 +67,7 @@ class FolderBlobs:
         return self._root
 
     def put(self, key: str, staged: Path) -> None:
-        """See `BlobStore`. What is there already is replaced: it may be damaged."""
+        """See `BlobStore`. Replaces an existing file, which may be damaged."""
         with explained_writes():
             try:
                 link_into(staged, self._path(key))

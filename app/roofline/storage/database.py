@@ -139,7 +139,7 @@ def _upgrade(connection: Connection) -> None:
 
 
 def lock_digests(connection: Connection, digests: Iterable[str]) -> None:
-    """Until the transaction ends, nobody else may add or remove files with these digests."""
+    """Until the transaction ends, no other process may add or remove files with these digests."""
     _lock(connection, {int(digest[:15], 16) for digest in digests})
 
 
@@ -156,7 +156,7 @@ def _lock(connection: Connection, keys: Iterable[int]) -> None:
 
 def insert_new(connection: Connection, table: Table) -> Insert:
     """An INSERT that leaves a row alone whose key is there already."""
-    # Imported by name: who uses SQLite does not load the other.
+    # Imported by name: a server with SQLite does not load the other.
     dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
     statement: Insert = dialect.insert(table).on_conflict_do_nothing()
     return statement

@@ -1,7 +1,7 @@
 """The job table: which imports are due, who runs each, and how far it is.
 
-Whatever delivers job ids may deliver one twice or never: who runs a job is decided by its lease,
-and a lease that ran out makes the job due again. Times are Unix seconds of the machines' clocks,
+A runner may deliver a job id twice or never: the lease decides which process runs the job, and a
+lease that ran out makes the job due again. Times are Unix seconds of the machines' clocks,
 which must agree to a few seconds.
 """
 
@@ -91,7 +91,7 @@ class JobStore:
             )
 
     def due(self, version: str, *, older_than_s: float = 0.0) -> list[str]:
-        """Jobs to be delivered (again), the oldest first, from now on for code of `version`.
+        """Jobs to (re)deliver, oldest first; sets their version to `version`.
 
         Those queued for `older_than_s`, and those whose lease ran out. Their version may be that
         of workers which have been replaced since.

@@ -1,6 +1,6 @@
 """Blobs in S3, Google Cloud Storage or Azure, through obstore.
 
-`s3://bucket/prefix?endpoint=http://…` names the place; who we are comes from the environment, as
+`s3://bucket/prefix?endpoint=http://…` names the place; credentials come from the environment, as
 obstore reads it (AWS_ACCESS_KEY_ID and the like). The tests run against moto's S3; Google and Azure
 share the code but could not be tried.
 """

@@ -25,7 +25,7 @@ _MAX_WINDOW_BYTES = 128 << 20
 
 
 class RawStore:
-    """Raw files in `blobs`. Callers see to it that nobody removes what they put."""
+    """Raw files in `blobs`. Callers make sure that no other process removes what they put."""
 
     def __init__(self, blobs: BlobStore) -> None:
         self._blobs = blobs
@@ -120,7 +120,7 @@ def found_key(blobs: BlobStore, digest: str) -> str | None:
 
 
 def damaged(file: StoredFile) -> CorruptProfileError:
-    """What is said of a file whose bytes are gone or wrong."""
+    """The error for a file whose bytes are gone or wrong."""
     return CorruptProfileError(
         f"The stored copy of {file.name} is missing or damaged.",
         remedy="Upload the file again: the new copy takes the place of the damaged one.",

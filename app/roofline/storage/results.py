@@ -188,7 +188,7 @@ class ResultStore:
 
 
 def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    # Equal results give equal bytes, whoever computed them and when.
+    # Equal results give equal bytes, on any machine and at any time.
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     entry.mtime = 0

@@ -1,4 +1,4 @@
-"""What is removed without a person asking, and noted: what expired, is too much, or is nobody's."""
+"""Automatic removal, with a log line: expired profiles, those over the quota, unused files."""
 
 import time
 from collections import Counter

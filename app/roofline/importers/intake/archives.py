@@ -91,8 +91,8 @@ def unpack(
     """The files in `sources`, archives replaced by what is in them, written below `into`.
 
     `into` is created when the first archive is met. Raises `UploadRejectedError` for damaged,
-    encrypted or nested archives and `UploadTooLargeError` past a limit; what was written by then
-    stays below `into`, for the caller to remove.
+    encrypted or nested archives and `UploadTooLargeError` past a limit; files written by
+    then stay below `into`, for the caller to remove.
     """
     work = _Work(into=into, limits=limits, sources=sources, progress=progress)
     found: list[Unpacked] = []

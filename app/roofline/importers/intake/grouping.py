@@ -48,7 +48,7 @@ def examine(
 def devices_of(
     profile: Profile, numbers: Sequence[int], sources: Sequence[SourceFile]
 ) -> list[Examined] | None:
-    """The files of a profile with the devices of its hosts; `None` where names are no key."""
+    """The files of a profile with the devices of its hosts; `None` where names repeat."""
     names = [source.name for source in sources]
     if len(set(names)) < len(names):
         return None

@@ -1,4 +1,4 @@
-"""Files that are no profile, called by their name: what it is, and what to upload instead.
+"""Files that are not profiles: names their format, and says what to upload instead.
 
 Told by content, like profiles. Signatures: https://en.wikipedia.org/wiki/List_of_file_signatures;
 event files: TensorFlow's TFRecord.
@@ -16,7 +16,7 @@ from roofline.importers.source import SourceFile
 
 @dataclass(frozen=True, slots=True)
 class WrongFile:
-    """What a file is ("a JPEG picture"), and how to get a profile from whom it came."""
+    """What a file is ("a JPEG picture"), and how to get a profile from the tool that wrote it."""
 
     what: str
     instead: str = ""
@@ -156,7 +156,7 @@ def refused(source: SourceFile, formats: str) -> UnknownFormatError:
 
 
 def packed_document(members: Sequence[str]) -> WrongFile | None:
-    """What a zip is that is no archive to its user: a workbook, a document, a checkpoint.
+    """The document that a zip is to its user: a workbook, a text, a checkpoint; `None` for others.
 
     `members` are file names, with or without their folders.
     """

@@ -63,7 +63,7 @@ def read_report(source: SourceFile) -> Capture:
 
 def _damaged(name: str, offset: int) -> CorruptProfileError:
     return CorruptProfileError(
-        f"{name} is no whole Nsight Compute report: it breaks at byte {offset:,}.",
+        f"{name} is not a whole Nsight Compute report: it breaks at byte {offset:,}.",
         remedy="Check that it was copied completely, or save the report again.",
     )
 
@@ -296,7 +296,7 @@ def _read_session(data: bytes, begin: int, end: int, session: _Session) -> None:
 
 
 def _captured_ns(seconds: int) -> int | None:
-    """The time of the capture; `None` for numbers that are no time of this century."""
+    """The time of the capture; `None` for numbers outside of this century."""
     return seconds * NS_PER_S if 0 < seconds < _SECONDS_OF_2100 else None
 
 

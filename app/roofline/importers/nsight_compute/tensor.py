@@ -8,7 +8,7 @@
 
 Counts of tensor *instructions* (`sm__inst_executed_pipe_tensor*`) are never turned into operations:
 an instruction is 512 to 65,536 of them. They, and opcodes without digits (Hopper's warp groups),
-only say that there was work nobody counted.
+only say that there was work that was not measured.
 """
 
 import re
@@ -48,8 +48,8 @@ _UNITS = {
 class TensorWork:
     """Operations by unit, what a unit can do per second, and whether all work was counted.
 
-    `operations` is `None` where nobody counted; `is_whole` is false where tensor instructions ran
-    that no source turns into operations.
+    `operations` is `None` where they were not measured; `is_whole` is false where tensor
+    instructions ran that no source turns into operations.
     """
 
     operations: Mapping[ComputeUnit, float] | None
@@ -82,7 +82,7 @@ def tensor_work(launch: Launch, time_s: float | None, clock_hz: float | None) ->
     counts = {key: count for key, path in paths.items() if (count := path.count()) is not None}
     peaks = _dense_peaks(paths)
     histogram = next((launch.opcodes[name] for name in _WARP_OPCODES if name in launch.opcodes), {})
-    # Zero by some of the counters is no proof: the opcodes may show work of other operands.
+    # Zero by some of the counters proves nothing: the opcodes may show work of other operands.
     if any(counts.values()) or (counts and not histogram):
         return TensorWork(operations=_by_unit(counts), peak_flop_s=peaks, is_whole=True)
     if histogram:

@@ -15,13 +15,13 @@ FNV_PRIME = np.uint64(0x100000001B3)
 ABSENT = -1
 # Larger numbers are damage: as times in ns they lie beyond the year 2220.
 MAX_NUMBER = 8 * 10**18
-# No place: the window ends before, or the text is no JSON.
+# No place: the window ends before, or the text is not JSON.
 INCOMPLETE, BAD = -1, -2
 
 
 @kernel()
 def skip_space(buf, i, end):  # type: ignore[no-untyped-def]
-    """Place of the next character that is no space."""
+    """Place of the next character that is not a space."""
     while i < end and (buf[i] == 32 or buf[i] == 10 or buf[i] == 13 or buf[i] == 9):
         i += 1
     return i

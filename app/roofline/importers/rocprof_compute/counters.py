@@ -77,7 +77,7 @@ def unit_flop(counters: Counters) -> dict[ComputeUnit, int] | None:
 
 
 def integer_operations(counters: Counters) -> int:
-    """Operations of the matrix unit on integers, which are no FLOPs."""
+    """Operations of the matrix unit on integers, which are not FLOPs."""
     return round(_FLOP_PER_MOPS * counters.get(_INTEGER_MFMA, 0.0))
 
 

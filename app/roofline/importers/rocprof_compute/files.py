@@ -117,7 +117,8 @@ def number(table: Table, row: int, column: str) -> float | None:
     if value is None or 0 <= value <= _LARGEST_COUNT:
         return value
     raise CorruptProfileError(
-        f"{table.name}, line {table.lines[row]:,}: “{cell[:60]}” in column {column} is no number.",
+        f"{table.name}, line {table.lines[row]:,}: “{cell[:60]}” in column {column} is not a "
+        "number.",
         remedy="Copy the workload folder again; spreadsheets change numbers when they save.",
     )
 

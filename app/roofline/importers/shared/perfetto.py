@@ -46,7 +46,7 @@ def _is_packet(packet: bytes) -> bool:
 
 
 def _skip(data: bytes, wire: int, at: int) -> int | None:
-    """The place behind a field's value; `None` for a wire type that nobody writes any more."""
+    """The place behind a field's value; `None` for a wire type that is no longer written."""
     if wire == 0:
         value = _varint(data, at)
         return len(data) if value is None else value[1]

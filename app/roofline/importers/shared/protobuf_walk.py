@@ -15,7 +15,7 @@ _MASK = 2**64 - 1
 
 
 class DamagedError(ValueError):
-    """Bytes that are no message; `offset` is where they stop making sense."""
+    """Bytes that are not a message; `offset` is where they stop making sense."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(f"byte {offset}")
@@ -64,7 +64,7 @@ def varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def text(data: bytes, field: Field) -> str:
-    """The text of a field; bytes that are no UTF-8 become U+FFFD."""
+    """The text of a field; bytes that are not UTF-8 become U+FFFD."""
     _, wire, begin, end = field
     if wire != LENGTH:
         raise DamagedError(begin)

@@ -42,7 +42,7 @@ class TextTable:
 
 
 def decode(data: bytes) -> str:
-    """Text of `data`: as its byte-order mark says, else UTF-8; what is neither becomes U+FFFD."""
+    """Text of `data`: as its byte-order mark says, else UTF-8; other bytes become U+FFFD."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
@@ -67,7 +67,7 @@ def read_table(text: str, *, name: str, max_rows: int) -> TextTable:
     """The table in `text`: its first line that is neither empty nor a comment is the header.
 
     Rows keep the cells they have. Raises `UploadTooLargeError` past `max_rows` rows and
-    `CorruptProfileError` where the text is no table.
+    `CorruptProfileError` where the text is not a table.
     """
     lines = text.splitlines(keepends=True)
     comments = tuple(line[1:].strip() for line in lines if line.startswith("#"))

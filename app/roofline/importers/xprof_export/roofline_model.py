@@ -59,7 +59,7 @@ def read_roofline(table: ExportTable) -> Roofline:
     return Roofline(
         ops=ops,
         time_ps=time_ps,
-        # What is not listed is not idle either.
+        # Unlisted time is not idle either.
         op_time_ps=time_ps if nothing_listed else listed_ps,
         core_count=1 if total is None else _core_count(table, total),
         steps=rows.steps(levels),
@@ -152,7 +152,7 @@ def _core_count(table: ExportTable, total: int) -> int:
 def _checked(
     ops: OpTable, table: ExportTable, total: int
 ) -> tuple[OpTable, tuple[Diagnostic, ...]]:
-    """Hold the ops' sums against the program's row: what is not listed, what is not broken down."""
+    """Compare the ops' sums with the program's row: work that is not listed, or not broken down."""
     levels = tuple(ops.traffic_bytes)
     work = work_of(table, table.numbers("total_time"), levels)
     inside = np.array([not is_container(category) for category in ops.category], np.bool_)

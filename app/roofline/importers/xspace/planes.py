@@ -53,7 +53,7 @@ _U64 = 2**64
 
 
 def text(raw: bytes) -> str:
-    """UTF-8 by agreement of the format; what is not stays visible as replacement characters."""
+    """UTF-8 by agreement of the format; other bytes stay visible as replacement characters."""
     return raw.decode("utf-8", "replace")
 
 
