@@ -167,7 +167,7 @@ def test_ragged_batches_are_known_where_lengths_follow() -> None:
     ragged = varlen(100, 4, "40")
     assert ragged.flop is None
     assert ragged.is_uncountable
-    assert ragged.moved_bytes == 4 * 100 * 4 * 32 * 2  # every key is read, whoever meets it
+    assert ragged.moved_bytes == 4 * 100 * 4 * 32 * 2  # every key is read once
 
 
 def test_a_paged_cache_is_never_read_as_a_whole() -> None:

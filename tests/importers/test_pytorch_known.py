@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.importers.kineto_profiles import (
+    codes,
     minimal_profile,
     needs_shared,
     profile_of,
@@ -97,3 +99,44 @@ def test_flop_without_bytes(tmp_path: Path) -> None:
     assert ops.flop[both].sum() == 0
     assert ops.bytes_accessed[~both].sum() == 0
     assert ops.flop[ops.flop_known & ~both].sum() > 3e12
+
+
+BACKWARD = "aten::cudnn_convolution_backward"
+GRADIENTS = ([((4, 3, 16, 16), BF16), ((4, 8, 16, 16), BF16), ((8, 3, 3, 3), BF16)], 442_368)
+
+
+@pytest.mark.parametrize(
+    ("inner", "gradients"), [(("_input", "_weight"), 2), (("_weight",), 1), (("_input",), 1)]
+)
+def test_inner_operators_tell_the_gradients(
+    inner: tuple[str, ...], gradients: int, tmp_path: Path
+) -> None:
+    """As torch 1.8 to 1.10 ran them: the first layer's images need no gradient."""
+    shapes, flop = GRADIENTS
+    trace = KinetoTrace()
+    begin = trace.host_us
+    for part in inner:
+        trace.call(BACKWARD + part, (), ("cudnn_grad", 5.0))
+    args = {"External id": 1, "Input Dims": [list(shape) for shape, _ in shapes]}
+    trace.event("cpu_op", BACKWARD, begin - 1, trace.host_us - begin + 2, args=args)
+    profile = profile_of(tmp_path, trace)
+    assert profile.ops.flop.tolist() == [gradients * flop]
+    assert "gradients-unknown" not in codes(profile)
+
+
+def test_gradients_that_are_not_recorded_get_a_note(tmp_path: Path) -> None:
+    shapes, flop = GRADIENTS
+    trace = KinetoTrace()
+    trace.call(BACKWARD, shapes, ("cudnn_grad", 5.0))
+    profile = profile_of(tmp_path, trace)
+    assert profile.ops.flop.tolist() == [2 * flop]
+    assert codes(profile)["gradients-unknown"] == 1
+
+
+@needs_shared
+def test_the_first_layer_of_a_network_has_one_gradient(tmp_path: Path) -> None:
+    """32 images, 64 filters of 7 x 7 x 3, 112 x 112 places, 6 steps."""
+    profile = shared_profile("v100_kineto_2021_resnet", tmp_path)
+    k = row(profile, f"{BACKWARD} [32x3x224x224")
+    assert profile.ops.flop[k] == 6 * 2 * 32 * 64 * 112 * 112 * 3 * 7 * 7
+    assert "gradients-unknown" not in codes(profile)

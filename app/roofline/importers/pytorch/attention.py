@@ -4,8 +4,8 @@ Two products per score forward (queries by keys, scores by values), five backwar
 two FLOPs. Only the scores that the mask keeps count: of a causal mask of n queries and n keys
 n * (n + 1) / 2. Argument places are those of the operators' schemas: PyTorch's
 `native_functions.yaml`, flash-attn, vLLM, SGLang, aiter and xFormers. Of ragged batches the lengths
-are data; they are known for one sequence, and where all are as long as the longest. Keys in a paged
-cache never count as a whole: what is read of it is as long as the sequences are.
+are data; they are known for one sequence, and where all are as long as the longest. A paged
+cache never counts as a whole: only the keys of the sequences count, where their lengths are known.
 """
 
 import math

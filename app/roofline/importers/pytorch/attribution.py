@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.events import Step, Trace
-from roofline.importers.pytorch.nesting import NOBODY, holders, innermost, nest
+from roofline.importers.pytorch.nesting import NOT_FOUND, holders, innermost, nest
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Attribution:
-    """Per device event: its operator (`NOBODY`: unknown), and when and how it was launched.
+    """Per device event: its operator (`NOT_FOUND`: unknown), and when and how it was launched.
 
     `api` is what the launching call starts, `Api.OTHER` where the trace dropped it. `order` lists
     operators outside in, `parent` is the operator around each.
@@ -42,7 +42,7 @@ class Attribution:
         works = np.zeros(len(self.parent), np.bool_)
         works[self.operator[events & (self.operator >= 0)]] = True
         target = holders(self.order, self.parent, works, counts)
-        return np.where(self.operator >= 0, target[self.operator], NOBODY).astype(np.int32)
+        return np.where(self.operator >= 0, target[self.operator], NOT_FOUND).astype(np.int32)
 
     def count_once(self, operators: Bools) -> Bools:
         """Of these operators, those that hold no other of them."""
@@ -62,7 +62,7 @@ def attribute(trace: Trace) -> Attribution:
         point_ns=launches["begin"][used],
         point_thread=launches["thread"][used],
     )
-    operator = np.full(len(work), NOBODY, np.int32)
+    operator = np.full(len(work), NOT_FOUND, np.int32)
     operator[known] = around[point]
     launched = np.array(work["begin"])
     launched[known] = launches["begin"][launch[known]]
@@ -79,8 +79,8 @@ def attribute(trace: Trace) -> Attribution:
 
 
 def _launch_of(correlation: I64, launches: I64) -> I32:
-    """Place of the launch with the same correlation, `NOBODY` where the trace dropped it."""
-    found = np.full(len(correlation), NOBODY, np.int32)
+    """Place of the launch with the same correlation, `NOT_FOUND` where the trace dropped it."""
+    found = np.full(len(correlation), NOT_FOUND, np.int32)
     if not len(launches):
         return found
     order = np.argsort(launches, kind="stable").astype(np.int32)
@@ -111,12 +111,12 @@ def _by_external_id(trace: Trace, operator: I32) -> None:
 def step_of(times_ns: I64, steps: list[Step]) -> I32:
     """Index of the step (sorted, not overlapping) whose host span holds each time; -1: none."""
     if not steps:
-        return np.full(len(times_ns), NOBODY, np.int32)
+        return np.full(len(times_ns), NOT_FOUND, np.int32)
     begin = np.array([step.begin_ns for step in steps], np.int64)
     end = np.array([step.end_ns for step in steps], np.int64)
     at = np.searchsorted(begin, times_ns, side="right") - 1
     inside = (at >= 0) & (times_ns <= end[np.maximum(at, 0)])
-    return np.where(inside, at, NOBODY).astype(np.int32)
+    return np.where(inside, at, NOT_FOUND).astype(np.int32)
 
 
 def distinct_steps(steps: list[Step]) -> list[Step]:

@@ -137,12 +137,19 @@ def _convolution_backward(inputs: Inputs, form: _Backward) -> int | None:
 
 def _wanted_gradients(inputs: Inputs) -> list[int]:
     """Which of input (0) and weight (1) a convolution's backward differentiates."""
+    flags = _mask(inputs)
+    return [0, 1] if len(flags) < 2 else [k for k in (0, 1) if _is_true(flags[k])]
+
+
+def _mask(inputs: Inputs) -> list[str]:
     form = BACKWARDS[known_as(inputs.operator)]
     text = inputs.value(form.mask) if form.mask is not None else ""
-    flags = [part.strip() for part in text.strip("[]").split(",")]
-    if len(flags) < 2:
-        return [0, 1]
-    return [k for k in (0, 1) if _is_true(flags[k])]
+    return [part.strip() for part in text.strip("[]").split(",")]
+
+
+def are_gradients_unknown(inputs: Inputs) -> bool:
+    """True if both gradients are counted because what was recorded does not name them."""
+    return known_as(inputs.operator) in BACKWARDS and len(_mask(inputs)) < 2
 
 
 def _is_transposed(inputs: Inputs, form: _Convolution) -> bool:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
 from roofline.importers.pytorch.events import Step, Trace
+from roofline.importers.pytorch.gradients import settle_gradients
 from roofline.importers.pytorch.nesting import busy_times
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
@@ -36,6 +37,7 @@ def gpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     """The work of all devices of `trace`."""
     steps = distinct_steps(trace.steps)
     found = attribute(trace)
+    settle_gradients(trace, found.parent)
     # A large trace is mostly these; what follows needs their memory.
     trace.operators.forget("begin", "duration", "thread", "external")
     trace.launches.forget("begin", "thread")
@@ -286,6 +288,7 @@ class _GpuWork:
         with_shapes = np.array([s.has_shapes for s in self._trace.signatures], np.bool_)
         uncounted = np.array([s.is_uncountable for s in self._trace.signatures], np.bool_)
         maskless = np.array([s.is_mask_unknown for s in self._trace.signatures], np.bool_)
+        both = np.array([s.are_gradients_unknown for s in self._trace.signatures], np.bool_)
         return Counter(
             {
                 "kernels": int(self._is_kernel.sum()),
@@ -297,6 +300,7 @@ class _GpuWork:
                 "with-shapes": int(with_shapes[calls].sum()),
                 "uncounted": int(uncounted[calls].sum()),
                 "mask-unknown": int(maskless[calls].sum()),
+                "gradients-unknown": int(both[calls].sum()),
                 "outside-steps": int((self._scope < 0).sum()) if self._steps else 0,
                 "overlap-ns": int(work["duration"].sum()) - int(busy.sum()),
                 "whole-microseconds": int(

@@ -117,7 +117,7 @@ def total_bytes(tensors: Iterable[Tensor | None]) -> int | None:
 def read_inputs(
     operator: str, *, dims: object, types: object, strides: object, values: object
 ) -> Inputs:
-    """The arguments as the trace's JSON spells them; whatever is damaged is no tensor."""
+    """The arguments as the trace's JSON spells them; damaged ones are left out."""
     dims_list, types_list = _list(dims), _list(types)
     strides_list = _list(strides)
     places = []

@@ -8,7 +8,7 @@ from roofline.importers.kernel_cache import kernel
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
 
-NOBODY = -1
+NOT_FOUND = -1
 
 
 @kernel()
@@ -81,13 +81,13 @@ def nest(
 ) -> tuple[I32, I32, I32]:
     """Parent of each operator, innermost operator around each point, and operators outside in.
 
-    `NOBODY` where there is none. A point on an operator's edge is inside it.
+    `NOT_FOUND` where there is none. A point on an operator's edge is inside it.
     """
     order = np.lexsort((begin, thread)).astype(np.int32)
     _longest_first(order, *_as_scanned(begin, duration, thread))
     points = np.lexsort((point_ns, point_thread)).astype(np.int32)
-    parent = np.full(len(begin), NOBODY, np.int32)
-    around = np.full(len(point_ns), NOBODY, np.int32)
+    parent = np.full(len(begin), NOT_FOUND, np.int32)
+    around = np.full(len(point_ns), NOT_FOUND, np.int32)
     _sweep(
         order,
         *_as_scanned(begin, duration, thread),

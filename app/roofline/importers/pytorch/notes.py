@@ -27,6 +27,32 @@ _ESTIMATES = (
     "Only one memory level is known: there is no traffic by cache.",
 )
 
+# Calls whose formula lacks an argument: key of the count, severity, code and message.
+_COUNTED_OTHERWISE = (
+    (
+        "uncounted",
+        Severity.WARNING,
+        "flop-not-counted",
+        "kernels belong to matrix products, convolutions or attention whose FLOPs do not follow"
+        " from what was recorded (strides and padding, or lengths of sequences).",
+    ),
+    (
+        "mask-unknown",
+        Severity.INFO,
+        "attention-mask-unknown",
+        "attention calls do not record whether their mask is causal. Their FLOPs are counted"
+        " without a mask; up to half of them may be masked.",
+    ),
+    (
+        "gradients-unknown",
+        Severity.INFO,
+        "gradients-unknown",
+        "kernels belong to a convolution's backward whose gradients were not recorded. Its FLOPs"
+        " are counted for both, the input's and the weight's; up to half of them may not have been"
+        " computed.",
+    ),
+)
+
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
@@ -216,15 +242,19 @@ def _of_kernels(notes: Counter[str]) -> Iterator[Diagnostic]:
                 count=notes[key],
             )
     if 2 * notes["launches-not-run"] > notes["launches"]:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="launches-not-run",
-            message=f"{notes['launches-not-run']:,} of {notes['launches']:,} launches have no"
-            " kernel in the trace: they were recorded into a graph, or their kernels were dropped."
-            " Only the kernels in the trace are shown.",
-            remedy="Capture iterations after the graph was recorded.",
-            count=notes["launches-not-run"],
-        )
+        yield _launches_not_run(notes)
+
+
+def _launches_not_run(notes: Counter[str]) -> Diagnostic:
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="launches-not-run",
+        message=f"{notes['launches-not-run']:,} of {notes['launches']:,} launches have no"
+        " kernel in the trace: they were recorded into a graph, or their kernels were dropped."
+        " Only the kernels in the trace are shown.",
+        remedy="Capture iterations after the graph was recorded.",
+        count=notes["launches-not-run"],
+    )
 
 
 def _of_costs(notes: Counter[str]) -> Iterator[Diagnostic]:
@@ -236,24 +266,15 @@ def _of_costs(notes: Counter[str]) -> Iterator[Diagnostic]:
             remedy=_RECORD_SHAPES,
             count=notes["without-shapes"],
         )
-    if notes["uncounted"]:
-        yield Diagnostic(
-            severity=Severity.WARNING,
-            code="flop-not-counted",
-            message="kernels belong to matrix products, convolutions or attention whose FLOPs"
-            " do not follow from what was recorded (strides and padding, or lengths of sequences).",
-            remedy="A newer PyTorch records the plain arguments too. " + _RECORD_SHAPES,
-            count=notes["uncounted"],
-        )
-    if notes["mask-unknown"]:
-        yield Diagnostic(
-            severity=Severity.INFO,
-            code="attention-mask-unknown",
-            message="attention calls do not record whether their mask is causal. Their FLOPs are"
-            " counted without a mask; up to half of them may be masked.",
-            remedy="A newer PyTorch records the plain arguments too. " + _RECORD_SHAPES,
-            count=notes["mask-unknown"],
-        )
+    for key, severity, code, message in _COUNTED_OTHERWISE:
+        if notes[key]:
+            yield Diagnostic(
+                severity=severity,
+                code=code,
+                message=message,
+                remedy="A newer PyTorch records the plain arguments too. " + _RECORD_SHAPES,
+                count=notes[key],
+            )
 
 
 def _of_times(notes: Counter[str]) -> Iterator[Diagnostic]:

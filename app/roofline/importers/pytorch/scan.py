@@ -36,7 +36,7 @@ U8 = NDArray[np.uint8]
 
 
 class Kind(IntEnum):
-    """What an event is, by its category; `OTHER` is a category nobody here knows."""
+    """What an event is, by its category; `OTHER` is a category that is not listed."""
 
     IGNORED = 0
     OPERATOR = 1
@@ -119,7 +119,7 @@ _KINDS = {
         *("cuda_runtime", "cuda_driver", "runtime", "driver", "hip_runtime", "xpu_runtime"),
         *("privateuse1_runtime", "privateuse1_driver"),
     ),
-    Kind.STEP: ("user_annotation",),  # unless it is no step
+    Kind.STEP: ("user_annotation",),  # ignored unless it is a step
     Kind.COUNTERS: ("cuda_profiler_range",),
     Kind.IGNORED: (
         *("python_function", "ac2g", "fwdbwd", "overhead", "cuda_sync", "trace"),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
+from roofline.importers.pytorch.convolutions import are_gradients_unknown
 from roofline.importers.pytorch.formulas import counts, flops, moved, precision
 from roofline.importers.pytorch.inputs import Inputs, Tensor, read_inputs
 
@@ -17,7 +18,8 @@ class Signature:
 
     `has_shapes` is false where the trace recorded none; `is_uncountable` is true where there is a
     formula for the operator, but not what it needs; `is_mask_unknown` where attention is counted
-    without a mask, because the trace does not say whether there is one.
+    without a mask, because the trace does not say whether there is one, and `are_gradients_unknown`
+    where both gradients of a convolution are counted, because it does not name them.
     """
 
     operator: str
@@ -28,6 +30,7 @@ class Signature:
     has_shapes: bool
     is_uncountable: bool
     is_mask_unknown: bool = False
+    are_gradients_unknown: bool = False
 
 
 def read_signature(
@@ -59,6 +62,7 @@ def read_signature(
         has_shapes=isinstance(dims, list),
         is_uncountable=counted is None and isinstance(dims, list) and counts(operator),
         is_mask_unknown=flop < 0 and is_mask_unknown(inputs),
+        are_gradients_unknown=counted is not None and flop < 0 and are_gradients_unknown(inputs),
     )
 
 
