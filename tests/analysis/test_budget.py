@@ -107,6 +107,7 @@ def copies(wire_bytes: float, interval_us: float, wait_us: float) -> Transfers:
         occurrences=TransferOccurrences(
             transfer=np.array([0]),
             core=np.array([0]),
+            count=np.ones(1),
             wire_bytes=np.array([wire_bytes]),
             payload_bytes=np.array([wire_bytes]),
             interval_ps=column(interval_us),

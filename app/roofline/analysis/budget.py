@@ -88,7 +88,8 @@ def _work_parts(timeline: Timeline, roofs: _Roofs, scopes: I64) -> dict[str, flo
     work = timeline.work
     rows = np.isin(work.scope, scopes)
     op, time_ps = work.op[rows], work.time_ps[rows]
-    allowed = np.where(work.is_work[rows], roofs.per_call_ps[op] * work.calls[rows], np.nan)
+    is_work = work.is_work[rows] & (op >= 0)
+    allowed = np.where(is_work, roofs.per_call_ps[op] * work.calls[rows], np.nan)
     bounds = np.array(roofs.bound, object)[op]
     bounds = np.where(np.isnan(allowed), UNKNOWN, bounds)
     at_roof = np.minimum(time_ps, np.nan_to_num(allowed))

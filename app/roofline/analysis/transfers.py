@@ -37,7 +37,7 @@ def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
         kind=transfers.kind[row],
         link=link,
         group_size=int(transfers.group_size[row]) or None,
-        occurrences=int(mine.sum()),
+        occurrences=int(seen.count[mine].sum()),
         unpaired=bool(transfers.unpaired[row]),
         bytes=moved,
         payload_bytes=float(seen.payload_bytes[payload].sum()) if payload.any() else None,

@@ -46,7 +46,8 @@ class WorkTimes:
     """One row per (core, scope, op): time in which the core did this op's work.
 
     `time_ps` is exclusive: on overlapping streams an instant is shared equally. `calls` is how
-    often the op ran there. `is_work` is false for containers, whose own time has no known cost.
+    often the op ran there. `is_work` is false for containers, whose own time has no known cost, and
+    for events that no op of the table stands for (`op` -1).
     """
 
     core: I64
@@ -84,8 +85,9 @@ class Transfers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TransferOccurrences:
-    """One row per occurrence; `transfer` is the row of its kind. Times in ps.
+    """One row per asynchronous occurrence, or for all `count` synchronous ones of an op on a core.
 
+    `transfer` is the row of its kind. Bytes and times (ps) are sums over the occurrences.
     `wire_bytes` are those on the wire per device (NaN where size or group is unknown),
     `payload_bytes` what the program moved. `interval_ps` is from the start of the first half to
     the end of the second, `wait_ps` the time in the second half (NaN where there is none),
@@ -94,6 +96,7 @@ class TransferOccurrences:
 
     transfer: I64
     core: I64
+    count: F64
     wire_bytes: F64
     payload_bytes: F64
     interval_ps: F64
@@ -135,6 +138,7 @@ def no_transfers() -> Transfers:
         occurrences=TransferOccurrences(
             transfer=none,
             core=none,
+            count=nothing,
             wire_bytes=nothing,
             payload_bytes=nothing,
             interval_ps=nothing,

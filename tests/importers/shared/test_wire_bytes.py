@@ -13,7 +13,7 @@ def test_factors_of_nccl_tests(n: int):
     assert wire_bytes("all-reduce", MIB, n) == pytest.approx(MIB * 2 * (n - 1) / n)
     for kind in ("all-gather", "reduce-scatter", "all-to-all"):
         assert wire_bytes(kind, MIB, n) == pytest.approx(MIB * (n - 1) / n)
-    for kind in ("broadcast", "reduce", "permute", "send", "recv"):
+    for kind in ("broadcast", "reduce", "collective-permute", "send", "recv"):
         assert wire_bytes(kind, MIB, n) == MIB
 
 

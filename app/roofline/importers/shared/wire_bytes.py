@@ -12,7 +12,7 @@ _RING: Mapping[str, Callable[[int], float]] = {
     "reduce-scatter": lambda n: (n - 1) / n,
     "all-to-all": lambda n: (n - 1) / n,
 }
-_WHOLE = frozenset({"permute", "send", "recv", "broadcast", "reduce", "in", "out"})
+_WHOLE = frozenset({"collective-permute", "send", "recv", "broadcast", "reduce", "in", "out"})
 
 
 def wire_bytes(kind: str, payload_bytes: float, group_size: int) -> float | None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.shared.join_timelines import joined_timeline
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
 from roofline.importers.xspace import notes
 from roofline.importers.xspace.oddities import Oddities
@@ -28,8 +29,12 @@ def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:
     if not oddities.keeps_order_of_hosts:
         profiles = sorted(profiles, key=lambda p: (p.hosts[0].hostname, p.hosts[0].file_name))
     builder = OpTableBuilder(_levels(profile.ops.traffic_bytes for profile in profiles))
+    timelines = []
     for profile in profiles:
-        builder.add(*table_rows(profile.ops))
+        labels, rows = table_rows(profile.ops)
+        builder.add(labels, rows)
+        if profile.timeline is not None:
+            timelines.append((profile.timeline, _host_name(profile), builder.numbers(labels)))
     workers = _workers(profiles)
     steps, apart = _merge_steps(workers, oddities)
     return Profile(
@@ -45,7 +50,12 @@ def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:
         captured_at_ns=min((p.captured_at_ns for p in profiles if p.captured_at_ns), default=None),
         program_names={k: v for p in reversed(profiles) for k, v in p.program_names.items()},
         diagnostics=_merge_diagnostics(profiles, steps, apart=apart),
+        timeline=joined_timeline(timelines, len(steps)),
     )
+
+
+def _host_name(profile: Profile) -> str:
+    return profile.hosts[0].hostname or profile.hosts[0].file_name
 
 
 def _levels(traffic: Iterable[Mapping[MemoryLevel, U64]]) -> tuple[MemoryLevel, ...]:

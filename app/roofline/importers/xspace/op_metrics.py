@@ -4,12 +4,10 @@ One pass nests a line's events; sums are array passes over event columns. What a
 from its event metadata, once per op, times its occurrences.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from roofline.importers.xspace import spans, wire
@@ -22,11 +20,12 @@ from roofline.importers.xspace.grouping import (
     last_line,
 )
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, EventKind, Plane
+from roofline.importers.xspace.op_kinds import OpKind, keys_of, op_kinds
+from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, Plane
 from roofline.importers.xspace.spans import RowSums
+from roofline.importers.xspace.tpu_timeline import CoreCollector
+from roofline.importers.xspace.tpu_transfers import parts_of
 from roofline.importers.xspace.wire import Events, Line
-from roofline.importers.xspace.xspace_pb2 import MemoryAccessBreakdown
-from roofline.model.memory import MemoryLevel
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -34,35 +33,6 @@ Bools = NDArray[np.bool_]
 
 _U64 = 2**64
 _OP_STATS = (*DEVICE_CLOCK, GROUP_ID, "dma_stall_duration_ps", "Time Scale Multiplier")
-_READ, _WRITE = 1, 2
-_HBM_SPACE = 1
-_ON_CHIP = {
-    (2, _READ): MemoryLevel.CMEM_READ,
-    (2, _WRITE): MemoryLevel.CMEM_WRITE,
-    (3, _READ): MemoryLevel.VMEM_READ,
-    (3, _WRITE): MemoryLevel.VMEM_WRITE,
-}
-LEVELS = (MemoryLevel.HBM, *_ON_CHIP.values())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpKind:
-    """What one event metadata says about its op; costs are of one occurrence."""
-
-    name: str
-    category: str
-    program_id: int
-    symbol_id: int
-    flop: int
-    model_flop: int
-    bytes_accessed: int
-    traffic_bytes: Mapping[MemoryLevel, int] | None
-    has_source: bool
-    source_file: str
-    source_line: int
-    source_stack: str
-    long_name: str
-    cost_known: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +42,7 @@ class CoreOps:
     `kinds` are the plane's event metadata as ops (`None`: no op). `rows` has one entry per key with
     events; `step_rows` likewise per (step, key), `step_group` its step. `op_groups` are the steps
     that have op events, with a marker or without. `clamped` counts events whose children exceed
-    them.
+    them. `timeline` is what the core's timeline is made of, `None` where it is not wanted.
     """
 
     kinds: tuple[OpKind | None, ...]
@@ -86,15 +56,20 @@ class CoreOps:
     markers: Markers | None
     clamped: int
     negative_costs: int
+    timeline: CoreCollector | None
+    key_of_meta: I64
 
 
 def read_core(
     plane: Plane, markers: Markers | None, *, from_file: bool, oddities: Oddities
 ) -> CoreOps:
     """All sums of one TensorCore or SparseCore plane."""
-    kinds, negative = _op_kinds(plane, oddities)
-    key_of_meta = _keys(kinds)
-    reader = _PlaneReader(plane, markers, key_of_meta, from_file, oddities)
+    kinds, negative = op_kinds(plane, oddities)
+    key_of_meta = keys_of(kinds)
+    # XProf has no timeline, and SparseCores are not part of it.
+    wanted = plane.is_tensor_core and not oddities.on
+    timeline = CoreCollector(parts_of(kinds), _edges(markers)) if wanted else None
+    reader = _PlaneReader(plane, markers, key_of_meta, from_file, oddities, timeline)
     for line in plane.lines:
         reader.take(line)
     rows = reader.rows()
@@ -111,7 +86,17 @@ def read_core(
         markers=markers,
         clamped=reader.clamped,
         negative_costs=negative,
+        timeline=reader.ended_timeline(),
+        key_of_meta=key_of_meta,
     )
+
+
+def _edges(markers: Markers | None) -> I64:
+    """Where steps begin and end on the device's clock, in order."""
+    if markers is None:
+        return np.zeros(0, np.int64)
+    spans_of_steps = np.concatenate([markers.span_begin_ps, markers.span_end_ps])
+    return np.unique(spans_of_steps.view(np.int64))
 
 
 def _normalised_op_time(rows: RowSums) -> int:
@@ -121,131 +106,6 @@ def _normalised_op_time(rows: RowSums) -> int:
     for self_ps, normalised, time in zip(*(c.tolist() for c in columns), strict=True):
         total = int(total + self_ps * (normalised / time if time else 0.0))
     return total
-
-
-# ------------------------------------------------------------------------------------ op metadata
-
-
-def _op_kinds(plane: Plane, oddities: Oddities) -> tuple[tuple[OpKind | None, ...], int]:
-    negative = 0
-    kinds: list[OpKind | None] = []
-    for kind in plane.event_kinds:
-        stats = kind.stats
-        if "program_id" not in stats or not stats.int_or_uint("symbol_id"):
-            kinds.append(None)
-            continue
-        op = _op_kind(kind)
-        wraps = max(op.flop, op.model_flop, op.bytes_accessed) >= _U64 // 2
-        if wraps and not oddities.wraps_negative_costs:
-            op = _without_cost(op)
-            negative += 1
-        kinds.append(op)
-    return tuple(kinds), negative
-
-
-def _op_kind(kind: EventKind) -> OpKind:
-    stats = kind.stats
-    flop = stats.int_or_uint("flops")
-    bytes_accessed = stats.int_or_uint("bytes_accessed")
-    traffic = _traffic(stats.raw("memory_access_breakdown"))
-    category = stats.text("hlo_category")
-    source_file, source_line = _source(stats.text("source"))
-    return OpKind(
-        name=kind.display_name or kind.name,
-        category=category,
-        program_id=stats.int_or_uint("program_id"),
-        symbol_id=stats.int_or_uint("symbol_id"),
-        flop=flop,
-        model_flop=stats.int_or_uint("model_flops") or flop,
-        bytes_accessed=bytes_accessed,
-        traffic_bytes=traffic,
-        has_source="source" in stats or "source_stack" in stats,
-        source_file=source_file,
-        source_line=source_line,
-        source_stack=stats.text("source_stack"),
-        long_name=kind.name if kind.display_name else "",
-        cost_known=_cost_known(kind, category, flop, bytes_accessed, traffic),
-    )
-
-
-def _cost_known(
-    kind: EventKind,
-    category: str,
-    flop: int,
-    bytes_accessed: int,
-    traffic: Mapping[MemoryLevel, int] | None,
-) -> bool:
-    """False where nothing was counted: no cost stat at all, or a custom call with zeros.
-
-    The compiler cannot look into a custom call; without the author's estimate it writes zeros.
-    """
-    if flop or bytes_accessed or traffic:
-        return True
-    counted = any(name in kind.stats for name in ("flops", "bytes_accessed"))
-    return counted and category != "custom-call"
-
-
-def _without_cost(op: OpKind) -> OpKind:
-    """A negative count is unknown: XProf shows it as 2**64 minus something."""
-    return OpKind(
-        name=op.name,
-        category=op.category,
-        program_id=op.program_id,
-        symbol_id=op.symbol_id,
-        flop=0,
-        model_flop=0,
-        bytes_accessed=0,
-        traffic_bytes=None,
-        has_source=op.has_source,
-        source_file=op.source_file,
-        source_line=op.source_line,
-        source_stack=op.source_stack,
-        long_name=op.long_name,
-        cost_known=False,
-    )
-
-
-def _traffic(raw: bytes) -> Mapping[MemoryLevel, int] | None:
-    """Bytes per level from a memory access breakdown; `None` without one (or an unreadable one).
-
-    HBM counts every operation, on-chip memories reads and writes apart; other spaces are ignored.
-    """
-    try:
-        entries = MemoryAccessBreakdown.FromString(raw).memory_accessed
-    except DecodeError:
-        return None
-    if not entries:
-        return None
-    traffic: dict[MemoryLevel, int] = {}
-    for entry in entries:
-        level = _ON_CHIP.get((entry.memory_space, entry.operation_type))
-        if entry.memory_space == _HBM_SPACE:
-            level = MemoryLevel.HBM
-        if level is not None:
-            traffic[level] = (traffic.get(level, 0) + entry.bytes_accessed) % _U64
-    return traffic
-
-
-_LINE_NUMBER = re.compile(r"\s*[+-]?\d{1,100}\s*\Z")
-
-
-def _source(text: str) -> tuple[str, int]:
-    """File and line of `file:line`, cut at the first colon; ("", -1) where that does not parse."""
-    file, colon, rest = text.partition(":")
-    if not colon or not _LINE_NUMBER.match(rest):
-        return "", -1
-    line = int(rest)
-    return (file, line) if -(2**31) <= line < 2**31 else ("", -1)
-
-
-def _keys(kinds: Sequence[OpKind | None]) -> I64:
-    """Dense op key (program, symbol) per event metadata; -1 for no op, and for unknown ids."""
-    keys: dict[tuple[int, int], int] = {}
-    found = [
-        -1 if op is None else keys.setdefault((op.program_id, op.symbol_id), len(keys))
-        for op in kinds
-    ]
-    return np.array([*found, -1], np.int64)
 
 
 # ------------------------------------------------------------------------------------------ lines
@@ -370,7 +230,9 @@ class _PlaneReader:
         key_of_meta: I64,
         from_file: bool,
         oddities: Oddities,
+        timeline: CoreCollector | None,
     ) -> None:
+        self.timeline = timeline
         self._plane = plane
         self._markers = markers
         self._key_of_meta = key_of_meta
@@ -435,6 +297,8 @@ class _PlaneReader:
         """Sums of one op line; `None` where it is out of order and has to be sorted first."""
         stats = (*_OP_STATS, "tf_op", "_a") if self._tf_op is not None else _OP_STATS
         total, steps, follower = self._walk(), self._step_sums(), self._follower()
+        # A line that is read again, sorted, is collected anew.
+        collector = None if self.timeline is None else self.timeline.anew()
         order = _OrderCheck(wanted=self._sorts_lines and not sort)
         chunks = self._plane.chunks(line, stats, first_wins=FIRST_WINS, chunk_events=chunk_events)
         for events in chunks:
@@ -449,11 +313,28 @@ class _PlaneReader:
                 rows = _xprof_order(events)
                 ops, group = ops.take(rows), None if group is None else group[rows]
             ops.walk(total, ops.key)
+            if collector is not None:
+                collector.take(ops.begin, ops.end, ops.meta)
             if group is not None:
                 steps.add(ops, group)
         total.end_line()
         steps.walk.end_line()
+        if collector is not None:
+            self.timeline = self._sorted(line) if collector.is_out_of_order else collector
         return total, steps
+
+    def _sorted(self, line: Line) -> CoreCollector | None:
+        """The timeline of a line whose events are out of order on the device's clock."""
+        if self.timeline is None:
+            return None
+        collector, whole = self.timeline.anew(), line.event_count
+        for events in self._plane.chunks(
+            line, DEVICE_CLOCK, first_wins=FIRST_WINS, chunk_events=whole
+        ):
+            begin, end = device_span(events)
+            order = np.lexsort((np.uint64(_U64 - 1) - end, begin))
+            collector.take(begin[order], end[order], events.meta[order])
+        return collector
 
     def _walk(self) -> spans.Walk:
         return spans.Walk(self._n_keys, clamp=not self._oddities.wraps_self_time)
@@ -521,6 +402,12 @@ class _PlaneReader:
         first, last = int(begin.min()), int(end.max())
         self._first_ps = first if self._first_ps is None else min(self._first_ps, first)
         self._last_ps = max(self._last_ps, last)
+
+    def ended_timeline(self) -> CoreCollector | None:
+        """The core's timeline, from the first to the last event that counts."""
+        if self.timeline is not None and self._first_ps is not None:
+            self.timeline.end_line(self._first_ps, self._last_ps)
+        return self.timeline
 
     def range_ps(self) -> int:
         """First to last event that counts."""

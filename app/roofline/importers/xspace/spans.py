@@ -4,7 +4,7 @@ All times are unsigned 64-bit picoseconds and wrap like XProf's counters. "Inclu
 are inclusive at both ends, as in XProf.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -219,6 +219,49 @@ def _executions(op, name, seen, state, starts):  # type: ignore[no-untyped-def]
         seen[name[k]] = state[1]
 
 
+@njit(types.int64(_I64A, _I64A, _I64A, _I64A, _I64A), cache=True, nogil=True)
+def _gaps(begin, end, first, last, state):  # type: ignore[no-untyped-def]
+    """Stretches between spans, in order of their begin; their number, -1 if out of order.
+
+    The state is the last begin and the latest end so far, -1 without any.
+    """
+    count, before, reached = 0, state[0], state[1]
+    for k in range(begin.shape[0]):
+        if begin[k] < before:
+            return -1
+        before = begin[k]
+        if end[k] <= begin[k]:
+            continue
+        if reached >= 0 and begin[k] > reached:
+            first[count] = reached
+            last[count] = begin[k]
+            count += 1
+        reached = max(reached, end[k])
+    state[0], state[1] = before, reached
+    return count
+
+
+class Gaps:
+    """Finds the stretches that a line's spans leave empty, piece by piece.
+
+    Spans without length do not count. `reached` is the latest end so far, -1 without any.
+    """
+
+    def __init__(self) -> None:
+        self._state = np.array([-1, -1], np.int64)
+
+    @property
+    def reached(self) -> int:
+        """The latest end so far; -1 without any span."""
+        return int(self._state[1])
+
+    def find(self, begin_ps: I64, end_ps: I64) -> tuple[I64, I64] | None:
+        """Begin and end of the gaps before each of the next spans; `None` if not in order."""
+        first, last = np.empty(len(begin_ps), np.int64), np.empty(len(begin_ps), np.int64)
+        count = _gaps(begin_ps, end_ps, first, last, self._state)
+        return None if count < 0 else (first[:count], last[:count])
+
+
 class Executions:
     """Tells executions of one op apart in a stream of kernels, several of which may be one.
 
@@ -281,6 +324,10 @@ class RowSums:
     normalised_time_ps: U64
     occurrences: I64
     dma_stall_ps: U64
+
+    def take(self, rows: I64) -> "RowSums":
+        """These rows."""
+        return RowSums(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
 
 class Walk:

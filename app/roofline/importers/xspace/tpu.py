@@ -10,17 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace import notes
 from roofline.importers.xspace.grouping import group_steps
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.op_metrics import LEVELS, CoreOps, OpKind, read_core
+from roofline.importers.xspace.op_kinds import LEVELS, OpKind
+from roofline.importers.xspace.op_metrics import CoreOps, read_core
 from roofline.importers.xspace.planes import HOST_CPU, Plane, Space
 from roofline.importers.xspace.spans import RowSums
+from roofline.importers.xspace.tpu_timeline import CoreShare, timeline_of
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+from roofline.model.timeline import Timeline
 from roofline.model.units import KILO
 
 I64 = NDArray[np.int64]
@@ -49,7 +53,9 @@ def read_tpu_host(
     for core in data_cores:
         ops_of_core = described[id(core)]
         builder.add(ops_of_core.labels, _op_rows(ops_of_core, core.rows))
-    steps = _steps(cores, builder, described, oddities)
+    with_steps, groups = _common_steps(cores, oddities)
+    steps = _steps(cores, with_steps, groups, builder, described, oddities)
+    timeline = _timeline(cores, with_steps, groups, builder)
     ops = builder.build()
     return Profile(
         device=_device(space, oddities),
@@ -64,6 +70,7 @@ def read_tpu_host(
         captured_at_ns=space.captured_at_ns,
         program_names=_program_names(space, set(ops.program_id.tolist())),
         diagnostics=tuple(_diagnostics(space, data_cores, steps)),
+        timeline=timeline,
     )
 
 
@@ -186,21 +193,31 @@ def _op_rows(ops: _CoreOpKinds, rows: RowSums) -> OpRows:
 # -------------------------------------------------------------------------------------------- steps
 
 
+def _common_steps(
+    cores: Sequence[tuple[Plane, CoreOps]], oddities: Oddities
+) -> tuple[list[CoreOps], list[int]]:
+    """Cores that have steps, and the ids of the steps that every one of them has, in order."""
+    named = [c for plane, c in cores if plane.is_tensor_core or plane.is_sparse_core]
+    per_core = {id(core): _complete_groups(core) for core in named}
+    with_steps = [core for core in named if per_core[id(core)]]
+    if not with_steps:
+        return [], []
+    if oddities.forgets_cores_before_a_gap:
+        with_steps = _since_restart(with_steps, per_core)
+    return with_steps, sorted(set.intersection(*(set(per_core[id(core)]) for core in with_steps)))
+
+
 def _steps(
     cores: Sequence[tuple[Plane, CoreOps]],
+    with_steps: Sequence[CoreOps],
+    groups: Sequence[int],
     builder: OpTableBuilder,
     described: Mapping[int, "_CoreOpKinds"],
     oddities: Oddities,
 ) -> StepTable:
     """Steps that every core with steps has, in order of their id."""
-    named = [c for plane, c in cores if plane.is_tensor_core or plane.is_sparse_core]
-    per_core = {id(core): _complete_groups(core) for core in named}
-    with_steps = [core for core in named if per_core[id(core)]]
     if not with_steps:
         return _empty_steps()
-    if oddities.forgets_cores_before_a_gap:
-        with_steps = _since_restart(with_steps, per_core)
-    groups = sorted(set.intersection(*(set(per_core[id(core)]) for core in with_steps)))
     begin, end, duration = _step_spans(with_steps, groups)
     table = StepTable(
         label=tuple(str(group) for group in groups),
@@ -217,6 +234,63 @@ def _steps(
         of_label = classes[builder.numbers(ops.labels)]
         _add_core_steps(table, core, rows, np.array(groups, np.int64), of_label[rows.label])
     return table
+
+
+def _timeline(
+    cores: Sequence[tuple[Plane, CoreOps]],
+    with_steps: Sequence[CoreOps],
+    groups: Sequence[int],
+    builder: OpTableBuilder,
+) -> Timeline | None:
+    """Where the time of each TensorCore went; `None` in comparison mode."""
+    tensor = [(plane, core) for plane, core in cores if core.timeline is not None]
+    stepped = (
+        groups if {id(core) for _, core in tensor} <= {id(core) for core in with_steps} else []
+    )
+    shares = [_share(plane, core, stepped, builder) for plane, core in tensor]
+    return timeline_of(shares, len(stepped))
+
+
+def _share(
+    plane: Plane, core: CoreOps, groups: Sequence[int], builder: OpTableBuilder
+) -> CoreShare:
+    collector = core.timeline
+    assert collector is not None
+    kinds = core.kinds
+
+    def op_of_meta(meta: int) -> int:
+        kind = kinds[meta]
+        return -1 if kind is None else int(builder.numbers([_label(kind)])[0])
+
+    kept, step_kept = (np.flatnonzero(r.first_meta >= 0) for r in (core.rows, core.step_rows))
+    metas = core.rows.first_meta[kept]
+    step_metas = core.step_rows.first_meta[step_kept]
+    numbers = {meta: op_of_meta(meta) for meta in {*metas.tolist(), *step_metas.tolist()}}
+    programs = {k: kind.program_id for k, kind in enumerate(kinds) if kind is not None}
+    found = np.searchsorted(groups, core.step_group[step_kept])
+    inside = np.isin(core.step_group[step_kept], groups)
+    return CoreShare(
+        name=plane.name,
+        range_ps=core.range_ps,
+        rows=core.rows.take(kept),
+        op_of_row=np.array([numbers[meta] for meta in metas.tolist()], np.int64),
+        parts_of_row=[collector.parts[meta] for meta in metas.tolist()],
+        step_rows=core.step_rows.take(step_kept),
+        op_of_step_row=np.array([numbers[meta] for meta in step_metas.tolist()], np.int64),
+        parts_of_step_row=[collector.parts[meta] for meta in step_metas.tolist()],
+        step_of_row=np.where(inside, found, -1),
+        windows=_windows(core, groups),
+        collector=collector,
+        occurrences=collector.transfers(programs),
+        parts=collector.parts,
+        op_of_meta=op_of_meta,
+    )
+
+
+def _windows(core: CoreOps, groups: Sequence[int]) -> Windows:
+    """The steps on the core's own clock: each its longest marker, the first on ties."""
+    begin, end, _ = _step_spans([core], groups)
+    return Windows(begin=begin.view(np.int64), end=end.view(np.int64))
 
 
 def _since_restart(cores: Sequence[CoreOps], groups: Mapping[int, set[int]]) -> list[CoreOps]:

@@ -1,0 +1,127 @@
+"""Timelines of several hosts or ranks as one: cores one after the other, ops by their new rows."""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import TypeVar
+
+import numpy as np
+
+from roofline.model.op_columns import I64
+from roofline.model.timeline import (
+    WHOLE_CAPTURE,
+    CoreTimes,
+    Timeline,
+    TransferOccurrences,
+    Transfers,
+    WorkTimes,
+)
+
+Table = TypeVar("Table", WorkTimes, TransferOccurrences)
+
+
+def joined_timeline(
+    parts: Sequence[tuple[Timeline, str, I64]], steps: int | None = None
+) -> Timeline | None:
+    """One timeline; each part comes with its host's name and the new row of each of its ops.
+
+    Steps are kept where all parts have as many as the joined profile (`steps`).
+    """
+    if not parts:
+        return None
+    counts = {timeline.steps for timeline, _, _ in parts}
+    kept = counts == {steps} if steps is not None else len(counts) == 1
+    moved = [_moved(timeline, op, core) for (timeline, _, op), core in _with_first_core(parts)]
+    joined = Timeline(
+        cores=tuple(
+            f"{host} {core}".strip() for timeline, host, _ in parts for core in timeline.cores
+        ),
+        steps=counts.pop() if kept else 0,
+        times=_joined_times([one.times for one in moved]),
+        work=joined_rows(WorkTimes, [one.work for one in moved]),
+        transfers=_joined_transfers([one.transfers for one in moved]),
+        before_first_op_ps=min(one.before_first_op_ps for one in moved),
+        waiting_for_launch_ps=sum(one.waiting_for_launch_ps for one in moved),
+    )
+    return joined if kept else _without_steps(joined)
+
+
+def _with_first_core(
+    parts: Sequence[tuple[Timeline, str, I64]],
+) -> list[tuple[tuple[Timeline, str, I64], int]]:
+    firsts = np.cumsum([0, *(len(timeline.cores) for timeline, _, _ in parts)])
+    return list(zip(parts, firsts[:-1].tolist(), strict=True))
+
+
+def _moved(timeline: Timeline, op: I64, core: int) -> Timeline:
+    """The timeline with its cores from `core` on, and ops by their new rows."""
+    rows = np.append(op, -1)  # -1 stays -1
+    transfers = timeline.transfers
+    occurrences = transfers.occurrences
+    return replace(
+        timeline,
+        times=replace(timeline.times, core=timeline.times.core + core),
+        work=replace(timeline.work, core=timeline.work.core + core, op=rows[timeline.work.op]),
+        transfers=replace(
+            transfers,
+            op=rows[transfers.op],
+            done=rows[transfers.done],
+            occurrences=replace(occurrences, core=occurrences.core + core),
+        ),
+    )
+
+
+def _joined_times(parts: Sequence[CoreTimes]) -> CoreTimes:
+    links = {link: None for part in parts for link in part.exposed_ps}
+    exposed = {
+        link: np.concatenate([p.exposed_ps.get(link, np.zeros(len(p))) for p in parts])
+        for link in links
+    }
+    names = [one.name for one in fields(CoreTimes) if one.name != "exposed_ps"]
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return CoreTimes(exposed_ps=exposed, **columns)
+
+
+def joined_rows(kind: type[Table], parts: Sequence[Table]) -> Table:
+    """The rows of `parts`, one after the other."""
+    names = [one.name for one in fields(kind)]
+    return kind(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
+
+
+def _joined_transfers(parts: Sequence[Transfers]) -> Transfers:
+    """One row per (op, done, paired): the same transfer on several hosts is one."""
+    numbers: dict[tuple[int, int, bool], int] = {}
+    first: list[tuple[Transfers, int]] = []
+    occurrences = []
+    for part in parts:
+        keys = zip(part.op.tolist(), part.done.tolist(), part.unpaired.tolist(), strict=True)
+        place = []
+        for row, key in enumerate(keys):
+            if key not in numbers:
+                first.append((part, row))
+            place.append(numbers.setdefault(key, len(numbers)))
+        seen = part.occurrences
+        new = np.array(place, np.int64)[seen.transfer]
+        occurrences.append(replace(seen, transfer=new))
+    return Transfers(
+        op=np.array([part.op[row] for part, row in first], np.int64),
+        done=np.array([part.done[row] for part, row in first], np.int64),
+        kind=tuple(part.kind[row] for part, row in first),
+        link=tuple(part.link[row] for part, row in first),
+        group_size=np.array([part.group_size[row] for part, row in first], np.int64),
+        unpaired=np.array([part.unpaired[row] for part, row in first], np.bool_),
+        occurrences=joined_rows(TransferOccurrences, occurrences),
+    )
+
+
+def _without_steps(timeline: Timeline) -> Timeline:
+    times, work = timeline.times, timeline.work
+    kept, kept_work = times.scope == WHOLE_CAPTURE, work.scope == WHOLE_CAPTURE
+    names = [one.name for one in fields(CoreTimes) if one.name != "exposed_ps"]
+    return replace(
+        timeline,
+        times=CoreTimes(
+            exposed_ps={link: column[kept] for link, column in times.exposed_ps.items()},
+            **{name: getattr(times, name)[kept] for name in names},
+        ),
+        work=WorkTimes(**{f.name: getattr(work, f.name)[kept_work] for f in fields(WorkTimes)}),
+    )

@@ -1,0 +1,345 @@
+"""Where the time of TPU cores went: roles of ops, gaps between them, transfers.
+
+On a TPU core one innermost op exists at every instant, so an op's own time is its share, and what
+no op covers is a gap. All times are on the device's clock.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.shared.join_timelines import joined_rows
+from roofline.importers.shared.sweep import Windows, split_gaps
+from roofline.importers.xspace import spans
+from roofline.importers.xspace.spans import RowSums
+from roofline.importers.xspace.tpu_transfers import (
+    Occurrences,
+    Part,
+    Role,
+    no_occurrences,
+    pair_halves,
+)
+from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import F64
+from roofline.model.timeline import (
+    LAUNCH_GAP_PS,
+    WHOLE_CAPTURE,
+    CoreTimes,
+    Timeline,
+    TransferOccurrences,
+    Transfers,
+    WorkTimes,
+)
+
+RowOf = Callable[..., int]
+U64 = NDArray[np.uint64]
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+
+
+class CoreCollector:
+    """Takes a core's op events piece by piece: the gaps between them, and halves of transfers.
+
+    Gaps are summed up as far as each of `edges`, the begins and ends of steps in order, so that
+    the time between any two of them is a difference. Only gaps that are idle time are kept.
+    """
+
+    def __init__(self, parts: Sequence[Part], edges: I64) -> None:
+        self.parts, self._edges = tuple(parts), edges
+        self._is_half = np.array([*(bool(part.half) for part in parts), False], np.bool_)
+        self._gaps = spans.Gaps()
+        self._short = np.zeros(len(edges) + 1)  # up to each edge, and in all
+        self._long: list[tuple[I64, I64]] = []
+        self._first_begin = -1
+        self._events: list[tuple[I64, I64, I64]] = []
+        self.is_out_of_order = False
+
+    def anew(self) -> "CoreCollector":
+        """A collector of the same core that has seen nothing."""
+        return CoreCollector(self.parts, self._edges)
+
+    def take(self, begin_ps: U64, end_ps: U64, meta: I32) -> None:
+        """Go on with the next events of the line; on the device's clock they may be unordered."""
+        begin, end = begin_ps.view(np.int64), end_ps.view(np.int64)
+        gaps = self._gaps.find(begin, end)
+        if gaps is None:
+            self.is_out_of_order = True
+            return
+        if self._first_begin < 0 and (end > begin).any():
+            self._first_begin = int(begin[end > begin][0])
+        self._add(*gaps)
+        chosen = self._is_half[meta]
+        if chosen.any():
+            self._events.append((begin[chosen], end[chosen], meta[chosen].astype(np.int64)))
+
+    def end_line(self, first_ps: int, last_ps: int) -> None:
+        """The line has ended; the core's time is from `first_ps` to `last_ps`."""
+        reached = self._gaps.reached
+        begin = np.array([first_ps, reached if reached >= 0 else first_ps])
+        end = np.array([self._first_begin if reached >= 0 else first_ps, last_ps])
+        real = end > begin
+        self._add(begin[real], end[real])
+
+    def _add(self, begin: I64, end: I64) -> None:
+        (short, long) = split_gaps((begin, end), LAUNCH_GAP_PS)
+        self._short += time_up_to(*short, self._edges)
+        if len(long[0]):
+            self._long.append(long)
+
+    def between(self, first: I64, last: I64) -> tuple[F64, F64]:
+        """Launch gaps and idle time of the windows between edges `first` and `last`."""
+        idle = self._idle()
+        at_first, at_last = (np.searchsorted(self._edges, edge) for edge in (first, last))
+        return self._short[at_last] - self._short[at_first], idle[at_last] - idle[at_first]
+
+    def totals(self) -> tuple[float, float]:
+        """Launch gaps and idle time of the whole line."""
+        return float(self._short[-1]), float(self._idle()[-1])
+
+    def _idle(self) -> F64:
+        total = np.zeros(len(self._edges) + 1)
+        for begin, end in self._long:
+            total += time_up_to(begin, end, self._edges)
+        return total
+
+    def transfers(self, program_ids: Mapping[int, int]) -> Occurrences:
+        """The core's pairs of halves."""
+        if not self._events:
+            return no_occurrences()
+        begin, end, meta = (np.concatenate(column) for column in zip(*self._events, strict=True))
+        order = np.lexsort((end, begin))
+        return pair_halves(self.parts, program_ids, begin[order], end[order], meta[order])
+
+
+def time_up_to(begin: I64, end: I64, edges: I64) -> F64:
+    """How much of spans in order that do not overlap lies before each edge, and in all."""
+    total = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.float64)
+    before = np.searchsorted(begin, edges)
+    beyond = np.where(before > 0, np.append(end, 0)[before - 1] - edges, 0)
+    return np.append(total[before] - np.maximum(beyond, 0), total[-1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreShare:
+    """One core's part of the timeline: its sums per op over the capture and per step.
+
+    `op_of_row` and `op_of_step_row` are rows of the op table, `role_of_row` what the op's own time
+    is. `windows` are the steps on the device's clock, `step_of_row` the step of each step row.
+    """
+
+    name: str
+    range_ps: int
+    rows: RowSums
+    op_of_row: I64
+    parts_of_row: Sequence[Part]
+    step_rows: RowSums
+    op_of_step_row: I64
+    parts_of_step_row: Sequence[Part]
+    step_of_row: I64
+    windows: Windows
+    collector: CoreCollector
+    occurrences: Occurrences
+    parts: Sequence[Part]
+    op_of_meta: Callable[[int], int]
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Columns of core times and work, filled row by row of (core, scope)."""
+
+    rows: list[tuple[int, int, Mapping[str, float], Mapping[MemoryLevel | None, float]]] = field(
+        default_factory=list
+    )
+    work: list[tuple[I64, I64, I64, F64, F64, NDArray[np.bool_]]] = field(default_factory=list)
+
+    def add(
+        self,
+        core: int,
+        scope: int,
+        own_ps: F64,
+        parts: Sequence[Part],
+        op: I64,
+        calls: F64,
+        gaps_ps: tuple[float, float],
+        busy_ps: float,
+    ) -> None:
+        """One scope of one core: own time per op, launch gaps and idle time, and busy time.
+
+        Busy time that belongs to no op (events whose metadata name none) is work of unknown cost.
+        """
+        nameless = max(busy_ps - float(own_ps.sum()), 0.0)
+        roles = np.array([*(part.role for part in parts), Role.CONTAINER], np.int64)
+        own_ps, op, calls = np.append(own_ps, nameless), np.append(op, -1), np.append(calls, 0.0)
+        exposed: dict[MemoryLevel | None, float] = {}
+        for link in {part.link for part in parts if part.role is Role.COMMUNICATION}:
+            mine = [part.role is Role.COMMUNICATION and part.link is link for part in parts]
+            exposed[link] = float(own_ps[:-1][np.array(mine, np.bool_)].sum())
+        times = {
+            "infeed_outfeed_ps": float(own_ps[roles == Role.INFEED_OUTFEED].sum()),
+            "host_ps": float(own_ps[roles == Role.HOST_TRANSFER].sum()),
+            "launch_gaps_ps": gaps_ps[0],
+            "idle_ps": gaps_ps[1],
+            "total_ps": float(own_ps.sum()) + sum(gaps_ps),
+        }
+        self.rows.append((core, scope, times, exposed))
+        is_work = ((roles == Role.WORK) | (roles == Role.CONTAINER)) & (own_ps > 0)
+        n = int(is_work.sum())
+        self.work.append(
+            (
+                np.full(n, core),
+                np.full(n, scope),
+                op[is_work],
+                own_ps[is_work],
+                calls[is_work],
+                roles[is_work] == Role.WORK,
+            )
+        )
+
+    def core_times(self) -> CoreTimes:
+        """The rows as columns."""
+        links = {link: None for *_, exposed in self.rows for link in exposed}
+        names = ("infeed_outfeed_ps", "host_ps", "launch_gaps_ps", "idle_ps", "total_ps")
+        return CoreTimes(
+            core=np.array([row[0] for row in self.rows], np.int64),
+            scope=np.array([row[1] for row in self.rows], np.int64),
+            exposed_ps={
+                link: np.array([row[3].get(link, 0.0) for row in self.rows]) for link in links
+            },
+            **{name: np.array([row[2][name] for row in self.rows]) for name in names},
+        )
+
+    def work_times(self) -> WorkTimes:
+        """The work of all scopes."""
+        core, scope, op, time_ps, calls, is_work = (
+            np.concatenate(column) for column in zip(*self.work, strict=True)
+        )
+        return WorkTimes(
+            core=core, scope=scope, op=op, time_ps=time_ps, calls=calls, is_work=is_work
+        )
+
+
+def timeline_of(shares: Sequence[CoreShare], n_steps: int) -> Timeline | None:
+    """The timeline of a host's cores; `None` without any."""
+    if not shares:
+        return None
+    builder = _Builder()
+    for core, share in enumerate(shares):
+        _add_capture(builder, core, share)
+        _add_steps(builder, core, share, n_steps)
+    return Timeline(
+        cores=tuple(share.name for share in shares),
+        steps=n_steps,
+        times=builder.core_times(),
+        work=builder.work_times(),
+        transfers=_transfers(shares),
+    )
+
+
+def _add_capture(builder: _Builder, core: int, share: CoreShare) -> None:
+    own = share.rows.self_time_ps.astype(np.float64)
+    calls = share.rows.occurrences.astype(np.float64)
+    gaps_ps = share.collector.totals()
+    busy_ps = share.range_ps - sum(gaps_ps)
+    parts = share.parts_of_row
+    builder.add(core, WHOLE_CAPTURE, own, parts, share.op_of_row, calls, gaps_ps, busy_ps)
+
+
+def _add_steps(builder: _Builder, core: int, share: CoreShare, n_steps: int) -> None:
+    windows, rows = share.windows, share.step_rows
+    launch, idle = share.collector.between(windows.begin, windows.end)
+    busy = (windows.end - windows.begin) - launch - idle
+    for step in range(n_steps):
+        mine = np.flatnonzero(share.step_of_row == step)
+        builder.add(
+            core,
+            step,
+            rows.self_time_ps[mine].astype(np.float64),
+            [share.parts_of_step_row[k] for k in mine.tolist()],
+            share.op_of_step_row[mine],
+            rows.occurrences[mine].astype(np.float64),
+            (float(launch[step]), float(idle[step])),
+            float(busy[step]),
+        )
+
+
+def _transfers(shares: Sequence[CoreShare]) -> Transfers:
+    """All cores' occurrences, by the ops of their halves."""
+    kinds: dict[tuple[int, int, bool], tuple[int, Part]] = {}
+    occurrences = [_numbered(share, core, kinds) for core, share in enumerate(shares)]
+    parts = [part for _, part in kinds.values()]
+    return Transfers(
+        op=np.array([op for op, _, _ in kinds], np.int64),
+        done=np.array([done for _, done, _ in kinds], np.int64),
+        kind=tuple(part.kind for part in parts),
+        link=tuple(part.link for part in parts),
+        group_size=np.array([part.group_size for part in parts], np.int64),
+        unpaired=np.array([not paired for _, _, paired in kinds], np.bool_),
+        occurrences=joined_rows(TransferOccurrences, occurrences),
+    )
+
+
+def _numbered(
+    share: CoreShare, core: int, kinds: dict[tuple[int, int, bool], tuple[int, Part]]
+) -> TransferOccurrences:
+    """One core's transfers, each with the row of its kind; new kinds get the next rows."""
+
+    def row_of(op: int, done: int, *, paired: bool, part: Part) -> int:
+        return kinds.setdefault((op, done, paired), (len(kinds), part))[0]
+
+    return joined_rows(
+        TransferOccurrences, [_synchronous(share, core, row_of), _pairs_of(share, core, row_of)]
+    )
+
+
+def _synchronous(share: CoreShare, core: int, row_of: RowOf) -> TransferOccurrences:
+    """Transfers of one op each: all occurrences of an op are one row."""
+    at = [
+        k
+        for k, part in enumerate(share.parts_of_row)
+        if part.role in {Role.COMMUNICATION, Role.HOST_TRANSFER} and not part.half
+    ]
+    parts = [share.parts_of_row[k] for k in at]
+    ops = share.op_of_row[at].tolist()
+    count = share.rows.occurrences[at].astype(np.float64)
+    return TransferOccurrences(
+        transfer=np.array(
+            [row_of(op, -1, paired=True, part=part) for op, part in zip(ops, parts, strict=True)],
+            np.int64,
+        ),
+        core=np.full(len(at), core),
+        count=count,
+        wire_bytes=np.array([part.wire_bytes for part in parts], np.float64) * count,
+        payload_bytes=np.array([part.payload_bytes for part in parts], np.float64) * count,
+        interval_ps=share.rows.time_ps[at].astype(np.float64),
+        wait_ps=np.full(len(at), np.nan),
+        exposed_ps=share.rows.self_time_ps[at].astype(np.float64),
+    )
+
+
+def _pairs_of(share: CoreShare, core: int, row_of: RowOf) -> TransferOccurrences:
+    """Asynchronous transfers: each occurrence is a row, for each has its own wait."""
+    seen = share.occurrences
+    width = len(share.parts) + 1
+    keys = ((seen.start_meta + 1) * width + seen.done_meta + 1) * 2 + seen.is_paired
+    unique, at = np.unique(keys, return_inverse=True)
+    number, wire, payload = [], [], []
+    for key in unique.tolist():
+        (start, done), paired = (k - 1 for k in divmod(key // 2, width)), bool(key % 2)
+        part = share.parts[start if start >= 0 else done]
+        op = share.op_of_meta(start if start >= 0 else done)
+        done_op = share.op_of_meta(done) if start >= 0 and done >= 0 else -1
+        number.append(row_of(op, done_op, paired=paired, part=part))
+        wire.append(part.wire_bytes if paired else np.nan)
+        payload.append(part.payload_bytes)
+    return TransferOccurrences(
+        transfer=np.array(number, np.int64)[at],
+        core=np.full(len(seen), core),
+        count=np.ones(len(seen)),
+        wire_bytes=np.array(wire, np.float64)[at],
+        payload_bytes=np.array(payload, np.float64)[at],
+        interval_ps=seen.interval_ps,
+        wait_ps=seen.wait_ps,
+        exposed_ps=seen.exposed_ps,
+    )

@@ -1,0 +1,238 @@
+"""What the ops of a TPU core do with its time, and their transfers.
+
+Every op has one role. The start and the done op of an asynchronous transfer are paired by the
+start's name, which the done op has as its first operand, first in, first out, on one core.
+"""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.shared.wire_bytes import wire_bytes
+from roofline.importers.xspace.hlo.text import Instruction, host_direction, parse_instruction
+from roofline.importers.xspace.op_kinds import OpKind
+from roofline.model.categories import is_infeed_outfeed
+from roofline.model.memory import MemoryLevel
+
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+NAN = float("nan")
+
+
+class Role(IntEnum):
+    """What an op's own time is."""
+
+    WORK = 0
+    CONTAINER = 1
+    INFEED_OUTFEED = 2
+    COMMUNICATION = 3
+    HOST_TRANSFER = 4
+
+
+_CONTAINERS = frozenset({"call", "conditional", "while"})
+_COLLECTIVES = {
+    "all-reduce-scatter": "reduce-scatter",
+    "all-reduce": "all-reduce",
+    "all-gather": "all-gather",
+    "reduce-scatter": "reduce-scatter",
+    "ragged-all-to-all": "all-to-all",
+    "all-to-all": "all-to-all",
+    "collective-permute": "collective-permute",
+    "collective-broadcast": "broadcast",
+    "send": "send",
+    "recv": "recv",
+}
+_HALF = re.compile(r"-(start|done|update)\Z")
+_COPIES = re.compile(r"(?:copy|slice|dynamic-slice|dynamic-update-slice|async)-(?:start|done)\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One op's part in transfers: its role, what it moves, and which half of a pair it is.
+
+    `half` is "start", "done", or "" for a synchronous op; `start` names the start op of a done op.
+    """
+
+    role: Role
+    kind: str = ""
+    link: MemoryLevel | None = None
+    half: str = ""
+    start: str = ""
+    payload_bytes: float = NAN
+    group_size: int = 0
+
+    @property
+    def wire_bytes(self) -> float:
+        """Bytes on the wire of one occurrence; NaN where size or group is not known."""
+        found = wire_bytes(self.kind, self.payload_bytes, self.group_size)
+        return NAN if found is None else found
+
+
+_WORK = Part(role=Role.WORK)
+
+
+def parts_of(kinds: Iterable[OpKind | None]) -> tuple[Part, ...]:
+    """The part of each op of a core; of what is not an op, work."""
+    return tuple(_WORK if kind is None else _part(kind) for kind in kinds)
+
+
+def _part(kind: OpKind) -> Part:
+    category = kind.category.lower()
+    if is_infeed_outfeed(category):
+        return Part(role=Role.INFEED_OUTFEED)
+    if category in _CONTAINERS:
+        return Part(role=Role.CONTAINER)
+    if category in {"host send", "host recv"}:
+        return Part(role=Role.HOST_TRANSFER, kind="out" if category.endswith("send") else "in",
+                    link=MemoryLevel.HOST)  # fmt: skip
+    base = _HALF.sub("", category.removesuffix(" fusion").removesuffix("-fusion"))
+    if base in _COLLECTIVES:
+        return _collective(kind, _COLLECTIVES[base])
+    return _copy(kind) if _COPIES.search(category) else _WORK
+
+
+def _collective(kind: OpKind, name: str) -> Part:
+    text = parse_instruction(kind.long_name)
+    half = _HALF.search(kind.category.lower())
+    host = text is not None and text.is_host_transfer
+    return Part(
+        role=Role.HOST_TRANSFER if host else Role.COMMUNICATION,
+        kind=({"send": "out", "recv": "in"}[name] if host else name),
+        link=MemoryLevel.HOST if host else MemoryLevel.ICI,
+        half=half[1] if half else "",
+        start=_start_name(kind, text),
+        payload_bytes=_payload(name, text),
+        group_size=text.group_size if text is not None else 0,
+    )
+
+
+def _payload(kind: str, text: Instruction | None) -> float:
+    """Operands, or the result of an all-gather; unknown without shapes and for a done op."""
+    if text is None or text.opcode.endswith(("-done", "fusion")):
+        return NAN
+    if kind != "all-gather":
+        return float(sum(shape.size_bytes for shape in text.operands)) or NAN
+    # The start of an all-gather returns (operands, results).
+    results = text.results[len(text.operands) :] if len(text.results) > 1 else text.results
+    return float(sum(shape.size_bytes for shape in results or text.results)) or NAN
+
+
+def _copy(kind: OpKind) -> Part:
+    """A copy to or from the host; a copy on the chip is work of its memory."""
+    text = parse_instruction(kind.long_name)
+    direction = host_direction(text) if text is not None else None
+    half = _HALF.search(kind.category.lower())
+    if text is None or half is None:
+        return _WORK
+    if half[1] == "done":
+        return _done_of_copy(kind, text)
+    if direction is None:
+        return _WORK
+    return Part(
+        role=Role.HOST_TRANSFER,
+        kind=direction,
+        link=MemoryLevel.HOST,
+        half="start",
+        payload_bytes=float(text.results[0].size_bytes),
+        start=kind.name,
+    )
+
+
+def _done_of_copy(kind: OpKind, text: Instruction) -> Part:
+    """Its operand is the start's result: destination, source, context."""
+    spaces = [shape.space for shape in text.operands]
+    if len(spaces) < 2 or (spaces[0] == 5) == (spaces[1] == 5):
+        return _WORK
+    return Part(
+        role=Role.HOST_TRANSFER,
+        kind="out" if spaces[0] == 5 else "in",
+        link=MemoryLevel.HOST,
+        half="done",
+        start=_start_name(kind, text),
+    )
+
+
+def _start_name(kind: OpKind, text: Instruction | None) -> str:
+    """The start op's name: the first operand of a done op; without HLO text, by its number."""
+    if text is not None and text.opcode.endswith(("-done", "-update")) and text.operand_names:
+        return text.operand_names[0]
+    return kind.name.replace("-done", "-start").replace("-update", "-start")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrences:
+    """Transfers of one core, as columns: event metadata of the halves (-1: none), times in ps.
+
+    `is_paired` is false for a half whose other half is not in the capture.
+    """
+
+    start_meta: I64
+    done_meta: I64
+    interval_ps: F64
+    wait_ps: F64
+    exposed_ps: F64
+    is_paired: Bools
+
+    def __len__(self) -> int:
+        return len(self.start_meta)
+
+
+def pair_halves(
+    parts: Sequence[Part], program_ids: Mapping[int, int], begin_ps: I64, end_ps: I64, metas: I64
+) -> Occurrences:
+    """Transfers among events in time order: synchronous ones, pairs, and halves without another."""
+    is_half = np.array([part.half in {"start", "done"} for part in parts], np.bool_)[metas]
+    is_update = np.array([part.half == "update" for part in parts], np.bool_)[metas]
+    halves = zip(
+        begin_ps[is_half].tolist(), end_ps[is_half].tolist(), metas[is_half].tolist(), strict=True
+    )
+    pairs = _pairs(parts, program_ids, halves)
+    whole = ~is_half & ~is_update
+    lasted = (end_ps - begin_ps)[whole].astype(np.float64)
+    none, nothing = np.full(len(lasted), -1), np.full(len(lasted), np.nan)
+    start, done, interval, wait, exposed, paired = (
+        np.array(column) for column in (zip(*pairs, strict=True) if pairs else [[]] * 6)
+    )
+    return Occurrences(
+        start_meta=np.concatenate([metas[whole], start.astype(np.int64)]),
+        done_meta=np.concatenate([none, done.astype(np.int64)]),
+        interval_ps=np.concatenate([lasted, interval]),
+        wait_ps=np.concatenate([nothing, wait]),
+        exposed_ps=np.concatenate([lasted, exposed]),
+        is_paired=np.concatenate([np.ones(len(lasted), np.bool_), paired.astype(np.bool_)]),
+    )
+
+
+_Row = tuple[int, int, float, float, float, bool]
+
+
+def _pairs(
+    parts: Sequence[Part], program_ids: Mapping[int, int], halves: Iterable[tuple[int, int, int]]
+) -> list[_Row]:
+    """First in, first out: a done op takes the oldest start op of its name and program."""
+    waiting: dict[tuple[int, str], deque[tuple[int, int, int]]] = defaultdict(deque)
+    found: list[_Row] = []
+    for begin, end, meta in halves:
+        part, lasted = parts[meta], float(end - begin)
+        open_starts = waiting[program_ids[meta], part.start]
+        if part.half == "start":
+            open_starts.append((begin, end, meta))
+        elif open_starts:
+            first, issued, start = open_starts.popleft()
+            found.append((start, meta, float(end - first), lasted, lasted + issued - first, True))
+        else:  # it began before the capture
+            found.append((-1, meta, lasted, lasted, lasted, False))
+    left = [half for starts in waiting.values() for half in starts]
+    return found + [(m, -1, float(e - b), NAN, float(e - b), False) for b, e, m in left]
+
+
+def no_occurrences() -> Occurrences:
+    """The transfers of a core that has none."""
+    none = np.zeros(0, np.int64)
+    return pair_halves((), {}, none, none, none)

@@ -1,0 +1,155 @@
+"""Budgets and transfers of real and generated captures, held against a separate implementation."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from roofline.analysis.time_records import TransferRecord
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Profile
+from roofline.model.timeline import WHOLE_CAPTURE, Timeline
+from roofline.pipeline import analyse_files
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+EXPECTED = SHARED / "model" / "budget_expected"
+pytestmark = pytest.mark.skipif(not EXPECTED.is_dir(), reason="needs the shared folder")
+
+TPU = sorted(
+    path.stem
+    for path in EXPECTED.glob("*.json")
+    if json.loads(path.read_text("utf-8"))["format"] == "xspace-tpu"
+)
+
+
+def expected_of(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((EXPECTED / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+def file_of(name: str) -> Path:
+    """The capture that an expected file is about."""
+    folder, _, rest = name.partition("__")
+    if folder == "cases":
+        case, host = (rest[:-7], rest[-6:]) if rest[-7:-1] == "_host_" else (rest, "host_0")
+        return SHARED / folder / case / f"{host}.xplane.pb"
+    if folder == "profiles":
+        return SHARED / folder / rest / "host_0.xplane.pb"
+    (found,) = (SHARED / "samples").rglob(expected_of(name)["file"])
+    return found
+
+
+@cache
+def profile_of(name: str) -> Profile:
+    return import_profile([SourceFile(file_of(name))])
+
+
+def timeline_of(name: str) -> Timeline:
+    timeline = profile_of(name).timeline
+    assert timeline is not None
+    return timeline
+
+
+def parts_of(timeline: Timeline, core: int, scopes: list[int]) -> dict[str, float]:
+    """Mean over `scopes` of one core's times in us, all work as one part."""
+    times, work = timeline.times, timeline.work
+    rows = (times.core == core) & np.isin(times.scope, scopes)
+    mine = (work.core == core) & np.isin(work.scope, scopes)
+    columns = {
+        "exposed_transfer.host": times.host_ps,
+        "infeed_outfeed": times.infeed_outfeed_ps,
+        "launch_gaps": times.launch_gaps_ps,
+        "idle": times.idle_ps,
+        **{f"exposed.{link or 'unknown'}": column for link, column in times.exposed_ps.items()},
+    }
+    parts = {name: float(column[rows].sum()) for name, column in columns.items()}
+    parts["work"] = float(work.time_ps[mine].sum())
+    parts["total"] = float(times.total_ps[rows].sum())
+    return {name: value / len(scopes) / 1e6 for name, value in parts.items() if value}
+
+
+def wanted_parts(unit: dict[str, Any]) -> dict[str, float]:
+    """The expected parts of a core or a step, all work as one part."""
+    wanted: dict[str, float] = {"total": unit["total_us"]}
+    for part in unit["parts"]:
+        name = part["id"]
+        if name.startswith(("at_roof", "below_roof")) or name == "unknown":
+            name = "work"
+        wanted[name] = wanted.get(name, 0.0) + part["time_us"]
+    return {name: value for name, value in wanted.items() if value}
+
+
+@pytest.mark.parametrize("name", TPU)
+def test_time_of_every_core_divides_as_expected(name: str):
+    timeline = timeline_of(name)
+    cores = expected_of(name)["cores"]
+    assert list(timeline.cores) == [core["core"] for core in cores]
+    for number, core in enumerate(cores):
+        found = parts_of(timeline, number, [WHOLE_CAPTURE])
+        assert found == pytest.approx(wanted_parts(core), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", TPU)
+def test_mean_step_divides_as_expected(name: str):
+    timeline = timeline_of(name)
+    for number, core in enumerate(expected_of(name)["cores"]):
+        step = core.get("step")
+        assert timeline.steps == (step["steps"] if step else 0)
+        if step:
+            found = parts_of(timeline, number, list(range(timeline.steps)))
+            assert found == pytest.approx(wanted_parts(step), rel=1e-6, abs=1e-6)
+
+
+def sum_of(values: list[float | None]) -> float | None:
+    return None if None in values else sum(value for value in values if value is not None)
+
+
+@pytest.mark.parametrize("name", TPU)
+def test_transfers_are_as_expected(name: str):
+    """Expected rows are by name; ops of one name in two programs are two rows of ours."""
+    wanted = expected_of(name)["transfers"]
+    analysis = analyse_files([file_of(name)])
+    names = [*analysis.profile.ops.name, None]
+    rows: dict[str | None, list[TransferRecord]] = {}
+    for row in analysis.transfers.rows:
+        rows.setdefault(names[row.op], []).append(row)
+    assert set(rows) == {transfer["op"] for transfer in wanted}
+    for transfer in wanted:
+        mine = rows[transfer["op"]]
+        moved = sum_of([row.bytes for row in mine])
+        assert {names[row.done] for row in mine} == {transfer["done"]}
+        assert {row.kind for row in mine} == {transfer["kind"]}
+        assert {str(row.link) for row in mine} == {transfer["link"]}
+        assert {row.group_size for row in mine} == {transfer["group_size"]}
+        assert sum(row.occurrences for row in mine) == transfer["occurrences"]
+        assert moved == (transfer["bytes"] and pytest.approx(transfer["bytes"], rel=1e-6))
+        times = (sum(row.time_us for row in mine), sum(row.exposed_us for row in mine))
+        assert times == pytest.approx((transfer["time_us"], transfer["exposed_us"]), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", TPU)
+def test_parts_add_up_to_the_whole(name: str):
+    budgets = analyse_files([file_of(name)]).budgets
+    assert budgets is not None
+    for budget in (budgets.capture, budgets.step):
+        if budget is not None:
+            total = sum(part.time_us for part in budget.parts)
+            assert total == pytest.approx(budget.total_us, rel=1e-9)
+
+
+def test_hosts_of_one_program_keep_their_cores():
+    hosts = [file_of(f"cases__s06_v5e_three_hosts_host_{k}") for k in range(3)]
+    timeline = import_profile([SourceFile(host) for host in hosts]).timeline
+    assert timeline is not None
+    alone = [timeline_of(f"cases__s06_v5e_three_hosts_host_{k}") for k in range(3)]
+    assert len(timeline.cores) == sum(len(one.cores) for one in alone) == 6
+    assert timeline.times.total_ps.sum() == pytest.approx(
+        sum(one.times.total_ps.sum() for one in alone)
+    )
+    moved = sum(float(np.nansum(one.transfers.occurrences.exposed_ps)) for one in alone)
+    assert timeline.transfers.occurrences.exposed_ps.sum() == pytest.approx(moved)
+    assert len(timeline.transfers) == len(alone[0].transfers)
