@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -82,7 +83,26 @@ def with_own_peaks(profile):
     return replace(profile, ops=replace(profile.ops, level_capacity_bytes=capacity))
 
 
+WITHOUT_TIMES = """\
+name,flops,bytes,time_s,gflops,ai,precision
+measured,1e12,1e10,1,,,bf16
+planned,4e12,1e10,,,,bf16
+light,4e9,1e10,,,,fp32
+tiny,4,2,,,,fp32
+stated,,,,500,10,bf16
+half,4e9,,,,,fp32
+"""
+
+
+def without_times():
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "kernels.csv"
+        path.write_text(WITHOUT_TIMES, "utf-8")
+        return import_profile([SourceFile(path)])
+
+
 PROFILES = {
+    "untimed": without_times,
     "tpu": lambda: sample("v6e-training.xplane.pb"),
     "cmem": lambda: sample("v4-training-cmem.xplane.pb"),
     "hosts": lambda: sample("v5e-three-hosts"),
@@ -145,7 +165,7 @@ def assert_equal(mine, theirs):
     bound = [[one["id"] for one in data["bounds"]] for data in (mine, theirs)]
     for row, name in enumerate(python["name"]):
         assert bound[0][ours["bound_by"][row]] == bound[1][python["bound_by"][row]], name
-        for column in CHANGED:
+        for column in (*CHANGED, "flop_rate_gflops", "memory_bandwidth_gibs"):
             assert is_close(ours[column][row], python[column][row]), (name, column)
         self_us = python["self_time_per_core_us"][row] or 0.0
         saving = (ours["saving_per_core_us"][row], python["saving_per_core_us"][row])

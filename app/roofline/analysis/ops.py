@@ -18,8 +18,8 @@ def op_records(context: Context) -> OpRecords:
     table = context.profile.ops
     work = joined([table.numbers().split(context.levels, context.units), _idle(context)])
     rows = prediction.untimed(work)
-    whole = prediction.in_one_second(work, rows.is_predicted)
-    measures = prediction.at_best(measure(whole, context), work, rows.is_predicted)
+    in_one_second = measure(prediction.in_one_second(work, rows.is_predicted), context)
+    measures = prediction.at_best(in_one_second, work, rows.is_predicted)
     self_per_core = measures.self_time_us / max(context.device.core_count, 1)
     return OpRecords(
         name=(*table.name, IDLE_CATEGORY),
@@ -31,6 +31,7 @@ def op_records(context: Context) -> OpRecords:
         saving_per_core_us=_saving(self_per_core, measures.roofline_efficiency_ratio),
         measures=measures,
         timing=rows.timing,
+        in_one_second=in_one_second,
     )
 
 

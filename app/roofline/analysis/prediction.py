@@ -61,6 +61,9 @@ def at_best(measures: Measures, work: OpColumns, rows: Bools) -> Measures:
     }
     for name in _RATES:
         changed[name] = getattr(measures, name) * factor
+    changed["attainable_gflops"] = np.where(
+        rows, changed["flop_rate_gflops"], measures.attainable_gflops
+    )
     for name in _RATES_BY_KEY:
         changed[name] = {key: rate * factor for key, rate in getattr(measures, name).items()}
     return replace(measures, **changed)

@@ -162,7 +162,8 @@ class OpRecords:
     """All ops, one row each, in the profile's order; the last row is IDLE.
 
     `saving_per_core_us` is the self time an op would save at its roof. Times of ops that are not
-    `Timing.MEASURED` are unknown, and so is the share of the roof of those that are predicted.
+    `Timing.MEASURED` are unknown, and so is the share of the roof of those that are predicted:
+    `in_one_second` has their rates as if each took one second, from which other peaks follow.
     """
 
     name: tuple[str, ...]
@@ -174,6 +175,7 @@ class OpRecords:
     saving_per_core_us: Floats
     measures: Measures
     timing: tuple[Timing, ...]
+    in_one_second: Measures
 
     def __len__(self) -> int:
         return len(self.name)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from roofline.analysis.records import I64, Measures, RooflineAnalysis
+from roofline.analysis.records import I64, Measures, RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.columns import LEVEL_USE, UNIT_USE
@@ -44,6 +44,24 @@ def op_values(
         **{name: numbers(column[listed]) for name, column in measured.items()},
         **{name: numbers(column[listed]) for name, column in own_peaks.items()},
     }
+
+
+def predictions(
+    analysis: RooflineAnalysis, listed: I64, levels: Sequence[MemoryLevel]
+) -> dict[str, Any]:
+    """The ops without a time by their index, and their rates if each took one second.
+
+    The browser works out from these what other peaks allow at best.
+    """
+    ops = analysis.ops
+    at = [k for k, op in enumerate(listed.tolist()) if ops.timing[op] is Timing.PREDICTED]
+    rates = shown_measures(analysis, ops.in_one_second, levels)
+    columns = {
+        name: numbers(column[listed[at]])
+        for name, column in rates.items()
+        if name.endswith(("_gflops", "_gops", "_gibs")) and name != "attainable_gflops"
+    }
+    return {"predictions": {"op": at, "columns": columns}} if at else {}
 
 
 def _identity(analysis: RooflineAnalysis, rows: list[int], categories: Sequence[str]) -> Values:

@@ -60,7 +60,9 @@ export function placePoints(dots, scale, symbolOf, mode, pin) {
     const pinned = pin && edge !== null;
     const x = pinned ? inside(dot.x, scale.xRange) : dot.x;
     const y = pinned ? inside(dot.y, scale.yRange) : dot.y;
-    const size = pinned ? EDGE_SIZE : markerSize(dot.row.share, symbolOf(dot.row), mode);
+    // An op without a time has no share that an area could show.
+    const area = (dot.row.timing ?? "measured") === "measured" ? mode : "equal";
+    const size = pinned ? EDGE_SIZE : markerSize(dot.row.share, symbolOf(dot.row), area);
     points.push({
       row: dot.row,
       x,

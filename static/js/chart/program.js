@@ -39,7 +39,9 @@ export function createProgramChart({ Plotly, model, store, paint, onHover, onCli
     empty.textContent =
       points.length === 0
         ? "The profile has no program totals."
-        : "No FLOPs or no bytes were counted for the program, so it has no place on a roofline.";
+        : points[0].total_time_us === null
+          ? "No time was measured, so the program has no total."
+          : "No FLOPs or no bytes were counted for the program, so it has no place on a roofline.";
     const figure = programFigure(geometry, paint);
     await Plotly.react(chart, figure.data, figure.layout, CONFIG);
     markSelection();

@@ -3,7 +3,7 @@
 
 import { deviceFields, levelIds, mainLevel, unitIds } from "./peaks.js";
 
-/** @import { Measure, MeasureId, OpColumns, Page, PageView, ProgramPoint, Roofs } from "../types/page-data.js" */
+/** @import { Measure, MeasureId, OpColumns, Page, PageView, Predictions, ProgramPoint, Roofs, Value } from "../types/page-data.js" */
 
 const NOTHING = 1e-10; // a smaller divisor is none, as in the analysis
 const ROUNDING = 2e-5; // rates have six digits: a smaller rest of their sum is rounding
@@ -242,6 +242,59 @@ function measureOps(columns, count, ceilings) {
 }
 
 /**
+ * Ops without a time, at the best rates that the ceilings allow: the work of one takes as many seconds as the share
+ * of the roof that it would reach in one second. The rules are those of `app/roofline/analysis/prediction.py`.
+ * @param {OpColumns} columns under these ceilings
+ * @param {Predictions} predictions
+ * @param {Ceilings} ceilings
+ * @returns {OpColumns}
+ */
+function withPredictions(columns, predictions, ceilings) {
+  const changed = { ...columns };
+  /** @param {string} id @param {number} op @param {Measure} value */
+  const put = (id, op, value) => {
+    if (changed[id] === columns[id]) changed[id] = [...(columns[id] ?? [])];
+    /** @type {Value[]} */ (changed[id])[op] = value;
+  };
+  for (const [at, op] of predictions.op.entries()) {
+    const found = atBest(columns, predictions, at, ceilings);
+    for (const [id, value] of Object.entries(found)) put(id, op, value);
+  }
+  return changed;
+}
+
+/**
+ * The columns of one prediction that follow from peaks.
+ * @param {OpColumns} columns
+ * @param {Predictions} predictions
+ * @param {number} at place of the op in these
+ * @param {Ceilings} ceilings
+ * @returns {Record<string, Measure>}
+ */
+function atBest(columns, { op, columns: inOneSecond }, at, ceilings) {
+  /** @type {Get} */
+  const get = (id) => (inOneSecond[id] ?? columns[id])?.[id in inOneSecond ? at : op[at]] ?? NaN;
+  const found = measure(get, ceilings);
+  const isWhole = !Number.isNaN(get("flop_rate_gflops") + get("memory_bandwidth_gibs"));
+  const seconds = (isWhole && found.roofline_efficiency_ratio) || NaN;
+  /** @param {Measure | undefined} rate */
+  const faster = (rate) => known((rate ?? NaN) / seconds);
+  const isPlaced = !Number.isNaN(seconds);
+  const rates = Object.entries(inOneSecond).map(([id, rate]) => [id, faster(rate[at])]);
+  return {
+    ...Object.fromEntries(rates),
+    ...unitOnly(ceilings, found.compute_unit),
+    attainable_gflops: faster(get("flop_rate_gflops")),
+    compute_efficiency_ratio: faster(found.compute_efficiency_ratio),
+    memory_utilisation_ratio: faster(found.memory_utilisation_ratio),
+    bound_by: isPlaced ? found.bound_by : 0,
+    bottleneck_intensity: isPlaced ? found.bottleneck_intensity : null,
+    roofline_efficiency_ratio: null,
+    saving_per_core_us: null,
+  };
+}
+
+/**
  * @param {PageView} view
  * @param {OpColumns} columns
  * @param {Ceilings} ceilings
@@ -269,7 +322,9 @@ function viewOf(view, columns, ceilings) {
  */
 export function withRoofs(page, roofs) {
   const ceilings = ceilingsOf(page, roofs);
-  const columns = measureOps(page.ops.columns, page.ops.count, ceilings);
+  const measured = measureOps(page.ops.columns, page.ops.count, ceilings);
+  const { predictions } = page.ops;
+  const columns = predictions ? withPredictions(measured, predictions, ceilings) : measured;
   const noPeak = ceilings.none ? "no peak" : "no cost";
   const ridges = roofs.memory.map((roof) => ({
     ...roof,

@@ -3,7 +3,7 @@
 
 import { columnScale, DASH } from "../text/format.js";
 import { rateWord } from "../text/provenance.js";
-import { COST_WORDS, isOver } from "../text/words.js";
+import { AT_BEST, COST_WORDS, isOver } from "../text/words.js";
 
 /**
  * @typedef {import("../state/model.js").Column} Column
@@ -170,7 +170,8 @@ function barPainter(column, scale, { read, barToken, largestShare, model }) {
     const value = read(row);
     const filled = value === null ? 0 : isShare ? value / (largestShare || 1) : value;
     const over = !isShare && isOver(value);
-    paintText(cell, scale.text(value), value === null ? "" : over ? "bar over" : "bar");
+    const text = !isShare && row.timing === "predicted" ? AT_BEST : scale.text(value);
+    paintText(cell, text, value === null ? "" : over ? "bar over" : "bar");
     setVariable(cell, "--v", String(Math.min(100, Math.round(filled * 1000) / 10)));
     setVariable(
       cell,

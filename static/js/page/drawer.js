@@ -3,6 +3,7 @@
 import { boundBadge, categoryBadge, entry, html, part } from "../ui/dom.js";
 import { bandwidth, count, duration, flopRate, percent } from "../text/format.js";
 import { joined, memoryTable, opFacts, peakName } from "./hover-card.js";
+import { AT_BEST } from "../text/words.js";
 import { launchContent } from "./launches.js";
 import { miniRoofline } from "../chart/mini-roofline.js";
 import { logPlace } from "../chart/points.js";
@@ -155,7 +156,10 @@ function content(model, view, row, hidden) {
         percent(get("compute_efficiency_ratio")),
       ],
       ["Attainable here", flopRate(get("attainable_gflops"))],
-      ["Share of roof", percent(get("roofline_efficiency_ratio"))],
+      [
+        "Share of roof",
+        row.timing === "predicted" ? AT_BEST : percent(get("roofline_efficiency_ratio")),
+      ],
     ),
     html("h3", {}, "Memory"),
     memoryTable(model, get),

@@ -13,7 +13,7 @@ import {
 } from "../text/format.js";
 import { rateWord } from "../text/provenance.js";
 import { computeRoof } from "../chart/roofs.js";
-import { placeSentence, programName } from "../text/words.js";
+import { AT_BEST, placeSentence, programName } from "../text/words.js";
 
 const DISTANCE = 16; // from the pointer
 const MARGIN = 8; // from the window's edge
@@ -37,6 +37,7 @@ export function opFacts(model, view, row) {
       computeEfficiency: get("compute_efficiency_ratio"),
       savingUs: get("saving_per_core_us"),
       savingShare: get("saving_share_ratio"),
+      timing: row.timing,
     }),
   };
 }
@@ -174,7 +175,7 @@ export function createHoverCard(model) {
           ...entry(
             rateLabel,
             joined(
-              flopRate(get("flop_rate_gflops")),
+              `${flopRate(get("flop_rate_gflops"))}${row.timing === "predicted" ? ` ${AT_BEST}` : ""}`,
               `${percent(get("compute_efficiency_ratio"))} of ${peakName(model, get("compute_unit"))}`,
             ),
           ),

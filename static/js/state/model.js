@@ -11,6 +11,7 @@ import { levelIds } from "../metrics/peaks.js";
  * @property {number} category index into `categories`
  * @property {number} bound index into `bounds`
  * @property {"known" | "no_flops" | "unknown" | "idle"} cost
+ * @property {"measured" | "rate" | "predicted"} timing how its rates were obtained
  * @property {number} share of the view's time
  * @property {number} covered share of the busy time made by longer ops
  *
@@ -118,6 +119,7 @@ function createRow(shared, own, op, position) {
     category: shared.category[op],
     bound: shared.bound_by[op],
     cost: shared.cost[op],
+    timing: shared.timing?.[op] ?? "measured",
     share: own.self_share_ratio[position] ?? 0,
     covered: 0,
   };

@@ -2,7 +2,7 @@
 
 import { duration, percent } from "./format.js";
 
-/** @import { Bound, Cost, Measure, ProgramPoint } from "../types/page-data.js" */
+/** @import { Bound, Cost, Measure, ProgramPoint, Timing } from "../types/page-data.js" */
 
 /** What an op is called in the table when it has no place on the chart. */
 export const COST_WORDS = {
@@ -11,6 +11,9 @@ export const COST_WORDS = {
   unknown: "unknown cost",
   idle: "idle",
 };
+
+/** What stands in the place of a share of the roof where an op has none because it is a prediction. */
+export const AT_BEST = "at best";
 
 /** Above this, a ratio over 1 is more than rounding. */
 const OVER = 1.0005;
@@ -28,6 +31,7 @@ export const isOver = (ratio) => ratio !== null && ratio > OVER;
  * @property {Measure} computeEfficiency share of the compute peak
  * @property {Measure} savingUs
  * @property {Measure} savingShare
+ * @property {Timing} [timing] how its rates were obtained; measured if not given
  */
 
 /**
@@ -38,6 +42,7 @@ export function placeSentence(op) {
   if (op.cost === "idle") return "Nothing ran: the device waited.";
   if (op.cost === "unknown")
     return "Unknown cost: neither FLOPs nor bytes were counted, so it has no place on a roofline.";
+  if (op.timing === "predicted") return predictionSentence(op);
   if (op.efficiency === null)
     return "No peak is known for what it uses, so its distance to a roof cannot be told.";
   if (isOver(op.efficiency)) return overSentence(op);
@@ -49,6 +54,12 @@ export function placeSentence(op) {
       : ` At the roof it would save ${duration(op.savingUs)} per ${op.coreWord}${shareText(op.savingShare)}.`;
   return `${start}${percent(op.efficiency)} of ${roof}.${saving}`;
 }
+
+/** @param {PlacedOp} op */
+const predictionSentence = ({ bound }) =>
+  bound.kind === "none"
+    ? "Its time was not measured, and no roof is known that says what it could reach."
+    : `Its time was not measured: at best it reaches the ${bound.label} roof, as shown.`;
 
 /** @param {Measure} share */
 const shareText = (share) => (share === null ? "" : ` (${percent(share)} of the time)`);

@@ -105,6 +105,15 @@ export interface Category {
   symbol: string;
 }
 
+/** How the rates of an op were obtained; only listed where some op has no time. */
+export type Timing = "measured" | "rate" | "predicted";
+
+/** Ops without a time, by index, and their rates if each took one second. */
+export interface Predictions {
+  op: number[];
+  columns: Record<string, Measure[]>;
+}
+
 export type Cost = "known" | "no_flops" | "unknown" | "idle";
 
 /** One array per column, an entry per op. */
@@ -115,6 +124,7 @@ export interface OpColumns {
   /** Index into `bounds`. */
   bound_by: number[];
   cost: Cost[];
+  timing?: Timing[];
   program_id?: (string | null)[];
   program?: string[];
   source?: string[];
@@ -274,7 +284,7 @@ interface PageOf<View> {
   columns: Column[];
   program_columns: Column[];
   categories: Category[];
-  ops: { count: number; columns: OpColumns };
+  ops: { count: number; columns: OpColumns; predictions?: Predictions };
   views: { in: View; out: View };
   diagnostics: Diagnostic[];
 }

@@ -37,6 +37,17 @@ test("idle, unknown and peakless ops say so", () => {
   assert.match(say({ cost: "no_flops" }), /^Does no FLOPs\. 6\.1 %/);
 });
 
+test("a prediction is no share of a roof", () => {
+  assert.match(say({ timing: "predicted", efficiency: null }), /at best it reaches the HBM roof/);
+  const without = {
+    timing: "predicted",
+    efficiency: null,
+    bound: { label: "no peak", kind: "none" },
+  };
+  assert.match(say(without), /no roof is known/);
+  assert.match(say({ timing: "rate", savingUs: null }), /^6\.1 % of the HBM roof\.$/);
+});
+
 test("names and counts", () => {
   assert.equal(programName({ scope: "step", label: "4" }), "Step 4");
   assert.equal(programName({ scope: "total_hw", label: "Total (HW)" }), "Total (HW)");
