@@ -76,7 +76,7 @@ TIMES = st.floats(0, 1e6)
 
 
 @given(TIMES, TIMES, TIMES, TIMES)
-def test_parts_add_up_to_the_total(near: float, blind: float, idle: float, ici: float):
+def test_parts_add_up_to_the_total(near: float, blind: float, idle: float, ici: float) -> None:
     budgets = analysis_of(timeline((near, blind), idle, ici)).budgets
     assert budgets is not None
     total = sum(part.time_us for part in budgets.capture.parts)
@@ -84,7 +84,7 @@ def test_parts_add_up_to_the_total(near: float, blind: float, idle: float, ici: 
     assert 0 <= budgets.capture.floor_us <= budgets.capture.total_us * (1 + 1e-12)
 
 
-def test_work_is_divided_at_its_roof():
+def test_work_is_divided_at_its_roof() -> None:
     analysis = analysis_of(timeline((100, 50), 10, 5))
     assert analysis.budgets is not None
     parts = {part.id: part.time_us for part in analysis.budgets.capture.parts}
@@ -126,7 +126,7 @@ def copies(wire_bytes: float, interval_us: float, wait_us: float) -> Transfers:
 )
 def test_rate_is_of_the_wait_where_the_end_was_observed(
     wait_us: float, gbs: float, is_lower_bound: bool
-):
+) -> None:
     line = replace(timeline((100, 50), 10), transfers=copies(1e6, 80, wait_us))
     (row,) = analysis_of(line).transfers.rows
     assert row.achieved_gbs == pytest.approx(gbs)
@@ -134,7 +134,7 @@ def test_rate_is_of_the_wait_where_the_end_was_observed(
     assert row.saving_us == pytest.approx(max(0, wait_us - 10))
 
 
-def test_comparison_mode_has_no_budget():
+def test_comparison_mode_has_no_budget() -> None:
     profile = profile_from_table(OPS, timeline=timeline((100, 50), 10))
     analysis = analyse(profile, resolve(profile.device), AnalysisOptions(xprof_compat=True))
     assert analysis.budgets is None

@@ -4,13 +4,14 @@ import csv
 import io
 import json
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices import resolve
 from roofline.exports.records import analysis_to_json, op_records, ops_to_csv
 from roofline.model.memory import MemoryLevel
@@ -74,18 +75,21 @@ OP_KEYS = MEASURED | {
 }
 
 
-def exported(analysis, *, infeed=True):
+def exported(analysis: RooflineAnalysis, *, infeed: bool = True) -> dict[str, Any]:
     """The document, read with a reader that takes no NaN."""
     data = analysis_to_json(analysis, include_infeed_outfeed=infeed)
-    return json.loads(data, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+    result: dict[str, Any] = json.loads(
+        data, parse_constant=lambda name: pytest.fail(f"{name} in JSON")
+    )
+    return result
 
 
-def read_csv(analysis, *, infeed=True):
+def read_csv(analysis: RooflineAnalysis, *, infeed: bool = True) -> list[list[str]]:
     text = ops_to_csv(analysis, include_infeed_outfeed=infeed).decode("utf-8")
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
-def with_names(*names):
+def with_names(*names: str) -> RooflineAnalysis:
     """One op per name, one microsecond each; analysed."""
     rows = "\n".join(f"op{k}|1|1|1" for k in range(len(names)))
     profile = renamed(profile_from_table(f"op|self_us|flop|hbm_bytes\n{rows}"), *names)
@@ -95,7 +99,7 @@ def with_names(*names):
 # -------------------------------------------------------------------------------------------- JSON
 
 
-def test_document_has_its_sections():
+def test_document_has_its_sections() -> None:
     document = exported(analysed(OPS, idle_us=200))
     assert list(document) == [
         "profile",
@@ -113,13 +117,13 @@ def test_document_has_its_sections():
     assert (document["budget"], document["transfers"]) == (None, [])
 
 
-def test_every_op_has_every_key():
+def test_every_op_has_every_key() -> None:
     document = exported(analysed(OPS, idle_us=200))
     assert [op["name"] for op in document["ops"]] == ["matmul", "IDLE", "pallas", "feed"]
     assert all(set(op) == OP_KEYS for op in document["ops"])
 
 
-def test_known_op_has_its_numbers_at_full_precision():
+def test_known_op_has_its_numbers_at_full_precision() -> None:
     op = exported(analysed(OPS))["ops"][0]
     assert op["hbm_bandwidth_gibs"] == 1e6 / 500e3 / GB_PER_GIB
     assert op["flop_rate_gflops"] == 1000.0
@@ -127,7 +131,7 @@ def test_known_op_has_its_numbers_at_full_precision():
     assert (op["source_file"], op["source_line"]) == ("train.py", 12)
 
 
-def test_uncounted_work_is_null_and_zero_work_is_zero():
+def test_uncounted_work_is_null_and_zero_work_is_zero() -> None:
     matmul, pallas, feed = exported(analysed(OPS))["ops"]
     assert pallas["flop_rate_gflops"] is pallas["hbm_bandwidth_gibs"] is None
     assert (pallas["cost"], pallas["bound_by"]) == ("unknown", "Unknown")
@@ -135,14 +139,14 @@ def test_uncounted_work_is_null_and_zero_work_is_zero():
     assert matmul["vmem_read_bandwidth_gibs"] == 0
 
 
-def test_idle_has_no_program_source_or_occurrences():
+def test_idle_has_no_program_source_or_occurrences() -> None:
     idle = exported(analysed("", time_us=5, program_names={0: "main"}))["ops"][0]
     none = ("program_id", "program", "occurrences", "source_file", "source_line")
     assert all(idle[name] is None for name in none)
     assert (idle["name"], idle["self_share_ratio"], idle["cost"]) == ("IDLE", 1, "idle")
 
 
-def test_program_points_have_no_self_time():
+def test_program_points_have_no_self_time() -> None:
     steps = make_steps({"us": 10, "flop": 1, "hbm": 1})
     device = reported(counters=counters(0.5, None))
     document = exported(analysed(OPS, steps=steps, device=device))
@@ -154,7 +158,7 @@ def test_program_points_have_no_self_time():
     assert document["steps"] == points[3:]
 
 
-def test_roofs_and_device_name_their_units_and_origin():
+def test_roofs_and_device_name_their_units_and_origin() -> None:
     document = exported(analysed(OPS, device=reported(cores=2)))
     assert document["device"]["peak_bandwidth_gibs"] == {"hbm": pytest.approx(100)}
     assert document["device"]["peak_gflops"] == 1000
@@ -171,19 +175,19 @@ def test_roofs_and_device_name_their_units_and_origin():
     assert document["roofs"]["memory"][0]["origin"] == "profile"
 
 
-def test_ridge_of_unknown_compute_peak_is_null():
+def test_ridge_of_unknown_compute_peak_is_null() -> None:
     document = exported(analysed(OPS, device=reported(gflops=None)))
     assert document["roofs"]["memory"][0]["ridge_flop_per_byte"] is None
     assert document["roofs"]["compute"] == []
 
 
-def test_state_without_infeed_is_another_document():
+def test_state_without_infeed_is_another_document() -> None:
     document = exported(analysed(OPS), infeed=False)
     assert document["include_infeed_outfeed"] is False
     assert [op["name"] for op in document["ops"]] == ["matmul", "pallas"]
 
 
-def test_diagnostics_carry_message_remedy_and_count():
+def test_diagnostics_carry_message_remedy_and_count() -> None:
     note = Diagnostic(severity=Severity.WARNING, code="x", message="Look.", remedy="Run.", count=3)
     found = exported(analysed("", diagnostics=[note]))["diagnostics"]
     assert found == [
@@ -192,26 +196,26 @@ def test_diagnostics_carry_message_remedy_and_count():
 
 
 @pytest.mark.parametrize("infeed", [True, False])
-def test_empty_profile_is_a_whole_document(infeed):
+def test_empty_profile_is_a_whole_document(infeed: bool) -> None:
     document = exported(analysed("", device=reported(gflops=None, gibs={}, cores=0)), infeed=infeed)
     assert document["ops"] == []
     assert document["roofs"] == {"compute": [], "memory": []}
     assert document["program_points"][0]["flop_rate_gflops"] is None
 
 
-def test_device_that_reports_no_numbers_exports_null():
+def test_device_that_reports_no_numbers_exports_null() -> None:
     device = reported(gflops=math.inf, gibs={MemoryLevel.HBM: math.nan})
     assert exported(analysed(OPS, device=device))["roofs"] == {"compute": [], "memory": []}
 
 
-def test_half_characters_are_replaced():
+def test_half_characters_are_replaced() -> None:
     host = Host(file_name="\udcff.pb", hostname="h", core_count=1)
     document = exported(analysed(OPS, host=host))
     assert document["profile"]["hosts"][0]["file_name"] == "?.pb"
     assert exported(with_names("a\ud800b"))["ops"][0]["name"] == "a?b"
 
 
-def test_records_are_those_of_the_document():
+def test_records_are_those_of_the_document() -> None:
     analysis = analysed(OPS, idle_us=1)
     assert op_records(analysis, include_infeed_outfeed=True) == exported(analysis)["ops"]
 
@@ -237,7 +241,7 @@ HOSTILE = [
 ]
 
 
-def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json():
+def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json() -> None:
     analysis = analysed(OPS, idle_us=200)
     header, *rows = read_csv(analysis)
     assert header == list(exported(analysis)["ops"][0])
@@ -245,13 +249,13 @@ def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json():
 
 
 @pytest.mark.parametrize("infeed", [True, False])
-def test_csv_of_an_empty_profile_has_the_full_header(infeed):
+def test_csv_of_an_empty_profile_has_the_full_header(infeed: bool) -> None:
     rows = read_csv(analysed(""), infeed=infeed)
     assert len(rows) == 1
     assert set(rows[0]) == OP_KEYS
 
 
-def test_csv_leaves_unknown_cells_empty():
+def test_csv_leaves_unknown_cells_empty() -> None:
     header, _, pallas, _ = read_csv(analysed(OPS))
     cells = dict(zip(header, pallas, strict=True))
     assert cells["flop_rate_gflops"] == cells["source_line"] == ""
@@ -259,31 +263,31 @@ def test_csv_leaves_unknown_cells_empty():
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=repr)
-def test_csv_name_comes_back_and_is_no_formula(name):
+def test_csv_name_comes_back_and_is_no_formula(name: str) -> None:
     (_, row) = read_csv(with_names(name))
     is_formula = name[:1] in set("=+-@\t\r\n")
     assert row[1] == (f"'{name}" if is_formula else name)
     assert len(row) == len(OP_KEYS)
 
 
-def test_csv_rows_end_as_rfc_4180_wants():
+def test_csv_rows_end_as_rfc_4180_wants() -> None:
     data = ops_to_csv(with_names("a\nb"), include_infeed_outfeed=True)
     assert data.endswith(b"\r\n")
     assert b'"a\nb"' in data
     assert data.count(b"\r\n") == 2
 
 
-def test_csv_replaces_half_characters():
+def test_csv_replaces_half_characters() -> None:
     assert read_csv(with_names("a\udfffb"))[1][1] == "a?b"
 
 
 @given(name=st.text(st.characters(codec="utf-8"), max_size=20))
-def test_csv_keeps_any_name_in_its_cell(name):
+def test_csv_keeps_any_name_in_its_cell(name: str) -> None:
     (_, row) = read_csv(with_names(name))
     assert row[1].removeprefix("'") == name.removeprefix("'") or row[1] == name
     assert row[1][:1] not in tuple("=+-@\t\r\n") or not row[1]
 
 
-def test_csv_numbers_below_zero_stay_numbers():
+def test_csv_numbers_below_zero_stay_numbers() -> None:
     header, row = read_csv(analysed("op|self_us|flop|hbm_bytes|source\nx|1|1|1|a.py:-5"))
     assert dict(zip(header, row, strict=True))["source_line"] == ""

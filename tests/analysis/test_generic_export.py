@@ -12,7 +12,7 @@ from roofline.exports.generic import SCHEMA, to_generic
 from roofline.importers.generic.documents import SCHEMA as SCHEMA_READ
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
-from roofline.library.samples import find_samples
+from roofline.library.samples import Sample, find_samples
 from roofline.model.categories import is_container
 from tests.builders import analysed
 
@@ -29,12 +29,12 @@ def again(analysis: RooflineAnalysis, path: Path, *, infeed: bool = True) -> Roo
     return read(path)
 
 
-def test_schema_is_the_one_that_is_read():
+def test_schema_is_the_one_that_is_read() -> None:
     assert SCHEMA == SCHEMA_READ
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_samples_survive_the_round_trip(sample, tmp_path):
+def test_samples_survive_the_round_trip(sample: Sample, tmp_path: Path) -> None:
     first = read(*sample.files)
     second = again(first, tmp_path / "export.json")
     before, after = first.profile.ops, second.profile.ops
@@ -52,7 +52,7 @@ def test_samples_survive_the_round_trip(sample, tmp_path):
     assert {peak.level: peak.gbs for peak in second.device.memory} == pytest.approx(memory)
 
 
-def test_ops_keep_their_place_on_the_roofline(tmp_path):
+def test_ops_keep_their_place_on_the_roofline(tmp_path: Path) -> None:
     first = analysed(
         """
         op   | category | times | self_us | flop | hbm_bytes
@@ -69,7 +69,7 @@ def test_ops_keep_their_place_on_the_roofline(tmp_path):
             np.testing.assert_allclose(getattr(ours, name)[k], getattr(theirs, name)[k], rtol=1e-9)
 
 
-def test_infeed_may_be_left_out(tmp_path):
+def test_infeed_may_be_left_out(tmp_path: Path) -> None:
     first = analysed(
         "op | category | self_us | flop | hbm_bytes\na | infeed | 1 | 0 | 9\nb | x | 1 | 1 | 9"
     )

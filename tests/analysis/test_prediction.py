@@ -58,7 +58,7 @@ def bound(analysis: RooflineAnalysis, name: str) -> str:
 # ------------------------------------------------------------------------------------- predictions
 
 
-def test_work_without_a_time_stands_at_its_roof(tmp_path: Path):
+def test_work_without_a_time_stands_at_its_roof(tmp_path: Path) -> None:
     found = analysis_of(tmp_path, PREDICTED)
     assert rate(found, "LayerNorm") == pytest.approx(2684354560 / 1610629120 * 7200)
     assert rate(found, "MatMul 600x600") == pytest.approx(200 * 7200)
@@ -79,7 +79,7 @@ def test_work_without_a_time_stands_at_its_roof(tmp_path: Path):
         assert np.isnan(unknown[:3]).all()
 
 
-def test_there_is_no_total_of_predictions(tmp_path: Path):
+def test_there_is_no_total_of_predictions(tmp_path: Path) -> None:
     found = analysis_of(tmp_path, PREDICTED)
     total = found.with_infeed.program.measures
     assert np.isnan(total.flop_rate_gflops).all()
@@ -87,7 +87,7 @@ def test_there_is_no_total_of_predictions(tmp_path: Path):
     assert found.profile.time_ps == 0
 
 
-def test_other_peaks_allow_other_rates(tmp_path: Path):
+def test_other_peaks_allow_other_rates(tmp_path: Path) -> None:
     choice = read_choice(None, ["hbm=3.6TB/s", "matrix_bf16=100TFLOP/s"])
     found = analysis_of(tmp_path, PREDICTED, choice=choice)
     assert rate(found, "LayerNorm") == pytest.approx(2684354560 / 1610629120 * 3600)
@@ -95,7 +95,7 @@ def test_other_peaks_allow_other_rates(tmp_path: Path):
     assert bound(found, "MatMul 600x600") == "Compute"
 
 
-def test_without_peaks_there_is_no_prediction(tmp_path: Path):
+def test_without_peaks_there_is_no_prediction(tmp_path: Path) -> None:
     text = "".join(line for line in PREDICTED.splitlines(keepends=True) if line[0] != "#")
     found = analysis_of(tmp_path, text)
     assert np.isnan(found.ops.measures.flop_rate_gflops).all()
@@ -103,7 +103,7 @@ def test_without_peaks_there_is_no_prediction(tmp_path: Path):
 
 
 @pytest.mark.parametrize("text", ["name,flops,gflops\nk,10,\nj,5,1\n", "name,bytes,bw\nk,10,\n"])
-def test_half_known_work_gives_no_prediction(tmp_path: Path, text: str):
+def test_half_known_work_gives_no_prediction(tmp_path: Path, text: str) -> None:
     found = analysis_of(tmp_path, f"# peak_fp32: 1 TFLOP/s\n# peak_dram: 1 GB/s\n{text}")
     at = row(found, "k")
     assert np.isnan(found.ops.measures.flop_rate_gflops[at])
@@ -113,7 +113,7 @@ def test_half_known_work_gives_no_prediction(tmp_path: Path, text: str):
 # ------------------------------------------------------------------------------------------ points
 
 
-def test_a_point_of_rates_is_measured(tmp_path: Path):
+def test_a_point_of_rates_is_measured(tmp_path: Path) -> None:
     found = analysis_of(tmp_path, POINT)
     assert rate(found, "My Model") == pytest.approx(12_000)
     measures = found.ops.measures
@@ -124,7 +124,7 @@ def test_a_point_of_rates_is_measured(tmp_path: Path):
     assert found.ops.timing[0] is Timing.RATE
 
 
-def test_points_of_one_name_stay_apart(tmp_path: Path):
+def test_points_of_one_name_stay_apart(tmp_path: Path) -> None:
     found = analysis_of(tmp_path, POINT + "My Model,6,75\nMy Model,1,1\n")
     names = ("My Model", "My Model (point 2)", "My Model (point 3)")
     assert found.profile.ops.name == names
@@ -134,7 +134,7 @@ def test_points_of_one_name_stay_apart(tmp_path: Path):
 # ------------------------------------------------------------------------------------------- mixed
 
 
-def test_only_measured_work_is_summed(tmp_path: Path):
+def test_only_measured_work_is_summed(tmp_path: Path) -> None:
     found = analysis_of(tmp_path, MIXED)
     total = found.with_infeed.program.measures
     assert total.flop_rate_gflops[0] == pytest.approx(1000)
@@ -148,7 +148,7 @@ def test_only_measured_work_is_summed(tmp_path: Path):
     assert rate(found, "stated") == pytest.approx(500)
 
 
-def test_a_time_and_no_time_of_one_name_are_two_operations(tmp_path: Path):
+def test_a_time_and_no_time_of_one_name_are_two_operations(tmp_path: Path) -> None:
     text = "# peak_fp32: 1 TFLOP/s\n# peak_dram: 1 GB/s\nname,flops,bytes,time_s\n"
     found = analysis_of(tmp_path, text + "gemm,1e9,1e6,1\ngemm,3e9,3e6,\ngemm,1e9,1e6,1\n")
     assert found.profile.ops.name == ("gemm", "gemm (no time)")
@@ -171,7 +171,7 @@ def test_a_time_and_no_time_of_one_name_are_two_operations(tmp_path: Path):
         ),
     ],
 )
-def test_the_page_says_that_no_time_was_measured(tmp_path: Path, text: str, headline: str):
+def test_the_page_says_that_no_time_was_measured(tmp_path: Path, text: str, headline: str) -> None:
     found = analysis_of(tmp_path, text)
     page = page_data(found, PageIdentity(id="x", created_at="now"))
     verdict = page["views"]["in"]["verdict"]
@@ -183,14 +183,14 @@ def test_the_page_says_that_no_time_was_measured(tmp_path: Path, text: str, head
     assert len(roofline_figure(found).data)
 
 
-def test_pages_with_measured_times_have_no_such_column(tmp_path: Path):
+def test_pages_with_measured_times_have_no_such_column(tmp_path: Path) -> None:
     found = analysis_of(tmp_path, "name,flops,bytes,time_s\nk,10,10,1\n")
     assert (
         "timing" not in page_data(found, PageIdentity(id="x", created_at="now"))["ops"]["columns"]
     )
 
 
-def test_the_table_says_at_best(tmp_path: Path):
+def test_the_table_says_at_best(tmp_path: Path) -> None:
     said = render(analysis_of(tmp_path, MIXED), "text", infeed=True).decode()
     lines = {line.split()[1]: line for line in said.splitlines() if line[:1].isdigit()}
     assert "at best" in lines["planned"]
@@ -198,11 +198,11 @@ def test_the_table_says_at_best(tmp_path: Path):
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "xprof"])
-def test_every_export_takes_ops_without_times(tmp_path: Path, form: str):
+def test_every_export_takes_ops_without_times(tmp_path: Path, form: str) -> None:
     assert render(analysis_of(tmp_path, MIXED), form, infeed=True)
 
 
-def test_records_say_how_rates_were_obtained(tmp_path: Path):
+def test_records_say_how_rates_were_obtained(tmp_path: Path) -> None:
     found = json.loads(render(analysis_of(tmp_path, MIXED), "json", infeed=True))
     timing = {op["name"]: (op["timing"], op["self_time_us"]) for op in found["ops"]}
     assert timing == {
@@ -212,7 +212,7 @@ def test_records_say_how_rates_were_obtained(tmp_path: Path):
     }
 
 
-def test_the_generic_export_is_read_again(tmp_path: Path):
+def test_the_generic_export_is_read_again(tmp_path: Path) -> None:
     first = analysis_of(tmp_path, MIXED)
     again = tmp_path / "again.json"
     again.write_bytes(render(first, "generic", infeed=True))
@@ -231,14 +231,14 @@ def test_the_generic_export_is_read_again(tmp_path: Path):
 
 @needs_shared
 @pytest.mark.parametrize("kind", ["csv", "json"])
-def test_the_form_of_the_third_founding_document(kind: str):
+def test_the_form_of_the_third_founding_document(kind: str) -> None:
     found = analyse_files([MINIMAL / f"point_intensity_and_rate.{kind}"])
     assert rate(found, "My Model") == pytest.approx(12_000)
     assert found.ops.measures.roofline_efficiency_ratio[0] == pytest.approx(0.25)
 
 
 @needs_shared
-def test_an_unknown_level_drops_that_level_and_not_the_kernel():
+def test_an_unknown_level_drops_that_level_and_not_the_kernel() -> None:
     found = analyse_files([MINIMAL / "unknown_level_ici.json"])
     assert found.profile.ops.name == ("dot", "dist matmul")
     assert rate(found, "dist matmul") == pytest.approx(34_359.738368)

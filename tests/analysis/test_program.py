@@ -1,13 +1,15 @@
 """Program points: total, hardware counters, average, steps."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, Scope
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis, Scope
 from roofline.analysis.roofline import COMPUTE_BOUND
 from roofline.devices import resolve
 from roofline.importers.registry import import_profile
@@ -28,33 +30,33 @@ SHARED = Path(__file__).resolve().parents[3] / "shared"
 V6E = SHARED / "profiles" / "tpu-v6e-inference" / "host_0.xplane.pb"
 
 
-def point(analysis, label, *, infeed=True):
+def point(analysis: RooflineAnalysis, label: str, *, infeed: bool = True) -> dict[str, float]:
     """One program point as a mapping."""
     points = analysis.view(include_infeed_outfeed=infeed).program
     row = points.label.index(label)
     values = {n: getattr(points.measures, n) for n in points.measures.__dataclass_fields__}
-    flat = {name: column[row] for name, column in values.items() if not hasattr(column, "keys")}
-    return flat | {"hbm_gibs": points.measures.bandwidth_gibs[MemoryLevel.HBM][row]}
+    flat = {n: float(column[row]) for n, column in values.items() if not hasattr(column, "keys")}
+    return flat | {"hbm_gibs": float(points.measures.bandwidth_gibs[MemoryLevel.HBM][row])}
 
 
-def labels(analysis, *, infeed=True):
+def labels(analysis: RooflineAnalysis, *, infeed: bool = True) -> tuple[str, ...]:
     return analysis.view(include_infeed_outfeed=infeed).program.label
 
 
-def test_total_sums_work_of_all_ops_but_containers_over_all_time():
+def test_total_sums_work_of_all_ops_but_containers_over_all_time() -> None:
     total = point(analysed(OPS, idle_us=1000), "Total")
     assert total["total_time_us"] == 2000
     assert total["flop_rate_gflops"] == pytest.approx(8e8 / 2e6)
     assert total["hbm_gibs"] == pytest.approx(5e6 / 2e-3 / GIB)
 
 
-def test_total_without_infeed_loses_its_time_and_bytes():
+def test_total_without_infeed_loses_its_time_and_bytes() -> None:
     total = point(analysed(OPS, idle_us=1000), "Total", infeed=False)
     assert total["total_time_us"] == 1900
     assert total["hbm_gibs"] == pytest.approx(2e6 / 1.9e-3 / GIB)
 
 
-def test_program_of_uncounted_ops_has_unknown_rates():
+def test_program_of_uncounted_ops_has_unknown_rates() -> None:
     table = f"op|self_us|flop|hbm_bytes\nx|1|{ABSENT}|{ABSENT}"
     total = point(analysed(table), "Total")
     assert math.isnan(total["flop_rate_gflops"])
@@ -70,14 +72,14 @@ STEPS = make_steps(
 )
 
 
-def test_average_divides_time_but_not_work_per_time():
+def test_average_divides_time_but_not_work_per_time() -> None:
     average = point(analysed(OPS, steps=STEPS), "Average")
     assert average["total_time_us"] == 200
     assert average["avg_time_us"] == 400  # undivided, as in XProf
     assert average["flop_rate_gflops"] == pytest.approx(2e8 / 400e3)
 
 
-def test_steps_have_their_own_work_and_time():
+def test_steps_have_their_own_work_and_time() -> None:
     analysis = analysed(OPS, steps=STEPS)
     assert labels(analysis) == ("Total", "Average", "0", "1")
     assert point(analysis, "0")["hbm_gibs"] == pytest.approx(2e6 / 100e-6 / GIB)
@@ -85,18 +87,18 @@ def test_steps_have_their_own_work_and_time():
     assert point(analysis, "0", infeed=False)["total_time_us"] == 80
 
 
-def test_without_steps_there_is_no_average_but_in_compat_mode():
+def test_without_steps_there_is_no_average_but_in_compat_mode() -> None:
     assert labels(analysed(OPS)) == ("Total",)
     compat = analysed(OPS, xprof_compat=True)
     assert labels(compat) == ("Total", "Average")
     assert point(compat, "Average")["total_time_us"] == 0
 
 
-def test_profile_that_has_no_average_shows_none():
+def test_profile_that_has_no_average_shows_none() -> None:
     assert labels(analysed(OPS, steps=STEPS, has_average=False)) == ("Total", "0", "1")
 
 
-def test_step_shorter_than_its_infeed_ends_at_zero_and_says_so():
+def test_step_shorter_than_its_infeed_ends_at_zero_and_says_so() -> None:
     steps = make_steps({"us": 10, "infeed_us": 30, "flop": 1, "hbm": 1})
     analysis = analysed(OPS, steps=steps)
     step = point(analysis, "0", infeed=False)
@@ -120,7 +122,9 @@ def test_step_shorter_than_its_infeed_ends_at_zero_and_says_so():
     ],
     ids=str,
 )
-def test_step_off_the_median_by_more_than_30_percent_is_an_outlier(times, off):
+def test_step_off_the_median_by_more_than_30_percent_is_an_outlier(
+    times: Sequence[int], off: Sequence[int]
+) -> None:
     steps = make_steps(*({"us": us, "flop": 1, "hbm": 1} for us in times))
     points = analysed(OPS, steps=steps).with_infeed.program
     marked = [row - 2 for row, outlier in enumerate(points.outlier) if outlier]
@@ -130,11 +134,11 @@ def test_step_off_the_median_by_more_than_30_percent_is_an_outlier(times, off):
 # ---------------------------------------------------------------------------------------- counters
 
 
-def counted(matrix, hbm, **rest):
+def counted(matrix: float | None, hbm: float | None, **rest: Any) -> RooflineAnalysis:
     return analysed(OPS, device=reported(counters=counters(matrix, hbm)), **rest)
 
 
-def test_both_counters_place_the_program():
+def test_both_counters_place_the_program() -> None:
     hardware = point(counted(0.25, 0.5), "Total (HW)")
     assert hardware["flop_rate_gflops"] == 250
     assert hardware["hbm_gibs"] == 50
@@ -145,12 +149,14 @@ def test_both_counters_place_the_program():
     assert hardware["total_time_us"] == 1000
 
 
-def test_counters_tie_for_compute():
+def test_counters_tie_for_compute() -> None:
     assert point(counted(0.5, 0.5), "Total (HW)")["bound"] == 1
 
 
 @pytest.mark.parametrize(("matrix", "hbm"), [(0.25, None), (None, 0.5)])
-def test_one_counter_shows_what_it_knows_and_no_place(matrix, hbm):
+def test_one_counter_shows_what_it_knows_and_no_place(
+    matrix: float | None, hbm: float | None
+) -> None:
     hardware = point(counted(matrix, hbm), "Total (HW)")
     assert math.isnan(hardware["flop_rate_gflops"]) is (matrix is None)
     assert math.isnan(hardware["hbm_gibs"]) is (hbm is None)
@@ -161,7 +167,7 @@ def test_one_counter_shows_what_it_knows_and_no_place(matrix, hbm):
     assert hardware["bound"] == 0
 
 
-def test_counter_of_zero_is_a_measurement_of_one_unit():
+def test_counter_of_zero_is_a_measurement_of_one_unit() -> None:
     """A matrix unit that did nothing says nothing about the FLOPs of the vector unit."""
     hardware = point(counted(0.0, 0.5), "Total (HW)")
     assert hardware["compute_efficiency_ratio"] == 0
@@ -175,7 +181,7 @@ def test_counter_of_zero_is_a_measurement_of_one_unit():
     assert math.isnan(memory_unused["bottleneck_intensity"])
 
 
-def test_counters_say_which_units_they_cover():
+def test_counters_say_which_units_they_cover() -> None:
     assert counters(0.25, 0.5).counted_units is CountedUnits.MATRIX_ONLY
     assert counters(None, 0.5).counted_units is CountedUnits.NONE
     assert counters(math.nan, 0.5).counted_units is CountedUnits.NONE
@@ -186,7 +192,7 @@ def test_counters_say_which_units_they_cover():
 
 
 @pytest.mark.skipif(not V6E.is_file(), reason="the real v6e capture lies in ../shared")
-def test_a_matrix_unit_that_did_nothing_does_not_mean_no_flops():
+def test_a_matrix_unit_that_did_nothing_does_not_mean_no_flops() -> None:
     """All arithmetic of this program is elementwise: 4.47 GFLOP/s by the compiler's count."""
     profile = import_profile([SourceFile(V6E)])
     analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
@@ -199,23 +205,23 @@ def test_a_matrix_unit_that_did_nothing_does_not_mean_no_flops():
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf])
-def test_no_usable_counter_makes_no_point(value):
+def test_no_usable_counter_makes_no_point(value: float | None) -> None:
     assert labels(counted(value, value)) == ("Total",)
 
 
-def test_compat_mode_and_the_state_without_infeed_have_no_counters():
+def test_compat_mode_and_the_state_without_infeed_have_no_counters() -> None:
     assert "Total (HW)" not in labels(counted(0.5, 0.5, xprof_compat=True))
     assert "Total (HW)" not in labels(counted(0.5, 0.5), infeed=False)
 
 
-def test_counters_without_peaks_have_shares_but_no_rates():
+def test_counters_without_peaks_have_shares_but_no_rates() -> None:
     device = reported(gflops=None, gibs={}, counters=counters(0.5, 0.25))
     hardware = point(analysed(OPS, device=device), "Total (HW)")
     assert math.isnan(hardware["flop_rate_gflops"])
     assert (hardware["compute_efficiency_ratio"], hardware["bound"]) == (0.5, 1)
 
 
-def test_counters_come_after_the_total_and_before_steps():
+def test_counters_come_after_the_total_and_before_steps() -> None:
     points = counted(0.5, 0.5, steps=STEPS).with_infeed.program
     assert points.scope == (
         Scope.TOTAL,
@@ -228,8 +234,8 @@ def test_counters_come_after_the_total_and_before_steps():
     assert all(len(column) == 5 for column in points.measures.bandwidth_gibs.values())
 
 
-def measured_work(**given):
-    fields = {
+def measured_work(**given: Any) -> HardwareCounters:
+    fields: dict[str, Any] = {
         "flop": 3 * 10**8,
         "unit_flop": {},
         "traffic_bytes": {MemoryLevel.HBM: 2 * 10**6, MemoryLevel.L2: 10**9},
@@ -241,7 +247,7 @@ def measured_work(**given):
     return HardwareCounters(matrix_unit_ratio=0.9, measured=MeasuredWork(**(fields | given)))
 
 
-def test_work_counted_by_a_kernel_profiler_is_the_point_by_hardware():
+def test_work_counted_by_a_kernel_profiler_is_the_point_by_hardware() -> None:
     table = "op|self_us|flop|hbm_bytes\ndot|800|4e8|1e6"
     device = reported(counters=measured_work())
     program = analysed(table, device=device, idle_us=200).with_infeed.program
@@ -255,7 +261,7 @@ def test_work_counted_by_a_kernel_profiler_is_the_point_by_hardware():
     assert measures.bound[1] == COMPUTE_BOUND
 
 
-def test_a_kernel_profiler_without_bytes_leaves_them_unknown():
+def test_a_kernel_profiler_without_bytes_leaves_them_unknown() -> None:
     table = "op|self_us|flop|hbm_bytes\ndot|800|4e8|1e6"
     device = reported(counters=measured_work(traffic_bytes={}))
     measures = analysed(table, device=device).with_infeed.program.measures

@@ -1,12 +1,15 @@
 """Work split by compute unit, and peaks that a profiler measured per launch."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, Scope
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis, Scope
 from roofline.analysis.roofline import COMPUTE_BOUND
 from roofline.devices import resolve
 from roofline.model.compute import ComputeUnit
@@ -15,6 +18,10 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
 from tests.builders import profile_from_table, reported
 
+MEASURED: dict[str, Any] = {
+    "flop_provenance": Provenance.MEASURED,
+    "bytes_provenance": Provenance.MEASURED,
+}
 TENSOR, VECTOR = ComputeUnit.MATRIX_FP16, ComputeUnit.VECTOR_FP32
 TABLE = """
 op     | self_us | flop | hbm_bytes
@@ -24,7 +31,7 @@ copy   | 10      | 0    | 1e6
 """
 
 
-def unit_device(**peaks):
+def unit_device(**peaks: float) -> Device:
     device = resolve(reported(gflops=None))
     compute = tuple(
         ComputePeak(
@@ -40,7 +47,13 @@ def unit_device(**peaks):
     return replace(device, compute=compute)
 
 
-def analysed_split(device: Device, *, unit_capacity=None, level_capacity=None, **rest):
+def analysed_split(
+    device: Device,
+    *,
+    unit_capacity: Mapping[ComputeUnit, NDArray[np.float64]] | None = None,
+    level_capacity: Mapping[MemoryLevel, NDArray[np.float64]] | None = None,
+    **rest: Any,
+) -> RooflineAnalysis:
     profile = profile_from_table(TABLE, **rest)
     ops = replace(
         profile.ops,
@@ -54,7 +67,7 @@ def analysed_split(device: Device, *, unit_capacity=None, level_capacity=None, *
     return analyse(replace(profile, ops=ops), device, AnalysisOptions())
 
 
-def test_an_op_is_held_against_the_unit_that_does_its_work():
+def test_an_op_is_held_against_the_unit_that_does_its_work() -> None:
     analysis = analysed_split(unit_device(matrix_fp16=1000.0, vector_fp32=200.0))
     used = analysis.ops.measures.compute_efficiency_ratio
     assert used[:3] == pytest.approx([0.6, 0.5, 0.0])
@@ -65,26 +78,26 @@ def test_an_op_is_held_against_the_unit_that_does_its_work():
     assert analysis.ops.measures.attainable_gflops[:2] == pytest.approx([1000.0, 200.0])
 
 
-def test_the_program_is_held_against_its_most_used_unit():
+def test_the_program_is_held_against_its_most_used_unit() -> None:
     analysis = analysed_split(unit_device(matrix_fp16=1000.0, vector_fp32=50.0))
     measures = analysis.with_infeed.program.measures
     assert measures.compute_efficiency_ratio[0] == pytest.approx(1e6 / 30e3 / 50.0)
     assert analysis.units[int(measures.unit[0])] is VECTOR
 
 
-def test_the_peak_of_one_unit_says_nothing_about_another_ones_work():
+def test_the_peak_of_one_unit_says_nothing_about_another_ones_work() -> None:
     analysis = analysed_split(unit_device(matrix_fp16=1000.0))
     used = analysis.ops.measures.compute_efficiency_ratio
     assert used[0] == pytest.approx(0.6)
     assert np.isnan(used[1])
 
 
-def test_a_peak_without_a_name_holds_for_work_of_units_without_peak():
+def test_a_peak_without_a_name_holds_for_work_of_units_without_peak() -> None:
     analysis = analysed_split(resolve(reported(gflops=2000.0)))
     assert analysis.ops.measures.compute_efficiency_ratio[:2] == pytest.approx([0.3, 0.05])
 
 
-def test_what_no_unit_claims_counts_against_the_main_peak():
+def test_what_no_unit_claims_counts_against_the_main_peak() -> None:
     profile = profile_from_table(TABLE)
     ops = replace(profile.ops, unit_flop={VECTOR: np.array([10**6, 10**6, 0], np.uint64)})
     device = resolve(reported(gflops=2000.0))
@@ -100,7 +113,7 @@ def test_what_no_unit_claims_counts_against_the_main_peak():
     assert measures.unit[0] == -1
 
 
-def test_peaks_measured_per_launch_come_before_the_devices():
+def test_peaks_measured_per_launch_come_before_the_devices() -> None:
     analysis = analysed_split(
         unit_device(matrix_fp16=1000.0, vector_fp32=200.0),
         unit_capacity={TENSOR: np.array([8e6, np.nan, np.nan])},
@@ -112,7 +125,7 @@ def test_peaks_measured_per_launch_come_before_the_devices():
     assert measures.memory_utilisation_ratio[2] == pytest.approx(0.8)
 
 
-def test_work_without_a_peak_is_named():
+def test_work_without_a_peak_is_named() -> None:
     found = analysed_split(unit_device(vector_fp32=200.0)).diagnostics
     message = next(one.message for one in found if one.code == "unit-without-peak")
     assert message.startswith(
@@ -122,22 +135,20 @@ def test_work_without_a_peak_is_named():
     assert "unit-without-peak" not in {one.code for one in held}
 
 
-def test_notes_about_xprof_are_for_its_captures():
-    measured = {"flop_provenance": Provenance.MEASURED, "bytes_provenance": Provenance.MEASURED}
+def test_notes_about_xprof_are_for_its_captures() -> None:
     table = "op|self_us|flop|hbm_bytes\nkernel|5|–|–"
-    for given, expected in (({}, True), (measured, False)):
+    for given, expected in (({}, True), (MEASURED, False)):
         notes = analyse(profile_from_table(table, **given), unit_device(), AnalysisOptions())
         note = next(one for one in notes.diagnostics if one.code == "unknown-cost")
         assert ("XProf" in note.message, bool(note.remedy)) == (expected, expected)
 
 
-def test_work_counted_by_hardware_is_the_total_by_hardware():
-    measured = {"flop_provenance": Provenance.MEASURED, "bytes_provenance": Provenance.MEASURED}
-    program = analysed_split(unit_device(matrix_fp16=1000.0), **measured).with_infeed.program
+def test_work_counted_by_hardware_is_the_total_by_hardware() -> None:
+    program = analysed_split(unit_device(matrix_fp16=1000.0), **MEASURED).with_infeed.program
     assert (program.scope[0], program.label[0]) == (Scope.TOTAL_HW, "Total (HW)")
 
 
-def test_xprofs_table_knows_no_units():
+def test_xprofs_table_knows_no_units() -> None:
     profile = profile_from_table(TABLE)
     ops = replace(profile.ops, unit_flop={VECTOR: profile.ops.flop})
     device = unit_device(vector_fp32=100.0)

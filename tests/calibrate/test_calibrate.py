@@ -1,9 +1,11 @@
 """Calibration with tiny sizes: what is measured, printed and kept; no number is expected."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy import float32, float64
 
 from roofline.cli import calibrate
 from roofline.cli.calibrate.hardware import Cache, Machine, read_caches, this_machine
@@ -15,12 +17,13 @@ from roofline.errors import SettingsError
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import PeakOrigin
 from roofline.model.memory import MemoryLevel
+from tests.narrowing import known
 
 TINY = Effort(seconds=0.0, timings=3, counted=2)
 KIB, MIB = 2**10, 2**20
 
 
-def machine(*caches, threads=2, memory_bytes=64 * MIB):
+def machine(*caches: Cache, threads: int = 2, memory_bytes: int = 64 * MIB) -> Machine:
     return Machine(
         hostname="node-7",
         cpu="Tiny CPU",
@@ -31,7 +34,7 @@ def machine(*caches, threads=2, memory_bytes=64 * MIB):
     )
 
 
-def cache(level, size, shared_by=1):
+def cache(level: MemoryLevel, size: int, shared_by: int = 1) -> Cache:
     return Cache(level=level, size_bytes=size, shared_by=shared_by)
 
 
@@ -39,7 +42,7 @@ L1, L2, LLC = MemoryLevel.L1, MemoryLevel.L2, MemoryLevel.LLC
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("ROOFLINE_DATA_DIR", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setattr(calibrate, "QUICK", TINY)
@@ -47,20 +50,20 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def rate_from(*seconds, timings, counted):
+def rate_from(*seconds: float, timings: int, counted: int) -> Rate:
     left = iter(seconds)
     effort = Effort(seconds=0.0, timings=timings, counted=counted)
     return rate_of(12.0, lambda: next(left), effort)
 
 
-def test_rate_is_the_median_of_the_fastest_and_the_spread_half_their_range():
+def test_rate_is_the_median_of_the_fastest_and_the_spread_half_their_range() -> None:
     rate = rate_from(50.0, 2.0, 2.1, 2.05, 60.0, timings=5, counted=3)
     assert rate.per_second == pytest.approx(12 / 2.05)
     assert rate.spread_ratio == pytest.approx(0.05 / 2.05)
     assert rate.text == "median of the fastest 3 of 5"
 
 
-def test_unsteady_timings_are_repeated_twice():
+def test_unsteady_timings_are_repeated_twice() -> None:
     steady_at_last = rate_from(9.0, 5.0, 8.0, 2.0, 2.0, 7.0, timings=2, counted=2)
     assert (steady_at_last.per_second, steady_at_last.spread_ratio) == (6.0, 0.0)
     assert steady_at_last.text == "median of the fastest 2 of 6"
@@ -68,27 +71,27 @@ def test_unsteady_timings_are_repeated_twice():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_matrix_product_has_a_rate(dtype):
+def test_matrix_product_has_a_rate(dtype: type[float32 | float64]) -> None:
     rate, size = measure_matmul(dtype, TINY, smallest=16)
     assert rate.per_second > 0
     assert size == 16
 
 
-def test_matrix_products_grow_until_they_take_long_enough():
+def test_matrix_products_grow_until_they_take_long_enough() -> None:
     _, size = measure_matmul(
         np.float32, Effort(seconds=1e9, timings=1, counted=1), smallest=8, largest=32
     )
     assert size == 32
 
 
-def test_copy_and_triad_have_a_bandwidth():
+def test_copy_and_triad_have_a_bandwidth() -> None:
     found = measure_bandwidth(Plan(level=L1, array_bytes=4 * KIB), 2, TINY)
     assert found.copy.per_second > 0
     assert found.triad.per_second > 0
     assert found.best.per_second == max(found.copy.per_second, found.triad.per_second)
 
 
-def test_arrays_take_half_of_a_threads_share_of_a_cache():
+def test_arrays_take_half_of_a_threads_share_of_a_cache() -> None:
     sizes = plans(machine(cache(L1, 32 * KIB), cache(L2, 1 * MIB), cache(LLC, 32 * MIB, 8)))
     assert {plan.level: 3 * plan.array_bytes for plan in sizes[1:]} == {
         L1: pytest.approx(16 * KIB, abs=3),
@@ -97,7 +100,7 @@ def test_arrays_take_half_of_a_threads_share_of_a_cache():
     }
 
 
-def test_cache_that_the_one_below_hides_is_left_out():
+def test_cache_that_the_one_below_hides_is_left_out() -> None:
     sizes = plans(machine(cache(L1, 32 * KIB), cache(L2, 1 * MIB), cache(LLC, 12 * MIB, 8)))
     assert [plan.level for plan in sizes] == [MemoryLevel.DRAM, L1, L2]
 
@@ -105,12 +108,14 @@ def test_cache_that_the_one_below_hides_is_left_out():
 @pytest.mark.parametrize(
     ("memory_bytes", "array_bytes"), [(2**36, 4 * 16 * MIB), (2**30, 2**30 // 4 // 3 // 2)]
 )
-def test_arrays_of_main_memory_are_past_the_caches_but_never_most_of_it(memory_bytes, array_bytes):
+def test_arrays_of_main_memory_are_past_the_caches_but_never_most_of_it(
+    memory_bytes: int, array_bytes: int
+) -> None:
     described = machine(cache(LLC, 32 * MIB, 2), memory_bytes=memory_bytes)
     assert plans(described)[0] == Plan(level=MemoryLevel.DRAM, array_bytes=array_bytes)
 
 
-def test_machine_is_described():
+def test_machine_is_described() -> None:
     described = this_machine()
     assert described.hostname
     assert described.cpu
@@ -118,7 +123,7 @@ def test_machine_is_described():
     assert described.memory_bytes > 0
 
 
-def test_caches_are_read_from_the_system(tmp_path):
+def test_caches_are_read_from_the_system(tmp_path: Path) -> None:
     rows = [
         ("1", "Data", "32K", "0"),
         ("1", "Instruction", "32K", "0"),
@@ -141,32 +146,34 @@ def test_caches_are_read_from_the_system(tmp_path):
     ]
 
 
-def test_system_without_cache_files_has_none(tmp_path):
+def test_system_without_cache_files_has_none(tmp_path: Path) -> None:
     assert list(read_caches(tmp_path / "missing")) == []
 
 
-def test_calibration_prints_a_table_and_keeps_the_machine(home, monkeypatch):
+def test_calibration_prints_a_table_and_keeps_the_machine(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(calibrate, "measure_matmul", lambda t, e: measure_matmul(t, e, smallest=16))
-    written = []
+    written: list[str] = []
     calibrate.calibrate(quick=True, keep=True, write=written.append)
     text = "".join(written)
     assert text.startswith("Tiny CPU (node-7), 2 threads\n")
     for word in ("fp32", "fp64", "DRAM", "L1", "GFLOP/s", "GB/s", "±", "not a data sheet's"):
         assert word in text
     part = read_machine()
-    assert (part.id, part.origin) == ("this-machine", PeakOrigin.CALIBRATED)
-    assert part.compute()[0].unit is ComputeUnit.VECTOR_FP32
-    assert [one.level for one in part.memory()] == [MemoryLevel.DRAM, L1]
-    assert "median of the fastest 2 of" in part.compute()[0].figure.note
+    assert (known(part).id, known(part).origin) == ("this-machine", PeakOrigin.CALIBRATED)
+    assert known(part).compute()[0].unit is ComputeUnit.VECTOR_FP32
+    assert [one.level for one in known(part).memory()] == [MemoryLevel.DRAM, L1]
+    assert "median of the fastest 2 of" in known(part).compute()[0].figure.note
 
 
-def test_calibration_can_be_printed_only(home, monkeypatch):
+def test_calibration_can_be_printed_only(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrate, "measure_matmul", lambda t, e: measure_matmul(t, e, smallest=16))
     calibrate.calibrate(quick=True, keep=False, write=lambda text: None)
     assert read_machine() is None
 
 
-def test_busy_machine_is_told(home):
+def test_busy_machine_is_told(home: Path) -> None:
     slow = calibrate.Measurement(
         of="dram",
         label="DRAM",
@@ -177,13 +184,13 @@ def test_busy_machine_is_told(home):
     assert "while nothing else runs" in calibrate._remarks([slow])
 
 
-def test_folder_that_cannot_be_written_is_told(home, monkeypatch):
+def test_folder_that_cannot_be_written_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "file"))
     (home / "file").write_text("")
     with pytest.raises(SettingsError, match="cannot be written"):
         calibrate.save(machine(), [])
 
 
-def test_kept_file_is_plain_json(home):
+def test_kept_file_is_plain_json(home: Path) -> None:
     path = calibrate.save(machine(), [])
     assert json.loads(path.read_text())["hostname"] == "node-7"

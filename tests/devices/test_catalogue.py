@@ -1,6 +1,7 @@
 """The catalogue: every number has a source, is plausible and reproduces known ridge points."""
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from roofline.devices.parts import FigureStatus, Part
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
+from tests.narrowing import known
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "devices"
 OTHERS = {
@@ -48,11 +50,11 @@ def value(part: Part, of: str, source: str) -> float:
     """The number of `of` that `source` gives, else the chosen one."""
     wanted = [f for f in part.figures if f.of == of and f.source.key == source]
     figure = wanted[0] if source else part.figure(of)
-    return figure.value
+    return known(figure).value
 
 
 @EVERY
-def test_every_number_is_of_something_known_and_has_a_source(part):
+def test_every_number_is_of_something_known_and_has_a_source(part: Part) -> None:
     known = OTHERS | set(ComputeUnit) | set(MemoryLevel)
     for figure in part.figures:
         assert figure.of in known
@@ -63,13 +65,13 @@ def test_every_number_is_of_something_known_and_has_a_source(part):
 
 
 @EVERY
-def test_one_number_is_chosen_of_each_thing(part):
+def test_one_number_is_chosen_of_each_thing(part: Part) -> None:
     chosen = [f.of for f in part.figures if f.status is FigureStatus.CHOSEN]
     assert len(chosen) == len(set(chosen))
 
 
 @EVERY
-def test_units_fit_what_is_measured(part):
+def test_units_fit_what_is_measured(part: Part) -> None:
     for figure in part.figures:
         if figure.of in set(ComputeUnit):
             assert figure.unit in ("FLOP/s", "op/s")
@@ -82,7 +84,7 @@ def test_units_fit_what_is_measured(part):
 
 
 @EVERY
-def test_numbers_have_the_right_magnitude(part):
+def test_numbers_have_the_right_magnitude(part: Part) -> None:
     for figure in part.figures:
         # GeForce parts do 4 FLOP of fp64 per processor and cycle.
         lowest = 5e10 if figure.of == "vector_fp64" else 1e12
@@ -98,7 +100,7 @@ def test_numbers_have_the_right_magnitude(part):
 
 
 @EVERY
-def test_fewer_bits_are_never_slower(part):
+def test_fewer_bits_are_never_slower(part: Part) -> None:
     rates = {peak.unit: peak.gflops for peak in part.compute()}
     # Equal where a part has no faster mode: fp8 on TPU v5p, fp64 on MI355X.
     order = ("matrix_fp64", "matrix_tf32", "matrix_bf16", "matrix_fp8", "matrix_fp4")
@@ -109,7 +111,7 @@ def test_fewer_bits_are_never_slower(part):
 
 
 @EVERY
-def test_memory_nearer_to_the_unit_is_faster(part):
+def test_memory_nearer_to_the_unit_is_faster(part: Part) -> None:
     gbs = {one.level: one.gbs for one in part.memory()}
     main = [gbs[level] for level in gbs if level.is_main]
     assert len(main) <= 1
@@ -117,7 +119,7 @@ def test_memory_nearer_to_the_unit_is_faster(part):
 
 
 @EVERY
-def test_links_add_up(part):
+def test_links_add_up(part: Part) -> None:
     links, one = part.figure("links"), part.figure("link_oneway")
     total, both = part.figure("links_oneway"), part.figure("links_bidirectional")
     if links and one and total:
@@ -126,7 +128,7 @@ def test_links_add_up(part):
         assert both.value == pytest.approx(2 * total.value)
 
 
-def test_names_mean_one_part_each():
+def test_names_mean_one_part_each() -> None:
     names = [
         name.casefold()
         for part in parts()
@@ -136,7 +138,7 @@ def test_names_mean_one_part_each():
     assert len({part.id for part in parts()}) == len(parts()) == 78
 
 
-def test_every_source_can_be_opened_or_says_what_it_is():
+def test_every_source_can_be_opened_or_says_what_it_is() -> None:
     unopenable = {key for key, source in sources().items() if not source.address}
     assert unopenable == {"DER", "EX-tpu", "EX-all", "EX-llm", "XP-v7x", "NCU"}
     assert all(
@@ -145,28 +147,28 @@ def test_every_source_can_be_opened_or_says_what_it_is():
 
 
 @pytest.mark.parametrize("case", cases("published.csv"), ids=lambda c: f"{c['part']} {c['of']}")
-def test_derived_rates_are_the_published_ones(case):
-    value_here = part_of(case["part"]).value(case["of"])
+def test_derived_rates_are_the_published_ones(case: Mapping[str, str]) -> None:
+    value_here = known(known(part_of(case["part"])).value(case["of"]))
     assert value_here / 1e12 == pytest.approx(float(case["published_tera"]), rel=0.004)
 
 
-def test_rates_follow_from_processors_cycles_and_clock():
-    derived = part_of("rtx-4070").figure("matrix_fp16")
-    assert derived.value == 46 * 512 * 2.475e9
-    assert derived.note == "46 SMs × 512 FLOP per cycle × 2.475 GHz, fp32 accumulation"
-    assert part_of("rtx-2080").figure("matrix_bf16").note == "not supported"
-    assert part_of("rtx-3070").figure("matrix_int8").unit == "op/s"
+def test_rates_follow_from_processors_cycles_and_clock() -> None:
+    derived = known(part_of("rtx-4070")).figure("matrix_fp16")
+    assert known(derived).value == 46 * 512 * 2.475e9
+    assert known(derived).note == "46 SMs × 512 FLOP per cycle × 2.475 GHz, fp32 accumulation"
+    assert known(known(part_of("rtx-2080")).figure("matrix_bf16")).note == "not supported"
+    assert known(known(part_of("rtx-3070")).figure("matrix_int8")).unit == "op/s"
 
 
-def test_stated_rates_come_before_derived_ones():
-    figures = [f.value for f in part_of("a40").figures if f.of == "matrix_int8"]
+def test_stated_rates_come_before_derived_ones() -> None:
+    figures = [f.value for f in known(part_of("a40")).figures if f.of == "matrix_int8"]
     assert figures == [299.3e12]
-    assert part_of("a40").value("shared") == 84 * 128 * 1.74e9
+    assert known(part_of("a40")).value("shared") == 84 * 128 * 1.74e9
 
 
 @pytest.mark.parametrize("case", cases("ridges.csv"), ids=lambda case: case["case"])
-def test_ridge_points_are_reproduced(case):
-    part = part_of(case["part"])
+def test_ridge_points_are_reproduced(case: Mapping[str, str]) -> None:
+    part = known(part_of(case["part"]))
     compute = value(part, case["compute"], case["compute_source"])
     memory = value(part, case["memory"], case["memory_source"])
     expected, tolerance = float(case["ridge_flop_per_byte"]), float(case["tolerance"])
@@ -228,8 +230,8 @@ def test_ridge_points_are_reproduced(case):
         ("NVIDIA GeForce RTX 5090", "rtx-5090"),
     ],
 )
-def test_name_means_its_part(name, part_id):
-    assert find(name).id == part_id
+def test_name_means_its_part(name: str, part_id: str) -> None:
+    assert known(find(name)).id == part_id
 
 
 @pytest.mark.parametrize(
@@ -251,23 +253,23 @@ def test_name_means_its_part(name, part_id):
         "",
     ],
 )
-def test_name_that_is_not_listed_means_no_part(name):
+def test_name_that_is_not_listed_means_no_part(name: str) -> None:
     assert find(name) is None
 
 
-def test_peaks_are_per_profiler_device():
-    half, whole = part_of("tpu-v7x"), part_of("tpu-v7x").compute(devices=1)
-    assert half.compute()[0].gflops == pytest.approx(1153500)
+def test_peaks_are_per_profiler_device() -> None:
+    half, whole = part_of("tpu-v7x"), known(part_of("tpu-v7x")).compute(devices=1)
+    assert known(half).compute()[0].gflops == pytest.approx(1153500)
     assert whole[0].gflops == pytest.approx(2307000)
-    assert half.memory()[0].gbs == pytest.approx(3690)
-    assert half.memory_bytes == 206158430208 / 2
+    assert known(half).memory()[0].gbs == pytest.approx(3690)
+    assert known(half).memory_bytes == 206158430208 / 2
 
 
-def test_zero_is_a_missing_unit_and_blank_is_unknown():
+def test_zero_is_a_missing_unit_and_blank_is_unknown() -> None:
     v100, p100 = part_of("v100-sxm2"), part_of("p100-sxm2")
-    assert v100.absent_units == (ComputeUnit.MATRIX_BF16,)
-    assert ComputeUnit.MATRIX_BF16 not in {peak.unit for peak in v100.compute()}
-    assert p100.absent_units == ()
+    assert known(v100).absent_units == (ComputeUnit.MATRIX_BF16,)
+    assert ComputeUnit.MATRIX_BF16 not in {peak.unit for peak in known(v100).compute()}
+    assert known(p100).absent_units == ()
 
 
 @pytest.mark.parametrize(
@@ -281,11 +283,11 @@ def test_zero_is_a_missing_unit_and_blank_is_unknown():
         ("intel-13900k", ComputeUnit.VECTOR_FP32),
     ],
 )
-def test_main_peak_is_the_one_programs_are_held_against(part_id, unit):
-    assert part_of(part_id).compute()[0].unit == unit
+def test_main_peak_is_the_one_programs_are_held_against(part_id: str, unit: ComputeUnit) -> None:
+    assert known(part_of(part_id)).compute()[0].unit == unit
 
 
-def test_kinds_are_told():
+def test_kinds_are_told() -> None:
     kinds = {part.vendor: part.kind for part in parts() if part.vendor != "Intel"}
     assert kinds == {"Google": DeviceKind.TPU, "NVIDIA": DeviceKind.GPU, "AMD": DeviceKind.GPU}
-    assert part_of("intel-13900k").kind is DeviceKind.CPU
+    assert known(part_of("intel-13900k")).kind is DeviceKind.CPU

@@ -20,7 +20,7 @@ from roofline.model.units import gib_to_gb
         ("compute=130TOP/s", 130e3),
     ],
 )
-def test_rate_is_read_with_its_unit(text, gflops):
+def test_rate_is_read_with_its_unit(text: str, gflops: float) -> None:
     assert read_choice(None, [text]).gflops == {None: gflops}
 
 
@@ -33,11 +33,11 @@ def test_rate_is_read_with_its_unit(text, gflops):
         ("hbm=2TiB/s", gib_to_gb(2048)),
     ],
 )
-def test_bandwidth_is_read_with_its_unit(text, gbs):
+def test_bandwidth_is_read_with_its_unit(text: str, gbs: float) -> None:
     assert read_choice(None, [text]).gbs[MemoryLevel.HBM] == pytest.approx(gbs)
 
 
-def test_units_and_levels_are_named_by_key():
+def test_units_and_levels_are_named_by_key() -> None:
     choice = read_choice("NVIDIA L4", ["matrix_fp8=1TFLOP/s", "vmem_read=9TB/s"])
     assert choice.part_id == "l4"
     assert choice.gflops == {ComputeUnit.MATRIX_FP8: 1000.0}
@@ -45,7 +45,7 @@ def test_units_and_levels_are_named_by_key():
     assert not choice.is_empty
 
 
-def test_nothing_chosen_is_empty():
+def test_nothing_chosen_is_empty() -> None:
     assert read_choice(None, []) == PeakChoice()
     assert PeakChoice().is_empty
     assert read_choice("this-machine", []).part_id == "this-machine"
@@ -66,7 +66,7 @@ def test_nothing_chosen_is_empty():
         ("", "has no name", "compute"),
     ],
 )
-def test_peak_that_cannot_be_read_says_what_to_write(text, message, remedy):
+def test_peak_that_cannot_be_read_says_what_to_write(text: str, message: str, remedy: str) -> None:
     with pytest.raises(BadViewError) as caught:
         read_choice(None, [text])
     assert message in caught.value.message
@@ -76,19 +76,19 @@ def test_peak_that_cannot_be_read_says_what_to_write(text, message, remedy):
 @pytest.mark.parametrize(
     ("name", "near"), [("NVIDIA L41", "l4"), ("h100", "h100-sxm"), ("TPU v5x", "tpu-v5e")]
 )
-def test_device_that_is_not_known_lists_names_near_it(name, near):
+def test_device_that_is_not_known_lists_names_near_it(name: str, near: str) -> None:
     with pytest.raises(BadViewError) as caught:
         read_choice(name, [])
     assert near in caught.value.remedy
 
 
-def test_device_like_no_other_lists_none():
+def test_device_like_no_other_lists_none() -> None:
     with pytest.raises(BadViewError) as caught:
         read_choice("§§§", [])
     assert caught.value.remedy.startswith("No name is near it.")
 
 
-def test_name_of_several_parts_lists_them():
+def test_name_of_several_parts_lists_them() -> None:
     with pytest.raises(BadViewError, match="the name of several devices") as raised:
         read_choice("NVIDIA H100", [])
     assert raised.value.remedy == "Choose one of: h100-sxm, h100-sxm-96, h100-pcie."

@@ -8,6 +8,7 @@ from roofline.devices.families import resolve_family, resolve_shared_name
 from roofline.devices.identification import catalogue_part
 from roofline.model.device import DeviceKind, DeviceTraits
 from tests.builders import reported
+from tests.narrowing import known
 
 AMPERE, ADA = "Nvidia GPU (Ampere)", "Nvidia GPU (Ada Lovelace)"
 HOPPER, VOLTA = "Nvidia GPU (Hopper)", "Nvidia GPU (Volta)"
@@ -15,7 +16,12 @@ GFX942, GFX90A = "AMD GPU - gfx942", "AMD GPU - gfx90a"
 GIB = 2**30
 
 
-def traits(processors=None, ghz=None, gib=None, gbs=None):
+def traits(
+    processors: int | None = None,
+    ghz: float | None = None,
+    gib: float | None = None,
+    gbs: float | None = None,
+) -> DeviceTraits:
     return DeviceTraits(
         processor_count=processors,
         clock_ghz=ghz,
@@ -58,13 +64,15 @@ def traits(processors=None, ghz=None, gib=None, gbs=None):
         ("AMD GPU - gfx950", traits(256, 2.4, 288, 8000), "Instinct MI355X"),
     ],
 )
-def test_traits_tell_parts_of_a_family_apart(family, described, name):
-    assert resolve_family(family, described).name == name
+def test_traits_tell_parts_of_a_family_apart(
+    family: str, described: DeviceTraits, name: str
+) -> None:
+    assert known(resolve_family(family, described)).name == name
 
 
-def test_parts_with_equal_roofs_are_one_with_both_names():
+def test_parts_with_equal_roofs_are_one_with_both_names() -> None:
     found = resolve_family(AMPERE, traits(108, 1.41, 39.4, 1555))
-    assert found.name == "A100 SXM4 40GB or A100 PCIe 40GB"
+    assert known(found).name == "A100 SXM4 40GB or A100 PCIe 40GB"
 
 
 @pytest.mark.parametrize(
@@ -80,19 +88,19 @@ def test_parts_with_equal_roofs_are_one_with_both_names():
         ("TPU", traits(108, 1.41, 79.1, 2039)),
     ],
 )
-def test_too_little_or_another_part_is_no_part(family, described):
+def test_too_little_or_another_part_is_no_part(family: str, described: DeviceTraits) -> None:
     assert resolve_family(family, described) is None
 
 
-def test_capture_that_names_no_family_needs_every_trait():
-    assert resolve_family("GPU", traits(80, 1.53, 15.8, 898)).id == "v100-sxm2"
+def test_capture_that_names_no_family_needs_every_trait() -> None:
+    assert known(resolve_family("GPU", traits(80, 1.53, 15.8, 898))).id == "v100-sxm2"
     assert resolve_family("GPU", traits(None, None, 15.8, 898)) is None
 
 
-def test_architecture_is_the_family_of_a_device_that_is_named_by_generation():
+def test_architecture_is_the_family_of_a_device_that_is_named_by_generation() -> None:
     described = replace(traits(104, 1.7, 64, 1638), architecture="gfx90a")
     device = reported(kind=DeviceKind.GPU, name="MI200", gflops=None, traits=described)
-    assert catalogue_part(device).id == "mi210"
+    assert known(catalogue_part(device)).id == "mi210"
     assert catalogue_part(replace(device, traits=replace(described, architecture=""))) is None
 
 
@@ -113,20 +121,22 @@ def test_architecture_is_the_family_of_a_device_that_is_named_by_generation():
         ("GeForce RTX 2060", traits(34), "rtx-2060-12gb"),
     ],
 )
-def test_name_of_several_boards_is_told_by_processors_or_memory(name, described, part_id):
-    assert resolve_shared_name(name, described).id == part_id
+def test_name_of_several_boards_is_told_by_processors_or_memory(
+    name: str, described: DeviceTraits, part_id: str
+) -> None:
+    assert known(resolve_shared_name(name, described)).id == part_id
     device = reported(kind=DeviceKind.GPU, name=name, gflops=None, traits=described)
-    assert catalogue_part(device).id == part_id
+    assert known(catalogue_part(device)).id == part_id
 
 
-def test_boards_that_differ_in_memory_have_their_compute_in_common():
+def test_boards_that_differ_in_memory_have_their_compute_in_common() -> None:
     found = resolve_shared_name("NVIDIA H100", traits(132))
-    assert found.name == "H100 SXM5 80GB or H100 SXM5 96GB"
-    assert found.compute()[0].gflops == 989_400
-    assert (found.memory_bytes, found.value("hbm")) == (None, None)
+    assert known(found).name == "H100 SXM5 80GB or H100 SXM5 96GB"
+    assert known(found).compute()[0].gflops == 989_400
+    assert (known(found).memory_bytes, known(found).value("hbm")) == (None, None)
     cheaper = resolve_shared_name("NVIDIA GeForce RTX 3060", traits(28))
-    assert cheaper.compute()[0].gflops == pytest.approx(25_475, abs=1)
-    assert cheaper.value("dram") is None
+    assert known(cheaper).compute()[0].gflops == pytest.approx(25_475, abs=1)
+    assert known(cheaper).value("dram") is None
 
 
 @pytest.mark.parametrize(
@@ -140,19 +150,19 @@ def test_boards_that_differ_in_memory_have_their_compute_in_common():
         ("NVIDIA A100", traits(108)),
     ],
 )
-def test_name_of_several_boards_alone_is_no_part(name, described):
+def test_name_of_several_boards_alone_is_no_part(name: str, described: DeviceTraits) -> None:
     assert resolve_shared_name(name, described) is None
 
 
 @pytest.mark.parametrize("name", ["AMD GPU", "AMD Radeon Graphics"])
-def test_amd_part_without_a_name_is_told_by_processors_and_memory(name):
-    assert resolve_family(name, traits(304, None, 192)).id == "mi300x"
-    assert resolve_family(name, traits(104, None, 64)).id == "mi210"
+def test_amd_part_without_a_name_is_told_by_processors_and_memory(name: str) -> None:
+    assert known(resolve_family(name, traits(304, None, 192))).id == "mi300x"
+    assert known(resolve_family(name, traits(104, None, 64))).id == "mi210"
     assert resolve_family(name, traits(304)) is None
     assert resolve_family(name, traits(12, None, 64)) is None
 
 
-def test_other_part_without_a_name_needs_all_traits():
+def test_other_part_without_a_name_needs_all_traits() -> None:
     assert resolve_family("Nvidia GPU", traits(132, None, 79.2)) is None
-    assert resolve_family("Nvidia GPU", traits(84, 2.617, 15.9, 960)).id == "rtx-5080"
+    assert known(resolve_family("Nvidia GPU", traits(84, 2.617, 15.9, 960))).id == "rtx-5080"
     assert resolve_family("", traits(84, 2.617, 15.9, 960)) is None

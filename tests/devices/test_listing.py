@@ -4,15 +4,16 @@ import gzip
 import json
 
 from roofline.devices.catalogue import parts
-from roofline.devices.listing import device_list
+from roofline.devices.listing import DeviceEntry, device_list
+from roofline.devices.parts import Part
 from tests.devices.test_resolve import this_machine
 
 
-def entry(part_id, machine=None):
+def entry(part_id: str, machine: Part | None = None) -> DeviceEntry:
     return next(one for one in device_list(machine)["devices"] if one["id"] == part_id)
 
 
-def test_numbers_are_per_profiler_device():
+def test_numbers_are_per_profiler_device() -> None:
     tpu = entry("tpu-v7x")
     assert (tpu["devices_per_chip"], tpu["core_word"]) == (2, "TensorCore")
     assert (tpu["main_unit"], tpu["main_level"]) == ("matrix_bf16", "hbm")
@@ -28,19 +29,22 @@ def test_numbers_are_per_profiler_device():
     assert tpu["absent"] == ["matrix_int8"]
 
 
-def test_unknown_is_left_out():
+def test_unknown_is_left_out() -> None:
     card = entry("intel-max-1550")
     assert (card["memory"], card["memory_bytes"], card["main_level"]) == ([], None, None)
 
 
-def test_every_source_is_listed():
+def test_every_source_is_listed() -> None:
     listed = device_list(None)
-    numbers = [n for one in listed["devices"] for n in (*one["compute"], *one["memory"])]
-    assert {number["source"] for number in numbers} == set(listed["sources"])
-    assert all(number.get("gflops", number.get("gbs")) > 0 for number in numbers)
+    rates = [number for one in listed["devices"] for number in one["compute"]]
+    bandwidths = [number for one in listed["devices"] for number in one["memory"]]
+    named = {number["source"] for number in rates} | {number["source"] for number in bandwidths}
+    assert named == set(listed["sources"])
+    assert all(number["gflops"] > 0 for number in rates)
+    assert all(number["gbs"] > 0 for number in bandwidths)
 
 
-def test_this_machine_comes_first_and_is_measured():
+def test_this_machine_comes_first_and_is_measured() -> None:
     listed = device_list(this_machine())
     first = listed["devices"][0]
     assert (first["id"], first["name"], first["kind"]) == ("this-machine", "AMD EPYC 9654", "cpu")
@@ -48,12 +52,12 @@ def test_this_machine_comes_first_and_is_measured():
     assert listed["sources"]["calibrate"]["title"] == "Measured on node-7, 2026-11-21"
 
 
-def test_list_is_compact():
+def test_list_is_compact() -> None:
     plain = json.dumps(device_list(None), separators=(",", ":")).encode()
     assert len(plain) < 2_000 * len(parts())
     assert len(gzip.compress(plain)) < 16_000
 
 
-def test_names_that_parts_share_are_found_by_the_search():
+def test_names_that_parts_share_are_found_by_the_search() -> None:
     assert "NVIDIA H100" in entry("h100-sxm")["aliases"]
     assert "NVIDIA H100" in entry("h100-pcie")["aliases"]

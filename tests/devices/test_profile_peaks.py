@@ -11,41 +11,42 @@ from roofline.model.units import gib_to_gb
 from tests.builders import counters, make_device, reported
 
 
-def test_peaks_come_from_the_profile_and_say_from_where():
+def test_peaks_come_from_the_profile_and_say_from_where() -> None:
     device = make_device(gflops=1000.0, gibs={MemoryLevel.VMEM_READ: 7.0, MemoryLevel.HBM: 100.0})
     assert [peak.level for peak in device.memory] == [MemoryLevel.HBM, MemoryLevel.VMEM_READ]
-    assert {peak.origin for peak in (*device.memory, *device.compute)} == {PeakOrigin.PROFILE}
+    assert {peak.origin for peak in device.memory} == {PeakOrigin.PROFILE}
+    assert {peak.origin for peak in device.compute} == {PeakOrigin.PROFILE}
     assert device.memory[0].source == "peak_hbm_bw_gigabytes_per_second of the device plane"
     assert device.compute[0].source == "peak_teraflops_per_second of the device plane"
 
 
 @pytest.mark.parametrize("level", MemoryLevel)
-def test_every_level_has_a_source(level):
+def test_every_level_has_a_source(level: MemoryLevel) -> None:
     device = make_device(gibs={level: 1.0})
     stated = ("_bw_gigabytes_per_second of the device plane", "bandwidth in the profile")
     assert device.memory[0].source.endswith(stated)
 
 
-def test_unreported_peaks_stay_unknown():
+def test_unreported_peaks_stay_unknown() -> None:
     device = make_device(gflops=None, gibs={})
     assert (device.compute, device.memory, device.peak_gflops) == ((), (), None)
     assert device.memory_gbs(MemoryLevel.HBM) is None
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, -math.inf])
-def test_peak_that_is_no_positive_number_is_no_roof(value):
+def test_peak_that_is_no_positive_number_is_no_roof(value: float) -> None:
     device = make_device(gflops=value, gibs={MemoryLevel.HBM: value, MemoryLevel.VMEM_READ: 1.0})
     assert device.compute == ()
     assert [peak.level for peak in device.memory] == [MemoryLevel.VMEM_READ]
 
 
-def test_peak_of_a_level_is_found_in_gigabytes():
+def test_peak_of_a_level_is_found_in_gigabytes() -> None:
     device = make_device(gibs={MemoryLevel.HBM: 100.0})
     assert device.memory_gbs(MemoryLevel.HBM) == gib_to_gb(100.0)
     assert device.memory_gbs(MemoryLevel.VMEM_READ) is None
 
 
-def test_flags_and_counters_are_kept():
+def test_flags_and_counters_are_kept() -> None:
     described = reported(
         cores=3,
         has_megacore=True,
@@ -68,5 +69,5 @@ def test_flags_and_counters_are_kept():
         (DeviceKind.UNKNOWN, "core"),
     ],
 )
-def test_core_is_named_as_on_its_device(kind, word):
+def test_core_is_named_as_on_its_device(kind: DeviceKind, word: str) -> None:
     assert make_device(kind=kind).core_word == word

@@ -1,10 +1,14 @@
 """This machine's measurements: where they lie, and what of them is of no use."""
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from roofline.devices.this_machine import machine_files, read_machine, written_at_ns
+from tests.narrowing import known
 
 ENTRY = {
     "version": 1,
@@ -19,35 +23,37 @@ ENTRY = {
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("ROOFLINE_DATA_DIR", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     return tmp_path / "home" / "roofline" / "this-machine.json"
 
 
-def write(path, content):
+def write(path: Path, content: Mapping[str, Any] | str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content))
 
 
-def test_nothing_measured_is_no_machine(home):
+def test_nothing_measured_is_no_machine(home: Path) -> None:
     assert read_machine() is None
     assert written_at_ns() == 0
 
 
-def test_measurements_lie_in_the_data_home(home):
+def test_measurements_lie_in_the_data_home(home: Path) -> None:
     write(home, ENTRY)
-    assert read_machine().name == "AMD EPYC 9654"
+    assert known(read_machine()).name == "AMD EPYC 9654"
     assert written_at_ns() == home.stat().st_mtime_ns
 
 
-def test_server_with_its_own_folder_finds_them_too(home, tmp_path, monkeypatch):
+def test_server_with_its_own_folder_finds_them_too(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(home, ENTRY)
     monkeypatch.setenv("ROOFLINE_DATA_DIR", str(tmp_path / "data"))
     assert machine_files() == (tmp_path / "data" / "this-machine.json", home)
-    assert read_machine().hostname == "node-7"
+    assert known(read_machine()).hostname == "node-7"
     write(tmp_path / "data" / "this-machine.json", {**ENTRY, "hostname": "node-8"})
-    assert read_machine().hostname == "node-8"
+    assert known(read_machine()).hostname == "node-8"
 
 
 @pytest.mark.parametrize(
@@ -65,6 +71,6 @@ def test_server_with_its_own_folder_finds_them_too(home, tmp_path, monkeypatch):
         {**ENTRY, "figures": 7},
     ],
 )
-def test_damaged_measurements_count_as_none(home, content):
+def test_damaged_measurements_count_as_none(home: Path, content: Mapping[str, Any] | str) -> None:
     write(home, content)
     assert read_machine() is None
