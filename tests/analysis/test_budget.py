@@ -68,7 +68,7 @@ def analysis_of(line: Timeline) -> RooflineAnalysis:
     profile = profile_from_table(OPS, timeline=line)
     device = resolve(profile.device)
     ici = MemoryPeak(level=MemoryLevel.ICI, gbs=100.0, origin=PeakOrigin.CATALOGUE, source="a test")
-    device = replace(device, memory=(*device.memory, ici))
+    device = replace(device, links=(ici,))
     return analyse(profile, device, AnalysisOptions())
 
 

@@ -199,13 +199,17 @@ def test_diagnostics_carry_message_remedy_and_count() -> None:
 def test_empty_profile_is_a_whole_document(infeed: bool) -> None:
     document = exported(analysed("", device=reported(gflops=None, gibs={}, cores=0)), infeed=infeed)
     assert document["ops"] == []
-    assert document["roofs"] == {"compute": [], "memory": []}
+    assert document["roofs"] == {"compute": [], "memory": [], "links": []}
     assert document["program_points"][0]["flop_rate_gflops"] is None
 
 
 def test_device_that_reports_no_numbers_exports_null() -> None:
     device = reported(gflops=math.inf, gibs={MemoryLevel.HBM: math.nan})
-    assert exported(analysed(OPS, device=device))["roofs"] == {"compute": [], "memory": []}
+    assert exported(analysed(OPS, device=device))["roofs"] == {
+        "compute": [],
+        "memory": [],
+        "links": [],
+    }
 
 
 def test_half_characters_are_replaced() -> None:

@@ -24,7 +24,8 @@ def test_peaks_come_from_the_profile_and_say_from_where() -> None:
 def test_every_level_has_a_source(level: MemoryLevel) -> None:
     device = make_device(gibs={level: 1.0})
     stated = ("_bw_gigabytes_per_second of the device plane", "bandwidth in the profile")
-    assert device.memory[0].source.endswith(stated)
+    (peak,) = (*device.memory, *device.links)
+    assert peak.source.endswith(stated)
 
 
 def test_unreported_peaks_stay_unknown() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from roofline.devices import PeakChoice, resolve
 from roofline.devices.catalogue import part as part_of
+from roofline.devices.choice import read_choice
 from roofline.devices.parts import Part
 from roofline.devices.this_machine import machine_part
 from roofline.errors import BadViewError
@@ -370,3 +371,20 @@ def test_every_part_can_be_chosen() -> None:
     for part_id in ("tpu-v2", "mi250x", "intel-max-1550"):
         assert resolve(reported("x"), choice=PeakChoice(part_id=part_id)).part_id == part_id
         assert part_of(part_id) is not None
+
+
+def test_links_of_a_part_are_one_way_and_of_ici_one_link() -> None:
+    device = resolve(reported("TPU v6 lite", kind=TPU))
+    assert {peak.level.value: peak.gbs for peak in device.links} == {
+        "host": 32.0,
+        "ici": 100.0,
+        "dcn": 12.5,
+    }
+    assert all(peak.source.startswith("TPU v6e") for peak in device.links)
+
+
+def test_link_peak_is_the_user_s_where_set() -> None:
+    choice = read_choice(None, ["ici=45GB/s"])
+    device = resolve(reported("TPU v6 lite", kind=TPU), choice=choice)
+    assert device.link_gbs(MemoryLevel.ICI) == 45.0
+    assert not any(peak.level.is_link for peak in device.memory)

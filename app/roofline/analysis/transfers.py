@@ -22,7 +22,7 @@ def transfer_records(transfers: Transfers, device: Device) -> TransferRecords:
 
 def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
     link = transfers.link[row]
-    peak = device.memory_gbs(link) if link is not None else None
+    peak = device.link_gbs(link) if link is not None else None
     seen = transfers.occurrences
     mine = seen.transfer == row
     sized = mine & ~np.isnan(seen.wire_bytes)

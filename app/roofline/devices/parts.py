@@ -24,6 +24,21 @@ _NEAR = 0.23
 _UNITS = {unit.value: unit for unit in ComputeUnit}
 _LEVELS = {level.value: level for level in MemoryLevel}
 
+# Which published figure is the peak of a link, by vendor.
+_LINK_FIGURES = {
+    "Google": {
+        MemoryLevel.HOST: "pcie_oneway",
+        MemoryLevel.ICI: "link_oneway",
+        MemoryLevel.DCN: "network_oneway",
+    },
+    "NVIDIA": {
+        MemoryLevel.HOST: "pcie_oneway",
+        MemoryLevel.NVLINK: "links_oneway",
+        MemoryLevel.DCN: "network_oneway",
+    },
+    "AMD": {MemoryLevel.HOST: "pcie_oneway", MemoryLevel.XGMI: "links_oneway"},
+}
+
 # A vendor's word for its matrix unit.
 _MATRIX_WORDS = {"Google": "MXU", "NVIDIA": "Tensor core", "AMD": "Matrix core", "Intel": "XMX"}
 
@@ -182,6 +197,22 @@ class Part:
             if figure.value
         ]
         return tuple(sorted(peaks, key=lambda peak: self._rank(peak.unit)))
+
+    def links(self, devices: int | None = None) -> tuple[PartBandwidth, ...]:
+        """Bandwidths of the links per device, one way; of ICI that of one link.
+
+        A group of devices on one axis uses one link of a TPU, whatever the chip has in all.
+        """
+        share = GIGA * (devices or self.devices_per_chip)
+        return tuple(
+            PartBandwidth(
+                level=level,
+                gbs=figure.value / (GIGA if figure.scope == "link" else share),
+                figure=figure,
+            )
+            for level, key in _LINK_FIGURES.get(self.vendor, {}).items()
+            for figure in self._chosen(key)
+        )
 
     def memory(self, devices: int | None = None) -> tuple[PartBandwidth, ...]:
         """Bandwidths per device, the main memory first."""

@@ -90,7 +90,7 @@ def published_peaks(part: Part, reported: ReportedDevice, *, is_own: bool) -> Pu
     return PublishedPeaks(
         part=part,
         compute=compute,
-        memory={_own_level(one.level, reported): one for one in memory},
+        memory={_own_level(one.level, reported): one for one in (*memory, *part.links(devices))},
         measured_at=clock,
     )
 

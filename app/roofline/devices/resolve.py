@@ -39,12 +39,14 @@ def resolve(
         if first:
             comparisons = compare(reported, first.part, first.compute, first.memory)
     table = reduce(PeakTable.or_else, tables).with_choice(chosen, list(reported.bandwidth_gbs))
+    peaks = table.memory_in_order
     return Device(
         kind=reported.kind,
         name=reported.name,
         core_count=reported.core_count,
         compute=table.compute,
-        memory=table.memory_in_order,
+        memory=tuple(peak for peak in peaks if not peak.level.is_link),
+        links=tuple(peak for peak in peaks if peak.level.is_link),
         has_megacore=reported.has_megacore,
         has_cmem=reported.has_cmem,
         has_merged_vmem=reported.has_merged_vmem,

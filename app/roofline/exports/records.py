@@ -124,6 +124,16 @@ def _roofs(analysis: RooflineAnalysis) -> Record:
             }
             for peak in device.memory
         ],
+        "links": [
+            {
+                "level": peak.level.value,
+                "label": peak.level.label,
+                "peak_gbs": peak.gbs,
+                "origin": peak.origin.value,
+                "source": peak.source,
+            }
+            for peak in device.links
+        ],
     }
 
 

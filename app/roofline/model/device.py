@@ -199,6 +199,7 @@ class Device:
     core_count: int
     compute: tuple[ComputePeak, ...]
     memory: tuple[MemoryPeak, ...]
+    links: tuple[MemoryPeak, ...] = ()
     has_megacore: bool = False
     has_cmem: bool = False
     has_merged_vmem: bool = False
@@ -220,6 +221,10 @@ class Device:
     def memory_gbs(self, level: MemoryLevel) -> float | None:
         """Peak bandwidth of `level` in GB/s, or `None` when unknown."""
         return next((peak.gbs for peak in self.memory if peak.level == level), None)
+
+    def link_gbs(self, link: MemoryLevel) -> float | None:
+        """Peak bandwidth of `link` in GB/s, one way, or `None` when unknown."""
+        return next((peak.gbs for peak in self.links if peak.level == link), None)
 
     def unit_gflops(self, unit: ComputeUnit) -> float | None:
         """Peak of `unit` in GFLOP/s, or `None` when unknown."""
