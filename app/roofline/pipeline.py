@@ -9,7 +9,7 @@ from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices import PeakChoice, machines, resolve
 from roofline.devices.this_machine import read_machine
-from roofline.errors import UnknownFormatError, UploadRejectedError
+from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
 from roofline.importers.registry import formats_read, identify, import_profile
 from roofline.importers.source import Progress, SourceFile, silent
@@ -112,6 +112,8 @@ def _is_profile(source: SourceFile) -> bool:
         identify(source)
     except (UnknownFormatError, UploadRejectedError):
         return False
+    except CorruptProfileError:  # a profile, but damaged: to be named, not skipped
+        return True
     return True
 
 

@@ -1,20 +1,27 @@
 """Files that are not profiles: the error names their format, and what to upload instead."""
 
 import gzip
+import io
 import json
 import struct
+import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
+import zstandard
 
-from roofline.errors import UnknownFormatError
+from roofline.errors import CorruptProfileError, MixedUploadError, UnknownFormatError
 from roofline.importers.intake.archives import UnpackLimits
+from roofline.importers.intake.reencoded import is_reencoded
 from roofline.importers.intake.wrong_files import is_perfetto
 from roofline.importers.registry import IMPORTERS, identify
 from roofline.importers.source import SourceFile
-from roofline.pipeline import open_sources
+from roofline.pipeline import analyse_files, open_sources
 from tests.tools import damage
 from tests.tools.xspace_wire import varint
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_profiles"
 
 
 def field(number: int, value: bytes | int) -> bytes:
@@ -177,3 +184,95 @@ def test_an_archive_of_one_wrong_file_names_it(tmp_path):
 def test_captures_are_no_perfetto_traces(samples_dir):
     for sample in sorted((samples_dir / "xspace").rglob("*.pb")):
         assert not is_perfetto(SourceFile(sample).head)
+
+
+# -------------------------------------------------------------- binary files rewritten as text
+
+
+def as_text(content: bytes, decoded: str = "utf-8", encoded: str = "utf-8") -> bytes:
+    return content.decode(decoded, "replace").encode(encoded)
+
+
+def binary(kind: str) -> bytes:
+    """A profile of each binary format, as bundled."""
+    capture = (SAMPLES / "xspace/v6e-training.xplane.pb").read_bytes()
+    match kind:
+        case "xplane":
+            return capture
+        case "ncu-rep":
+            return (SAMPLES / "nsight_compute/a100-kernels.ncu-rep").read_bytes()
+        case "gzip":
+            return gzip.compress(capture)
+        case "zstd":
+            return zstandard.compress(capture)
+        case "tar":
+            packed = io.BytesIO()
+            with tarfile.open(fileobj=packed, mode="w") as archive:
+                archive.add(SAMPLES / "xspace/v6e-training.xplane.pb", "host.xplane.pb")
+            return packed.getvalue()
+        case _:
+            packed = io.BytesIO()
+            with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("host.xplane.pb", capture)
+            return packed.getvalue()
+
+
+BINARY = ("xplane", "ncu-rep", "gzip", "zstd", "tar", "zip")
+
+
+@pytest.mark.parametrize("kind", BINARY)
+@pytest.mark.parametrize(
+    ("decoded", "encoded"), [("utf-8", "utf-8"), ("latin-1", "utf-8"), ("utf-8", "utf-16")]
+)
+def test_a_binary_file_rewritten_as_text_says_so(kind, decoded, encoded, tmp_path):
+    path = tmp_path / f"profile.{kind}"
+    path.write_bytes(as_text(binary(kind), decoded, encoded))
+    with pytest.raises(CorruptProfileError, match="read this binary file as text") as caught:
+        analyse_files([path])
+    assert path.name in caught.value.message
+    assert "as binary" in caught.value.remedy
+
+
+@pytest.mark.parametrize("kind", BINARY)
+def test_binary_files_as_they_were_are_not_rewritten(kind, tmp_path):
+    assert not is_reencoded(binary(kind)[:65_536])
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"\x00",
+        "\ufffd".encode() * 500,  # text, however odd
+        'name,flops\n"déjà vu \ufffd",1\n'.encode() * 50,
+        b"\n\x05a\xef\xbf\xbdb" + bytes(200),  # a short message with one odd name
+        "{}".encode("utf-16"),
+    ],
+    ids=range(6),
+)
+def test_text_and_odd_names_are_not_taken_for_it(head):
+    assert not is_reencoded(head)
+
+
+def test_a_rewritten_file_in_an_archive_is_named(tmp_path):
+    good = (SAMPLES / "xspace/v4-training-cmem.xplane.pb").read_bytes()
+    path = tmp_path / "both.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("good.xplane.pb", good)
+        archive.writestr("bad.xplane.pb", as_text(binary("xplane")))
+        archive.writestr("README.md", "notes")
+    with pytest.raises(MixedUploadError) as caught:
+        analyse_files([path])
+    assert [one.name for one in caught.value.unreadable] == ["bad.xplane.pb"]
+    assert caught.value.unreadable[0].code == "corrupt-profile"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_trace_in_utf_16_says_how_to_save_it(encoding, tmp_path):
+    text = json.dumps({"schemaVersion": 1, "traceEvents": [{"ph": "X", "name": "aten::mm"}]})
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    path = tmp_path / "trace.json"
+    path.write_bytes(mark + text.encode(encoding))
+    with pytest.raises(UnknownFormatError, match="a trace saved as UTF-16") as caught:
+        identify(SourceFile(path))
+    assert "iconv -f UTF-16 -t UTF-8" in caught.value.remedy

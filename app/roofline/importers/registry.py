@@ -15,6 +15,7 @@ from roofline.importers import (
 )
 from roofline.importers.intake import grouping
 from roofline.importers.intake.grouping import Machines
+from roofline.importers.intake.reencoded import is_reencoded, reencoded_error
 from roofline.importers.shared.join_counters import with_counters
 from roofline.importers.source import Progress, SourceFile, silent
 from roofline.model.profile import Profile
@@ -66,11 +67,16 @@ _READ_ALONE: tuple[Importer, ...] = (xspace, nsight_compute, pytorch)
 
 
 def identify(source: SourceFile) -> Importer:
-    """The importer that recognises `source`, or `UnknownFormatError` saying what it is instead."""
+    """The importer that recognises `source`, or `UnknownFormatError` saying what it is instead.
+
+    Raises `CorruptProfileError` for a binary file that was rewritten as text on its way.
+    """
     if source.size_bytes == 0:
         raise UploadRejectedError(
             f"{source.name} is empty.", remedy="Capture or export the profile again."
         )
+    if is_reencoded(source.head):
+        raise reencoded_error(source.name)
     for importer in IMPORTERS:
         if importer.recognises(source):
             return importer

@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, cast
 
 from roofline.errors import UploadRejectedError, UploadTooLargeError
+from roofline.importers.intake.reencoded import is_reencoded, reencoded_error
 from roofline.importers.source import SourceFile
 from roofline.model.units import GIB, KIB, MIB
 
@@ -133,6 +134,8 @@ class _Work:
         self._files = 0
 
     def open(self, source: SourceFile) -> list[Unpacked]:
+        if is_reencoded(source.head):
+            raise reencoded_error(source.name)
         match _kind(source.head):
             case None:
                 return [Unpacked(source=source)]

@@ -33,6 +33,11 @@ _TORCH_PROFILER = (
     "Export a trace of torch.profiler: `profile(record_shapes=True, with_flops=True)`, then "
     "`prof.export_chrome_trace('trace.json.gz')`."
 )
+_AS_UTF_8 = (
+    "Upload the file as the profiler wrote it, or save it as UTF-8: "
+    "`iconv -f UTF-16 -t UTF-8 trace.json > trace-utf8.json`."
+)
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _PICTURE = "A picture of a profile has no numbers: upload the file that the profiler wrote."
 _TABLE = (
     "Export the table as CSV, one row per kernel with its name, time, FLOPs and bytes; "
@@ -208,9 +213,11 @@ def _is_safetensors(head: bytes) -> bool:
 
 def _by_text(source: SourceFile) -> WrongFile | None:
     head = source.head
-    if b"\x00" in head[:512] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if b"\x00" in head[:512] and not head.startswith(_UTF_16):
         return None
     text = decode(head).lstrip("\ufeff")
+    if head.startswith(_UTF_16) and _is_trace(text):
+        return WrongFile("a trace saved as UTF-16", _AS_UTF_8)
     if _HTML.match(text):
         return WrongFile("an HTML page", _saved_page(text))
     if text.startswith(("<?xml", "<svg")):
@@ -240,7 +247,7 @@ def _json_document(text: str) -> WrongFile:
         return next((wrong for column, wrong in _COLUMN_IDS if column in ids), _GVIZ)
     if "speedscope.app" in text[:4096]:
         return WrongFile("a Speedscope profile of a CPU")
-    if '"traceEvents"' in text or '"ph"' in text[:4096]:
+    if _is_trace(text):
         return _trace(text)
     return WrongFile("a JSON document without kernels", _TABLE.replace("CSV", "CSV or JSON"))
 
@@ -251,6 +258,10 @@ def _trace(text: str) -> WrongFile:
     return WrongFile(
         "a Chrome trace without operators of PyTorch: it has times, but no work", _TORCH_PROFILER
     )
+
+
+def _is_trace(text: str) -> bool:
+    return text.lstrip()[:1] in {"{", "["} and ('"traceEvents"' in text or '"ph"' in text[:4096])
 
 
 def _top_keys(text: str) -> set[str]:
