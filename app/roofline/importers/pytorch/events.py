@@ -171,7 +171,7 @@ class _Reader:
         self._names, self._signatures = Numbering(), Numbering()
         self._threads, self._devices = Numbering(), Numbering()
         self._others: dict[int, str] = {}
-        self._apis: dict[int, Api] = {}
+        self._api_hashes, self._api_kinds = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._rows = np.empty((ROWS_PER_SCAN, N_COLUMNS), np.int64)
 
     def read(self) -> Trace:
@@ -317,7 +317,8 @@ class _Reader:
     def _take_launches(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         api = self._api(buffer, rows)
         known = rows[:, Column.CORRELATION] > 0
-        rows, api = rows[known], api[known]
+        if not known.all():
+            rows, api = rows[known], api[known]
         if not len(rows):
             return
         if not self._trace.is_hip:
@@ -335,16 +336,22 @@ class _Reader:
 
     def _api(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
         """What each runtime call starts; the trace keeps one name of each kind."""
-        hashes, first, inverse = np.unique(
-            rows[:, Column.NAME_HASH], return_index=True, return_inverse=True
-        )
-        for key, at in zip(hashes.tolist(), first.tolist(), strict=True):
-            if key not in self._apis:
-                name = _name(buffer, rows[at])
-                self._apis[key] = api_of(name)
-                self._trace.apis.setdefault(self._apis[key], name)
-        kinds = np.array([self._apis[key] for key in hashes.tolist()], np.int64)
-        return kinds[inverse]
+        hashes = rows[:, Column.NAME_HASH]
+        unseen = ~np.isin(hashes, self._api_hashes)
+        if unseen.any():
+            self._learn_apis(buffer, rows[unseen])
+        return self._api_kinds[np.searchsorted(self._api_hashes, hashes)]
+
+    def _learn_apis(self, buffer: NDArray[np.uint8], rows: I64) -> None:
+        hashes, first = np.unique(rows[:, Column.NAME_HASH], return_index=True)
+        names = [_name(buffer, rows[at]) for at in first.tolist()]
+        kinds = [api_of(name) for name in names]
+        for kind, name in zip(kinds, names, strict=True):
+            self._trace.apis.setdefault(kind, name)
+        known = np.concatenate([self._api_hashes, hashes])
+        order = np.argsort(known)
+        self._api_hashes = known[order]
+        self._api_kinds = np.concatenate([self._api_kinds, np.array(kinds, np.int64)])[order]
 
     def _thread(self, rows: I64) -> I64:
         # Pairs of ids as one key; ids that are texts are hashes already.

@@ -130,9 +130,9 @@ class RowNumbers:
 
     def note_gaps(self, *, flop: I64, moved_bytes: I64) -> None:
         """These rows hold an execution whose FLOPs, or whose bytes, are unknown."""
-        for row in np.unique(flop).tolist():
+        for row in np.flatnonzero(any_at(flop, len(self.rows))).tolist():
             self.rows[row].flop_gap = True
-        for row in np.unique(moved_bytes).tolist():
+        for row in np.flatnonzero(any_at(moved_bytes, len(self.rows))).tolist():
             self.rows[row].bytes_gap = True
 
     def forget_costs(self) -> None:
