@@ -219,11 +219,12 @@ def _html(text: str) -> Iterator[Passage]:
     for number, line in enumerate(text.splitlines(), 1):
         for found in _SPOKEN.finditer(line):
             yield Passage(number, found[1])
-    line = 1
+    at = 1
     for piece in re.split(r"(<[^>]*>|\{#|#\})", _INLINE.sub(_blank, text)):
         if not piece.startswith("<") and piece.strip():
-            yield Passage(line + len(piece) - len(piece.lstrip()) and line, piece.strip())
-        line += piece.count("\n")
+            begin = len(piece) - len(piece.lstrip())
+            yield Passage(at + piece.count("\n", 0, begin), piece.strip())
+        at += piece.count("\n")
 
 
 # ------------------------------------------------------------------------------------ other sources

@@ -7,13 +7,13 @@ from concurrent.futures import Future
 from roofline.errors import RooflineError
 from roofline.storage.jobs import JobStore
 
-# Other processes' imports are looked up this often, and only while somebody waits for one.
+# Other processes' imports are looked up this often, and only while a request waits for one.
 POLL_S = 0.2
 _log = logging.getLogger("roofline.jobs")
 
 
 class Waiting:
-    """Futures of the profiles that somebody waits for."""
+    """Futures of the profiles that requests wait for."""
 
     def __init__(self, jobs: JobStore) -> None:
         self._jobs = jobs
@@ -23,7 +23,7 @@ class Waiting:
         self._thread: threading.Thread | None = None
 
     def open(self, *, poll: bool) -> None:
-        """Begins; `poll` where other processes run jobs, whose end nobody calls `done` for."""
+        """Begins; `poll` where other processes run jobs, which do not call `done` here."""
         self._closed = False
         if poll and self._thread is None:
             self._thread = threading.Thread(target=self._poll, name="waiting", daemon=True)

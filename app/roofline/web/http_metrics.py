@@ -49,7 +49,7 @@ class Metrics:
 
 
 class _Store(Collector):
-    """Asks the library when somebody asks us; says nothing while the store cannot be read."""
+    """Reads the library on each request; has no values while the store cannot be read."""
 
     def __init__(self, library: ProfileLibrary) -> None:
         self._library = library

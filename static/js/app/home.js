@@ -90,7 +90,7 @@ async function openSample(button) {
   const name = button.querySelector("b")?.textContent ?? "";
   const parcel = { names: [name], size: Number(button.dataset.sampleSize) };
   retry = () => openSample(button);
-  // A sample is everyone's: who does not want to wait for it must not delete it.
+  // A sample belongs to everyone: a user who does not want to wait for it must not delete it.
   await run(parcel, (signal) => startSample(button.dataset.sample ?? "", signal), { isOwn: false });
 }
 

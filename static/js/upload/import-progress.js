@@ -169,7 +169,7 @@ function pause(milliseconds, signal) {
 const OWN_IMPORT = "roofline-import";
 
 /**
- * Who uploaded may cancel, also on the profile's own page. Whoever else opens the link may not: to
+ * The user who uploaded may cancel, also on the profile's own page. Others with the link may not: to
  * cancel is to delete, and the profile may be an old one whose results are being computed again.
  */
 export function rememberOwnImport(statusUrl) {
@@ -201,7 +201,7 @@ export function forgetOwnImport() {
 /** Cancels an import, or deletes the profile if it was quicker. */
 export async function cancelImport(statusUrl) {
   const response = await fetch(statusUrl, { method: "DELETE", headers: csrfHeaders() });
-  // Not found: it ended by itself. What was wanted is so.
+  // Not found: it ended by itself, which is what the user wanted.
   if (!response.ok && response.status !== 404)
     throw problemFromAnswer(response.status, await response.text());
 }

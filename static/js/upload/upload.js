@@ -52,7 +52,7 @@ export function timeLeft(seconds) {
 }
 
 /**
- * What can be refused before a byte is sent.
+ * Refuses files before a byte is sent, where that is possible.
  * @param {readonly { name: string, size: number }[]} files
  * @param {{ maxBytes: number, maxFiles: number }} limits
  * @returns {Problem | null}
@@ -121,7 +121,7 @@ export function sendFiles(url, files, { onProgress, signal }) {
     request.addEventListener("abort", () =>
       reject(new DOMException("The upload was cancelled.", "AbortError")),
     );
-    // With the last byte out the server has begun, whoever hangs up: then its answer is needed to cancel there.
+    // After the last byte the server has begun, even if the client hangs up: its answer is needed to cancel there.
     let sent = false;
     request.upload.addEventListener("load", () => {
       sent = true;

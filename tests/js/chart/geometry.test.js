@@ -166,7 +166,7 @@ test("ticks are decades, and 1, 2, 5 on a short range", () => {
 
 const row = (name, share) => ({ name, share });
 
-test("what is off the chart stays as a counted mark on its edge", () => {
+test("points off the chart stay as counted marks on its edge", () => {
   const scale = createScale(
     [
       [0, 2],

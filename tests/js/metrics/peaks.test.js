@@ -45,7 +45,7 @@ test("amounts are read as people write them", () => {
   assert.equal(parseAmount("1\u202f638\u00a0GB/s", "gbs"), 1638);
 });
 
-test("what is no positive amount of the right kind is refused", () => {
+test("anything but a positive amount of the right kind is refused", () => {
   for (const text of [
     "",
     "fast",
@@ -97,7 +97,7 @@ test("unknown devices and peaks are named and change nothing", () => {
   assert.equal(roofs.compute[0].id, "peak");
 });
 
-test("nothing chosen is no what-if", () => {
+test("without a choice there is no what-if", () => {
   assert.equal(isWhatIf({ dev: null, peaks: {} }), false);
   assert.equal(isWhatIf({ dev: null, peaks: { hbm: 1 } }), true);
 });

@@ -1,7 +1,7 @@
-"""What the processes that read strangers' files give up before they read one: network and secrets.
+"""The sandbox of processes that read untrusted files: no network, no secrets.
 
-The network goes where the system lets a process leave it (Linux with user namespaces, or with the
-right to make network namespaces); elsewhere the host's own means must do, see docs/operations.md.
+The network is given up where the system allows it (Linux with user namespaces, or with the right
+to make network namespaces); elsewhere the host must separate it, see docs/operations.md.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ def give_up_network() -> bool:
         return bool(libc.unshare(_NEW_NETWORK) == 0)
     if libc.unshare(_NEW_USER | _NEW_NETWORK) != 0:
         return False
-    with contextlib.suppress(OSError):  # without it, we are shown to ourselves as nobody
+    with contextlib.suppress(OSError):  # without it, this process sees itself as the user `nobody`
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")

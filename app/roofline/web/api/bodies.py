@@ -94,7 +94,7 @@ class ProfileList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditBody:
-    """What to change about a profile; what is left out stays as it is."""
+    """Changes of a profile; fields that are left out stay as they are."""
 
     title: str | None = None
     note: str | None = None

@@ -1,7 +1,7 @@
 """The OpenAPI document as this server behaves: every error in our shape, also those of FastAPI.
 
 FastAPI documents 422 and its own shape for values it cannot take; this server answers 400, with a
-message and what to do. Who may ask is decided before any route, so every operation has 401 and 403.
+message and what to do. Access is checked before any route, so every operation has 401 and 403.
 """
 
 from typing import Any
@@ -9,8 +9,8 @@ from typing import Any
 _ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
 _EVERYWHERE = {
     "400": "A value cannot be used.",
-    "401": "The server does not know who asks.",
-    "403": "Whoever asks may not do this.",
+    "401": "The request is not signed in.",
+    "403": "The user may not do this.",
     "503": "The store cannot be reached now.",
 }
 _THEIRS = ("HTTPValidationError", "ValidationError")

@@ -1,10 +1,10 @@
-"""Who asks: `identify(request) -> Actor | None`, one for each mode of `ROOFLINE_AUTH`.
+"""The sender of a request: `identify(request) -> Actor | None`, one for each mode of access.
 
-| mode    | who comes in                                        | may edit and delete       |
+| mode    | access for                                          | may edit and delete       |
 |---------|-----------------------------------------------------|---------------------------|
 | `open`  | everyone; the server listens on this machine only   | everyone                  |
-| `token` | who entered the shared token, or sends it as Bearer | uploading browser, admins |
-| `proxy` | whom a trusted proxy names in a header              | uploading user, admins    |
+| `token` | people and tools with the shared token              | uploading browser, admins |
+| `proxy` | users that a trusted proxy names in a header        | uploading user, admins    |
 
 Every secret is compared in constant time, as digests of equal length.
 """
@@ -28,11 +28,11 @@ _MARK = re.compile(rf"#[0-9a-f]{{{_MARK_LENGTH}}}$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Who asks.
+    """The sender of a request.
 
-    `owner` is what a profile remembers of its uploader (see `shown_owner`), empty when nobody could
-    prove to be them again. `csrf` is what this server's own pages send along to change anything,
-    empty when the request proves itself by other means than what browsers add unasked.
+    `owner` is what a profile remembers of its uploader (see `shown_owner`), empty when no later
+    request could prove to be theirs. `csrf` is what this server's own pages send along to change
+    anything, empty when the request proves itself by other means than what browsers add unasked.
     """
 
     owner: str = ""
@@ -65,11 +65,11 @@ _TOOL = Actor(name="token")
 _ADMIN_TOOL = Actor(name="admin token", is_admin=True)
 
 Identify = Callable[[Mapping[str, str], Peer], Actor | None]
-"""Who sent these headers from there; `None` when nobody whom this server knows."""
+"""The sender of these headers from that address; `None` if this server does not know them."""
 
 
 def everyone(_headers: Mapping[str, str], _peer: Peer) -> Actor:
-    """Mode `open`: whoever reaches this machine's own address may do everything."""
+    """Mode `open`: anyone who reaches this machine's own address may do everything."""
     return EVERYONE
 
 
@@ -100,7 +100,7 @@ class Tokens:
         )
 
     def log_in(self, given: str, name: str) -> str | None:
-        """The cookie of a new session for who knows a token; `None` for a wrong one."""
+        """The cookie of a new session for a right token; `None` for a wrong one."""
         holder = self._holder(given.strip())
         if holder is None:
             return None
@@ -116,7 +116,7 @@ class Tokens:
 
 
 class ProxyUsers:
-    """Mode `proxy`: the header is believed from the addresses that were named, nowhere else.
+    """Mode `proxy`: the header is trusted if it comes from one of the named addresses.
 
     `csrf_key` gives the secret that pages' tokens are made with. Servers of one instance share it:
     a form is opened from one of them, and sent to another or after a restart.

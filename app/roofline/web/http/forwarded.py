@@ -1,4 +1,4 @@
-"""Where a request comes from, when proxies stand between: only theirs are believed.
+"""The address behind proxies: only headers of trusted proxies count.
 
 uvicorn's own handling is off: it replaces the peer's address, and with it the only proof that a
 header was written by the proxy.
@@ -29,7 +29,7 @@ def peer_of(scope: Scope, headers: Mapping[str, str], proxies: tuple[Network, ..
     direct = client[0] if client else ""
     if not _is_in(direct, proxies + _LOOPBACK):
         return Peer(address=direct, is_proxy=False)
-    # Each proxy appends whom it saw: the last that is none of ours is the client.
+    # Each proxy appends the address it saw: the last one that is not a proxy of ours is the client.
     hops = [hop.strip() for hop in headers.get("x-forwarded-for", "").split(",") if hop.strip()]
     outside = next((hop for hop in reversed(hops) if not _is_in(hop, proxies + _LOOPBACK)), direct)
     return Peer(address=outside, is_proxy=_is_in(direct, proxies))

@@ -12,7 +12,7 @@ PRUNE_ABOVE = 10_000
 
 
 class RateLimit:
-    """`count` at once, and as many again in each `period_s`, evenly spread; `None` is no limit."""
+    """`count` at once, and as many again in each `period_s`, evenly spread; `None`: no limit."""
 
     def __init__(
         self,
