@@ -219,7 +219,7 @@ def _executions(op, name, seen, state, starts):  # type: ignore[no-untyped-def]
         seen[name[k]] = state[1]
 
 
-@njit(types.int64(_I64A, _I64A, _I64A, _I64A, _I64A), cache=True, nogil=True)
+@kernel(types.int64(_I64A, _I64A, _I64A, _I64A, _I64A))
 def _gaps(begin, end, first, last, state):  # type: ignore[no-untyped-def]
     """Stretches between spans, in order of their begin; their number, -1 if out of order.
 
