@@ -40,12 +40,11 @@ def groups(error: MixedUploadError) -> list[tuple[str, tuple[int, ...]]]:
 @pytest.fixture
 def gpu_capture(tmp_path: Path) -> Path:
     path = tmp_path / "gpu.xplane.pb"
-    kernels = [("loop_add_fusion.3", 0, US, [])]
-    path.write_bytes(space_bytes([gpu_plane([kernels])]))
+    path.write_bytes(space_bytes([gpu_plane([[("loop_add_fusion.3", 0, US, [])]])]))
     return path
 
 
-def test_two_parts_in_one_upload_are_two_groups():
+def test_two_parts_in_one_upload_are_two_groups() -> None:
     error = mixed(V6E, V4, V6E)
     assert groups(error) == [("TPU v6e (Trillium)", (0, 2)), ("TPU v4", (1,))]
     assert "different machines" in error.message
@@ -53,13 +52,13 @@ def test_two_parts_in_one_upload_are_two_groups():
     assert not error.unreadable
 
 
-def test_a_tpu_and_a_gpu_are_two_groups(gpu_capture: Path):
+def test_a_tpu_and_a_gpu_are_two_groups(gpu_capture: Path) -> None:
     error = mixed(gpu_capture, V6E)
     assert [group.numbers for group in error.groups] == [(0,), (1,)]
     assert error.groups[1].label == "TPU v6e (Trillium)"
 
 
-def test_files_of_one_name_keep_their_places(tmp_path: Path):
+def test_files_of_one_name_keep_their_places(tmp_path: Path) -> None:
     paths = []
     for folder, source in (("a", V4), ("b", V6E), ("c", V4)):
         (tmp_path / folder).mkdir()
@@ -68,17 +67,17 @@ def test_files_of_one_name_keep_their_places(tmp_path: Path):
     assert groups(mixed(*paths)) == [("TPU v4", (0, 2)), ("TPU v6e (Trillium)", (1,))]
 
 
-def test_hosts_of_one_part_still_make_one_profile():
+def test_hosts_of_one_part_still_make_one_profile() -> None:
     analysis = analyse_files(V5E)
     assert len(analysis.profile.hosts) == 3
     assert {host.device.name for host in analysis.profile.hosts if host.device} == {"TPU v5 lite"}
 
 
-def test_comparison_joins_whatever_xprof_joins():
+def test_comparison_joins_whatever_xprof_joins() -> None:
     assert len(analyse_files([V4, V6E], xprof_compat=True).profile.hosts) == 2
 
 
-def test_one_damaged_file_beside_good_ones_can_be_left_out(tmp_path: Path):
+def test_one_damaged_file_beside_good_ones_can_be_left_out(tmp_path: Path) -> None:
     cut = tmp_path / "cut.xplane.pb"
     cut.write_bytes(V4.read_bytes()[:-1000])
     error = mixed(V4, cut)
@@ -92,7 +91,7 @@ def test_one_damaged_file_beside_good_ones_can_be_left_out(tmp_path: Path):
     assert analyse_sources(left, progress=lambda *_: None).profile.device.name == "TPU v4"
 
 
-def test_a_damaged_file_beside_two_machines_is_named_too(tmp_path: Path):
+def test_a_damaged_file_beside_two_machines_is_named_too(tmp_path: Path) -> None:
     cut = tmp_path / "cut.xplane.pb"
     cut.write_bytes(V4.read_bytes()[:-1000])
     error = mixed(V4, cut, V6E)
@@ -100,7 +99,7 @@ def test_a_damaged_file_beside_two_machines_is_named_too(tmp_path: Path):
     assert [one.number for one in error.unreadable] == [1]
 
 
-def test_a_file_that_is_not_a_profile_can_be_left_out(tmp_path: Path):
+def test_a_file_that_is_not_a_profile_can_be_left_out(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("remember the milk")
     empty = tmp_path / "empty.pb"
@@ -111,7 +110,7 @@ def test_a_file_that_is_not_a_profile_can_be_left_out(tmp_path: Path):
     assert "1 more of the 3 files" in error.message
 
 
-def test_files_that_all_fail_keep_the_first_one_s_error(tmp_path: Path):
+def test_files_that_all_fail_keep_the_first_one_s_error(tmp_path: Path) -> None:
     paths = [tmp_path / "one.pb", tmp_path / "two.pb"]
     for path in paths:
         path.write_bytes(V4.read_bytes()[:-1000])
@@ -121,12 +120,12 @@ def test_files_that_all_fail_keep_the_first_one_s_error(tmp_path: Path):
     assert "one.pb" in caught.value.message
 
 
-def test_files_of_two_formats_are_groups_by_format():
+def test_files_of_two_formats_are_groups_by_format() -> None:
     error = mixed(V4, ROOT / "sample_profiles/generic/cfd-cpu.csv", V4)
     assert [numbers for _, numbers in groups(error)] == [(0, 2), (1,)]
 
 
-def test_a_report_of_another_gpu_does_not_join_a_capture(gpu_capture: Path, tmp_path: Path):
+def test_a_report_of_another_gpu_does_not_join_a_capture(gpu_capture: Path, tmp_path: Path) -> None:
     fusion = Kernel(
         name="loop_add_fusion_3(float *)",
         time_ns=2_000,
@@ -147,7 +146,7 @@ def test_a_report_of_another_gpu_does_not_join_a_capture(gpu_capture: Path, tmp_
     assert [group.numbers for group in caught.value.groups] == [(0,), (1,)]
 
 
-def test_tables_of_two_devices_are_two_groups(tmp_path: Path):
+def test_tables_of_two_devices_are_two_groups(tmp_path: Path) -> None:
     paths = []
     for name in ("T4", "NVIDIA A100-SXM4-80GB", ""):
         paths.append(tmp_path / f"{name or 'none'}.csv")
@@ -156,7 +155,7 @@ def test_tables_of_two_devices_are_two_groups(tmp_path: Path):
     assert [numbers for _, numbers in groups(mixed(*paths))] == [(0, 2), (1,)]
 
 
-def test_the_error_crosses_processes_with_its_groups():
+def test_the_error_crosses_processes_with_its_groups() -> None:
     error = mixed(V6E, V4)
     for again in (error_from(describe(error)), pickle.loads(pickle.dumps(error))):
         assert isinstance(again, MixedUploadError)
@@ -169,7 +168,7 @@ def test_the_error_crosses_processes_with_its_groups():
     }
 
 
-def test_names_of_files_do_not_steer_a_terminal(tmp_path: Path):
+def test_names_of_files_do_not_steer_a_terminal(tmp_path: Path) -> None:
     bad = tmp_path / "a\x1b[31m.pb"
     bad.write_bytes(b"?")
     error = mixed(V4, bad)
@@ -208,13 +207,15 @@ GPU, TPU, CPU = DeviceKind.GPU, DeviceKind.TPU, DeviceKind.CPU
 )
 def test_devices_differ_only_where_that_is_certain(
     one: ReportedDevice, other: ReportedDevice, apart: bool
-):
+) -> None:
     assert machines.differ(one, other) is apart
     assert machines.differ(other, one) is apart
 
 
 @pytest.mark.parametrize("order", [lambda x: x, lambda x: x[::-1]])
-def test_a_family_and_its_part_are_one_device(order: Callable[[list[Profile]], list[Profile]]):
+def test_a_family_and_its_part_are_one_device(
+    order: Callable[[list[Profile]], list[Profile]],
+) -> None:
     family = device(
         GPU, "Nvidia GPU (Ampere)", processor_count=108, clock_ghz=1.41, memory_bytes=40 * 2**30
     )

@@ -37,10 +37,13 @@ def codes(profile: Profile) -> set[str]:
 
 
 def by_opcode(
-    counts: Mapping[str, int], name: str = f"{THREADS}_with_modifier_all", **numbers: float
+    counts: Mapping[str, int],
+    name: str = f"{THREADS}_with_modifier_all",
+    numbers: Mapping[str, float] | None = None,
 ) -> LaunchWork:
+    known, opcodes = numbers or {}, {name: counts}
     return launch_work(
-        Launch(kind=ResultKind.KERNEL, name="k", number=0, numbers=numbers, opcodes={name: counts})
+        Launch(kind=ResultKind.KERNEL, name="k", number=0, numbers=known, opcodes=opcodes)
     )
 
 
@@ -48,7 +51,7 @@ def by_opcode(
 
 
 @needs_real
-def test_moves_of_constants_are_not_flops():
+def test_moves_of_constants_are_not_flops() -> None:
     path = REAL / "a100_2021.2_fp64_constant_moves.ncu-rep"
     profile = real(path.name)
     # 3,087,127,633,827 of DADD, and as many of DFMA; 1.1e12 HFMA2.MMA load constants.
@@ -60,7 +63,7 @@ def test_moves_of_constants_are_not_flops():
 
 
 @needs_real
-def test_flops_that_have_no_counters_come_from_the_histogram():
+def test_flops_that_have_no_counters_come_from_the_histogram() -> None:
     profile = real("2021_daxpy_no_flop_counters.ncu-rep")
     flop = dict(zip(profile.ops.name, profile.ops.flop.tolist(), strict=True))
     assert flop == {
@@ -76,14 +79,14 @@ def test_flops_that_have_no_counters_come_from_the_histogram():
 
 
 @needs_real
-def test_names_may_be_strings_of_a_later_block():
+def test_names_may_be_strings_of_a_later_block() -> None:
     profile = real("2023.3_forward_strings.ncu-rep")
     assert profile.ops.occurrences.tolist() == [1]
     assert profile.time_ps == pytest.approx(6.134e9, rel=1e-3)
 
 
 @needs_real
-def test_counters_and_histogram_agree():
+def test_counters_and_histogram_agree() -> None:
     """Where a report has both, they are the same work."""
     seen = 0
     for path in REAL.glob("*.ncu-rep"):
@@ -119,7 +122,7 @@ def test_counters_and_histogram_agree():
         ("HFMA2.MMA.BF16_V2", BF16, 4),
     ],
 )
-def test_operations_of_a_thread(opcode: str, unit: ComputeUnit, flop: int):
+def test_operations_of_a_thread(opcode: str, unit: ComputeUnit, flop: int) -> None:
     work = by_opcode({opcode: 10, "LDG.E": 3})
     assert {u: f for u, f in work.flop.items() if f} == {unit: 10 * flop}
     assert work.flop_known
@@ -130,7 +133,7 @@ def test_operations_of_a_thread(opcode: str, unit: ComputeUnit, flop: int):
     ["DSETP.GT.AND", "FSETP", "FMNMX", "FSEL", "MUFU.RCP", "HADD2.F32", "F2I.FTZ", "HMMA.16816.F32",
      "FSWZADD", "IMAD", "DMMA.884"],
 )  # fmt: skip
-def test_what_is_not_a_flop(opcode: str):
+def test_what_is_not_a_flop(opcode: str) -> None:
     assert by_opcode({opcode: 10}).flop == {FP64: 0, FP32: 0, FP16: 0}
 
 
@@ -146,8 +149,8 @@ def test_what_is_not_a_flop(opcode: str):
 )
 def test_a_multiply_add_alone_moves_constants(
     beside: Mapping[str, int], capability: int, flop: int
-):
-    work = by_opcode({"HFMA2.MMA": 10, "FFMA": 5, **beside}, **{CAPABILITY: capability})
+) -> None:
+    work = by_opcode({"HFMA2.MMA": 10, "FFMA": 5, **beside}, numbers={CAPABILITY: capability})
     assert work.flop[FP16] == flop
     assert work.flop[FP32] == 10
     assert work.opcodes.moves_constants is (flop == 0)
@@ -171,15 +174,15 @@ SELECTIVE = f"{THREADS}_with_modifier_selective"
 )
 def test_a_multiply_add_that_may_be_either_is_not_counted(
     name: str, opcode: str, numbers: Mapping[str, float], flop: float | None
-):
-    work = by_opcode({opcode: 10, "FFMA": 5}, name, **numbers)
+) -> None:
+    work = by_opcode({opcode: 10, "FFMA": 5}, name, numbers)
     assert work.flop.get(FP16) == flop
     assert work.opcodes.is_half_doubtful is (flop is None)
     assert work.flop_known  # of the rest
-    assert not by_opcode({opcode: 10}, name, **numbers).flop_known or flop is not None
+    assert not by_opcode({opcode: 10}, name, numbers).flop_known or flop is not None
 
 
-def test_the_complete_histogram_comes_first():
+def test_the_complete_histogram_comes_first() -> None:
     launch = Launch(
         kind=ResultKind.KERNEL,
         name="k",
@@ -194,7 +197,7 @@ def test_the_complete_histogram_comes_first():
     assert launch_work(launch).flop[FP16] == 0
 
 
-def test_warps_are_not_threads():
+def test_warps_are_not_threads() -> None:
     """The count of warps says nothing of threads whose predicate was false."""
     assert by_opcode({"DFMA": 10}, "sass__inst_executed_per_opcode_with_modifier_all").flop == {}
 
@@ -224,13 +227,13 @@ def test_warps_are_not_threads():
         ("IMMA.8816.S8.S8", 0),
     ],
 )
-def test_integer_operations_are_counted_on_their_own(opcode: str, operations: int):
+def test_integer_operations_are_counted_on_their_own(opcode: str, operations: int) -> None:
     work = by_opcode({opcode: 10})
     assert work.opcodes.integer_ops == 10 * operations
     assert not any(work.flop.values())
 
 
-def test_integer_operations_are_unknown_where_copies_look_alike():
+def test_integer_operations_are_unknown_where_copies_look_alike() -> None:
     assert by_opcode({"IMAD": 10}, SELECTIVE).opcodes.integer_ops is None
 
 
@@ -243,7 +246,7 @@ def profile_of(tmp_path: Path, *kernels: Kernel) -> Profile:
     return import_profile([SourceFile(path)])
 
 
-def test_zero_by_some_counters_is_not_zero(tmp_path: Path):
+def test_zero_by_some_counters_is_not_zero(tmp_path: Path) -> None:
     """Counters of fp32 and fp64 are 0, and half precision was not counted."""
     profile = profile_of(tmp_path, Kernel(name="copy", time_ns=9, dram_bytes=64))
     assert not profile.ops.flop_known[0]
@@ -251,7 +254,7 @@ def test_zero_by_some_counters_is_not_zero(tmp_path: Path):
     assert "no-flop-counters" in codes(profile)
 
 
-def test_work_that_one_launch_does_not_know_is_unknown_of_the_kernel(tmp_path: Path):
+def test_work_that_one_launch_does_not_know_is_unknown_of_the_kernel(tmp_path: Path) -> None:
     known = Kernel(name="gemm", time_ns=1000, dram_bytes=64, instructions={"ffma": 500})
     unknown = Kernel(name="gemm", time_ns=9000, dram_bytes=64, opcodes={"HGMMA.64x128x16.F32": 5})
     ops = profile_of(tmp_path, known, unknown).ops
@@ -260,9 +263,9 @@ def test_work_that_one_launch_does_not_know_is_unknown_of_the_kernel(tmp_path: P
     assert (ops.bytes_known.tolist(), ops.bytes_accessed.tolist()) == ([True], [128])
 
 
-def test_histograms_count_where_counters_are_partial():
+def test_histograms_count_where_counters_are_partial() -> None:
     numbers = {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 3.0}
-    work = by_opcode({"FFMA": 3, "FADD": 4}, **numbers)
+    work = by_opcode({"FFMA": 3, "FADD": 4}, numbers=numbers)
     assert work.flop[FP32] == 10
     assert not work.partial
 
@@ -281,7 +284,7 @@ def forward(tmp_path: Path, *, cut: int = 0) -> Path:
     return path
 
 
-def test_strings_of_a_later_block_name_metrics_of_an_earlier_one(tmp_path: Path):
+def test_strings_of_a_later_block_name_metrics_of_an_earlier_one(tmp_path: Path) -> None:
     ops = import_profile([SourceFile(forward(tmp_path))]).ops
     assert ops.name == (ncu.HGEMM, ncu.STENCIL)
     assert ops.time_ps.tolist() == [812_544_000, 2_214_880_000]
@@ -289,6 +292,6 @@ def test_strings_of_a_later_block_name_metrics_of_an_earlier_one(tmp_path: Path)
     assert np.isfinite(ops.integer_ops[0])
 
 
-def test_a_string_that_no_block_holds_is_damage(tmp_path: Path):
+def test_a_string_that_no_block_holds_is_damage(tmp_path: Path) -> None:
     with pytest.raises(CorruptProfileError, match=r"breaks at byte [\d,]+"):
         import_profile([SourceFile(forward(tmp_path, cut=1))])

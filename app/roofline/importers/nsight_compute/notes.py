@@ -102,7 +102,7 @@ def _without_work(pairs: Pairs) -> Iterator[Diagnostic]:
             code="no-flop-counters",
             message="kernels have bytes, but the file has no counter of their FLOPs, or only some "
             "that are zero: their FLOPs are unknown, not zero.",
-            remedy=_COLLECT,
+            remedy="Upload the .ncu-rep of --set full: its opcode histogram has them.",
             count=uncounted,
         )
     partial = sum(1 for _, work in pairs if work.partial)
@@ -153,7 +153,7 @@ def _tensor(pairs: Pairs) -> Iterator[Diagnostic]:
 
 
 def _half(pairs: Pairs) -> Iterator[Diagnostic]:
-    counted = [work for _, work in pairs if work.flop and not work.opcodes.is_half_doubtful]
+    counted = [work for _, work in pairs if work.flop_known and not work.opcodes.is_half_doubtful]
     missing = sum(1 for work in counted if ComputeUnit.VECTOR_FP16 not in work.flop)
     if missing:
         yield Diagnostic(
