@@ -117,3 +117,15 @@ def test_every_decision_is_listed_under_its_number() -> None:
         assert int(shown) == number
         assert name.startswith(f"{shown}-")
         assert (folder / name).read_text("utf-8").startswith(f"# {shown}. {title}\n")
+
+
+def test_ids_of_the_glossary_are_those_of_the_data() -> None:
+    glossary = ROOT / "docs" / "glossary.md"
+    contract = "".join(
+        (ROOT / "docs" / name).read_text("utf-8") for name in ("page-data.md", "budget.md")
+    )
+    headings = ("What a program did", "What it did in that time", "What it was held against")
+    for heading in headings:
+        for word, _, where in rows(glossary, heading):
+            for name in quoted(where):
+                assert name.partition(".")[0] in contract, word

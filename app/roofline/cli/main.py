@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_serve(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Serve the dashboard. What is not given here comes from ROOFLINE_HOST, ROOFLINE_PORT and"
+        "Serve the dashboard. Options that are not given come from ROOFLINE_HOST, ROOFLINE_PORT and"
         " ROOFLINE_DATA_DIR."
     )
     parser.add_argument("--host", help="address to listen on")
@@ -96,7 +96,7 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         "--exclude-infeed-outfeed", action="store_true", help="leave infeed and outfeed ops out"
     )
     parser.add_argument(
-        "--device", metavar="NAME", help="hold the program against this part, or `this-machine`"
+        "--device", metavar="NAME", help="compare with the peaks of this part, or of `this-machine`"
     )
     parser.add_argument(
         "--peak",
@@ -141,7 +141,7 @@ def _add_upkeep(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     restore = commands.add_parser("restore", help="fill an empty server from a backup")
     restore.add_argument("folder", type=Path, help="a folder that backup made")
     gc_parser = commands.add_parser("gc", help="remove what expired or belongs to no profile")
-    gc_parser.add_argument("--dry-run", action="store_true", help="only say what would go")
+    gc_parser.add_argument("--dry-run", action="store_true", help="only list what would be removed")
     doctor = commands.add_parser("doctor", help="check every profile against its files, repair")
     doctor.add_argument("--quick", action="store_true", help="do not read the files themselves")
     doctor.add_argument("--check", action="store_true", help="repair nothing")

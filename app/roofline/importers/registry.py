@@ -238,8 +238,7 @@ class _Upload:
         )
         return MixedUploadError(
             f"These files are of different formats, and {why}: {grouping.named(groups)}.",
-            remedy="Which one do you want to open? Upload that one alone. Together go several "
-            "files of one format, or a capture of XSpace and the Nsight Compute report of its "
-            "kernels.",
+            remedy="Which one do you want to open? Upload that one alone. You can combine files of "
+            "one format, or an XSpace capture with the Nsight Compute report of the same program.",
             groups=groups,
         )

@@ -18,7 +18,7 @@ _COLLECT = "Profile again with: ncu --set full -o report PROGRAM"
 def limits(works: Sequence[LaunchWork]) -> tuple[str, ...]:
     """Sentences about what Nsight Compute cannot know, and how it counts here."""
     always = (
-        "Nsight Compute profiles kernels one by one: it knows no steps, no idle time and no "
+        "Nsight Compute profiles kernels one by one: it has no steps, no idle time and no "
         "communication that runs beside a kernel.",
         "Times are of replayed kernels, by default with caches emptied and clocks locked to their "
         "base: they differ from an ordinary run's.",
