@@ -257,6 +257,22 @@ def test_gathered_elements_are_read_and_written() -> None:
     assert found.moved_bytes == 640 * (2 + 2 + 8)
 
 
+def test_fused_optimizers_write_weights_and_moments() -> None:
+    """Weights, gradients and two moments are read; all but the gradients are written."""
+    found = call("aten::_fused_adamw_", *[([100], FP32)] * 4)
+    assert found.moved_bytes == 7 * 400
+    lists = read_signature(
+        "aten::_fused_adamw_",
+        dims=[[[100], [50]]] * 4,
+        types=["TensorList"] * 4,
+        strides=None,
+        values=None,
+        flop=-1,
+        moved_bytes=-1,
+    )
+    assert lists.moved_bytes is None  # types of tensors in lists are not recorded
+
+
 @pytest.mark.parametrize("operator", ["aten::copy_", "aten::clone", "aten::fill_", "aten::flip"])
 def test_moving_data_is_no_arithmetic(operator: str) -> None:
     assert call(operator, ([4], HALF), ([4], HALF)).flop == 0

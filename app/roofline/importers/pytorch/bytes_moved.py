@@ -67,6 +67,11 @@ _WRITTEN = _words(
     " log_normal_ arange"
 )
 _LOOKUPS = _words("embedding index_select")
+# Fused optimizers: all lists of tensors are read, those at these places are written as well.
+_OPTIMIZERS = {
+    **dict.fromkeys(("_fused_adam_", "_fused_adamw_"), (0, 2, 3, 4)),
+    **dict.fromkeys(("_fused_sgd_", "_fused_adagrad_"), (0, 2)),
+}
 _COPY, _GATHER = "copy_", "gather"
 # Operators that compute nothing.
 _MOVES = frozenset(
@@ -83,7 +88,7 @@ _IN_PLACE = "_"
 def _base(operator: str) -> str:
     """The operator without the mark of working in place, where only that tells it apart."""
     name = known_as(operator)
-    listed = name in _WRITTEN or name == _COPY or not name.endswith(_IN_PLACE)
+    listed = name in _BY_NAME or name == _COPY or not name.endswith(_IN_PLACE)
     return name if listed else name.removesuffix(_IN_PLACE)
 
 
@@ -95,6 +100,9 @@ def _moved(inputs: Inputs) -> int | None:
         return None
     if name in _WRITTEN:
         return tensors[0].size_bytes
+    if name in _OPTIMIZERS:
+        places = [inputs.tensors[at] for at in _OPTIMIZERS[name] if at < len(inputs.tensors)]
+        return read + (total_bytes(tensor for place in places for tensor in place) or 0)
     if name in _LOOKUPS:
         return _selected(inputs)
     if name == _GATHER:
@@ -155,7 +163,10 @@ def _flops(inputs: Inputs) -> int | None:
 
 
 _BY_NAME = frozenset(
-    {*_TAKES, *_COMPARISONS, *_LIKE_FIRST, *_READ, *_POOL_BACKWARD, *_WRITTEN, *_LOOKUPS}
+    {
+        *(*_TAKES, *_COMPARISONS, *_LIKE_FIRST, *_READ, *_POOL_BACKWARD, *_WRITTEN, *_LOOKUPS),
+        *_OPTIMIZERS,
+    }
 )
 FAMILY = Family(
     names=frozenset(
