@@ -97,7 +97,7 @@ class ProfileLibrary:
             return self._store.queries.by_sample(key) or self._add_sample(sample, key)
 
     def ownership(self, profile_id: str) -> Ownership:
-        """Who may change a profile, whatever its state; `ProfileNotFoundError`."""
+        """The owner of a profile, in any state; `ProfileNotFoundError` when there is none."""
         found = self._store.queries.ownership(profile_id)
         if found is None:
             raise not_found()

@@ -60,7 +60,7 @@ class ProfileReader:
         return self._waiting.future(profile_id)
 
     def is_stored(self, profile_id: str) -> bool:
-        """True once a profile was imported: what is missing then can be computed again."""
+        """True once a profile was imported: missing results can then be computed again."""
         return self._queries.is_ready(profile_id)
 
     def manifest(self, profile_id: str) -> Manifest:

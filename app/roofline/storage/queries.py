@@ -27,7 +27,7 @@ class ProfileQueries:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        # What is ready stays so until it is removed, by this process alone unless it shares.
+        # A ready profile stays so until it is removed, by this process alone unless it shares.
         self._ready: set[str] = set()
 
     def get(self, profile_id: str) -> Manifest | Pending | None:
@@ -36,7 +36,7 @@ class ProfileQueries:
             return statements.get(connection, profile_id)
 
     def is_ready(self, profile_id: str) -> bool:
-        """True once a profile was imported: results that are missing then can be computed again."""
+        """True once a profile was imported: missing results can then be computed again."""
         if profile_id in self._ready:
             return True
         with self._database.read() as connection:
@@ -50,7 +50,7 @@ class ProfileQueries:
         self._ready.discard(profile_id)
 
     def ownership(self, profile_id: str) -> Ownership | None:
-        """Who may change a profile, whatever its state; `None` when there is none."""
+        """The owner of a profile, in any state; `None` when there is no such profile."""
         with self._database.read() as connection:
             return statements.ownership(connection, profile_id)
 

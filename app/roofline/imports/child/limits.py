@@ -23,7 +23,7 @@ def limit_process(limits: ImportLimits, file_bytes: int) -> None:
 
 def limit_memory(limits: ImportLimits, file_bytes: int) -> None:
     """Limits address space anew: mapped files count, and unpacking makes more of them."""
-    # What was mapped before the import (libraries, compiled kernels) is not the import's doing.
+    # Libraries and compiled kernels, which were mapped before the import, do not count.
     _set_soft(resource.RLIMIT_AS, _held_bytes() + limits.memory_bytes + file_bytes)
 
 

@@ -1,4 +1,4 @@
-"""The audit log: who did what to which profile, apart from the log of requests."""
+"""The audit log: a line per change of a profile and per download, with the person."""
 
 import structlog
 from fastapi import Request

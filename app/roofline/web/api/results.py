@@ -1,4 +1,4 @@
-"""The HTTP API, version 1: what was computed of a profile, and the files that were uploaded.
+"""The HTTP API, version 1: results of a profile, and the files that were uploaded.
 
 Results go out as they are stored.
 """

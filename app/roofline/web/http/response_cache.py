@@ -142,7 +142,9 @@ class FromCache:
             if response is not None and getattr(request.state, "may_be_kept", False):
                 self._cache.put(key, response, changes=changes)
             being_made.set()
-            if self._being_made.get(key) is being_made:  # what is not kept is made for each
+            if (
+                self._being_made.get(key) is being_made
+            ):  # a response that is not kept is made for each
                 del self._being_made[key]
 
         try:

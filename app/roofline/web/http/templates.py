@@ -1,4 +1,4 @@
-"""Templates of the pages, and who looks at them."""
+"""Templates of the pages, with the person who looks at them."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from roofline.web.http.guard import actor_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhoView:
-    """Who looks at the page. `csrf` goes along with every change, empty where none is needed."""
+    """The person who looks at the page. `csrf` goes along with every change, if it is needed."""
 
     name: str = ""
     csrf: str = ""
