@@ -142,9 +142,8 @@ class FromCache:
             if response is not None and getattr(request.state, "may_be_kept", False):
                 self._cache.put(key, response, changes=changes)
             being_made.set()
-            if (
-                self._being_made.get(key) is being_made
-            ):  # a response that is not kept is made for each
+            # If the response is not kept, others that wait for it make their own.
+            if self._being_made.get(key) is being_made:
                 del self._being_made[key]
 
         try:
