@@ -13,6 +13,7 @@ from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, Reported
 from roofline.model.memory import MAIN_LEVELS, MemoryLevel
 from roofline.model.units import GIGA
 
+LABEL_LENGTH = 80  # of a roof, as messages and the device panel show it
 _MEASURED_WORDS = frozenset({"measured", "empirical", "emp", "benchmark"})
 _KIND_WORDS = {
     DeviceKind.TPU: re.compile(r"\b(?:tpu|trillium|ironwood)"),
@@ -53,7 +54,7 @@ def roof_of(
     *, what: str, value: float, kind: str = "", sparsity: str = "", name: str = "", memory: bool
 ) -> Roof | str:
     """The roof described, or in words why it cannot be used. `what` is a level or a precision."""
-    label = name or what or ("memory" if memory else "compute")
+    label = (name or what or ("memory" if memory else "compute"))[:LABEL_LENGTH]
     if not value > 0:
         return f"{label} (not positive)"
     is_measured = kind.strip().lower() in _MEASURED_WORDS

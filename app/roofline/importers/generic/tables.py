@@ -14,7 +14,7 @@ from roofline.importers.generic.names import (
     meaning_of,
     precision_named,
 )
-from roofline.importers.generic.roofs import Machine, Roof, roof_of
+from roofline.importers.generic.roofs import LABEL_LENGTH, Machine, Roof, roof_of
 from roofline.importers.generic.units import Dimension, parse_quantity
 from roofline.importers.shared.tables_text import (
     TextTable,
@@ -250,7 +250,7 @@ def _peak(what: str, value: str) -> Roof | str:
         if number is None or (not memory and _is_bare(value) and not precision_named(what)):
             continue
         return roof_of(what=what, value=number, name=f"peak {what}", memory=memory)
-    return f"peak {what} (“{value[:40]}” is not a rate)"
+    return f"peak {what[:LABEL_LENGTH]} (“{value[:40]}” is not a rate)"
 
 
 def _is_bare(value: str) -> bool:
@@ -299,12 +299,13 @@ def _roof_row(cell: Callable[..., str], decimal: str) -> Roof | str:
     memory = cell("roof").lower().startswith(("mem", "band"))
     dimension = Dimension.BANDWIDTH if memory else Dimension.FLOP_RATE
     what, value = cell("level or precision", "level", "precision"), cell("value")
+    shown = what[:LABEL_LENGTH] or "roof"
     try:
         number = parse_quantity(f"{value} {cell('unit')}".strip(), dimension, decimal=decimal)
     except ValueError:
-        return f"{what or 'roof'} (“{value[:40]} {cell('unit')[:20]}” is not a rate)"
+        return f"{shown} (“{value[:40]} {cell('unit')[:20]}” is not a rate)"
     if number is None:
-        return f"{what or 'roof'} (no value)"
+        return f"{shown} (no value)"
     return roof_of(
         what=what,
         value=number,

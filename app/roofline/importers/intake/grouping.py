@@ -93,7 +93,7 @@ def different_machines(
     """The error for files of several devices."""
     return MixedUploadError(
         f"These files are of different machines, so they are not one profile: {named(groups)}."
-        + "".join(f" {one.message}" for one in unreadable_files),
+        + "".join(f" {one.message}" for one in unreadable_files[:_NAMES_SHOWN]),
         remedy="Make one profile of each group: upload the files of one machine together.",
         groups=groups,
         unreadable=unreadable_files,
