@@ -44,6 +44,7 @@ lint: .venv/.ready-test ## Check format, lint, import rules, types and plain wor
 	$(BIN)/mypy
 	$(BIN)/python -m tests.tools.plain_words
 	node_modules/.bin/prettier --check --log-level warn $(PRETTY)
+	node_modules/.bin/tsc
 
 format: .venv/.ready-test ## Lay out Python, JavaScript and style sheets.
 	@.ci/setup npm

@@ -1,63 +1,205 @@
-// Page data for tests: small, but complete enough for every module.
+// Page data, devices and the like for tests: small, but complete enough for every module.
 
-/** Ops as `[name, category, bound, cost, share, intensity, gflops]`. */
+/** @import { KnownBandwidth, KnownDevice, KnownRate } from "../../static/js/types/device-list.js" */
+/** @import { Bound, Column, ComputeRoof, Cost, MemoryRoof, OpColumns, Page, PageView, ProgramPoint } from "../../static/js/types/page-data.js" */
+
+/**
+ * @typedef {[name: string, category: string, bound: string, cost: Cost, share: number, intensity?: number, gflops?: number]} OpTuple
+ */
+
+/** Texts with plain spaces between number and unit. @param {string} text */
+export const plain = (text) => text.replace(/[\u00a0\u202f]/g, " ");
+
+/**
+ * What is there: a test that needs it fails here if it is not.
+ * @template T
+ * @param {T} value
+ * @returns {NonNullable<T>}
+ */
+export function there(value) {
+  if (value === null || value === undefined) throw new Error("nothing is there");
+  return value;
+}
+
+/** @param {number} gflops @param {Partial<ComputeRoof>} [extra] @returns {ComputeRoof} */
+export const computeRoof = (gflops, extra = {}) => ({
+  id: "peak",
+  unit: null,
+  covers: [],
+  label: "Compute",
+  gflops,
+  origin: "profile",
+  source: "",
+  token: "--roof-compute",
+  dash: "solid",
+  ...extra,
+});
+
+/** @param {number} gbs @param {Partial<MemoryRoof>} [extra] @returns {MemoryRoof} */
+export const memoryRoof = (gbs, extra = {}) => ({
+  id: "hbm",
+  label: "HBM",
+  gibs: Number((gbs / 1.073741824).toPrecision(4)),
+  gbs,
+  ridge_flop_per_byte: null,
+  origin: "profile",
+  source: "",
+  token: "--roof-hbm",
+  dash: "solid",
+  ...extra,
+});
+
+/** @param {string} id @param {Partial<Column>} [extra] @returns {Column} */
+export const column = (id, extra = {}) => ({
+  id,
+  label: id,
+  unit: "count",
+  sub: "",
+  default: false,
+  help: "",
+  ...extra,
+});
+
+/** @returns {Bound[]} compute, HBM and what has no bound */
+const boundsOf = () => [
+  { id: "Compute", label: "compute", kind: "flat", token: "--roof-compute", dash: "solid" },
+  {
+    id: "HBM",
+    label: "HBM",
+    kind: "slanted",
+    token: "--roof-hbm",
+    dash: "solid",
+    level: "hbm",
+  },
+  { id: "Unknown", label: "no cost", kind: "none", token: "--roof-unknown", dash: "dash" },
+];
+
+/** @param {readonly OpTuple[]} ops @returns {PageView} */
+const viewOf = (ops) => ({
+  op: ops.map((_, i) => i),
+  columns: { rank: ops.map((_, i) => i + 1), self_share_ratio: ops.map((op) => op[4]) },
+  total_time_per_core_us: null,
+  beyond: { ops: 0, share_ratio: 0 },
+  program: [],
+  categories: [],
+  verdict: { headline: [], lead: [] },
+});
+
+/**
+ * @param {readonly OpTuple[]} ops
+ * @param {string[]} categories
+ * @param {Bound[]} bounds
+ * @returns {OpColumns}
+ */
+function opColumns(ops, categories, bounds) {
+  const nothing = ops.map(() => null);
+  return {
+    name: ops.map((op) => op[0]),
+    category: ops.map((op) => categories.indexOf(op[1])),
+    bound_by: ops.map((op) => bounds.findIndex((bound) => bound.id === op[2])),
+    cost: ops.map((op) => op[3]),
+    bottleneck_intensity: ops.map((op) => op[5] ?? null),
+    flop_rate_gflops: ops.map((op) => op[6] ?? null),
+    self_time_per_core_us: nothing,
+    saving_per_core_us: nothing,
+    memory_bandwidth_gibs: nothing,
+    roofline_efficiency_ratio: nothing,
+  };
+}
+
+/** @param {readonly OpTuple[]} ops @param {Partial<Page>} [extra] @returns {Page} */
 export function pageWith(ops, extra = {}) {
   const categories = [...new Set(ops.map((op) => op[1]))];
-  const bounds = [
-    { id: "Compute", label: "compute", kind: "flat", token: "--roof-compute", dash: "solid" },
-    { id: "HBM", label: "HBM", kind: "slanted", token: "--roof-hbm", dash: "solid", level: "hbm" },
-    { id: "Unknown", label: "no cost", kind: "none", token: "--roof-unknown", dash: "dash" },
-  ];
-  const view = {
-    op: ops.map((_, i) => i),
-    columns: { rank: ops.map((_, i) => i + 1), self_share_ratio: ops.map((op) => op[4]) },
-    beyond: { ops: 0, share_ratio: 0 },
-    program: [],
-    categories: [],
-    verdict: { headline: [], lead: [] },
-  };
+  const bounds = boundsOf();
   return {
     schema: 1,
-    profile: { id: "p", title: "p", files: [] },
-    device: { name: "TPU", kind: "tpu", core_word: "TensorCore", cores: 1, hosts: 1, fields: [] },
+    profile: {
+      id: "p",
+      created_at: "2026-01-02T03:04:05Z",
+      captured_at: null,
+      format: "XSpace",
+      limits: [],
+      provenance: { flop: "modelled", bytes: "modelled" },
+      files: [],
+    },
+    device: {
+      name: "TPU",
+      kind: "tpu",
+      core_word: "TensorCore",
+      cores: 1,
+      hosts: 1,
+      wall_time_us: null,
+      steps: 0,
+      part: null,
+      comparisons: [],
+      fields: [],
+    },
     roofs: {
-      compute: [
-        { id: "peak", label: "Compute", gflops: 100_000, token: "--roof-compute", dash: "solid" },
-      ],
-      memory: [
-        {
-          id: "hbm",
-          label: "HBM",
-          gibs: 931.3,
-          gbs: 1000,
-          ridge_flop_per_byte: 100,
-          token: "--roof-hbm",
-          dash: "solid",
-        },
-      ],
+      compute: [computeRoof(100_000)],
+      memory: [memoryRoof(1000, { ridge_flop_per_byte: 100 })],
     },
     bounds,
     x_axes: [{ id: "bottleneck", label: "bottleneck memory", column: "bottleneck_intensity" }],
     columns: [
-      { id: "name", label: "Operation", unit: "text", sub: "", default: true, help: "" },
-      { id: "self_share_ratio", label: "Share", unit: "ratio", sub: "", default: true, help: "" },
-      { id: "hbm_bandwidth_gibs", label: "HBM", unit: "gibs", sub: "", default: false, help: "" },
+      column("name", { label: "Operation", unit: "text", default: true }),
+      column("self_share_ratio", { label: "Share", unit: "ratio", default: true }),
+      column("hbm_bandwidth_gibs", { label: "HBM", unit: "gibs" }),
     ],
     program_columns: [],
     categories: categories.map((name) => ({ name, token: "--c1", symbol: "circle" })),
-    ops: {
-      count: ops.length,
-      columns: {
-        name: ops.map((op) => op[0]),
-        category: ops.map((op) => categories.indexOf(op[1])),
-        bound_by: ops.map((op) => bounds.findIndex((bound) => bound.id === op[2])),
-        cost: ops.map((op) => op[3]),
-        bottleneck_intensity: ops.map((op) => op[5] ?? null),
-        flop_rate_gflops: ops.map((op) => op[6] ?? null),
-      },
-    },
-    views: { in: view, out: { ...view, op: [] } },
+    ops: { count: ops.length, columns: opColumns(ops, categories, bounds) },
+    views: { in: viewOf(ops), out: { ...viewOf(ops), op: [] } },
     diagnostics: [],
     ...extra,
   };
 }
+
+/** @param {Partial<ProgramPoint>} [extra] @returns {ProgramPoint} */
+export const programPoint = (extra = {}) => ({
+  scope: "total",
+  label: "Total",
+  order: null,
+  is_outlier: false,
+  bound_by: 0,
+  ...extra,
+});
+
+/** @param {string} unit @param {number} gflops @param {string} [label] @returns {KnownRate} */
+export const knownRate = (unit, gflops, label = unit) => ({
+  unit,
+  label,
+  gflops,
+  source: "sheet",
+  note: "",
+});
+
+/** @param {string} level @param {number} gbs @param {string} [note] @returns {KnownBandwidth} */
+export const knownBandwidth = (level, gbs, note = "") => ({
+  level,
+  label: level.toUpperCase(),
+  gbs,
+  source: "sheet",
+  note,
+});
+
+/** @param {string} id @param {Partial<KnownDevice>} [extra] @returns {KnownDevice} */
+export const knownDevice = (id, extra = {}) => ({
+  id,
+  name: id,
+  vendor: "V",
+  kind: "gpu",
+  aliases: [],
+  scope: "",
+  devices_per_chip: 1,
+  memory_bytes: 8e9,
+  compute: [],
+  absent: [],
+  memory: [],
+  ...extra,
+});
+
+/** Where the numbers of `knownDevice` come from. */
+export const SOURCES = { sheet: { title: "A data sheet" } };
+
+/** Colours by their names. */
+export const PAINT = { colour: (/** @type {string} */ token) => token, family: "sans" };

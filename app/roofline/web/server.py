@@ -9,12 +9,11 @@ from types import FrameType
 import uvicorn
 
 from roofline.errors import SettingsError
+from roofline.library.profiles import ProfileLibrary
 from roofline.settings import Settings, forget_secrets
+from roofline.web.api.events import Streams
 from roofline.web.app import create_app
-from roofline.web.http.access_policy import check_access
 from roofline.web.http.logs import configure
-from roofline.web.http.streams import Streams
-from roofline.web.parts import ServerParts
 
 BACKLOG = 2048
 # Uploads that are half-way get this long to end after Ctrl-C or SIGTERM.
@@ -26,13 +25,13 @@ def run(settings: Settings) -> None:
 
     Raises `SettingsError` when the address or the data folder cannot be used.
     """
-    check_access(settings)
+    settings.check_access()
     forget_secrets()
     configure(settings.log_format)
     listener = _listen(settings)
     app = create_app(settings)
-    parts: ServerParts = app.state.parts
-    parts.instance.open()  # before the server starts, so that a folder in use is one clear sentence
+    library: ProfileLibrary = app.state.library
+    library.open()  # before the server starts, so that a folder in use is one clear sentence
     config = uvicorn.Config(
         app,
         http="h11",  # refuses headers past 64 KiB; httptools took 5 MB
@@ -47,9 +46,9 @@ def run(settings: Settings) -> None:
     gc.freeze()
     _announce(settings, listener)
     try:
-        _Server(config, parts.streams).run(sockets=[listener])
+        _Server(config, app.state.streams).run(sockets=[listener])
     finally:
-        parts.instance.close()
+        library.close()
         listener.close()
 
 

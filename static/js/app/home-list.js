@@ -1,7 +1,7 @@
 // The list of profiles on the home page. The server searches and pages; without this module the same
 // happens by whole page loads.
 
-import { part } from "../ui/dom.js";
+import { around, findAll, inputPart, part } from "../ui/dom.js";
 import { dateTime, percent } from "../text/format.js";
 import { relativeTime } from "../text/relative-time.js";
 
@@ -13,22 +13,25 @@ let asked = 0;
 
 /** Numbers, colours and ages of the rows; the server writes them raw. */
 function fillRows() {
-  for (const element of document.querySelectorAll("[data-ratio]"))
+  for (const element of findAll(HTMLElement, "[data-ratio]"))
     element.textContent = percent(Number(element.dataset.ratio), 0);
-  for (const element of document.querySelectorAll("[data-token]"))
+  for (const element of findAll(HTMLElement, "[data-token]"))
     element.style.setProperty("--mark", `var(${element.dataset.token})`);
   fillAges();
 }
 
 function fillAges() {
   const now = new Date();
-  for (const time of document.querySelectorAll("[data-list] time")) {
+  for (const time of findAll(HTMLTimeElement, "[data-list] time")) {
     time.textContent = relativeTime(time.dateTime, now);
     time.title = dateTime(time.dateTime);
   }
 }
 
-/** Shows the list as it is at `address`; a later wish overtakes this one. */
+/**
+ * Shows the list as it is at `address`; a later wish overtakes this one.
+ * @param {string} address
+ */
 async function show(address) {
   asked += 1;
   const mine = asked;
@@ -47,6 +50,7 @@ async function show(address) {
   fillRows();
 }
 
+/** @param {string} address */
 function narrow(address) {
   history.replaceState(null, "", address);
   show(address);
@@ -55,7 +59,7 @@ function narrow(address) {
 function wireSearch() {
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-find]"));
   if (form === null) return;
-  const field = /** @type {HTMLInputElement} */ (part("recent-search", form));
+  const field = inputPart("recent-search", form);
   const search = () => {
     const address = new URL(location.href);
     address.searchParams.delete("page");
@@ -63,7 +67,8 @@ function wireSearch() {
     else address.searchParams.delete("q");
     narrow(address.pathname + address.search);
   };
-  let timer = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
   field.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(search, PAUSE_MS);
@@ -74,7 +79,7 @@ function wireSearch() {
     search();
   });
   part("list").addEventListener("click", (event) => {
-    const link = /** @type {Element} */ (event.target).closest("[data-narrow]");
+    const link = around(event, "[data-narrow]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const address = new URL(link.getAttribute("href") ?? "/", location.href);

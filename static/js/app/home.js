@@ -2,35 +2,32 @@
 
 import { wireCopyButtons } from "../ui/clipboard.js";
 import { csrfHeaders } from "../upload/csrf.js";
-import { part } from "../ui/dom.js";
+import { around, find, findAll, part } from "../ui/dom.js";
 import { carriesFiles, droppedFiles } from "../upload/dropped-files.js";
 import { showProblem, wireReport } from "../ui/error-card.js";
 import { bytes } from "../text/format.js";
 import { wireList } from "./home-list.js";
-import {
-  cancelImport,
-  createImportCard,
-  drawnImport,
-  drawnUpload,
-  followImport,
-  rememberOwnImport,
-} from "../upload/import-progress.js";
 import { Problem, connectionProblem, problemFromAnswer } from "../text/problem.js";
-import { refusal, sendFiles, totalBytes } from "../upload/upload.js";
+import { cancelImport, followImport } from "../upload/follow-import.js";
+import { ImportCard } from "../upload/import-card.js";
+import { drawnImport, drawnUpload } from "../upload/import-steps.js";
+import { rememberOwnImport } from "../upload/own-import.js";
+import { refusal, totalBytes } from "../upload/refusal.js";
+import { sendFiles } from "../upload/send-files.js";
 
 /** Imports that end before this never show the card: it would only flash. */
 const CARD_DELAY_MS = 120;
 /** Imports that take longer go on at the profile's own address, which survives a reload. */
 const PATIENCE_MS = 1000;
 
-/** Limits are round numbers: "4 GiB", not "4.00 GiB". */
+/** Limits are round numbers: "4 GiB", not "4.00 GiB". @param {number} value */
 const roundBytes = (value) => bytes(value).replace(/\.0+(?=\s)/, "");
 
-const zone = /** @type {HTMLElement} */ (document.getElementById("drop-zone"));
-const picker = /** @type {HTMLInputElement} */ (document.getElementById("file"));
+const zone = find(HTMLElement, "#drop-zone");
+const picker = find(HTMLInputElement, "#file");
 const importCard = part("import-card");
 const errorCard = part("error-card");
-const progress = createImportCard(importCard);
+const progress = new ImportCard(importCard);
 const limits = { maxBytes: Number(zone.dataset.maxBytes), maxFiles: Number(zone.dataset.maxFiles) };
 const uploadUrl = zone.dataset.uploadUrl ?? "";
 
@@ -47,7 +44,10 @@ const NOTHING = Object.freeze({ names: [], size: 0 });
 /** @param {readonly File[]} files @returns {Parcel} */
 const parcelOf = (files) => ({ names: files.map((file) => file.name), size: totalBytes(files) });
 
-/** Shows the drop zone, the progress or the error: one of the three. */
+/**
+ * Shows the drop zone, the progress or the error: one of the three.
+ * @param {HTMLElement} element
+ */
 function show(element) {
   for (const each of [zone, importCard, errorCard]) each.hidden = each !== element;
   zone.classList.remove("taken");
@@ -64,6 +64,7 @@ async function importFiles(files) {
   await run(parcelOf(files), (signal) => upload(files, signal), { isOwn: true });
 }
 
+/** @param {readonly File[]} files @param {AbortSignal} signal */
 async function upload(files, signal) {
   const startedAt = performance.now();
   addEventListener("beforeunload", warnOfLoss);
@@ -79,7 +80,10 @@ async function upload(files, signal) {
   }
 }
 
-/** Leaving during an upload ends it; during the import it does not. */
+/**
+ * Leaving during an upload ends it; during the import it does not.
+ * @param {BeforeUnloadEvent} event
+ */
 function warnOfLoss(event) {
   event.preventDefault();
 }
@@ -94,6 +98,7 @@ async function openSample(button) {
   await run(parcel, (signal) => startSample(button.dataset.sample ?? "", signal), { isOwn: false });
 }
 
+/** @param {string} url @param {AbortSignal} signal */
 async function startSample(url, signal) {
   let response;
   try {
@@ -132,12 +137,13 @@ async function run(parcel, start, { isOwn }) {
   }
 }
 
+/** @param {string} page @param {string} statusUrl @param {AbortSignal} signal */
 async function follow(page, statusUrl, signal) {
   const ready = await followImport(statusUrl, {
     signal,
     patienceMs: PATIENCE_MS,
     onProgress: (at) => progress.draw(drawnImport(at)),
-    onTrouble: progress.trouble,
+    onTrouble: () => progress.trouble(),
   });
   if (ready) progress.finish();
   else if (job?.ownStatusUrl) rememberOwnImport(statusUrl);
@@ -163,7 +169,7 @@ function fail(error, parcel = NOTHING) {
   const problem = error instanceof Problem ? error : connectionProblem();
   part("retry", errorCard).hidden = !problem.canRetry;
   part("choose", errorCard).classList.toggle("primary", !problem.canRetry);
-  show(null);
+  show(errorCard);
   showProblem(errorCard, problem, parcel);
 }
 
@@ -183,52 +189,48 @@ function wirePicker() {
     importFiles(files);
   });
   zone.addEventListener("click", (event) => {
-    if (!(/** @type {Element} */ (event.target).closest("label, input"))) picker.click();
+    if (!around(event, "label, input")) picker.click();
   });
 }
 
 function wireDrop() {
   let depth = 0; // dragenter and dragleave come in pairs, for every element crossed
+  /** @param {number} change 0: the files were dropped */
   const over = (change) => {
     depth = change === 0 ? 0 : Math.max(0, depth + change);
     document.body.classList.toggle("dragging", depth > 0);
     part("drop-title").textContent =
       depth > 0 ? "Release to add the files" : "Drop profile files here";
   };
-  const taken = (handler) => (event) => {
-    if (!carriesFiles(event.dataTransfer)) return;
-    event.preventDefault(); // also while busy: the browser would open the file and leave the page
-    if (job === null) handler(event);
-    else event.dataTransfer.dropEffect = "none";
-  };
-  document.addEventListener(
-    "dragenter",
-    taken(() => over(1)),
-  );
-  document.addEventListener(
-    "dragleave",
-    taken(() => over(-1)),
-  );
-  document.addEventListener(
-    "dragover",
-    taken((event) => {
-      event.dataTransfer.dropEffect = "copy";
-    }),
-  );
-  document.addEventListener(
-    "drop",
-    taken((event) => {
-      over(0);
-      take(event.dataTransfer);
-    }),
-  );
+  /**
+   * @param {"dragenter" | "dragleave" | "dragover" | "drop"} type
+   * @param {(transfer: DataTransfer) => void} handler
+   */
+  const listen = (type, handler) =>
+    document.addEventListener(type, (event) => {
+      const transfer = event.dataTransfer;
+      if (!carriesFiles(transfer)) return;
+      event.preventDefault(); // also while busy: the browser would open the file and leave the page
+      if (job === null) handler(transfer);
+      else transfer.dropEffect = "none";
+    });
+  listen("dragenter", () => over(1));
+  listen("dragleave", () => over(-1));
+  listen("dragover", (transfer) => {
+    transfer.dropEffect = "copy";
+  });
+  listen("drop", (transfer) => {
+    over(0);
+    take(transfer);
+  });
 }
 
 function wirePaste() {
   document.addEventListener("paste", (event) => {
-    if (!carriesFiles(event.clipboardData)) return;
+    const transfer = event.clipboardData;
+    if (!carriesFiles(transfer)) return;
     event.preventDefault();
-    if (job === null) take(/** @type {DataTransfer} */ (event.clipboardData));
+    if (job === null) take(transfer);
   });
 }
 
@@ -254,7 +256,7 @@ async function take(transfer) {
   }
 }
 
-for (const element of document.querySelectorAll("[data-bytes]"))
+for (const element of findAll(HTMLElement, "[data-bytes]"))
   element.textContent = roundBytes(Number(element.dataset.bytes));
 wireList();
 wireCopyButtons();
@@ -268,7 +270,7 @@ part("choose", errorCard).addEventListener("click", () => {
   show(zone);
   picker.click();
 });
-for (const button of document.querySelectorAll("[data-sample]"))
+for (const button of findAll(HTMLElement, "[data-sample]"))
   button.addEventListener("click", () => openSample(button));
 // Back from a profile: the list has changed since.
 addEventListener("pageshow", (event) => {

@@ -1,28 +1,25 @@
 // The page of a profile that is not ready: follows its import, opens the view when it is there, or says what failed.
 
-import { part } from "../ui/dom.js";
+import { find, part } from "../ui/dom.js";
 import { showProblem, wireReport } from "../ui/error-card.js";
-import {
-  cancelImport,
-  createImportCard,
-  drawnImport,
-  followImportEvents,
-  forgetOwnImport,
-  isOwnImport,
-} from "../upload/import-progress.js";
 import { connectionProblem, Problem } from "../text/problem.js";
+import { cancelImport, followImportEvents } from "../upload/follow-import.js";
+import { ImportCard } from "../upload/import-card.js";
+import { drawnImport } from "../upload/import-steps.js";
+import { forgetOwnImport, isOwnImport } from "../upload/own-import.js";
 
-const page = /** @type {HTMLElement} */ (document.getElementById("main"));
+const page = find(HTMLElement, "#main");
 const errorCard = part("error-card", page);
 
 async function follow() {
   const statusUrl = page.dataset.statusUrl ?? "";
   const parcel = JSON.parse(page.dataset.parcel ?? "{}");
   const importCard = part("import-card", page);
-  const card = createImportCard(importCard);
+  const card = new ImportCard(importCard);
   const controller = new AbortController();
   const { signal } = controller;
 
+  /** @param {unknown} error */
   function fail(error) {
     card.end();
     importCard.hidden = true;
@@ -41,7 +38,7 @@ async function follow() {
     await followImportEvents(statusUrl, {
       signal,
       onProgress: (at) => card.draw(drawnImport(at)),
-      onTrouble: card.trouble,
+      onTrouble: () => card.trouble(),
     });
     forgetOwnImport();
     card.finish();

@@ -1,17 +1,18 @@
 // The dialog about a profile: title, note, tags, pin, and deleting it.
 
 import { csrfHeaders } from "../upload/csrf.js";
-import { part } from "../ui/dom.js";
+import { find, findAll, part } from "../ui/dom.js";
 import { bytes, dateTime } from "../text/format.js";
-import { connectionProblem, problemFromAnswer } from "../text/problem.js";
+import { connectionProblem, Problem, problemFromAnswer } from "../text/problem.js";
 
 /** A click that deletes is asked for twice; the second must not be the end of a double click. */
 const SURE_AFTER_MS = 500;
 
-const dialog = /** @type {HTMLDialogElement} */ (part("about"));
-const form = /** @type {HTMLFormElement} */ (part("about-form", dialog));
+const dialog = find(HTMLDialogElement, "[data-about]");
+const form = find(HTMLFormElement, "[data-about-form]", dialog);
 const fault = part("about-fault", dialog);
 
+/** @param {"PATCH" | "DELETE"} method @param {object} [body] */
 async function send(method, body) {
   const headers = {
     ...csrfHeaders(),
@@ -31,11 +32,13 @@ async function send(method, body) {
   if (!response.ok) throw problemFromAnswer(response.status, await response.text());
 }
 
+/** @param {() => Promise<void>} action */
 async function attempt(action) {
   fault.hidden = true;
   try {
     await action();
-  } catch (problem) {
+  } catch (error) {
+    const problem = error instanceof Problem ? error : connectionProblem();
     fault.textContent = `${problem.message} ${problem.remedy}`;
     fault.hidden = false;
   }
@@ -56,7 +59,9 @@ async function save() {
   location.reload(); // title, tags and note stand in several places; the address keeps the view
 }
 
+/** @param {HTMLElement} button */
 function wireDelete(button) {
+  /** @type {number | null} */
   let askedAt = null;
   button.addEventListener("click", () => {
     if (askedAt === null) {
@@ -90,6 +95,6 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   attempt(save);
 });
-const deleteButton = dialog.querySelector("[data-about-delete]");
-if (deleteButton) wireDelete(deleteButton);
+// Only there for those who may delete.
+for (const button of findAll(HTMLElement, "[data-about-delete]", dialog)) wireDelete(button);
 fillFacts();

@@ -2,9 +2,19 @@
 
 import { bandwidth, flopRate, significant } from "../text/format.js";
 
-/** @typedef {[number, number]} Range log10 */
+/**
+ * @typedef {[low: number, high: number]} Range log10
+ * @typedef {{ x: number, y: number }} Place log10 of intensity and FLOP rate
+ * @typedef {{ l: number, r: number, t: number, b: number }} Margin pixels
+ * @typedef {{ width: number, height: number, margin: Margin }} ChartBox pixels
+ */
 
-/** Whole decades inside a range, thinned when they would stand closer than `apart` pixels. */
+/**
+ * Whole decades inside a range, thinned when they would stand closer than `apart` pixels.
+ * @param {Range} range
+ * @param {number} pixels
+ * @param {number} apart
+ */
 function decades([low, high], pixels, apart) {
   const first = Math.ceil(low - 1e-9);
   const every = Math.max(1, Math.ceil((apart * (high - low)) / Math.max(1, pixels)));
@@ -35,11 +45,15 @@ function logTicks(range, pixels, apart, label) {
   return { values, labels: values.map(label) };
 }
 
+/** @param {number} value */
 const plain = (value) => significant(value, 1);
 
+/** @param {Range} range @param {number} pixels length of the axis */
 export const intensityTicks = (range, pixels) => logTicks(range, pixels, 52, plain);
+/** @param {Range} range GFLOP/s @param {number} pixels length of the axis */
 export const rateTicks = (range, pixels) =>
   logTicks(range, pixels, 26, (value) => flopRate(value, 1));
+/** @param {Range} range GiB/s @param {number} pixels length of the axis */
 export const bandwidthTicks = (range, pixels) =>
   logTicks(range, pixels, 84, (value) => bandwidth(value, 1));
 
@@ -50,7 +64,7 @@ export const bandwidthTicks = (range, pixels) =>
  * @property {number} weight
  */
 
-/** The dots that matter most: together 99 % of the weight. */
+/** The dots that matter most: together 99 % of the weight. @param {readonly Dot[]} dots */
 function heaviest(dots) {
   const total = dots.reduce((sum, dot) => sum + dot.weight, 0);
   let sum = 0;
@@ -63,8 +77,14 @@ function heaviest(dots) {
     });
 }
 
-/** A range around values, at least so many decades long. */
-export const spread = (values, [before, after], least) => {
+/**
+ * A range around values, at least so many decades long.
+ * @param {readonly number[]} values
+ * @param {[before: number, after: number]} room
+ * @param {number} least
+ * @returns {Range}
+ */
+export function spread(values, [before, after], least) {
   let low = Math.min(...values) - before;
   let high = Math.max(...values) + after;
   const missing = least - (high - low);
@@ -73,13 +93,13 @@ export const spread = (values, [before, after], least) => {
     high += missing / 2;
   }
   return [low, high];
-};
+}
 
 /**
  * The automatic range: the ops (those that make 99 % of the time, or all) together with the roofs'
  * corners, since a point without its roof says nothing.
- * @param {Dot[]} dots
- * @param {{ x: number, y: number }[]} corners ridges of the main roofs, log10
+ * @param {readonly Dot[]} dots
+ * @param {readonly Place[]} corners ridges of the main roofs, log10
  * @param {"time" | "all"} fit
  * @returns {[Range, Range]}
  */
@@ -113,7 +133,7 @@ export function withHeadroom([low, high], line, part) {
 /**
  * Where values of a log plot lie in CSS pixels of its box.
  * @param {[Range, Range]} range
- * @param {{ width: number, height: number, margin: { l: number, r: number, t: number, b: number } }} box
+ * @param {ChartBox} box
  */
 export function createScale([xRange, yRange], { width, height, margin }) {
   const plotWidth = Math.max(1, width - margin.l - margin.r);
@@ -130,9 +150,13 @@ export function createScale([xRange, yRange], { width, height, margin }) {
     margin,
     width,
     height,
+    /** @param {number} x */
     toX: (x) => margin.l + (x - xRange[0]) * perX,
+    /** @param {number} y */
     toY: (y) => margin.t + (yRange[1] - y) * perY,
+    /** @param {number} px */
     fromX: (px) => xRange[0] + (px - margin.l) / perX,
+    /** @param {number} py */
     fromY: (py) => yRange[1] - (py - margin.t) / perY,
   };
 }

@@ -2,15 +2,33 @@
 
 import { logPlace, markerSize, placePoints } from "./points.js";
 
+/** @import { Model, Row, View } from "../types/model.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { Scale } from "./axes.js" */
+/** @import { Point } from "./points.js" */
+
+/**
+ * @typedef {object} DotLevel memory level of a dot
+ * @property {string} id
+ * @property {string} label
+ * @property {number} code index into `bounds`
+ * @property {string} token
+ *
+ * @typedef {{ row: Row, level: DotLevel, x: number, y: number, weight: number }} LevelDot log10
+ * @typedef {Point & { token: string, level: DotLevel, isBound: boolean }} JoinedPoint
+ *   `isBound`: the one that stands for its op where one is needed
+ */
+
 /** More lines than this hide each other. */
 const MOST_JOINED = 50;
 const LARGEST = 20;
 
 /**
  * The points of all levels of some ops.
- * @param {import("../state/model.js").Model} model
- * @param {import("../state/model.js").View} view
- * @param {{ row: import("../state/model.js").Row }[]} dots the ops that have a place
+ * @param {Model} model
+ * @param {View} view
+ * @param {readonly { row: Row }[]} dots the ops that have a place
+ * @returns {LevelDot[]}
  */
 export function levelDots(model, view, dots) {
   const rate = view.reader("flop_rate_gflops");
@@ -34,10 +52,10 @@ export function levelDots(model, view, dots) {
 
 /**
  * The longest of the filtered ops, and the selected one, with their lines.
- * @param {ReturnType<typeof levelDots>} all
- * @param {import("./axes.js").Scale} scale
- * @param {import("../state/query.js").ViewState} state
- * @param {ReadonlySet<import("../state/model.js").Row>} shown
+ * @param {LevelDot[]} all
+ * @param {Scale} scale
+ * @param {Pick<ViewState, "op" | "size">} state
+ * @param {ReadonlySet<Row>} shown
  */
 export function joinLevels(all, scale, state, shown) {
   const rows = [...new Set(all.map(({ row }) => row))]
@@ -63,8 +81,12 @@ export function joinLevels(all, scale, state, shown) {
   };
 }
 
-/** Large ones first; of an op's points the one at its bound stands for it where one is needed. */
+/**
+ * Large ones first; of an op's points the one at its bound stands for it where one is needed.
+ * @param {JoinedPoint[]} dots
+ */
 function ordered(dots) {
+  /** @type {Map<number, JoinedPoint>} */
   const stand = new Map();
   for (const dot of dots) {
     const before = stand.get(dot.row.op);
@@ -75,7 +97,9 @@ function ordered(dots) {
     .sort((a, b) => b.radius - a.radius);
 }
 
+/** @param {JoinedPoint[]} dots */
 function linesOf(dots) {
+  /** @type {Map<number, { x0: number, x1: number, y: number }>} */
   const spans = new Map();
   for (const { row, x, y } of dots) {
     const span = spans.get(row.op) ?? { x0: x, x1: x, y };
@@ -84,4 +108,5 @@ function linesOf(dots) {
   return [...spans.values()].filter(({ x0, x1 }) => x1 > x0);
 }
 
+/** @param {LevelDot[]} all */
 const levelsOf = (all) => [...new Map(all.map(({ level }) => [level.id, level])).values()];

@@ -1,8 +1,10 @@
 // A small roofline of one op and one memory level, for the details drawer.
 
-import { svg } from "../ui/dom.js";
 import { bandwidth, flopRate, intensity, percent, significant } from "../text/format.js";
+import { svg } from "../ui/dom.js";
 import { attainable } from "./roofs.js";
+
+/** @import { ComputeRoof, Measure, MemoryRoof } from "../types/page-data.js" */
 
 const WIDTH = 300;
 const HEIGHT = 122;
@@ -10,64 +12,95 @@ const LEFT = 8;
 const RIGHT = 292;
 const TOP = 14;
 const BOTTOM = 100;
+const TEXT_GAP = 9; // pixels between the point and its words
 
 /**
- * @param {object} options
- * @param {import("./roofs.js").MemoryRoof} options.memory
- * @param {import("./roofs.js").ComputeRoof | null} options.compute
- * @param {[number, number]} options.place log10 intensity and FLOP rate
- * @param {string} options.token colour of the op's category
- * @param {number | null} options.gibs achieved bandwidth
+ * @typedef {object} MiniOptions
+ * @property {MemoryRoof} memory
+ * @property {ComputeRoof | null} compute
+ * @property {[number, number]} place log10 intensity and FLOP rate
+ * @property {string} token colour of the op's category
+ * @property {Measure} gibs achieved bandwidth
  */
-export function miniRoofline({ memory, compute, place: [x, y], token, gibs }) {
+
+/**
+ * Where the op, its roof and the roof's bend lie, in pixels; the range follows from the three.
+ * @param {Pick<MiniOptions, "place"> & { memory: { gbs: number }, compute: { gflops: number } | null }} options
+ */
+export function miniGeometry({ memory, compute, place: [x, y] }) {
   const slope = Math.log10(memory.gbs);
-  const corner = compute ? Math.log10(compute.gflops) - slope : null;
+  const flat = compute ? Math.log10(compute.gflops) : null;
+  const corner = flat === null ? null : flat - slope;
   const roof = attainable(x, memory, compute);
   const right = corner === null ? x + 1.2 : Math.max(x, corner) + 0.7;
   const left = Math.min(x, corner ?? x) - 0.9;
-  const top = Math.max(y, compute ? Math.log10(compute.gflops) : right + slope) + 0.3;
+  const top = Math.max(y, flat ?? right + slope) + 0.3;
   const bottom = Math.min(y, roof) - 0.6;
-  const toX = (value) => LEFT + ((value - left) / (right - left)) * (RIGHT - LEFT);
-  const toY = (value) => BOTTOM - ((value - bottom) / (top - bottom)) * (BOTTOM - TOP);
-  const px = toX(x);
-  const py = toY(y);
-  const roofY = toY(roof);
-  const share = 10 ** (y - roof);
+  /** @param {number} at log10 of the intensity */
+  const toX = (at) => LEFT + ((at - left) / (right - left)) * (RIGHT - LEFT);
+  /** @param {number} at log10 of the FLOP rate */
+  const toY = (at) => BOTTOM - ((at - bottom) / (top - bottom)) * (BOTTOM - TOP);
   const start = Math.max(left, bottom - slope);
   const bend = corner ?? right;
-  const onLeft = px > WIDTH / 2;
-  const side = onLeft ? { anchor: "end", shift: -9 } : { anchor: "start", shift: 9 };
-  const line = (d, stroke) => {
-    const path = svg("path", { class: "roof", d });
-    path.style.setProperty("stroke", `var(${stroke})`);
-    return path;
+  return {
+    share: 10 ** (y - roof),
+    ridge: corner === null ? null : 10 ** corner,
+    point: { x: toX(x), y: toY(y), roofY: toY(roof) },
+    start: { x: toX(start), y: toY(start + slope) },
+    bend: { x: toX(bend), y: toY(bend + slope) },
   };
-  const dot = svg("circle", { class: "point", cx: px, cy: py, r: 5 });
-  dot.style.setProperty("fill", `var(${token})`);
-  const text = (atX, atY, words, anchor, strong = false) =>
-    svg("text", { x: atX, y: atY, "text-anchor": anchor, class: strong ? "strong" : null }, words);
-  const nodes = [
-    svg("path", { class: "axis", d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}` }),
-    line(`M${toX(start)} ${toY(start + slope)}L${toX(bend)} ${toY(bend + slope)}`, memory.token),
-  ];
-  if (compute) nodes.push(line(`M${toX(corner)} ${toY(corner + slope)}H${RIGHT}`, compute.token));
-  nodes.push(
-    svg("path", { class: "gap", d: `M${px} ${py}V${roofY}` }),
-    dot,
-    text(px + side.shift, py + 4, `${flopRate(10 ** y)} · ${percent(share, 0)}`, side.anchor, true),
-    text(
-      LEFT,
-      HEIGHT - 6,
-      `${memory.label} · ${intensity(10 ** x)}${gibs === null ? "" : ` · ${bandwidth(gibs)}`}`,
-      "start",
-    ),
-  );
-  if (corner !== null)
-    nodes.push(text(RIGHT, HEIGHT - 6, `ridge ${significant(10 ** corner)}`, "end"));
-  const label = `${memory.label}: ${percent(share)} of what its bandwidth allows at ${intensity(10 ** x)}`;
+}
+
+/** @param {MiniOptions} options */
+export function miniRoofline(options) {
+  const { memory, compute, place, token } = options;
+  const { share, ridge, point, start, bend } = miniGeometry(options);
+  const at = intensity(10 ** place[0]);
+  const label = `${memory.label}: ${percent(share)} of what its bandwidth allows at ${at}`;
+  const slanted = `M${start.x} ${start.y}L${bend.x} ${bend.y}`;
   return svg(
     "svg",
     { class: "mini", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label },
-    ...nodes,
+    svg("path", { class: "axis", d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}` }),
+    roofPath(slanted, memory.token),
+    ...(compute ? [roofPath(`M${bend.x} ${bend.y}H${RIGHT}`, compute.token)] : []),
+    svg("path", { class: "gap", d: `M${point.x} ${point.y}V${point.roofY}` }),
+    dot(point, token),
+    pointText(point, `${flopRate(10 ** place[1])} · ${percent(share, 0)}`),
+    footText(LEFT, "start", [memory.label, at, bandwidthText(options)].filter(Boolean).join(" · ")),
+    ...(ridge === null ? [] : [footText(RIGHT, "end", `ridge ${significant(ridge)}`)]),
   );
 }
+
+/** @param {MiniOptions} options */
+const bandwidthText = ({ gibs }) => (gibs === null ? "" : bandwidth(gibs));
+
+/** @param {string} d @param {string} token */
+function roofPath(d, token) {
+  const path = svg("path", { class: "roof", d });
+  path.style.setProperty("stroke", `var(${token})`);
+  return path;
+}
+
+/** @param {{ x: number, y: number }} place @param {string} token */
+function dot({ x, y }, token) {
+  const circle = svg("circle", { class: "point", cx: x, cy: y, r: 5 });
+  circle.style.setProperty("fill", `var(${token})`);
+  return circle;
+}
+
+/**
+ * On the side where there is more room.
+ * @param {{ x: number, y: number }} place
+ * @param {string} text
+ */
+function pointText({ x, y }, text) {
+  const isRight = x > WIDTH / 2;
+  const anchor = isRight ? "end" : "start";
+  const shifted = isRight ? x - TEXT_GAP : x + TEXT_GAP;
+  return svg("text", { x: shifted, y: y + 4, "text-anchor": anchor, class: "strong" }, text);
+}
+
+/** @param {number} x @param {"start" | "end"} anchor @param {string} text */
+const footText = (x, anchor, text) =>
+  svg("text", { x, y: HEIGHT - 6, "text-anchor": anchor }, text);

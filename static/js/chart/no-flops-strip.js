@@ -1,107 +1,83 @@
 // Operations without FLOPs have no place on a log chart: here they lie by achieved bandwidth against its peak.
 
-import { bandwidthTicks, createScale } from "./axes.js";
-import { part, svg } from "../ui/dom.js";
-import { count, percent } from "../text/format.js";
-import { createOverlay, trackPointer } from "./overlay.js";
-import { markerSize, packDiscs } from "./points.js";
-import { shareOf } from "../state/filter.js";
+import { bandwidthTicks } from "./axes.js";
+import { stripGeometry, stripNote } from "./no-flops-places.js";
+import { createOverlay } from "./overlay.js";
+import { trackPointer } from "./pointer.js";
+import { find, part, svg } from "../ui/dom.js";
+
+/** @import { MemoryRoof } from "../types/page-data.js" */
+/** @import { Model, Row } from "../types/model.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { Scale } from "./axes.js" */
+/** @import { StripGeometry, StripPlace } from "./no-flops-places.js" */
 
 const MARGIN = { l: 84, r: 14, t: 6, b: 26 };
-const LARGEST = 30;
-const EDGE_RADIUS = 3.5;
 const LABEL_HALF = 38; // half the width of a tick label
 
-/** Paths around the origin, by half the marker's size. */
+/** @param {number} r half the marker's size */
+const circle = (r) => `M${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+
+/**
+ * Paths around the origin, by half the marker's size.
+ * @type {Record<string, (r: number) => string>}
+ */
 const SHAPES = {
-  circle: (r) => `M${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,
   square: (r) => `M${-r} ${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
   diamond: (r) => `M0 ${-1.3 * r}L${1.3 * r} 0 0 ${1.3 * r} ${-1.3 * r} 0z`,
   "triangle-up": (r) => `M0 ${-r}L${1.15 * r} ${r}H${-1.15 * r}z`,
   left: (r) => `M${-r} 0L${r} ${-r}V${r}z`,
   right: (r) => `M${r} 0L${-r} ${-r}V${r}z`,
 };
-const shape = (symbol, radius) => (SHAPES[symbol] ?? SHAPES.circle)(Number(radius.toFixed(2)));
 
 /**
- * @typedef {import("../state/model.js").Row} Row
- *
  * @param {object} options
- * @param {import("../state/model.js").Model} options.model
- * @param {import("../state/store.js").Store} options.store
+ * @param {Model} options.model
+ * @param {Store} options.store
  * @param {(row: Row | null, event: PointerEvent) => void} options.onHover
  * @param {(row: Row) => void} options.onClick
  */
 export function createNoFlopsStrip({ model, store, onHover, onClick }) {
-  const root = document.getElementById("no-flop-chart");
-  const overlay = createOverlay(root.parentElement);
-  /** @type {{ row: Row, px: number, py: number, radius: number, node: Element }[]} */
-  let places = [];
-  /** @type {Row[]} ops without FLOPs */
-  let without = [];
-  /** @type {Row[]} ops with FLOPs that the chosen x axis has no place for */
-  let placeless = [];
+  const root = find(SVGSVGElement, "#no-flop-chart");
+  const overlay = createOverlay(find(HTMLElement, ".plot-strip"));
+  /** @type {StripGeometry | null} null before the first drawing */
+  let geometry = null;
+  /** @type {{ place: StripPlace, node: Element }[]} */
+  let marks = [];
   /** @type {ReadonlySet<Row>} */
   let shown = new Set();
-  let drawn = false;
 
   /** @param {(row: Row) => [number, number] | null} place position on the chart above */
   function draw(place) {
-    const state = store.get();
-    const view = model.view(state.infeed);
-    const level = model.levels[0] ?? null;
-    const roof = level?.roof ?? null;
-    showKey(roof);
-    const bandwidth = bandwidthReader(view, level);
-    const off = view.rows.filter((row) => row.cost !== "idle" && place(row) === null);
-    const rate = view.reader("flop_rate_gflops");
-    without = off.filter((row) => !(rate(row) > 0));
-    placeless = off.filter((row) => rate(row) > 0);
-    const moving = without.filter((row) => bandwidth(row) > 0);
     const box = { width: root.clientWidth, height: root.clientHeight, margin: MARGIN };
-    const scale = createScale([bandwidthRange(moving.map(bandwidth), roof), [0, 1]], box);
-    places = layOut(moving, bandwidth, scale, model, state.size);
+    geometry = stripGeometry(model, store.get(), place, box);
+    marks = geometry.places.map((one) => ({ place: one, node: markNode(one) }));
     root.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-    root.replaceChildren(...axisNodes(scale, roof), ...places.map((one) => one.node));
-    drawn = true;
+    root.replaceChildren(
+      ...axisNodes(geometry.scale, geometry.roof),
+      ...marks.map(({ node }) => node),
+    );
+    showKey(geometry.roof);
     fade();
     markSelection();
   }
 
   function fade() {
-    for (const { row, node } of places) node.classList.toggle("ghost", !shown.has(row));
-    note();
-  }
-
-  function note() {
-    const here = without.filter((row) => shown.has(row));
-    const above = places.filter((one) => shown.has(one.row) && one.edge === "right").length;
-    const drawn = places.filter((one) => shown.has(one.row)).length;
-    const parts = [
-      `${count(here.length)} ${here.length === 1 ? "op" : "ops"}`,
-      `${percent(shareOf(here))} of time`,
-    ];
-    if (above > 0) parts.push(`${above} off scale ▷`);
-    if (here.length > drawn) parts.push(`${count(here.length - drawn)} without known traffic`);
-    const hidden = placeless.filter((row) => shown.has(row)).length;
-    if (hidden > 0)
-      parts.push(
-        `besides, ${count(hidden)} without bytes of ${model.axis(store.get().x).label}: in the table only`,
-      );
-    const text = parts.join(" · ");
+    if (!geometry) return;
+    for (const { place, node } of marks) node.classList.toggle("ghost", !shown.has(place.row));
+    const text = stripNote(geometry, shown, model.axis(store.get().x).label);
     part("strip-note").textContent = text;
     part("strip-note").title = text;
   }
 
-  function markSelection() {
-    const selected = store.get().op;
-    overlay.select(places.find((one) => one.row.op === selected) ?? null);
-  }
+  /** @param {number | null | undefined} op */
+  const placeOf = (op) => geometry?.places.find(({ row }) => row.op === op) ?? null;
+  const markSelection = () => overlay.select(placeOf(store.get().op));
 
   trackPointer(root, {
-    places: () => places.filter((one) => shown.has(one.row)),
-    onHover: (one, event) => onHover(one?.row ?? null, event),
-    onClick: (one) => onClick(one.row),
+    places: () => geometry?.places.filter(({ row }) => shown.has(row)) ?? [],
+    onHover: (place, event) => onHover(place?.row ?? null, event),
+    onClick: ({ row }) => onClick(row),
   });
 
   return {
@@ -110,107 +86,63 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
     /** @param {ReadonlySet<Row>} rows */
     show(rows) {
       shown = rows;
-      if (!drawn) return;
       fade();
-      markSelection();
+      if (geometry) markSelection();
     },
     /** @param {Row | null} row */
-    light: (row) => overlay.hover(places.find((one) => one.row.op === row?.op) ?? null),
+    light: (row) => overlay.hover(placeOf(row?.op)),
   };
 }
 
-/** Bandwidth of the outermost level; where only the sum is known, that. */
-function bandwidthReader(view, level) {
-  const own = view.reader(level ? `${level.id}_bandwidth_gibs` : "memory_bandwidth_gibs");
-  const sum = view.reader("memory_bandwidth_gibs");
-  return (row) => own(row) ?? sum(row) ?? 0;
-}
+/** @typedef {ReturnType<typeof createNoFlopsStrip>} NoFlopsStrip */
 
-/** From the data, at least two decades, at most three below the peak, and a little past it. */
-function bandwidthRange(values, roof) {
-  const logs = values.map(Math.log10);
-  const highest = roof ? Math.log10(roof.gibs * 2) : Math.max(1, ...logs) + 0.1;
-  const lowest = Math.min(highest - 2, ...logs) - 0.1;
-  return [Math.max(lowest, highest - 4), highest];
-}
-
-function layOut(rows, bandwidth, scale, model, mode) {
-  const [low, high] = scale.xRange;
-  const inset = 0.02 * (high - low);
-  const ordered = [...rows]
-    .sort((a, b) => b.share - a.share)
-    .map((row) => {
-      const value = Math.log10(bandwidth(row));
-      const edge = value > high - inset ? "right" : value < low + inset ? "left" : null;
-      const { symbol, token } = model.categories[row.category];
-      const radius = edge ? EDGE_RADIUS : markerSize(row.share, symbol, mode, LARGEST) / 2;
-      return {
-        row,
-        edge,
-        token,
-        symbol: edge ?? symbol,
-        x: scale.toX(Math.min(high - inset, Math.max(low + inset, value))),
-        radius,
-      };
-    });
-  const middle = scale.toY(0.5);
-  const { discs, offsets } = packSmaller(ordered, scale.plotHeight / 2);
-  return discs.map(({ row, edge, token, symbol, x, radius }, i) => {
-    const py = middle + offsets[i];
-    const node = svg("path", {
-      class: edge ? "dot open" : "dot",
-      d: shape(symbol, radius),
-      transform: `translate(${x.toFixed(1)} ${py.toFixed(1)})`,
-    });
-    node.style.setProperty(edge ? "stroke" : "fill", `var(${token})`);
-    return { row, edge, px: x, py, radius, node };
+/** @param {StripPlace} place */
+function markNode({ edge, token, symbol, px, py, radius }) {
+  const shape = SHAPES[symbol] ?? circle;
+  const node = svg("path", {
+    class: edge ? "dot open" : "dot",
+    d: shape(Number(radius.toFixed(2))),
+    transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})`,
   });
+  node.style.setProperty(edge ? "stroke" : "fill", `var(${token})`);
+  return node;
 }
 
-/** Discs that do not all fit are drawn smaller, in the same proportions, until nearly all do. */
-function packSmaller(ordered, halfHeight) {
-  const edge = ordered.filter((disc) => disc.edge !== null);
-  const free = ordered.filter((disc) => disc.edge === null);
-  for (let factor = 1; ; factor *= 0.8) {
-    const discs = free.map((disc) => ({ ...disc, radius: Math.max(2, disc.radius * factor) }));
-    const { offsets, crowded } = packDiscs(discs, halfHeight);
-    if (crowded <= discs.length * 0.03 || factor < 0.5) {
-      return {
-        discs: [...discs, ...edge],
-        offsets: [...offsets, ...packDiscs(edge, halfHeight).offsets],
-      };
-    }
-  }
-}
-
+/** @param {Scale} scale @param {MemoryRoof | null} roof */
 function axisNodes(scale, roof) {
   const ticks = bandwidthTicks(scale.xRange, scale.plotWidth);
-  const bottom = scale.height - scale.margin.b;
-  const nodes = ticks.values.flatMap((value, i) => {
-    const x = scale.toX(Math.log10(value)).toFixed(1);
-    const fits = Number(x) < scale.width - LABEL_HALF;
-    return [
-      svg("line", { class: "grid-line", x1: x, x2: x, y1: scale.margin.t, y2: bottom }),
-      svg(
-        "text",
-        { x: fits ? x : scale.width - 4, y: bottom + 16, "text-anchor": fits ? "middle" : "end" },
-        ticks.labels[i],
-      ),
-    ];
-  });
-  if (roof) {
-    const x = scale.toX(Math.log10(roof.gibs)).toFixed(1);
-    const line = svg("line", { class: "roof-line", x1: x, x2: x, y1: scale.margin.t, y2: bottom });
-    line.style.setProperty("stroke", `var(${roof.token})`);
-    nodes.push(line);
-  }
-  return nodes;
+  const nodes = ticks.values.flatMap((value, i) =>
+    tickNodes(scale, Number(scale.toX(Math.log10(value)).toFixed(1)), ticks.labels[i]),
+  );
+  return roof ? [...nodes, roofNode(scale, roof)] : nodes;
 }
 
+/** @param {Scale} scale @param {number} x @param {string} label */
+function tickNodes({ width, height, margin }, x, label) {
+  const bottom = height - margin.b;
+  const fits = x < width - LABEL_HALF;
+  const text = { x: fits ? x : width - 4, y: bottom + 16, "text-anchor": fits ? "middle" : "end" };
+  return [
+    svg("line", { class: "grid-line", x1: x, x2: x, y1: margin.t, y2: bottom }),
+    svg("text", text, label),
+  ];
+}
+
+/** @param {Scale} scale @param {MemoryRoof} roof */
+function roofNode(scale, roof) {
+  const x = scale.toX(Math.log10(roof.gibs)).toFixed(1);
+  const { margin, height } = scale;
+  const line = { class: "roof-line", x1: x, x2: x, y1: margin.t, y2: height - margin.b };
+  const node = svg("line", line);
+  node.style.setProperty("stroke", `var(${roof.token})`);
+  return node;
+}
+
+/** @param {MemoryRoof | null} roof */
 function showKey(roof) {
   const key = part("strip-key");
   key.hidden = roof === null;
   if (roof === null) return;
   key.style.setProperty("--swatch", `var(${roof.token})`);
-  key.lastElementChild.textContent = `${roof.label} peak`;
+  find(HTMLElement, "span", key).textContent = `${roof.label} peak`;
 }

@@ -3,6 +3,14 @@
 
 import { svg } from "../ui/dom.js";
 
+/** @import { Row } from "../types/model.js" */
+/** @import { Scale } from "./axes.js" */
+/** @import { Paint } from "./looks.js" */
+/** @import { Look } from "./op-figure.js" */
+/** @import { PixelPlace } from "./overlay.js" */
+/** @import { Edge, Point } from "./points.js" */
+
+/** @type {Record<Edge, string>} */
 const EDGE_SYMBOLS = {
   left: "triangle-left",
   right: "triangle-right",
@@ -10,7 +18,10 @@ const EDGE_SYMBOLS = {
   below: "triangle-down",
 };
 const SLOPE = 2 / Math.sqrt(3);
-/** Corners at radius 1, the same shapes that Plotly draws in pictures. */
+/**
+ * Corners at radius 1, the same shapes that Plotly draws in pictures.
+ * @type {Record<string, [number, number][] | undefined>}
+ */
 const CORNERS = {
   square: [
     [1, 1],
@@ -47,6 +58,7 @@ const CORNERS = {
   star: starCorners(),
 };
 
+/** @returns {[number, number][]} */
 function starCorners() {
   return Array.from({ length: 10 }, (_, i) => {
     const reach = i % 2 === 0 ? 1.4 : 1.4 * 0.382;
@@ -55,6 +67,7 @@ function starCorners() {
   });
 }
 
+/** @param {number} pixels */
 const rounded = (pixels) => Math.round(pixels * 100) / 100;
 
 /**
@@ -77,107 +90,125 @@ export function outline(symbol, radius) {
  * @property {string} color
  */
 
-/** Nodes are kept, and only what changed is written: that is what makes a change of device instant. */
-function createNode() {
-  const node = /** @type {SVGPathElement} */ (svg("path", {}));
-  const written = /** @type {Partial<Mark>} */ ({});
-  return {
-    node,
-    /** @param {Mark} mark */
-    write(mark) {
-      for (const name of /** @type {(keyof Mark)[]} */ (["class", "d", "transform", "color"])) {
-        if (written[name] === mark[name]) continue;
-        written[name] = mark[name];
-        node.setAttribute(name, mark[name]);
-      }
-    },
-  };
+/**
+ * Nodes are kept, and only what changed is written: that is what makes a change of device instant.
+ */
+class MarkNode {
+  node = svg("path");
+  /** @type {Partial<Mark>} */
+  #written = {};
+
+  /** @param {Mark} mark */
+  write(mark) {
+    for (const name of /** @type {const} */ (["class", "d", "transform", "color"])) {
+      if (this.#written[name] === mark[name]) continue;
+      this.#written[name] = mark[name];
+      this.node.setAttribute(name, mark[name]);
+    }
+  }
 }
 
 /**
- * @param {HTMLElement} chart what Plotly draws into
+ * @typedef {object} DrawnGeometry
+ * @property {Point[]} points later ones on top; none when levels are joined
+ * @property {PixelPlace | null} star the program, above all
+ * @property {Scale} scale
+ * @property {(row: Row) => Look} look
  */
-export function createOpPoints(chart) {
-  const layer = svg("g", { class: "op-points" });
-  /** @type {ReturnType<typeof createNode>[]} */
-  const nodes = [];
-  /** @type {Map<number, { node: Element, point: import("./points.js").Point }>} */
-  let drawn = new Map();
-  /** @type {Mark[]} */
-  let marks = [];
-  let stretch = "";
 
-  function write() {
-    while (nodes.length < marks.length) nodes.push(createNode());
-    for (const spare of nodes.splice(marks.length)) spare.node.remove();
-    for (const [i, mark] of marks.entries()) nodes[i].write(mark);
-    layer.append(...nodes.map(({ node }) => node).filter((node) => node.parentNode !== layer));
+/**
+ * The marks of a drawing, in the order of the points, the star last.
+ * @param {DrawnGeometry} geometry
+ * @param {Paint} paint
+ * @returns {Mark[]}
+ */
+export function marksOf({ points, star, scale, look }, paint) {
+  /** @param {{ px: number, py: number }} place */
+  const at = ({ px, py }) =>
+    `translate(${rounded(px - scale.margin.l)},${rounded(py - scale.margin.t)})`;
+  const marks = points.map((point) => ({
+    class: point.pinned ? "point pinned" : "point",
+    transform: at(point),
+    color: paint.colour(look(point.row).token),
+    d: outline(symbolOf(point, look), point.radius),
+  }));
+  if (!star) return marks;
+  const [transform, d] = [at(star), outline("star", star.radius)];
+  return [...marks, { class: "star", transform, color: paint.colour("--star"), d }];
+}
+
+/** @param {Point} point @param {(row: Row) => Look} look */
+const symbolOf = ({ pinned, edge, row }, look) =>
+  pinned && edge ? EDGE_SYMBOLS[edge] : look(row).symbol;
+
+/**
+ * Marks on the edge stand for ops that are elsewhere: they must not hide behind those that are
+ * here.
+ * @param {Point[]} points
+ */
+const edgeLast = (points) => [
+  ...points.filter((point) => !point.pinned),
+  ...points.filter((point) => point.pinned),
+];
+
+export class OpPoints {
+  #layer = svg("g", { class: "op-points" });
+  /** @type {MarkNode[]} */
+  #nodes = [];
+  /** @type {{ node: Element, point: Point }[]} */
+  #drawn = [];
+  /** @type {Mark[]} */
+  #marks = [];
+  #stretch = "";
+
+  /** @param {HTMLElement} chart what Plotly draws into */
+  constructor(chart) {
+    this.chart = chart;
   }
 
-  return {
-    /**
-     * @param {object} geometry
-     * @param {import("./points.js").Point[]} geometry.points later ones on top; none when levels are joined
-     * @param {{ px: number, py: number, radius: number } | null} geometry.star the program, above all
-     * @param {import("./axes.js").Scale} geometry.scale
-     * @param {(row: import("../state/model.js").Row) => { token: string, symbol: string }} geometry.look
-     * @param {import("./figures.js").Paint} paint
-     */
-    draw({ points, star, scale, look }, paint) {
-      const at = ({ px, py }) =>
-        `translate(${rounded(px - scale.margin.l)},${rounded(py - scale.margin.t)})`;
-      const markOf = (point) => ({
-        class: point.pinned ? "point pinned" : "point",
-        transform: at(point),
-        color: paint.colour(look(point.row).token),
-        d: point.pinned
-          ? outline(EDGE_SYMBOLS[point.edge], point.radius)
-          : outline(look(point.row).symbol, point.radius),
-      });
-      // Marks on the edge stand for ops that are elsewhere: they must not hide behind those that are here.
-      const ordered = [
-        ...points.filter((point) => !point.pinned),
-        ...points.filter((point) => point.pinned),
-      ];
-      const programMark = star
-        ? [
-            {
-              class: "star",
-              transform: at(star),
-              color: paint.colour("--star"),
-              d: outline("star", star.radius),
-            },
-          ]
-        : [];
-      marks = [...ordered.map(markOf), ...programMark];
-      stretch = "";
-      write();
-      drawn = new Map(ordered.map((point, i) => [point.row.op, { node: nodes[i].node, point }]));
-      // A first drawing, or one from scratch, has a new plot.
-      const plot = chart.querySelector(".overplot > .xy");
-      if (layer.parentNode !== plot) plot.append(layer);
-    },
+  /** @param {DrawnGeometry} geometry @param {Paint} paint */
+  draw(geometry, paint) {
+    const points = edgeLast(geometry.points);
+    this.#marks = marksOf({ ...geometry, points }, paint);
+    this.#stretch = "";
+    this.#write();
+    this.#drawn = points.map((point, i) => ({ node: this.#nodes[i].node, point }));
+    // A first drawing, or one from scratch, has a new plot.
+    const plot = this.chart.querySelector(".overplot > .xy");
+    if (plot && this.#layer.parentNode !== plot) plot.append(this.#layer);
+  }
 
-    /** While an axis is dragged at its end Plotly stretches the plot; marks keep their shape. */
-    keepShape() {
-      const { a, d } = layer.parentNode.getCTM();
-      const now = a === 1 && d === 1 ? "" : ` scale(${1 / a},${1 / d})`;
-      if (now === stretch) return;
-      stretch = now;
-      for (const [i, mark] of marks.entries())
-        nodes[i].write({ ...mark, transform: mark.transform + stretch });
-    },
+  /** While an axis is dragged at its end Plotly stretches the plot; marks keep their shape. */
+  keepShape() {
+    const plot = this.#layer.parentNode;
+    const matrix = plot instanceof SVGGraphicsElement ? plot.getCTM() : null;
+    if (!matrix) return;
+    const { a, d } = matrix;
+    const now = a === 1 && d === 1 ? "" : ` scale(${1 / a},${1 / d})`;
+    if (now === this.#stretch) return;
+    this.#stretch = now;
+    for (const [i, mark] of this.#marks.entries())
+      this.#nodes[i].write({ ...mark, transform: mark.transform + now });
+  }
 
-    /**
-     * The fast path of filtering: a class per point, no new drawing.
-     * @param {ReadonlySet<import("../state/model.js").Row>} shown
-     */
-    fade(shown) {
-      for (const { node, point } of drawn.values()) {
-        const visible = shown.has(point.row);
-        node.classList.toggle("ghost", !visible && !point.pinned);
-        node.classList.toggle("gone", !visible && point.pinned);
-      }
-    },
-  };
+  /**
+   * The fast path of filtering: a class per point, no new drawing.
+   * @param {ReadonlySet<Row>} shown
+   */
+  fade(shown) {
+    for (const { node, point } of this.#drawn) {
+      const visible = shown.has(point.row);
+      node.classList.toggle("ghost", !visible && !point.pinned);
+      node.classList.toggle("gone", !visible && point.pinned);
+    }
+  }
+
+  #write() {
+    const marks = this.#marks;
+    while (this.#nodes.length < marks.length) this.#nodes.push(new MarkNode());
+    for (const spare of this.#nodes.splice(marks.length)) spare.node.remove();
+    for (const [i, mark] of marks.entries()) this.#nodes[i].write(mark);
+    const nodes = this.#nodes.map(({ node }) => node);
+    this.#layer.append(...nodes.filter((node) => node.parentNode !== this.#layer));
+  }
 }

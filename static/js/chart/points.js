@@ -1,10 +1,14 @@
 // Where each op is drawn: on the chart, on its edge, or in the strip without FLOPs. Pure.
 
-/** @typedef {import("../state/model.js").Row} Row */
+/** @import { Measure } from "../types/page-data.js" */
+/** @import { Row } from "../types/model.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { Range, Scale } from "./axes.js" */
 
 const { log10 } = Math;
 
 /** Factors that give every shape the same area at the same share. */
+/** @type {Record<string, number | undefined>} */
 const AREA = { circle: 1, square: 0.886, diamond: 0.96, "triangle-up": 1.3, star: 1 };
 const EDGE_SIZE = 8;
 /** Distance of edge marks from the frame, as a share of the axis. */
@@ -14,7 +18,7 @@ const EDGE_INSET = 0.018;
  * Marker diameter in pixels; its area is the share of time.
  * @param {number} share
  * @param {string} symbol
- * @param {"time" | "equal"} mode
+ * @param {ViewState["size"]} mode
  */
 export function markerSize(share, symbol, mode, largest = 36) {
   const base = mode === "equal" ? 8 : Math.min(largest, Math.max(5.5, Math.sqrt(share) * 138));
@@ -23,8 +27,8 @@ export function markerSize(share, symbol, mode, largest = 36) {
 
 /**
  * log10 position of an op, null when it has none: no FLOPs, no bytes or no cost.
- * @param {number | null} intensity
- * @param {number | null} gflops
+ * @param {Measure} intensity
+ * @param {Measure} gflops
  * @returns {[number, number] | null}
  */
 export function logPlace(intensity, gflops) {
@@ -34,49 +38,51 @@ export function logPlace(intensity, gflops) {
 }
 
 /**
+ * What a place on the chart needs of an op.
+ * @typedef {Pick<Row, "share"> & Partial<Pick<Row, "timing">>} Weighted
+ *
+ * @typedef {"left" | "right" | "above" | "below"} Edge
+ */
+
+/**
+ * @template {Weighted} [R=Row]
  * @typedef {object} Point a drawn op
- * @property {Row} row
+ * @property {R} row
  * @property {number} x log10; inside the range when pinned
  * @property {number} y log10; inside the range when pinned
  * @property {number} px
  * @property {number} py
  * @property {number} radius
- * @property {"left" | "right" | "above" | "below" | null} edge where the op lies when it is off the chart
+ * @property {Edge | null} edge where the op lies when it is off the chart
  * @property {boolean} pinned drawn as a mark on that edge
  */
 
 /**
- * @param {{ row: Row, x: number, y: number }[]} dots
- * @param {import("./axes.js").Scale} scale
- * @param {(row: Row) => string} symbolOf
- * @param {"time" | "equal"} mode
+ * @template {Weighted} R
+ * @param {readonly { row: R, x: number, y: number }[]} dots
+ * @param {Scale} scale
+ * @param {(row: R) => string} symbolOf
+ * @param {ViewState["size"]} mode
  * @param {boolean} pin keep what is off the chart as a mark on its edge (a zoom does not)
- * @returns {Point[]} longest first, so that short ops are drawn on top
+ * @returns {Point<R>[]} longest first, so that short ops are drawn on top
  */
 export function placePoints(dots, scale, symbolOf, mode, pin) {
-  const points = [];
-  for (const dot of [...dots].sort((a, b) => b.row.share - a.row.share)) {
-    const edge = edgeOf(dot, scale);
-    const pinned = pin && edge !== null;
-    const x = pinned ? inside(dot.x, scale.xRange) : dot.x;
-    const y = pinned ? inside(dot.y, scale.yRange) : dot.y;
-    // An op without a time has no share that an area could show.
-    const area = (dot.row.timing ?? "measured") === "measured" ? mode : "equal";
-    const size = pinned ? EDGE_SIZE : markerSize(dot.row.share, symbolOf(dot.row), area);
-    points.push({
-      row: dot.row,
-      x,
-      y,
-      px: scale.toX(x),
-      py: scale.toY(y),
-      radius: size / 2,
-      edge,
-      pinned,
+  return [...dots]
+    .sort((a, b) => b.row.share - a.row.share)
+    .map((dot) => {
+      const edge = edgeOf(dot, scale);
+      const pinned = pin && edge !== null;
+      const x = pinned ? inside(dot.x, scale.xRange) : dot.x;
+      const y = pinned ? inside(dot.y, scale.yRange) : dot.y;
+      // An op without a time has no share that an area could show.
+      const area = (dot.row.timing ?? "measured") === "measured" ? mode : "equal";
+      const size = pinned ? EDGE_SIZE : markerSize(dot.row.share, symbolOf(dot.row), area);
+      const { row } = dot;
+      return { row, x, y, px: scale.toX(x), py: scale.toY(y), radius: size / 2, edge, pinned };
     });
-  }
-  return points;
 }
 
+/** @param {{ x: number, y: number }} dot @param {Scale} scale @returns {Edge | null} */
 function edgeOf({ x, y }, { xRange, yRange }) {
   if (y < yRange[0]) return "below";
   if (y > yRange[1]) return "above";
@@ -84,38 +90,36 @@ function edgeOf({ x, y }, { xRange, yRange }) {
   return x > xRange[1] ? "right" : null;
 }
 
+/** @param {number} value @param {Range} range */
 function inside(value, [low, high]) {
   const margin = EDGE_INSET * (high - low);
   return Math.min(high - margin, Math.max(low + margin, value));
 }
 
-const EDGE_WORDS = { left: "◁", right: "▷", above: "△", below: "▽" };
+/** @type {Record<Edge, string>} */
+const EDGE_SIGNS = { left: "◁", right: "▷", above: "△", below: "▽" };
 
 /**
  * "▽ 8 below", per edge: what its marks stand for, or what a zoom leaves out.
- * @param {Iterable<Point>} points the shown ones
- * @returns {Record<"left" | "right" | "above" | "below", string>}
+ * @param {Iterable<{ edge: Edge | null }>} points the shown ones
+ * @returns {Record<Edge, string>}
  */
 export function edgeNotes(points) {
   const counts = { left: 0, right: 0, above: 0, below: 0 };
   for (const { edge } of points) if (edge) counts[edge] += 1;
-  return /** @type {any} */ (
-    Object.fromEntries(
-      Object.entries(counts).map(([edge, n]) => [
-        edge,
-        n === 0 ? "" : `${EDGE_WORDS[edge]} ${n} ${edge}`,
-      ]),
-    )
-  );
+  /** @param {Edge} edge */
+  const note = (edge) => (counts[edge] === 0 ? "" : `${EDGE_SIGNS[edge]} ${counts[edge]} ${edge}`);
+  return { left: note("left"), right: note("right"), above: note("above"), below: note("below") };
 }
 
 /**
  * Beeswarm: discs on one line, pushed up and down until none hides another.
- * @param {{ x: number, radius: number }[]} discs in order of importance; positions in pixels
+ * @param {readonly { x: number, radius: number }[]} discs in order of importance; positions in pixels
  * @param {number} halfHeight
  * @returns {{ offsets: number[], crowded: number }} y from the middle; how many found no free place
  */
 export function packDiscs(discs, halfHeight) {
+  /** @type {Disc[]} */
   const placed = [];
   let crowded = 0;
   const offsets = discs.map(({ x, radius }, i) => {
@@ -134,8 +138,16 @@ export function packDiscs(discs, halfHeight) {
   return { offsets, crowded };
 }
 
+/** @typedef {{ x: number, y: number, radius: number }} Disc pixels */
+
 const STEP = 2.6;
 
+/**
+ * @param {Disc[]} near
+ * @param {number} x
+ * @param {number} radius
+ * @param {number} halfHeight
+ */
 function freeOffset(near, x, radius, halfHeight) {
   const room = Math.max(0, halfHeight - radius);
   for (let k = 0; k * STEP <= 2 * room; k += 1) {
@@ -155,6 +167,8 @@ function freeOffset(near, x, radius, halfHeight) {
  * The nearest of some drawn places within reach of the pointer.
  * @template {{ px: number, py: number, radius: number }} T
  * @param {Iterable<T>} places
+ * @param {number} px
+ * @param {number} py
  * @returns {T | null}
  */
 export function nearest(places, px, py, reach = 14) {

@@ -1,23 +1,10 @@
 // Roof geometry in log10 space: which roofs are shown, their lines, ridges and label places. Pure.
 
-/**
- * @typedef {object} MemoryRoof
- * @property {string} id
- * @property {string} label
- * @property {number} gibs
- * @property {number} gbs the slope: GFLOP/s = FLOP/byte × GB/s
- * @property {string} token
- * @property {string} dash
- *
- * @typedef {object} ComputeRoof
- * @property {string} id
- * @property {string} label
- * @property {number} gflops
- * @property {string} token
- * @property {string} dash
- */
-
 import { JOINED } from "../state/model.js";
+
+/** @import { Bound, ComputeRoof, Measure, MemoryRoof, Roofs } from "../types/page-data.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { Place, Range, Scale } from "./axes.js" */
 
 const { log10 } = Math;
 
@@ -26,10 +13,16 @@ const { log10 } = Math;
  * @property {ReadonlySet<string>} levels memory levels that bound some op
  * @property {ReadonlySet<number>} compute compute roofs that some op is held against
  *
- * @param {{ memory: MemoryRoof[], compute: ComputeRoof[] }} roofs
- * @param {"auto" | "all" | "none"} mode
+ * @typedef {Pick<MemoryRoof, "gbs">} Slope all that a slanted line needs
+ * @typedef {Pick<ComputeRoof, "gflops">} Height all that a flat line needs
+ */
+
+/**
+ * @param {Roofs} roofs
+ * @param {ViewState["roofs"]} mode
  * @param {Used} used
  * @param {string} axis x axis id: a level's own roof belongs to its axis, all of them to the joined one
+ * @returns {Roofs}
  */
 export function visibleRoofs(roofs, mode, used, axis) {
   if (mode === "none") return { memory: [], compute: [] };
@@ -47,11 +40,13 @@ export function visibleRoofs(roofs, mode, used, axis) {
  * Which roofs hold these ops or program points.
  * @template R
  * @param {Iterable<R>} rows
- * @param {{ bounds: any[], boundOf: (row: R) => number, computeOf: (row: R) => number | null }} options
+ * @param {{ bounds: readonly Pick<Bound, "level">[], boundOf: (row: R) => number, computeOf: (row: R) => Measure }} options
  * @returns {Used}
  */
 export function usedRoofs(rows, { bounds, boundOf, computeOf }) {
+  /** @type {Set<string>} */
   const levels = new Set();
+  /** @type {Set<number>} */
   const compute = new Set();
   for (const row of rows) {
     const level = bounds[boundOf(row)]?.level;
@@ -62,30 +57,34 @@ export function usedRoofs(rows, { bounds, boundOf, computeOf }) {
   return { levels, compute };
 }
 
-/** The memory roof distances are read against: the axis's own, else the outermost. */
+/**
+ * The memory roof distances are read against: the axis's own, else the outermost.
+ * @param {readonly MemoryRoof[]} memory
+ * @param {string} axis
+ */
 export function mainMemory(memory, axis) {
   return memory.find((roof) => roof.id === axis) ?? memory[0] ?? null;
 }
 
-/** The highest compute roof: where slanted lines end. */
+/** The highest compute roof: where slanted lines end. @param {readonly ComputeRoof[]} compute */
 export function topCompute(compute) {
-  return compute.reduce(
-    (top, roof) => (top === null || roof.gflops > top.gflops ? roof : top),
-    null,
-  );
+  const highest = Math.max(...compute.map((roof) => roof.gflops));
+  return compute.find((roof) => roof.gflops === highest) ?? null;
 }
 
-/** The compute roof that an op or program point is held against; `unit`: its `compute_unit`, null without one. */
-export const computeRoof = (model, unit) => model.roofs.compute[unit ?? 0] ?? null;
-
-/** log10 of the FLOP rate that a roof allows at log10 intensity x; either part may be unknown. */
+/**
+ * log10 of the FLOP rate that a roof allows at log10 intensity x; either part may be unknown.
+ * @param {number} x
+ * @param {Slope | null} memory
+ * @param {Height | null} compute
+ */
 export function attainable(x, memory, compute) {
   const slanted = memory ? x + log10(memory.gbs) : Infinity;
   const flat = compute ? log10(compute.gflops) : Infinity;
   return Math.min(slanted, flat);
 }
 
-/** @returns {{ x: number, y: number } | null} */
+/** @param {Slope | null} memory @param {Height | null} compute @returns {Place | null} */
 export function ridge(memory, compute) {
   if (!memory || !compute) return null;
   const y = log10(compute.gflops);
@@ -93,45 +92,62 @@ export function ridge(memory, compute) {
 }
 
 /**
+ * A roof as a line of two points, log10.
+ * @typedef {{ kind: "slanted", roof: MemoryRoof, corner: Place | null, end: number, points: [number, number][] }} SlantedLine
+ * @typedef {{ kind: "flat", roof: ComputeRoof, corner: null, end: number, points: [number, number][] }} FlatLine
+ */
+
+/**
  * Lines to the edges of the chart and past them, so that panning never uncovers an end.
- * @param {{ memory: MemoryRoof[], compute: ComputeRoof[] }} shown
- * @param {[number, number]} xRange
+ * @param {Roofs} shown
+ * @param {Range} xRange
+ * @returns {(SlantedLine | FlatLine)[]}
  */
 export function roofLines(shown, xRange) {
   const left = xRange[0] - 3;
   const right = xRange[1] + 3;
   const top = topCompute(shown.compute);
+  const main = shown.compute[0] ?? null;
   const fastest = shown.memory.reduce((best, roof) => Math.max(best, roof.gbs), 0);
-  const slanted = shown.memory.map((roof) => {
-    // Up to the highest compute roof; the ridge that counts is the one with the main roof.
-    const end = ridge(roof, top)?.x ?? right;
-    const slope = log10(roof.gbs);
-    return {
-      roof,
-      kind: "slanted",
-      corner: ridge(roof, shown.compute[0] ?? null),
-      end,
-      points: [
-        [Math.min(left, end - 1), Math.min(left, end - 1) + slope],
-        [end, end + slope],
-      ],
-    };
-  });
-  const flat = shown.compute.map((roof) => {
-    const y = log10(roof.gflops);
-    const start = fastest > 0 ? y - log10(fastest) : left;
-    return {
-      roof,
-      kind: "flat",
-      corner: null,
-      end: right,
-      points: [
-        [start, y],
-        [Math.max(right, start + 1), y],
-      ],
-    };
-  });
-  return [...slanted, ...flat];
+  return [
+    ...shown.memory.map((roof) => slantedLine(roof, { left, right, top, main })),
+    ...shown.compute.map((roof) => flatLine(roof, { left, right, fastest })),
+  ];
+}
+
+/**
+ * Up to the highest compute roof; the ridge that counts is the one with the main roof.
+ * @param {MemoryRoof} roof
+ * @param {{ left: number, right: number, top: ComputeRoof | null, main: ComputeRoof | null }} chart
+ * @returns {SlantedLine}
+ */
+function slantedLine(roof, { left, right, top, main }) {
+  const slope = log10(roof.gbs);
+  const end = ridge(roof, top)?.x ?? right;
+  const start = Math.min(left, end - 1);
+  /** @type {[number, number][]} */
+  const points = [
+    [start, start + slope],
+    [end, end + slope],
+  ];
+  return { kind: "slanted", roof, corner: ridge(roof, main), end, points };
+}
+
+/**
+ * From the ridge with the fastest memory.
+ * @param {ComputeRoof} roof
+ * @param {{ left: number, right: number, fastest: number }} chart `fastest`: GB/s; 0 without memory roofs
+ * @returns {FlatLine}
+ */
+function flatLine(roof, { left, right, fastest }) {
+  const y = log10(roof.gflops);
+  const start = fastest > 0 ? y - log10(fastest) : left;
+  /** @type {[number, number][]} */
+  const points = [
+    [start, y],
+    [Math.max(right, start + 1), y],
+  ];
+  return { kind: "flat", roof, corner: null, end: right, points };
 }
 
 /**
@@ -142,6 +158,7 @@ export function roofLines(shown, xRange) {
  * @returns {{ roof: R, right: number }[]}
  */
 export function flatPlaces(labels, { left, right }) {
+  /** @type {{ roof: R, right: number, y: number, width: number }[]} */
   const placed = [];
   for (const { roof, y, width } of labels) {
     const near = placed.filter((other) => Math.abs(other.y - y) < FLAT_LABEL_HEIGHT);
@@ -172,43 +189,54 @@ const SAME_LINE = 5; // closer lines read as one
  * Places for the labels of slanted lines: on the visible part, staggered where lines run close, and
  * below a line that has another one right above it.
  * @param {ReturnType<typeof roofLines>} lines
- * @param {import("./axes.js").Scale} scale
+ * @param {Scale} scale
  * @param {(roof: MemoryRoof) => number} labelWidth in pixels
  * @returns {{ roof: MemoryRoof, x: number, y: number, angle: number, below: boolean }[]} angle in degrees, as Plotly counts
  */
 export function slantedLabels(lines, scale, labelWidth) {
   const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
   const perLength = Math.hypot(scale.perX, scale.perY);
+  /** @type {{ roof: MemoryRoof, x: number, y: number, angle: number, below: boolean }[]} */
   const placed = [];
-  const slanted = lines
-    .filter((line) => line.kind === "slanted")
-    .sort((a, b) => b.roof.gbs - a.roof.gbs);
-  for (const { roof, end } of slanted) {
+  const slanted = lines.flatMap((line) => (line.kind === "slanted" ? [line] : []));
+  for (const { roof, end } of slanted.sort((a, b) => b.roof.gbs - a.roof.gbs)) {
     const slope = log10(roof.gbs);
-    const from = Math.max(scale.xRange[0], scale.yRange[0] - slope);
-    const to = Math.min(end, scale.xRange[1], scale.yRange[1] - slope);
+    const [from, to] = visiblePart(slope, end, scale);
     const distances = placed.map(
       (other) => ((log10(other.roof.gbs) - slope) * scale.perX * scale.perY) / perLength,
     );
-    const near = placed.filter((_, i) => distances[i] < 1.6 * LABEL_HEIGHT);
+    const near = placed.filter((_, i) => distances[i] < 1.6 * LABEL_HEIGHT).map(({ x }) => x);
     const below = distances.some((distance) => distance > SAME_LINE && distance < LABEL_HEIGHT);
     const half = labelWidth(roof) / 2 / perLength;
     if (to - from < 2 * half) continue;
     const places = LABEL_PLACES.map((part) =>
       Math.min(to - half, Math.max(from + half, from + (to - from) * part)),
     );
-    const x = roomiest(
-      places,
-      near.map((other) => other.x),
-      2.2 * half,
-    );
+    const x = roomiest(places, near, 2.2 * half);
     placed.push({ roof, x, y: x + slope, angle, below });
   }
   return placed;
 }
 
-/** The first place that keeps its distance from all others, else the one farthest from them. */
+/**
+ * Where a slanted line enters and leaves the chart.
+ * @param {number} slope log10 of GB/s
+ * @param {number} end of the line
+ * @param {Scale} scale
+ */
+const visiblePart = (slope, end, { xRange, yRange }) => [
+  Math.max(xRange[0], yRange[0] - slope),
+  Math.min(end, xRange[1], yRange[1] - slope),
+];
+
+/**
+ * The first place that keeps its distance from all others, else the one farthest from them.
+ * @param {number[]} places
+ * @param {number[]} others
+ * @param {number} distance
+ */
 function roomiest(places, others, distance) {
+  /** @param {number} x */
   const room = (x) => Math.min(Infinity, ...others.map((other) => Math.abs(other - x)));
   return (
     places.find((x) => room(x) >= distance) ??

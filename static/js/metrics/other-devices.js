@@ -10,7 +10,10 @@ import { withRoofs } from "./whatif.js";
 /** @import { DeviceList, KnownDevice } from "../types/device-list.js" */
 /** @import { Row, View } from "../types/model.js" */
 
-/** Further from its roof than this, an op waits for something else: that time stays as it is on other hardware. */
+/**
+ * Further from its roof than this, an op waits for something else: that time stays as it is on
+ * other hardware.
+ */
 export const LATENCY_EFFICIENCY = 0.05;
 const LEAST_PART = 1e-4; // a smaller part of an op's FLOPs does not make it that unit's
 
@@ -61,7 +64,9 @@ const STAND_INS = {
   matrix_tf32: ["matrix_fp32", "vector_fp32"],
 };
 
-/** @typedef {ComputeRoof & { standsFor: string[] }} RoofWithStandIns `standsFor`: units whose work it does */
+/**
+ * @typedef {ComputeRoof & { standsFor: string[] }} RoofWithStandIns `standsFor`: units whose work it does
+ */
 
 /**
  * The roofs with the units that others stand in for.
@@ -331,7 +336,12 @@ function columnsOf({ id, name }, page, devices) {
   ];
 }
 
-/** @param {Page} page @param {Other} other @param {number} op @param {number} here what binds it here */
+/**
+ * @param {Page} page
+ * @param {Other} other
+ * @param {number} op
+ * @param {number} here what binds it here
+ */
 function bindsText({ bounds }, other, op, here) {
   if (other.us[op] === null) return null;
   const label = bounds[other.bound[op]].label;

@@ -3,7 +3,7 @@
 import { GIB_PER_GB } from "./units.js";
 
 /** @import { DeviceList, KnownDevice, KnownPeak } from "../types/device-list.js" */
-/** @import { ComputeRoof, DeviceField, LineStyle, MemoryRoof, Origin, Page, Roofs } from "../types/page-data.js" */
+/** @import { ComputeRoof, DeviceField, LineStyle, Maybe, MemoryRoof, Origin, Page, Roofs } from "../types/page-data.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 
 /** @typedef {Pick<ViewState, "dev" | "peaks">} Choice */
@@ -199,6 +199,13 @@ export function keyOf(roofs, roof) {
   if ("gbs" in roof) return roof.id;
   return roof === roofs.compute[0] || !roof.unit ? "compute" : roof.unit;
 }
+
+/**
+ * The compute roof that an op or program point is held against.
+ * @param {Pick<Page, "roofs">} page
+ * @param {Maybe} unit its `compute_unit`, null without one
+ */
+export const computeRoof = ({ roofs }, unit) => roofs.compute[unit ?? 0] ?? null;
 
 /** True for keys of rates; the others are memory levels. @param {string} key */
 export const isRateKey = (key) => key === "compute" || /^(matrix|vector)_/.test(key);

@@ -1,81 +1,96 @@
 // Time by category: legend, share chart and filter in one list.
 
-import { html, mark, part } from "../ui/dom.js";
 import { count, percent } from "../text/format.js";
+import { html, part } from "../ui/dom.js";
+import { mark } from "../ui/marks.js";
+
+/** @import { Category } from "../types/page-data.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { CategoryTotal } from "../state/filter.js" */
 
 const LEAST_VISIBLE = 0.0015; // below this a part of the stack is no pixel wide
 
 /**
  * @param {object} options
- * @param {import("../state/model.js").Model} options.model
+ * @param {Model} options.model
  * @param {(category: string) => void} options.onToggle
  */
 export function createCategories({ model, onToggle }) {
   const stack = part("stack");
   const list = part("categories");
-  /** @type {Map<number, ReturnType<typeof createEntry>>} made once, then only moved and rewritten */
+  /** @type {Map<number, Entry>} made once, then only moved and rewritten */
   const entries = new Map();
 
-  function createEntry(index) {
+  /** @param {number} index */
+  function entryAt(index) {
     const category = model.categories[index];
-    const share = html("span", { class: "num" });
-    const efficiency = html("span", { class: "eff" });
-    const button = html(
-      "button",
-      { type: "button", on: { click: () => onToggle(category.name) } },
-      mark(category.symbol, `var(${category.token})`),
-      html("span", { class: "name" }, category.name),
-      share,
-      efficiency,
-    );
-    // The stack repeats the list for the pointer; keyboards and readers have the list.
-    const piece = html("button", {
-      type: "button",
-      tabindex: -1,
-      vars: { background: `var(${category.token})` },
-      on: { click: () => onToggle(category.name) },
-    });
-    return { category, item: html("li", {}, button), button, share, efficiency, piece };
+    const entry = entries.get(index) ?? createEntry(category, () => onToggle(category.name));
+    entries.set(index, entry);
+    return entry;
   }
 
   return {
     /**
-     * @param {import("../state/filter.js").CategoryTotal[]} totals longest first
+     * @param {CategoryTotal[]} totals longest first
      * @param {readonly string[]} chosen
      */
     render(totals, chosen) {
       list.classList.toggle("some", chosen.length > 0);
       const ordered = totals.map((total) => {
-        if (!entries.has(total.category)) entries.set(total.category, createEntry(total.category));
-        const entry = entries.get(total.category);
-        const pressed = chosen.includes(entry.category.name);
-        entry.button.setAttribute("aria-pressed", String(pressed));
-        entry.button.title = `${entry.category.name}: ${count(total.ops)} ${total.ops === 1 ? "op" : "ops"}`;
-        entry.share.textContent = percent(total.share);
-        entry.efficiency.textContent = percent(total.efficiency, 0);
-        entry.piece.hidden = total.share < LEAST_VISIBLE;
-        entry.piece.title = `${entry.category.name} ${percent(total.share)}`;
-        entry.piece.classList.toggle("off", chosen.length > 0 && !pressed);
-        entry.piece.style.flex = `${total.share * 1000} 0 0`;
+        const entry = entryAt(total.category);
+        writeEntry(entry, total, chosen);
         return entry;
       });
-      if (
-        !sameOrder(
-          list,
-          ordered.map((entry) => entry.item),
-        )
-      ) {
-        list.replaceChildren(...ordered.map((entry) => entry.item));
-        stack.replaceChildren(...ordered.map((entry) => entry.piece));
-      }
+      const items = ordered.map(({ item }) => item);
+      if (hasChildren(list, items)) return;
+      list.replaceChildren(...items);
+      stack.replaceChildren(...ordered.map(({ piece }) => piece));
     },
   };
 }
 
-/** Moving elements would take the focus from the entry just clicked. */
-function sameOrder(parent, wanted) {
-  return (
-    parent.children.length === wanted.length &&
-    wanted.every((node, i) => parent.children[i] === node)
+/** @typedef {ReturnType<typeof createEntry>} Entry */
+
+/** @param {Category} category @param {() => void} onClick */
+function createEntry({ name, symbol, token }, onClick) {
+  const share = html("span", { class: "num" });
+  const efficiency = html("span", { class: "eff" });
+  const button = html(
+    "button",
+    { type: "button", on: { click: onClick } },
+    mark(symbol, `var(${token})`),
+    html("span", { class: "name" }, name),
+    share,
+    efficiency,
   );
+  // The stack repeats the list for the pointer; keyboards and readers have the list.
+  const piece = html("button", {
+    type: "button",
+    tabindex: -1,
+    vars: { background: `var(${token})` },
+    on: { click: onClick },
+  });
+  return { name, item: html("li", {}, button), button, share, efficiency, piece };
 }
+
+/** @param {Entry} entry @param {CategoryTotal} total @param {readonly string[]} chosen */
+function writeEntry({ name, button, share, efficiency, piece }, total, chosen) {
+  const pressed = chosen.includes(name);
+  button.setAttribute("aria-pressed", String(pressed));
+  button.title = `${name}: ${count(total.ops)} ${total.ops === 1 ? "op" : "ops"}`;
+  share.textContent = percent(total.share);
+  efficiency.textContent = percent(total.efficiency, 0);
+  piece.hidden = total.share < LEAST_VISIBLE;
+  piece.title = `${name} ${percent(total.share)}`;
+  piece.classList.toggle("off", chosen.length > 0 && !pressed);
+  piece.style.flex = `${total.share * 1000} 0 0`;
+}
+
+/**
+ * Moving elements would take the focus from the entry just clicked.
+ * @param {Element} parent
+ * @param {Element[]} wanted
+ */
+const hasChildren = (parent, wanted) =>
+  parent.children.length === wanted.length &&
+  wanted.every((node, i) => parent.children[i] === node);

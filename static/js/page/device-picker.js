@@ -1,104 +1,78 @@
 // The list of known devices by vendor: one can take the place of the profile's, up to four can be compared with it.
 
-import { html, part } from "../ui/dom.js";
 import { MOST_DEVICES } from "../metrics/other-devices.js";
 import { GIB_PER_GB } from "../metrics/units.js";
+import { toggled } from "../state/filter.js";
 import { bandwidth, flopRate } from "../text/format.js";
+import { findAll, html, inputPart, part } from "../ui/dom.js";
+
+/** @import { DeviceList, KnownDevice } from "../types/device-list.js" */
+/** @import { ChosenHardware } from "../state/chosen-hardware.js" */
+/** @import { Store } from "../state/store.js" */
 
 const OWN = "own";
+const NOT_READ =
+  "The list of devices could not be read. Close this and open it again to retry; peaks can be set by hand.";
+
+/**
+ * @typedef {object} Entry
+ * @property {string} id
+ * @property {string} words that a search looks through
+ * @property {HTMLElement} item
+ * @property {HTMLElement} use
+ * @property {HTMLButtonElement | null} compare
+ */
 
 /**
  * @param {object} options
- * @param {import("../state/store.js").Store} options.store
- * @param {import("../state/chosen-hardware.js").ChosenHardware} options.hardware
+ * @param {Store} options.store
+ * @param {ChosenHardware} options.hardware
  */
 export function createDevicePicker({ store, hardware }) {
-  const search = part("device-search");
+  const search = inputPart("device-search");
   const root = part("device-list");
-  /** @type {{ id: string, words: string, item: HTMLElement, use: HTMLElement, compare: HTMLButtonElement | null }[]} */
+  /** @type {Entry[]} */
   let entries = [];
-  search.addEventListener("input", find);
+  search.addEventListener("input", showFound);
 
   /** Reads the list once; says so when that fails, and asks again the next time. */
   async function open() {
     if (entries.length > 0) return render();
     root.replaceChildren(html("p", { class: "muted" }, "Loading the devices…"));
-    try {
-      fill(await hardware.load());
-    } catch {
-      root.replaceChildren(
-        html(
-          "p",
-          { class: "muted" },
-          "The list of devices could not be read. Close this and open it again to retry; peaks can be set by hand.",
-        ),
-      );
-    }
-    return undefined;
+    const list = await hardware.load().catch(() => null);
+    if (list) return fill(list);
+    return root.replaceChildren(html("p", { class: "muted" }, NOT_READ));
   }
 
+  /** @param {DeviceList} list */
   function fill(list) {
-    const groups = new Map([["This profile", [createOwn()]]]);
-    for (const device of list.devices) {
-      const group = device.id === "this-machine" ? "This machine" : device.vendor;
-      groups.set(group, [...(groups.get(group) ?? []), createEntry(device)]);
-    }
+    const groups = groupsOf(list, createOwn(), createEntry);
     entries = [...groups.values()].flat();
-    root.replaceChildren(
-      ...[...groups].map(([name, members]) =>
-        html(
-          "section",
-          { "aria-label": name },
-          html("h3", {}, name),
-          html("ul", {}, ...members.map(({ item }) => item)),
-        ),
-      ),
-    );
-    find();
+    root.replaceChildren(...[...groups].map(([name, members]) => section(name, members)));
+    showFound();
     render();
   }
 
   function createOwn() {
-    const use = useButton("The profile’s own peaks", "", () =>
-      store.set({ dev: null, zoom: null }),
-    );
+    const take = () => store.set({ dev: null, zoom: null });
+    const use = useButton("The profile’s own peaks", "", take);
     return { id: OWN, words: "", item: html("li", {}, use), use, compare: null };
   }
 
+  /** @param {KnownDevice} device */
   function createEntry(device) {
-    const isOwn = hardware.ownPage.device.part?.id === device.id;
-    const use = useButton(
-      device.name,
-      isOwn ? "this device by the catalogue" : peaksText(device),
-      () => store.set({ dev: device.id, zoom: null }),
-    );
-    const compare = /** @type {HTMLButtonElement} */ (
-      html(
-        "button",
-        {
-          class: "btn small",
-          type: "button",
-          "aria-label": `Compare with ${device.name}`,
-          on: { click: () => toggle(device.id) },
-        },
-        "Compare",
-      )
-    );
-    const words = [device.name, device.vendor, device.id, ...device.aliases]
-      .join(" ")
-      .toLowerCase();
-    return { id: device.id, words, item: html("li", {}, use, compare), use, compare };
+    const { id, name } = device;
+    const isOwn = hardware.ownPage.device.part?.id === id;
+    const detail = isOwn ? "this device by the catalogue" : peaksText(device);
+    const use = useButton(name, detail, () => store.set({ dev: id, zoom: null }));
+    const compare = compareButton(name, () => store.set({ vs: toggled(store.get().vs, id) }));
+    return { id, words: searchWords(device), item: html("li", {}, use, compare), use, compare };
   }
 
-  function toggle(id) {
-    const { vs } = store.get();
-    store.set({ vs: vs.includes(id) ? vs.filter((other) => other !== id) : [...vs, id] });
-  }
-
-  function find() {
+  function showFound() {
     const wanted = search.value.trim().toLowerCase();
     for (const { words, item } of entries) item.hidden = !words.includes(wanted);
-    for (const group of root.querySelectorAll("section"))
+    for (const group of findAll(HTMLElement, "section", root))
       group.hidden = !group.querySelector("li:not([hidden])");
   }
 
@@ -114,20 +88,57 @@ export function createDevicePicker({ store, hardware }) {
   return { open, render };
 }
 
-function useButton(name, detail, onClick) {
-  return html(
+/**
+ * @param {DeviceList} list
+ * @param {Entry} own
+ * @param {(device: KnownDevice) => Entry} createEntry
+ */
+function groupsOf({ devices }, own, createEntry) {
+  const groups = new Map([["This profile", [own]]]);
+  for (const device of devices) {
+    const group = device.id === "this-machine" ? "This machine" : device.vendor;
+    groups.set(group, [...(groups.get(group) ?? []), createEntry(device)]);
+  }
+  return groups;
+}
+
+/** @param {string} name @param {Entry[]} members */
+function section(name, members) {
+  const list = html("ul", {}, ...members.map(({ item }) => item));
+  return html("section", { "aria-label": name }, html("h3", {}, name), list);
+}
+
+/** @param {KnownDevice} device */
+const searchWords = ({ name, vendor, id, aliases }) =>
+  [name, vendor, id, ...aliases].join(" ").toLowerCase();
+
+/** @param {string} name @param {string} detail @param {() => void} onClick */
+const useButton = (name, detail, onClick) =>
+  html(
     "button",
     { class: "use", type: "button", on: { click: onClick } },
     html("span", { class: "text" }, name),
     html("span", { class: "hint" }, detail),
   );
-}
 
-/** "989 TFLOP/s bf16 · 3,120 GiB/s": what tells parts apart. */
+/** @param {string} name @param {() => void} onClick */
+const compareButton = (name, onClick) =>
+  html(
+    "button",
+    {
+      class: "btn small",
+      type: "button",
+      "aria-label": `Compare with ${name}`,
+      on: { click: onClick },
+    },
+    "Compare",
+  );
+
+/** "989 TFLOP/s bf16 · 3,120 GiB/s": what tells parts apart. @param {KnownDevice} device */
 function peaksText({ compute, memory }) {
-  const main = compute[0];
-  const rate = main ? `${flopRate(main.gflops)} ${main.unit.split("_")[1]}` : null;
-  return [rate, memory[0] ? bandwidth(memory[0].gbs * GIB_PER_GB) : null]
-    .filter(Boolean)
-    .join(" · ");
+  const rates = compute
+    .slice(0, 1)
+    .map((one) => `${flopRate(one.gflops)} ${one.unit.split("_")[1]}`);
+  const bandwidths = memory.slice(0, 1).map((one) => bandwidth(one.gbs * GIB_PER_GB));
+  return [...rates, ...bandwidths].join(" · ");
 }

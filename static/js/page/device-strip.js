@@ -1,6 +1,6 @@
 // What the program ran on: one line, and every field with its origin on demand.
 
-import { entry, html, part } from "../ui/dom.js";
+import { entry, find, html, part } from "../ui/dom.js";
 import {
   bytes,
   count,
@@ -16,7 +16,14 @@ import { keyOf } from "../metrics/peaks.js";
 import { GIB_PER_GB } from "../metrics/units.js";
 import { counted } from "../text/words.js";
 
-/** Origin of a peak: the word beside it, and what it means. */
+/** @import { Comparison, ComputeRoof, Device, DeviceField, MemoryRoof, Origin, Profile, ProfileFile } from "../types/page-data.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { Child } from "../ui/dom.js" */
+
+/**
+ * Origin of a peak: the word beside it, and what it means.
+ * @type {Record<string, readonly [word: string, meaning: string] | undefined>}
+ */
 const ORIGINS = {
   profile: ["profile", "The profile states it."],
   measured: ["measured", "The profiler measured it."],
@@ -28,7 +35,7 @@ const ORIGINS = {
   user: ["set by you", "Set by you, in this page’s address."],
 };
 
-/** @param {string | null} origin @param {string} [source] */
+/** @param {Origin | null} origin @param {string} [source] */
 export function originTag(origin, source = "") {
   if (!origin) return null;
   const [word, meaning] = ORIGINS[origin] ?? [origin, ""];
@@ -42,54 +49,64 @@ export function originTag(origin, source = "") {
   );
 }
 
+/** @param {string | Child[]} term @param {...Child} description */
 function item(term, ...description) {
-  return html("div", {}, html("dt", {}, ...[term].flat()), html("dd", {}, ...description));
+  const words = typeof term === "string" ? [term] : term;
+  return html("div", {}, html("dt", {}, ...words), html("dd", {}, ...description));
 }
 
+/** @param {ComputeRoof | MemoryRoof} roof */
 const swatch = (roof) =>
   html("i", {
     class: `swatch ${roof.dash === "solid" ? "" : "broken"}`,
     vars: { "--swatch": `var(${roof.token})` },
   });
+/** @param {string} text */
 const small = (text) => html("small", {}, text);
 
 /**
- * @param {import("../state/model.js").Model} model
+ * @param {Model} model
  * @param {(key: string) => void} onEdit a peak was clicked, by its key
  */
 export function showDevice(model, onEdit) {
   const { device, profile, roofs } = model;
-  const per = `per ${device.core_word}`;
-  const peak = (roof, label, text) => peakItem(model, roof, `${label} ${per}`, text, onEdit);
-  const computeItem = (roof) => peak(roof, `${roof.label} peak`, peakRate(roof.gflops));
-  const memoryItem = (roof) => peak(roof, roof.label, peakBandwidth(roof.gibs));
-  const cores =
-    device.cores > 0 ? [counted(device.cores, count(device.cores), model.coreWord)] : [];
-  const shape = [...cores, counted(device.hosts, count(device.hosts), "host")].join(" · ");
-  part("device-pill").textContent = `${device.name} · ${shape}`;
+  const [mainRates, mainMemory] = [roofs.compute.slice(0, 1), roofs.memory.slice(0, 1)];
+  /** @param {ComputeRoof | MemoryRoof} roof */
+  const peak = (roof) => peakItem(model, roof, onEdit);
+  part("device-pill").textContent = `${device.name} · ${shapeText(model)}`;
   part("device-strip").replaceChildren(
-    item("Device", device.name, " ", small(shape)),
+    item("Device", device.name, " ", small(shapeText(model))),
     // What does not fit is cut from the end: the main peak and the outermost memory count most.
-    ...roofs.compute.slice(0, 1).map(computeItem),
-    ...roofs.memory.slice(0, 1).map(memoryItem),
+    ...mainRates.map(peak),
+    ...mainMemory.map(peak),
     ...ridgeItems(roofs.memory),
     item("Measured", duration(device.wall_time_us), " ", small(stepsText(device))),
-    ...roofs.memory.slice(1).map(memoryItem),
+    ...roofs.memory.slice(1).map(peak),
     ...missingPeaks(model),
-    item(
-      "Captured",
-      small(profile.captured_at ? dateTime(profile.captured_at) : "date not in the file"),
-    ),
+    item("Captured", small(capturedText(profile))),
     item(profile.files.length === 1 ? "File" : "Files", small(filesText(profile.files))),
   );
-  document
-    .getElementById("device-fields")
-    .replaceChildren(fieldList(device), fileList(profile, model.coreWord));
+  fields().replaceChildren(fieldList(device), fileList(profile, model.coreWord));
 }
 
-/** A peak of the strip: its value opens the peaks for editing. */
-function peakItem(model, roof, label, text, onEdit) {
-  const key = keyOf(model.roofs, roof);
+const fields = () => find(HTMLElement, "#device-fields");
+
+/** "4 cores · 1 host". @param {Model} model */
+function shapeText({ device, coreWord }) {
+  const cores = device.cores > 0 ? [counted(device.cores, count(device.cores), coreWord)] : [];
+  return [...cores, counted(device.hosts, count(device.hosts), "host")].join(" · ");
+}
+
+/**
+ * A peak of the strip: its value opens the peaks for editing.
+ * @param {Model} model
+ * @param {ComputeRoof | MemoryRoof} roof
+ * @param {(key: string) => void} onEdit
+ */
+function peakItem({ device, roofs }, roof, onEdit) {
+  const isRate = "gflops" in roof;
+  const label = `${roof.label}${isRate ? " peak" : ""} per ${device.core_word}`;
+  const text = isRate ? peakRate(roof.gflops) : peakBandwidth(roof.gibs);
   const value = html(
     "button",
     {
@@ -97,128 +114,123 @@ function peakItem(model, roof, label, text, onEdit) {
       type: "button",
       "aria-label": `${label}: ${text}. Change`,
       title: "Change this peak",
-      on: { click: () => onEdit(key) },
+      on: { click: () => onEdit(keyOf(roofs, roof)) },
     },
     text,
   );
-  return item(
-    [swatch(roof), label],
-    value,
-    originTag(roof.origin, roof.source),
-    differsTag(model.device, roof),
-  );
+  const tags = [originTag(roof.origin, roof.source), differsTag(device, roof)];
+  return item([swatch(roof), label], value, ...tags);
 }
 
-/** Profile and catalogue differ: both are shown, with the reason. */
+/**
+ * Profile and catalogue differ: both are shown, with the reason.
+ * @param {Device} device
+ * @param {ComputeRoof | MemoryRoof} roof
+ */
 function differsTag(device, roof) {
   const found = comparisonOf(device, roof);
   if (!found) return null;
-  return html(
-    "span",
-    { class: "differs", title: found.explanation },
-    `catalogue ${comparedText(found, found.catalogue)}`,
-  );
+  const text = `catalogue ${comparedText(found, found.catalogue)}`;
+  return html("span", { class: "differs", title: found.explanation }, text);
 }
 
-/** What the catalogue says otherwise about a peak of the profile. */
-function comparisonOf(device, roof) {
-  if (roof.origin !== "profile" && roof.origin !== "measured") return null;
-  return (
-    (device.comparisons ?? []).find((one) => one.id === roof.id && one.profile !== null) ?? null
-  );
+/**
+ * What the catalogue says otherwise about a peak of the profile.
+ * @param {Device} device
+ * @param {ComputeRoof | MemoryRoof} roof
+ */
+function comparisonOf({ comparisons }, { id, origin }) {
+  if (origin !== "profile" && origin !== "measured") return null;
+  return comparisons.find((one) => one.id === id && one.profile !== null) ?? null;
 }
 
-/** A value of a comparison, in the unit peaks are shown in. */
+/**
+ * A value of a comparison, in the unit peaks are shown in.
+ * @param {Comparison} comparison
+ * @param {number} value
+ */
 export const comparedText = ({ unit }, value) =>
   unit === "gflops" ? peakRate(value) : peakBandwidth(value * GIB_PER_GB);
 
+/** @param {Device} device */
 const stepsText = ({ steps }) => (steps === 0 ? "no steps" : counted(steps, count(steps), "step"));
 
-/** Levels whose traffic is known but not their peak: said, since their roof is missing. */
-function missingPeaks(model) {
-  if (model.roofs.compute.length + model.roofs.memory.length === 0)
+/** @param {Profile} profile */
+const capturedText = ({ captured_at: at }) => (at ? dateTime(at) : "date not in the file");
+
+/**
+ * Levels whose traffic is known but not their peak: said, since their roof is missing.
+ * @param {Model} model
+ */
+function missingPeaks({ roofs, levels }) {
+  if (roofs.compute.length + roofs.memory.length === 0)
     return [item("Peaks", small("none known: no roofs can be drawn"))];
-  const without = model.levels.filter(({ roof }) => roof === null).map(({ label }) => label);
-  if (model.roofs.compute.length === 0) without.unshift("Compute");
+  const without = levels.filter(({ roof }) => roof === null).map(({ label }) => label);
+  if (roofs.compute.length === 0) without.unshift("Compute");
   return without.length === 0 ? [] : [item(without.join(", "), small("no peak known"))];
 }
 
+/** @param {MemoryRoof[]} memory */
 function ridgeItems(memory) {
-  const known = memory.filter((roof) => roof.ridge_flop_per_byte !== null);
-  if (known.length === 0) return [];
-  return [
-    item(
-      `Ridge point, ${known[0].label}`,
-      significant(known[0].ridge_flop_per_byte),
-      " ",
-      small("FLOP/B"),
-    ),
-  ];
+  const known = memory.find((roof) => roof.ridge_flop_per_byte !== null);
+  if (!known) return [];
+  const value = significant(known.ridge_flop_per_byte);
+  return [item(`Ridge point, ${known.label}`, value, " ", small("FLOP/B"))];
 }
 
+/** @param {ProfileFile[]} files */
 function filesText(files) {
   if (files.length === 0) return DASH;
-  const total = files.reduce((sum, file) => sum + (file.size_bytes ?? 0), 0);
-  return files.length === 1
-    ? `${files[0].name} · ${bytes(total)}`
-    : `${files.length} files · ${bytes(total)}`;
+  const total = bytes(files.reduce((sum, file) => sum + (file.size_bytes ?? 0), 0));
+  return files.length === 1 ? `${files[0].name} · ${total}` : `${files.length} files · ${total}`;
 }
 
-/** Peaks with all their digits, the rest as everywhere. */
+/** Peaks with all their digits, the rest as everywhere. @param {DeviceField} field */
 function fieldText({ value, unit }) {
-  if (unit === "gflops") return peakRate(value);
-  return unit === "gibs" ? peakBandwidth(value) : quantity(value, unit, 4);
+  if (typeof value === "number" && unit === "gflops") return peakRate(value);
+  if (typeof value === "number" && unit === "gibs") return peakBandwidth(value);
+  return quantity(value, unit, 4);
 }
 
-function fieldList(device) {
-  return html(
+/** @param {Device} device */
+const fieldList = (device) => html("dl", { class: "fields" }, ...device.fields.map(fieldItem));
+
+/** @param {DeviceField} field */
+function fieldItem(field) {
+  const help = field.help ? html("p", {}, field.help) : null;
+  const value = html("dd", {}, fieldText(field), originTag(field.origin), help);
+  return html("div", {}, html("dt", {}, field.label), value);
+}
+
+/** @param {Profile} profile @param {string} coreWord */
+function fileList({ format, created_at: added, captured_at: captured, files }, coreWord) {
+  const facts = html(
     "dl",
-    { class: "fields" },
-    ...device.fields.map((field) =>
-      html(
-        "div",
-        {},
-        html("dt", {}, field.label),
-        html(
-          "dd",
-          {},
-          fieldText(field),
-          originTag(field.origin),
-          field.help ? html("p", {}, field.help) : null,
-        ),
-      ),
-    ),
+    {},
+    ...entry("Format", format),
+    ...entry("Added", dateTime(added)),
+    ...entry("Captured", dateTime(captured)),
   );
+  const list = html("ul", {}, ...files.map((file) => fileItem(file, coreWord)));
+  return html("div", { class: "files" }, facts, list);
 }
 
-function fileList(profile, coreWord) {
-  const row = (file) =>
-    html(
-      "li",
-      {},
-      html("b", {}, file.name),
-      ` ${[bytes(file.size_bytes), file.host && `host ${file.host}`, file.cores != null && counted(file.cores, count(file.cores), coreWord)].filter(Boolean).join(" · ")}`,
-    );
-  return html(
-    "div",
-    { class: "files" },
-    html(
-      "dl",
-      {},
-      ...entry("Format", profile.format),
-      ...entry("Added", dateTime(profile.created_at)),
-      ...entry("Captured", dateTime(profile.captured_at)),
-    ),
-    html("ul", {}, ...profile.files.map(row)),
-  );
+/** @param {ProfileFile} file @param {string} coreWord */
+function fileItem({ name, size_bytes: size, host, cores }, coreWord) {
+  const words = [
+    bytes(size),
+    host && `host ${host}`,
+    cores !== null && counted(cores, count(cores), coreWord),
+  ];
+  return html("li", {}, html("b", {}, name), ` ${words.filter(Boolean).join(" · ")}`);
 }
 
+/** "All fields" opens and closes the list of them. */
 export function wireDevice() {
   const button = part("device-toggle");
-  const fields = document.getElementById("device-fields");
+  const list = fields();
   button.addEventListener("click", () => {
-    const open = fields.hidden;
-    fields.hidden = !open;
-    button.setAttribute("aria-expanded", String(open));
+    list.hidden = !list.hidden;
+    button.setAttribute("aria-expanded", String(!list.hidden));
   });
 }

@@ -1,98 +1,75 @@
 // What the importer and the analysis noticed, counted, with what to do.
 
-import { html, icon, part } from "../ui/dom.js";
 import { count } from "../text/format.js";
+import { bySeverity, SEVERITIES, severityOf } from "../text/diagnostics.js";
 import { counted } from "../text/words.js";
+import { find, html, part } from "../ui/dom.js";
+import { icon } from "../ui/marks.js";
 
-const ORDER = ["error", "warning", "info"];
+/** @import { Diagnostic, Filter, Profile } from "../types/page-data.js" */
 
-/** @param {any} diagnostic */
-const severityOf = ({ severity }) => (ORDER.includes(severity) ? severity : "info");
 const WORDS = { error: "error", warning: "warning", info: "note" };
 
 /**
- * @param {any[]} diagnostics
- * @param {{ format: string, limits?: string[] }} profile `limits`: what its profiler cannot know
- * @param {(filter: Record<string, unknown>) => void} onFollow
+ * @param {Diagnostic[]} diagnostics
+ * @param {Pick<Profile, "format" | "limits">} profile `limits`: what its profiler cannot know
+ * @param {(filter: Filter) => void} onFollow
  */
 export function showDiagnostics(diagnostics, { format, limits = [] }, onFollow) {
   const toggle = part("diagnostics-toggle");
-  const panel = document.getElementById("diagnostics");
+  const panel = find(HTMLElement, "#diagnostics");
   toggle.hidden = diagnostics.length + limits.length === 0;
-  const counts = ORDER.flatMap((severity) => {
-    const n = diagnostics.filter((one) => severityOf(one) === severity).length;
-    return n === 0
-      ? []
-      : [
-          html(
-            "span",
-            { class: `n sev-${severity}` },
-            icon(severity),
-            `${n} ${WORDS[severity]}${n === 1 ? "" : "s"}`,
-          ),
-        ];
+  toggle.replaceChildren(...severityCounts(diagnostics), ...limitCount(limits));
+  toggle.addEventListener("click", () => {
+    panel.hidden = !panel.hidden;
+    toggle.setAttribute("aria-expanded", String(!panel.hidden));
   });
-  const known =
-    limits.length === 0
-      ? []
-      : [
-          html(
-            "span",
-            { class: "n sev-info", title: "What this profiler cannot know" },
-            counted(limits.length, count(limits.length), "limit"),
-          ),
-        ];
-  toggle.replaceChildren(...counts, ...known);
   const words = part("limits");
   words.hidden = limits.length === 0;
   words.replaceChildren(
     html("h3", {}, `What a profile of ${format} cannot know`),
     html("ul", {}, ...limits.map((limit) => html("li", {}, limit))),
   );
-  toggle.addEventListener("click", () => {
-    panel.hidden = !panel.hidden;
-    toggle.setAttribute("aria-expanded", String(!panel.hidden));
-  });
-  const sorted = [...diagnostics].sort(
-    (a, b) => ORDER.indexOf(severityOf(a)) - ORDER.indexOf(severityOf(b)),
+  part("diagnostics").replaceChildren(
+    ...bySeverity(diagnostics).map((one) => createItem(one, onFollow)),
   );
-  part("diagnostics").replaceChildren(...sorted.map((one) => createItem(one, onFollow)));
 }
 
+/** @param {Diagnostic[]} diagnostics */
+const severityCounts = (diagnostics) =>
+  SEVERITIES.flatMap((severity) => {
+    const n = diagnostics.filter((one) => severityOf(one) === severity).length;
+    const text = `${n} ${WORDS[severity]}${n === 1 ? "" : "s"}`;
+    return n === 0 ? [] : [html("span", { class: `n sev-${severity}` }, icon(severity), text)];
+  });
+
+/** @param {string[]} limits */
+function limitCount({ length }) {
+  if (length === 0) return [];
+  const text = counted(length, count(length), "limit");
+  return [html("span", { class: "n sev-info", title: "What this profiler cannot know" }, text)];
+}
+
+/** @param {Diagnostic} diagnostic @param {(filter: Filter) => void} onFollow */
 function createItem(diagnostic, onFollow) {
   const severity = severityOf(diagnostic);
+  const word = html("span", { class: "sr" }, WORDS[severity]);
+  const times = html("span", { class: "times" }, ` ${count(diagnostic.count)}×`);
+  const message = [diagnostic.message, diagnostic.count > 1 ? times : null];
   return html(
     "li",
     {},
-    html(
-      "span",
-      { class: `sev-${severity}` },
-      icon(severity),
-      html("span", { class: "sr" }, WORDS[severity]),
-    ),
-    html(
-      "span",
-      { class: "message" },
-      diagnostic.message,
-      diagnostic.count > 1
-        ? html("span", { class: "times" }, ` ${count(diagnostic.count)}×`)
-        : null,
-    ),
+    html("span", { class: `sev-${severity}` }, icon(severity), word),
+    html("span", { class: "message" }, ...message),
     html("span", { class: "remedy" }, diagnostic.remedy ?? ""),
-    diagnostic.filter
-      ? html(
-          "button",
-          { class: "btn small", type: "button", on: { click: () => onFollow(diagnostic.filter) } },
-          "Show",
-        )
-      : html("span"),
+    diagnostic.filter ? showButton(diagnostic.filter, onFollow) : html("span"),
   );
 }
 
-/** Why there is nothing to see, from the most severe diagnostics. */
-export function reasons(diagnostics) {
-  return [...diagnostics]
-    .sort((a, b) => ORDER.indexOf(severityOf(a)) - ORDER.indexOf(severityOf(b)))
-    .slice(0, 3)
-    .map((one) => [one.message, one.remedy].filter(Boolean).join(" "));
-}
+/** @param {Filter} filter @param {(filter: Filter) => void} onFollow */
+const showButton = (filter, onFollow) =>
+  html(
+    "button",
+    { class: "btn small", type: "button", on: { click: () => onFollow(filter) } },
+    "Show",
+  );

@@ -1,16 +1,13 @@
 // What follows the size of the window: charts, and what scrolls under the filter bar.
 
-import { part } from "../ui/dom.js";
+import { find, part } from "../ui/dom.js";
 
-/** Charts follow their boxes; one drawing per frame is enough. */
+/** Charts follow their boxes; one drawing per frame is enough. @param {() => void} redraw */
 export function watchSize(redraw) {
-  let known = "";
+  const charts = ["#op-chart", "#program-chart"].map((id) => find(HTMLElement, id));
+  const size = () => String(charts.map((chart) => [chart.clientWidth, chart.clientHeight]));
+  let known = size();
   let frame = 0;
-  const chart = document.getElementById("op-chart");
-  const small = document.getElementById("program-chart");
-  const size = () =>
-    `${chart.clientWidth}x${chart.clientHeight} ${small.clientWidth}x${small.clientHeight}`;
-  known = size();
   const observer = new ResizeObserver(() => {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => {
@@ -19,20 +16,21 @@ export function watchSize(redraw) {
       redraw();
     });
   });
-  observer.observe(chart);
-  observer.observe(small);
+  for (const chart of charts) observer.observe(chart);
 }
 
-/** The bar may take two lines: what scrolls under it must know its height, and it gets an edge while stuck. */
+/**
+ * The bar may take two lines: what scrolls under it must know its height, and it gets an edge
+ * while stuck.
+ */
 export function watchFilterBar() {
   const bar = part("filters");
   const root = document.documentElement;
-  new ResizeObserver(() => root.style.setProperty("--filters", `${bar.offsetHeight}px`)).observe(
-    bar,
-  );
-  const offset = getComputedStyle(root).getPropertyValue("--topbar").trim();
+  const measure = () => root.style.setProperty("--filters", `${bar.offsetHeight}px`);
+  new ResizeObserver(measure).observe(bar);
+  const offset = parseInt(getComputedStyle(root).getPropertyValue("--topbar"), 10);
   new IntersectionObserver(
     ([entry]) => bar.classList.toggle("stuck", entry.intersectionRatio < 1),
-    { threshold: [1], rootMargin: `-${parseInt(offset, 10) + 1}px 0px 0px 0px` },
+    { threshold: [1], rootMargin: `-${offset + 1}px 0px 0px 0px` },
   ).observe(bar);
 }

@@ -3,12 +3,15 @@
 import { html } from "../ui/dom.js";
 import { count, decimalBytes, duration, flops } from "../text/format.js";
 
+/** @import { Launch, OpDetails } from "../types/page-data.js" */
+/** @import { Level } from "../types/model.js" */
+
 const MOST = 50;
 
 /**
- * @param {any} details of the op, as the server sends them
- * @param {readonly { id: string, label: string }[]} levels of the page, outermost first
- * @returns {(Node | string)[]} nothing for profilers without launches
+ * @param {OpDetails} details of the op, as the server sends them
+ * @param {readonly Level[]} levels of the page, outermost first
+ * @returns {Node[]} nothing for profilers without launches
  */
 export function launchContent({ launches = [], launch_count: all = launches.length }, levels) {
   if (launches.length === 0) return [];
@@ -35,7 +38,12 @@ export function launchContent({ launches = [], launch_count: all = launches.leng
   ];
 }
 
-/** Numbers, and above them how it was launched when that differs from nothing. */
+/**
+ * Numbers, and above them how it was launched when that differs from nothing.
+ * @param {Launch} launch
+ * @param {readonly Level[]} levels
+ * @param {number} width columns
+ */
 function launchRows({ detail, time_us: time, flop, bytes }, levels, width) {
   const numbers = html(
     "tr",

@@ -1,10 +1,15 @@
 // Printing the page as it is on the screen: charts have fixed sizes, so the layout is frozen and scaled to the paper.
 
+import { find } from "../ui/dom.js";
+
 const PAPER_WIDTH = 1040; // CSS pixels of a landscape A4 page between its margins
 
-/** @returns {Record<string, string>} custom properties that the layout follows, at their present values */
+/**
+ * @returns {Record<string, string>} custom properties that the layout follows, at their present values
+ */
 function frozenLayout() {
-  const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+  /** @param {string} selector */
+  const box = (selector) => find(HTMLElement, selector).getBoundingClientRect();
   const { width } = box("#main");
   return {
     "--rail": `${box(".rail").width}px`,
@@ -17,6 +22,7 @@ function frozenLayout() {
 
 export function wirePrinting() {
   const style = document.body.style;
+  /** @type {string[]} */
   let names = [];
   addEventListener("beforeprint", () => {
     const layout = frozenLayout();

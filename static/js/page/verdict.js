@@ -1,48 +1,39 @@
 // The sentence at the top, computed by the server and cut into segments where the style changes.
 
-import { html, part } from "../ui/dom.js";
 import { countsText } from "../text/provenance.js";
+import { html, part } from "../ui/dom.js";
 
-/**
- * @param {any[]} segments
- * @param {(filter: Record<string, unknown>) => void} onFollow
- */
-export function segmentNodes(segments, onFollow) {
-  return segments.map(({ text, style, token, filter }) => {
-    switch (style) {
-      case "strong":
-        return html("b", {}, text);
-      case "caution":
-        return html("span", { class: "caution" }, text);
-      case "bound": {
-        const word = html("span", {}, text);
-        if (token) word.style.color = `var(${token})`;
-        return word;
-      }
-      case "link":
-        return filter
-          ? html(
-              "button",
-              { class: "linkish", type: "button", on: { click: () => onFollow(filter) } },
-              text,
-            )
-          : text;
-      default:
-        return text;
+/** @import { Filter, Provenance, Segment, Verdict } from "../types/page-data.js" */
+
+/** @param {Segment} segment @param {(filter: Filter) => void} onFollow */
+function segmentNode({ text, style, token, filter }, onFollow) {
+  switch (style) {
+    case "strong":
+      return html("b", {}, text);
+    case "caution":
+      return html("span", { class: "caution" }, text);
+    case "bound":
+      return html("span", token ? { vars: { color: `var(${token})` } } : {}, text);
+    case "link": {
+      if (!filter) return text;
+      const on = { click: () => onFollow(filter) };
+      return html("button", { class: "linkish", type: "button", on }, text);
     }
-  });
+    default:
+      return text;
+  }
 }
 
 /**
- * @param {{ headline: any[], lead: any[] }} verdict
- * @param {import("../types/page-data.js").Provenance | undefined} provenance of FLOPs and bytes; undefined where none are known
- * @param {(filter: Record<string, unknown>) => void} onFollow
+ * @param {Verdict} verdict
+ * @param {Provenance | undefined} provenance of FLOPs and bytes; undefined where none are known
+ * @param {(filter: Filter) => void} onFollow
  */
-export function showVerdict(verdict, provenance, onFollow) {
-  part("headline").replaceChildren(...segmentNodes(verdict.headline, onFollow));
+export function showVerdict({ headline, lead }, provenance, onFollow) {
+  /** @param {Segment[]} segments */
+  const nodes = (segments) => segments.map((segment) => segmentNode(segment, onFollow));
+  part("headline").replaceChildren(...nodes(headline));
   const counts = countsText(provenance);
-  const tag = counts
-    ? [" ", html("span", { class: "origin", title: counts.meaning }, counts.text)]
-    : [];
-  part("lead").replaceChildren(...segmentNodes(verdict.lead, onFollow), ...tag);
+  const tag = counts && html("span", { class: "origin", title: counts.meaning }, counts.text);
+  part("lead").replaceChildren(...nodes(lead), ...(tag ? [" ", tag] : []));
 }

@@ -4,32 +4,39 @@ import { otherDevices, withOthers } from "../metrics/other-devices.js";
 import { chosenRoofs, isWhatIf } from "../metrics/peaks.js";
 import { withRoofs } from "../metrics/whatif.js";
 
+/** @import { DeviceList, KnownDevice } from "../types/device-list.js" */
+/** @import { Page } from "../types/page-data.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { Other } from "../metrics/other-devices.js" */
+
 /**
+ * @typedef {Pick<ViewState, "dev" | "peaks" | "vs">} Choice the view state that changes what the page data say
+ *
  * @typedef {object} Seen
- * @property {any} page the page data to show
- * @property {any} device the chosen device; null: the profile's own
- * @property {string[]} unknown what the link names and nobody knows
- * @property {import("../metrics/other-devices.js").Other[]} others
+ * @property {Page} page the page data to show
+ * @property {KnownDevice | null} device the chosen device; null: the profile's own
+ * @property {string[]} unknown what the link names and neither the profile nor the device list has
+ * @property {Other[]} others
  */
 
-/** The view state that changes what the page data say. */
-const CHOICE = ["dev", "peaks", "vs"];
-
-export const isSameChoice = (a, b) => CHOICE.every((key) => a[key] === b[key]);
+/** @param {Choice} a @param {Choice} b */
+export const isSameChoice = (a, b) => a.dev === b.dev && a.peaks === b.peaks && a.vs === b.vs;
 
 /**
- * @param {any} own the server's page data
+ * @param {Page} own the server's page data
  * @param {string} url of the device list
  */
 export function createChosenHardware(own, url) {
-  /** @type {any} */
+  /** @type {DeviceList | null} */
   let list = null;
-  /** @type {Promise<any> | null} */
+  /** @type {Promise<DeviceList> | null} */
   let asked = null;
-  /** @type {{ state: any, list: any, seen: Seen } | null} the last answer: most changes of state leave the choice alone */
+  /**
+   * @type {{ state: Choice, list: DeviceList | null, seen: Seen } | null} the last answer: most changes of state leave the choice alone
+   */
   let last = null;
 
-  /** @returns {Seen} */
+  /** @param {Choice} state @returns {Seen} */
   function compute(state) {
     const { roofs, device, unknown } = chosenRoofs(own, list, state);
     const page = isWhatIf(state) ? withRoofs(own, roofs) : own;
@@ -39,26 +46,28 @@ export function createChosenHardware(own, url) {
   }
   return {
     ownPage: own,
-    /** @returns {any} null until it has been read */
+    /** Null until it has been read. */
     get list() {
       return list;
     },
     /** Reads the device list; a failure is asked again the next time. */
     load() {
-      asked ??= fetch(url).then(async (response) => {
-        if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-        list = await response.json();
-        return list;
-      });
-      asked.catch(() => {
-        asked = null;
-      });
-      return asked;
+      const promise = asked ?? readList(url);
+      asked = promise;
+      promise.then(
+        (found) => {
+          list = found;
+        },
+        () => {
+          asked = null;
+        },
+      );
+      return promise;
     },
-    /** @param {import("./query.js").ViewState} state */
+    /** @param {Choice} state */
     needsList: (state) => list === null && (state.dev !== null || state.vs.length > 0),
     /**
-     * @param {import("./query.js").ViewState} state
+     * @param {Choice} state
      * @returns {Seen}
      */
     pageFor(state) {
@@ -70,3 +79,10 @@ export function createChosenHardware(own, url) {
 }
 
 /** @typedef {ReturnType<typeof createChosenHardware>} ChosenHardware */
+
+/** @param {string} url @returns {Promise<DeviceList>} */
+async function readList(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+  return response.json();
+}

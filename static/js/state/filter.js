@@ -1,7 +1,8 @@
 // Which ops are shown: the one place that filters. Pure.
 
-/** @typedef {import("./model.js").Row} Row */
-/** @typedef {import("./query.js").ViewState} ViewState */
+/** @import { Measure, Value } from "../types/page-data.js" */
+/** @import { Row } from "../types/model.js" */
+/** @import { Box, ViewState } from "../types/view-state.js" */
 
 /**
  * @param {string} text substring in any case, or /regex/ (the closing slash may still be missing)
@@ -58,16 +59,31 @@ export function filterRows(rows, state, context) {
   return { shown, besidesCategory, error };
 }
 
+/**
+ * @template T
+ * @param {readonly T[]} items
+ * @param {readonly string[]} wanted
+ * @param {(item: T) => string} key
+ */
 function indicesOf(items, wanted, key) {
   const index = new Map(items.map((item, i) => [key(item), i]));
   return wanted.map((name) => index.get(name)).filter((i) => i !== undefined);
 }
 
+/** @param {[number, number] | null} place @param {Box} box */
 function isInside(place, [x0, x1, y0, y1]) {
   return place !== null && place[0] >= x0 && place[0] <= x1 && place[1] >= y0 && place[1] <= y1;
 }
 
-/** Share of the view's time that these ops make. */
+/**
+ * The list with an entry taken out or put in.
+ * @param {readonly string[]} list
+ * @param {string} entry
+ */
+export const toggled = (list, entry) =>
+  list.includes(entry) ? list.filter((item) => item !== entry) : [...list, entry];
+
+/** Share of the view's time that these ops make. @param {readonly Row[]} rows */
 export function shareOf(rows) {
   return rows.reduce((sum, row) => sum + row.share, 0);
 }
@@ -77,7 +93,7 @@ export function shareOf(rows) {
  * @property {number} category index
  * @property {number} ops
  * @property {number} share
- * @property {number | null} efficiency share of the roof, weighted by time, each op at most 1; null: unknown
+ * @property {Measure} efficiency share of the roof, weighted by time, each op at most 1; null: unknown
  */
 
 /**
@@ -85,10 +101,13 @@ export function shareOf(rows) {
  * filters emptied keeps its place and can still be chosen.
  * @param {readonly Row[]} all
  * @param {readonly Row[]} left
- * @param {(row: Row) => number | null} efficiencyOf
+ * @param {(row: Row) => Measure} efficiencyOf
  * @returns {CategoryTotal[]} longest first
  */
 export function categoryTotals(all, left, efficiencyOf) {
+  /**
+   * @type {Map<number, { ops: number, share: number, measured: number, reached: number, rank: number }>}
+   */
   const totals = new Map();
   for (const row of all) {
     if (!totals.has(row.category))
@@ -96,6 +115,7 @@ export function categoryTotals(all, left, efficiencyOf) {
   }
   for (const row of left) {
     const total = totals.get(row.category);
+    if (!total) continue;
     const efficiency = efficiencyOf(row);
     total.ops += 1;
     total.share += row.share;
@@ -119,7 +139,7 @@ export function categoryTotals(all, left, efficiencyOf) {
 /**
  * Sorted copy; missing values come last in both directions, ties keep the order of time.
  * @param {readonly Row[]} rows
- * @param {(row: Row) => string | number | null} valueOf
+ * @param {(row: Row) => Value} valueOf
  * @param {boolean} descending
  */
 export function sortRows(rows, valueOf, descending) {
@@ -131,6 +151,7 @@ export function sortRows(rows, valueOf, descending) {
 
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 
+/** @param {Value} a @param {Value} b @param {1 | -1} sign */
 function compare(a, b, sign) {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   return (

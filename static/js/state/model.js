@@ -2,101 +2,73 @@
 
 import { levelIds } from "../metrics/peaks.js";
 
-/**
- * @typedef {object} Row one op in one view
- * @property {number} op index into `ops`: its name in links
- * @property {number} position index into the view's columns
- * @property {string} name
- * @property {string} lowerName
- * @property {number} category index into `categories`
- * @property {number} bound index into `bounds`
- * @property {"known" | "no_flops" | "unknown" | "idle"} cost
- * @property {"measured" | "rate" | "predicted"} timing how its rates were obtained
- * @property {number} share of the view's time
- * @property {number} covered share of the busy time made by longer ops
- *
- * @typedef {object} Column
- * @property {string} id
- * @property {string} label
- * @property {string} unit
- * @property {string} sub
- * @property {boolean} default
- * @property {string} help
- *
- * @typedef {object} View
- * @property {Row[]} rows by self time
- * @property {Map<number, Row>} byOp
- * @property {(id: string) => (row: Row) => any} reader a column's values; null where missing
- * @property {number} largestShare
- * @property {any[]} program
- * @property {{ headline: any[], lead: any[] }} verdict
- * @property {any[]} categories
- * @property {{ ops: number, share_ratio: number }} beyond
- */
+/** @import { Axis, OpColumns, Page, PageView, ProgramPoint, SentPage, SentProgram, SentView, Value } from "../types/page-data.js" */
+/** @import { Other } from "../metrics/other-devices.js" */
+/** @import { Infeed, Level, Model, Row, View } from "../types/model.js" */
 
 /** The x axis on which every memory level of an op is a point. */
 export const JOINED = "joined";
 
 /**
  * The page data as sent, with program points as objects: there are few of them where the page reads them one by one.
- * @param {any} page changed in place
+ * @param {SentPage} page
+ * @returns {Page}
  */
 export function unpacked(page) {
-  for (const view of Object.values(page.views)) view.program = pointsOf(view.program);
-  return page;
+  /** @param {SentView} view */
+  const withPoints = (view) => ({ ...view, program: pointsOf(view.program) });
+  return { ...page, views: { in: withPoints(page.views.in), out: withPoints(page.views.out) } };
 }
 
-/** @param {{ count: number, columns: Record<string, any[]> }} program */
+/** @param {SentProgram} program */
 function pointsOf({ count, columns }) {
   const entries = Object.entries(columns);
-  return Array.from({ length: count }, (_, row) =>
-    Object.fromEntries(entries.map(([id, column]) => [id, column[row]])),
-  );
+  /** @param {number} row */
+  const point = (row) => Object.fromEntries(entries.map(([id, column]) => [id, column[row]]));
+  return Array.from({ length: count }, (_, row) => /** @type {ProgramPoint} */ (point(row)));
 }
 
 /**
- * @param {any} first the JSON of `/page`, unpacked
+ * @param {Page} first
+ * @returns {Model}
  */
 export function createModel(first) {
-  let page = first;
+  /** @type {Map<Infeed, View>} */
   const views = new Map();
+  /** @type {Model} */
   const model = {
-    /**
-     * From now on the model is of this page data: those of the server under other peaks.
-     * @param {any} next
-     * @param {import("../metrics/other-devices.js").Other[]} [others] devices it is compared with
-     */
+    ...shownOf(first, []),
+    coreWord: first.device.core_word === "TensorCore" ? "core" : first.device.core_word,
     use(next, others = []) {
-      page = next;
       views.clear();
-      Object.assign(model, page, { others, levels: levelsOf(page), x_axes: axesOf(page) });
+      Object.assign(model, shownOf(next, others));
     },
-    /**
-     * @param {"in" | "out"} infeed
-     * @returns {View} built on first use: most visits only ever see one
-     */
     view(infeed) {
-      if (!views.has(infeed)) views.set(infeed, createView(page, page.views[infeed]));
-      return views.get(infeed);
+      const view = views.get(infeed) ?? createView(model, infeed);
+      views.set(infeed, view);
+      return view;
     },
-    /** @param {string} id */
     axis: (id) => model.x_axes.find((axis) => axis.id === id) ?? model.x_axes[0],
-    /** @param {string} id a column of the op table */
-    column: (id) => page.columns.find((column) => column.id === id) ?? null,
-    /** The short word for one of the device's cores: "core" for a TensorCore. */
-    coreWord: page.device.core_word === "TensorCore" ? "core" : page.device.core_word,
-    /** @type {import("../metrics/other-devices.js").Other[]} */
-    others: [],
-    /** @type {ReturnType<typeof levelsOf>} memory levels that have columns, outermost first */
-    levels: [],
+    column: (id) => model.columns.find((column) => column.id === id) ?? null,
   };
-  model.use(first);
-  return /** @type {typeof model & any} */ (model);
+  return model;
 }
 
-/** @typedef {ReturnType<typeof createModel>} Model */
+/** @param {Page} page @param {Other[]} others devices it is compared with */
+const shownOf = (page, others) => ({
+  ...page,
+  others,
+  levels: levelsOf(page),
+  x_axes: axesOf(page),
+});
 
-function createView(page, source) {
+/**
+ * @param {Page} page
+ * @param {Infeed} infeed
+ * @returns {View}
+ */
+function createView(page, infeed) {
+  const source = page.views[infeed];
   const shared = page.ops.columns;
   const rows = source.op.map((op, position) => createRow(shared, source.columns, op, position));
   markCoverage(rows);
@@ -104,11 +76,18 @@ function createView(page, source) {
     ...source,
     rows,
     byOp: new Map(rows.map((row) => [row.op, row])),
-    reader: (id) => createReader(shared, source.columns, id),
+    reader: /** @type {View["reader"]} */ ((id) => createReader(shared, source.columns, id)),
     largestShare: rows.reduce((largest, row) => Math.max(largest, row.share), 0),
   };
 }
 
+/**
+ * @param {OpColumns} shared
+ * @param {PageView["columns"]} own
+ * @param {number} op
+ * @param {number} position
+ * @returns {Row}
+ */
 function createRow(shared, own, op, position) {
   const name = String(shared.name[op] ?? "");
   return {
@@ -125,7 +104,7 @@ function createRow(shared, own, op, position) {
   };
 }
 
-/** Idle time is not work: "cover 90 %" means 90 % of the busy time. */
+/** Idle time is not work: "cover 90 %" means 90 % of the busy time. @param {Row[]} rows */
 function markCoverage(rows) {
   const busy = rows.filter((row) => row.cost !== "idle");
   const total = busy.reduce((sum, row) => sum + row.share, 0) || 1;
@@ -137,14 +116,41 @@ function markCoverage(rows) {
   for (const row of rows) if (row.cost === "idle") row.covered = 1;
 }
 
+/**
+ * @param {OpColumns} shared
+ * @param {PageView["columns"]} own
+ * @param {string} id
+ * @returns {(row: Row) => Value}
+ */
 function createReader(shared, own, id) {
   // A program without a name is known by its id.
-  if (id === "program") return (row) => shared.program[row.op] || shared.program_id[row.op] || null;
-  if (own[id]) return (row) => own[id][row.position] ?? null;
-  if (shared[id]) return (row) => shared[id][row.op] ?? null;
+  if (id === "program")
+    return (row) => shared.program?.[row.op] || shared.program_id?.[row.op] || null;
+  const [ofView, ofOps] = [own[id], shared[id]];
+  if (ofView) return (row) => ofView[row.position] ?? null;
+  if (ofOps) return (row) => ofOps[row.op] ?? null;
   return () => null;
 }
 
+/**
+ * The value of a program point in one column; null where missing.
+ * @param {ProgramPoint} point
+ * @param {string} id
+ * @returns {Value}
+ */
+export function pointValue(point, id) {
+  const value = point[id];
+  return value === undefined || typeof value === "boolean" ? null : value;
+}
+
+/**
+ * Whether host transfers can be left out: other profilers than XProf's have none, and the switch would do nothing.
+ * @param {Pick<Page, "device" | "categories">} page
+ */
+export const canDropInfeed = ({ device, categories }) =>
+  device.kind === "tpu" || categories.some(({ name }) => /infeed|outfeed/.test(name));
+
+/** @param {Page} page @returns {Level[]} */
 function levelsOf(page) {
   const label = new Map(page.x_axes.map((axis) => [axis.id, axis.label]));
   return levelIds(page).map((id) => ({
@@ -154,10 +160,11 @@ function levelsOf(page) {
   }));
 }
 
-/** With traffic counted at several levels, all of them can be seen at once. */
+/** With traffic counted at several levels, all of them can be seen at once. @param {Page} page */
 function axesOf(page) {
+  /** @param {Axis} axis */
   const isCounted = (axis) =>
-    axis.id !== "total" && page.ops.columns[axis.column]?.some((value) => value > 0);
+    axis.id !== "total" && page.ops.columns[axis.column]?.some((value) => Number(value) > 0);
   const counted = page.x_axes.filter((axis, i) => i > 0 && isCounted(axis));
   return counted.length < 2
     ? page.x_axes

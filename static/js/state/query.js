@@ -5,32 +5,8 @@ import { isRateKey, parseAmount } from "../metrics/peaks.js";
 /** The version this page writes; older ones are upgraded, newer ones cannot be read. */
 export const VERSION = 1;
 
-/**
- * @typedef {[number, number, number, number]} Box x0, x1, y0, y1 as log10
- *
- * @typedef {object} ViewState
- * @property {"in" | "out"} infeed with or without infeed and outfeed
- * @property {string} q substring, or /regex/
- * @property {readonly string[]} cat category names; empty means all
- * @property {readonly string[]} bound bound ids; empty means all
- * @property {number} min least share of time, percent
- * @property {number} cover keep the longest ops that make this percent of the time
- * @property {Box | null} box selected rectangle of the chart
- * @property {string} x x axis id
- * @property {"auto" | "all" | "none"} roofs
- * @property {"time" | "equal"} size what the marker area means
- * @property {"time" | "all"} fit what the automatic range holds
- * @property {Box | null} zoom
- * @property {number | null} op selected op, an index into `ops`
- * @property {string | null} step selected program point, its label
- * @property {string} sort column id, "-" first for descending
- * @property {readonly string[]} cols shown columns; empty means the page's default
- * @property {"ops" | "program" | "hardware"} tab
- * @property {number} page first is 1
- * @property {string | null} dev device whose peaks count instead of the profile's
- * @property {Readonly<Record<string, number>>} peaks set by hand, GFLOP/s and GB/s by compute unit ("compute": the main one) or memory level
- * @property {readonly string[]} vs other devices to compare with
- */
+/** @import { Filter } from "../types/page-data.js" */
+/** @import { Box, PeaksByKey, ViewState } from "../types/view-state.js" */
 
 /** @type {Readonly<ViewState>} */
 export const DEFAULTS = Object.freeze({
@@ -57,57 +33,108 @@ export const DEFAULTS = Object.freeze({
   vs: [],
 });
 
-const FILTER_KEYS = ["q", "cat", "bound", "min", "cover", "box"];
+const FILTER_KEYS = /** @type {const} */ (["q", "cat", "bound", "min", "cover", "box"]);
 
+/**
+ * @template T
+ * @typedef {(text: string) => T | undefined} Reader undefined: the text means no such value
+ */
+
+/**
+ * @template {string} T
+ * @param {...T} allowed
+ * @returns {Reader<T>}
+ */
 const oneOf =
   (...allowed) =>
   (text) =>
-    allowed.includes(text) ? text : undefined;
+    allowed.find((one) => one === text);
+
+/** @param {number} low @param {number} high @returns {Reader<number>} */
 const between = (low, high) => (text) => {
   const value = Number(text);
   return text !== "" && value >= low && value <= high ? value : undefined;
 };
+
+/** @param {number} low @returns {Reader<number>} */
 const wholeFrom = (low) => (text) =>
   /^\d+$/.test(text) && Number(text) >= low ? Number(text) : undefined;
 
+/** @type {Reader<Box>} */
 function readBox(text) {
   const numbers = text.split(",").map(Number);
-  const usable =
-    numbers.length === 4 &&
-    numbers.every(Number.isFinite) &&
-    numbers[0] < numbers[1] &&
-    numbers[2] < numbers[3];
-  return usable ? numbers : undefined;
+  const [x0, x1, y0, y1] = numbers;
+  const isBox = numbers.length === 4 && numbers.every(Number.isFinite) && x0 < x1 && y0 < y1;
+  return isBox ? [x0, x1, y0, y1] : undefined;
 }
 
+/** @param {Box} box */
 const writeBox = (box) => box.map((value) => Number(value.toFixed(4))).join(",");
 
-/** How each single-valued key is read; a value that does not fit leaves the default. */
+/** @type {Reader<string>} */
+const anyText = (text) => text;
+/** @type {Reader<string[]>} */
+const readIds = (text) => text.split(",").filter(Boolean);
+
+/**
+ * @typedef {Exclude<keyof ViewState, "cat" | "bound" | "peaks">} SingleKey a key with one value in the address
+ */
+
+/**
+ * How each single-valued key is read; a value that does not fit leaves the default.
+ * @type {{ [Key in SingleKey]: Reader<ViewState[Key]> }}
+ */
 const READ = {
   infeed: oneOf("in", "out"),
-  q: (text) => text,
+  q: anyText,
   min: between(0, 100),
   cover: between(1, 100),
   box: readBox,
-  x: (text) => text,
+  x: anyText,
   roofs: oneOf("auto", "all", "none"),
   size: oneOf("time", "equal"),
   fit: oneOf("time", "all"),
   zoom: readBox,
   op: wholeFrom(0),
-  step: (text) => text,
-  sort: (text) => text,
-  cols: (text) => text.split(",").filter(Boolean),
+  step: anyText,
+  sort: anyText,
+  cols: readIds,
   tab: oneOf("ops", "program", "hardware"),
   page: wholeFrom(1),
   dev: (text) => text || undefined,
-  vs: (text) => text.split(",").filter(Boolean),
+  vs: readIds,
 };
+
+/**
+ * The value that a control means; its default where the text means none.
+ * @template {SingleKey} Key
+ * @param {Key} key
+ * @param {string} text
+ * @returns {ViewState[Key]}
+ */
+export const parseValue = (key, text) => READ[key](text) ?? DEFAULTS[key];
+
+/**
+ * @template {SingleKey} Key
+ * @param {ViewState} state changed in place
+ * @param {Key} key
+ * @param {URLSearchParams} params
+ */
+function readInto(state, key, params) {
+  const text = params.get(key);
+  const value = text === null ? undefined : READ[key](text);
+  if (value !== undefined) state[key] = value;
+}
 
 const PEAK = "peak.";
 
-/** `peak.hbm=1200`, in GB/s, or with a unit as people write it. */
+/**
+ * `peak.hbm=1200`, in GB/s, or with a unit as people write it.
+ * @param {URLSearchParams} params
+ * @returns {PeaksByKey}
+ */
 function readPeaks(params) {
+  /** @type {Record<string, number>} */
   const peaks = {};
   for (const [key, text] of params) {
     const name = key.slice(PEAK.length);
@@ -128,24 +155,53 @@ export function parseQuery(search) {
   const version = params.get("v");
   if (version !== null && Number(version) !== VERSION)
     return { state: { ...DEFAULTS }, newer: version };
-  /** @type {any} */
+  /** @type {ViewState} */
   const state = {
     ...DEFAULTS,
     cat: params.getAll("cat"),
     bound: params.getAll("bound"),
     peaks: readPeaks(params),
   };
-  for (const [key, read] of Object.entries(READ)) {
-    const text = params.get(key);
-    const value = text === null ? undefined : read(text);
-    if (value !== undefined) state[key] = value;
-  }
-  if (!params.has("q") && params.has("roofline_op_name")) state.q = params.get("roofline_op_name");
+  for (const key of keysOf(READ)) readInto(state, key, params);
+  if (!params.has("q")) state.q = params.get("roofline_op_name") ?? state.q;
   return { state, newer: null };
 }
 
+/**
+ * @template {object} T
+ * @param {T} object
+ */
+const keysOf = (object) => /** @type {(keyof T)[]} */ (Object.keys(object));
+
+/** @param {readonly string[]} ids */
 const joinIds = (ids) => ids.join(",");
-const WRITE = { box: writeBox, zoom: writeBox, cols: joinIds, vs: joinIds };
+
+/**
+ * What the address holds of the state: key and value, the keys of lists several times.
+ * @param {ViewState} state
+ * @param {keyof ViewState} key
+ * @returns {[string, string][]}
+ */
+function written(state, key) {
+  switch (key) {
+    case "cat":
+    case "bound":
+      return state[key].map((item) => [key, item]);
+    case "peaks":
+      return Object.entries(state.peaks).map(([name, peak]) => [PEAK + name, sixDigits(peak)]);
+    case "box":
+    case "zoom":
+      return [[key, state[key] ? writeBox(state[key]) : ""]];
+    case "cols":
+    case "vs":
+      return [[key, joinIds(state[key])]];
+    default:
+      return [[key, String(state[key])]];
+  }
+}
+
+/** @param {number} value */
+const sixDigits = (value) => String(Number(value.toPrecision(6)));
 
 /**
  * @param {ViewState} state
@@ -153,38 +209,42 @@ const WRITE = { box: writeBox, zoom: writeBox, cols: joinIds, vs: joinIds };
  */
 export function toQuery(state) {
   const params = new URLSearchParams();
-  for (const [key, standard] of Object.entries(DEFAULTS)) {
-    const value = state[key];
-    if (value === null || isSame(value, standard)) continue;
-    if (key === "cat" || key === "bound") for (const item of value) params.append(key, item);
-    else if (key === "peaks")
-      for (const [name, peak] of Object.entries(value))
-        params.set(PEAK + name, String(Number(peak.toPrecision(6))));
-    else params.set(key, WRITE[key] ? WRITE[key](value) : String(value));
+  for (const key of keysOf(DEFAULTS)) {
+    if (state[key] === null || isSame(state[key], DEFAULTS[key])) continue;
+    for (const [name, text] of written(state, key)) params.append(name, text);
   }
   return params.size ? `v=${VERSION}&${params}` : "";
 }
 
+/** @param {ViewState[keyof ViewState]} a @param {ViewState[keyof ViewState]} b */
 function isSame(a, b) {
   if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+  const [mine, others] = [Object.entries(a), new Map(Object.entries(b))];
+  return mine.length === others.size && mine.every(([key, value]) => others.get(key) === value);
 }
 
-/** The state with every filter off; axis, selection and table stay. */
+/**
+ * The state with every filter off; axis, selection and table stay.
+ * @param {ViewState} state
+ * @returns {ViewState}
+ */
 export function withoutFilters(state) {
-  const cleared = { ...state, page: 1 };
-  for (const key of FILTER_KEYS) cleared[key] = DEFAULTS[key];
-  return cleared;
+  const { q, cat, bound, min, cover, box } = DEFAULTS;
+  return { ...state, q, cat, bound, min, cover, box, page: 1 };
 }
 
-/** The state after following a link of the verdict or of a diagnostic: its keys replace all filters. */
+/**
+ * The state after following a link of the verdict or of a diagnostic: its keys replace all filters.
+ * @param {ViewState} state
+ * @param {Filter} filter
+ * @returns {ViewState}
+ */
 export function withFilter(state, filter) {
   const known = Object.entries(filter).filter(([key]) => key in DEFAULTS);
   return { ...withoutFilters(state), ...Object.fromEntries(known) };
 }
 
-/** True when some op may be hidden by a filter. */
+/** True when some op may be hidden by a filter. @param {ViewState} state */
 export function isFiltered(state) {
   return FILTER_KEYS.some((key) => !isSame(state[key], DEFAULTS[key]));
 }

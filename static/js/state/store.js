@@ -2,10 +2,9 @@
 
 import { toQuery } from "./query.js";
 
-/**
- * @typedef {import("./query.js").ViewState} ViewState
- * @typedef {(state: ViewState, previous: ViewState) => void} Listener
- */
+/** @import { ViewState } from "../types/view-state.js" */
+
+/** @typedef {(state: ViewState, previous: ViewState) => void} Listener */
 
 /** @param {ViewState} initial */
 export function createStore(initial) {
@@ -28,7 +27,8 @@ export function createStore(initial) {
 
 /** @typedef {ReturnType<typeof createStore>} Store */
 
-let pending = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let pending;
 let lastWritten = -Infinity;
 
 /**
@@ -37,6 +37,7 @@ let lastWritten = -Infinity;
  */
 const PAUSE_MS = 400;
 
+/** @param {ViewState} state */
 function writeAddress(state) {
   clearTimeout(pending);
   const write = () => {
@@ -48,7 +49,7 @@ function writeAddress(state) {
   else pending = setTimeout(write, wait);
 }
 
-/** This page's address with the view state in it. */
+/** This page's address with the view state in it. @param {ViewState} state */
 export function addressOf(state) {
   const query = toQuery(state);
   return `${location.pathname}${query ? `?${query}` : ""}`;

@@ -6,7 +6,9 @@
 export const DASH = "–";
 const SPACE = "\u00a0"; // between a number and its unit: never broken over two lines
 const NARROW = "\u202f"; // before a percent sign
-/** @type {Intl.NumberFormat[]} by decimals; made when first needed, since each costs milliseconds */
+/**
+ * @type {Intl.NumberFormat[]} by decimals; made when first needed, since each costs milliseconds
+ */
 const formatters = [];
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 

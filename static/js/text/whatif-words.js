@@ -44,7 +44,10 @@ function peaksText(model, device, peaks) {
   return [device?.name, set].filter(Boolean).join(" with ");
 }
 
-/** Small shares keep a decimal: two roofs may differ by less than a percent. @param {Measure} share */
+/**
+ * Small shares keep a decimal: two roofs may differ by less than a percent.
+ * @param {Measure} share
+ */
 const shareText = (share) => percent(share, share !== null && share < 0.1 ? 1 : 0);
 
 /** @typedef {{ ops: number, share: number, saving: number, ownSaving: number }} Change */

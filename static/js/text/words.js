@@ -1,6 +1,6 @@
 // Sentences about one op and names of things. Pure.
 
-import { duration, percent } from "./format.js";
+import { count, duration, percent } from "./format.js";
 
 /** @import { Bound, Cost, Measure, ProgramPoint, Timing } from "../types/page-data.js" */
 
@@ -12,7 +12,9 @@ export const COST_WORDS = {
   idle: "idle",
 };
 
-/** What stands in the place of a share of the roof where an op has none because it is a prediction. */
+/**
+ * What stands in the place of a share of the roof where an op has none because it is a prediction.
+ */
 export const AT_BEST = "at best";
 
 /** Above this, a ratio over 1 is more than rounding. */
@@ -85,4 +87,15 @@ export function programName(point) {
  */
 export function counted(n, text, one) {
   return n === 1 ? `${text} ${one}` : `${text} ${one}s`;
+}
+
+/** What the program's points count. @param {readonly Pick<ProgramPoint, "scope">[]} points */
+export function programNote(points) {
+  const steps = points.filter((point) => point.scope === "step").length;
+  if (points.length === 0) return "";
+  if (steps === 0) return "No steps in this profile: Total counts every op.";
+  if (!points.some((point) => point.scope === "average"))
+    return `Total counts every op; ${counted(steps, count(steps), "step")}.`;
+  const complete = steps === 1 ? "one complete step" : `${count(steps)} complete steps`;
+  return `Total counts every op; Average only the ${complete}.`;
 }

@@ -1,7 +1,16 @@
 // What the page makes of the page data: rows of a view, and the model that all parts of the page read.
 
 import type { Other } from "../metrics/other-devices.js";
-import type { Axis, Column, Cost, MemoryRoof, Page, PageView, ValueOf } from "./page-data.js";
+import type {
+  Axis,
+  Column,
+  Cost,
+  MemoryRoof,
+  Page,
+  PageView,
+  Timing,
+  ValueOf,
+} from "./page-data.js";
 
 /** One op in one view. */
 export interface Row {
@@ -16,6 +25,8 @@ export interface Row {
   /** Index into `bounds`. */
   bound: number;
   cost: Cost;
+  /** How its rates were obtained. */
+  timing: Timing;
   /** Of the view's time. */
   share: number;
   /** Share of the busy time made by longer ops. */

@@ -7,7 +7,10 @@ export type Measure = number | null;
 /** A measure that may not be there at all. */
 export type Maybe = Measure | undefined;
 
-/** Columns of rates in GFLOP/s and GiB/s, times in µs, intensities in FLOP/byte, ratios as fractions. */
+/**
+ * Columns of rates in GFLOP/s and GiB/s, times in µs, intensities in FLOP/byte, ratios as
+ * fractions.
+ */
 export type MeasureId =
   | `${string}_us`
   | `${string}_gflops`
@@ -136,11 +139,7 @@ export interface OpColumns {
   flop_rate_gflops: Measure[];
   memory_bandwidth_gibs: Measure[];
   roofline_efficiency_ratio: Measure[];
-  [id: `${string}_us`]: Measure[] | undefined;
-  [id: `${string}_gflops`]: Measure[] | undefined;
-  [id: `${string}_gibs`]: Measure[] | undefined;
-  [id: `${string}_intensity`]: Measure[] | undefined;
-  [id: `${string}_ratio`]: Measure[] | undefined;
+  [id: MeasureId]: Measure[] | undefined;
   [id: string]: Value[] | undefined;
 }
 
@@ -157,11 +156,7 @@ export interface ProgramPoint {
   bound_by: number;
   /** Index into `roofs.compute`. */
   compute_unit?: Measure;
-  [id: `${string}_us`]: Measure | undefined;
-  [id: `${string}_gflops`]: Measure | undefined;
-  [id: `${string}_gibs`]: Measure | undefined;
-  [id: `${string}_intensity`]: Measure | undefined;
-  [id: `${string}_ratio`]: Measure | undefined;
+  [id: MeasureId]: Measure | undefined;
   [id: string]: Value | boolean | undefined;
 }
 

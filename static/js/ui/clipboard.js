@@ -1,7 +1,7 @@
 // Copying text, also where the Clipboard API is absent: it needs https or localhost, and a team's
 // server is often neither.
 
-import { html } from "./dom.js";
+import { findAll, html } from "./dom.js";
 
 const FEEDBACK_MS = 1600;
 
@@ -18,17 +18,16 @@ export async function copyText(text) {
   }
 }
 
+/** @param {string} text */
 function copyThroughSelection(text) {
-  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
-  const area = /** @type {HTMLTextAreaElement} */ (
-    html("textarea", { class: "sr", "aria-hidden": "true" })
-  );
+  const focused = document.activeElement;
+  const area = html("textarea", { class: "sr", "aria-hidden": "true" });
   area.value = text;
   document.body.append(area);
   area.select();
   const copied = document.execCommand("copy");
   area.remove();
-  focused?.focus();
+  if (focused instanceof HTMLElement) focused.focus();
   return copied;
 }
 
@@ -53,12 +52,10 @@ export async function copyWithFeedback(button, text) {
 
 /** Wires every `[data-copy]` button: the attribute names the id of the element to copy. */
 export function wireCopyButtons(root = document) {
-  for (const button of root.querySelectorAll("[data-copy]")) {
+  for (const button of findAll(HTMLElement, "[data-copy]", root)) {
     button.addEventListener("click", () => {
-      const source = document.getElementById(
-        /** @type {HTMLElement} */ (button).dataset.copy ?? "",
-      );
-      copyWithFeedback(/** @type {HTMLElement} */ (button), source?.textContent ?? "");
+      const source = document.getElementById(button.dataset.copy ?? "");
+      copyWithFeedback(button, source?.textContent ?? "");
     });
   }
 }

@@ -1,113 +1,100 @@
-// Element building. Text only ever becomes text nodes: names come from strangers' files.
+// Finding and building elements. Text only ever becomes text nodes: names come from strangers' files.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * @param {string} tag
- * @param {Record<string, any>} [attributes] `on`: listeners; `vars`: CSS custom properties; null and false are left out
- * @param {...(Node | string | null | undefined)} children
- * @returns {HTMLElement}
+ * @typedef {string | number | boolean | null | undefined} Attribute null, undefined and false are left out
+ * @typedef {{ [Type in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[Type]) => void }} Listeners
+ * @typedef {Node | string | null | undefined} Child null and undefined are left out
+ *
+ * @typedef {"autocomplete" | "class" | "colspan" | "hidden" | "href" | "placeholder" | "role" | "scope" | "spellcheck" | "tabindex" | "title" | "type" | "value" | `aria-${string}` | `data-${string}`} Name
+ * @typedef {{ [name in Name]?: Attribute } & { on?: Listeners, vars?: Record<string, string | number> }} Attributes
+ *   `on`: listeners; `vars`: CSS custom properties
  */
-export function html(tag, attributes = {}, ...children) {
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {...Child} children
+ */
+export function html(tag, { on = {}, vars = {}, ...attributes } = {}, ...children) {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "on") for (const type in value) element.addEventListener(type, value[type]);
-    // Through the CSSOM: style attributes are refused by the page's policy.
-    else if (name === "vars") for (const key in value) element.style.setProperty(key, value[key]);
-    else if (name.startsWith("aria-") && value != null) element.setAttribute(name, String(value));
-    else if (value != null && value !== false)
-      element.setAttribute(name, value === true ? "" : String(value));
-  }
+  for (const [type, listener] of Object.entries(on))
+    element.addEventListener(type, /** @type {EventListener} */ (listener));
+  // Through the CSSOM: style attributes are refused by the page's policy.
+  for (const [name, value] of Object.entries(vars)) element.style.setProperty(name, String(value));
+  for (const [name, value] of Object.entries(attributes)) write(element, name, value);
   element.append(...children.filter((child) => child != null));
   return element;
 }
 
+/** @param {Element} element @param {string} name @param {Attribute} value */
+function write(element, name, value) {
+  if (value == null) return;
+  if (name.startsWith("aria-")) element.setAttribute(name, String(value));
+  else if (value !== false) element.setAttribute(name, value === true ? "" : String(value));
+}
+
 /**
- * @param {string} tag
- * @param {Record<string, any>} [attributes]
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number | null>} [attributes]
  * @param {...(Node | string)} children
  */
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes))
-    if (value != null) element.setAttribute(name, String(value));
+    if (value !== null) element.setAttribute(name, String(value));
   element.append(...children);
   return element;
 }
 
-/** The element marked `data-{name}`; a missing one is a mistake in the template. */
-export function part(name, root = document) {
-  const element = root.querySelector(`[data-${name}]`);
-  if (!element) throw new Error(`The page has no [data-${name}]`);
-  return /** @type {HTMLElement} */ (element);
+/**
+ * The first element that matches. A missing one, or one of another kind, is a mistake in the template.
+ * @template {Element} Kind
+ * @param {{ new (): Kind, prototype: Kind }} kind
+ * @param {string} selector
+ * @param {ParentNode} [root]
+ */
+export function find(kind, selector, root = document) {
+  const element = root.querySelector(selector);
+  if (element instanceof kind) return element;
+  throw new Error(`The page has no ${kind.name} ${selector}`);
 }
-
-const ICONS = {
-  warning: "M8 2 14.6 13.6H1.4zM8 6.4v3.4M8 11.6v.2",
-  info: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 7.4v3.4M8 5.2v.1",
-  error: "M5.3 1.8h5.4l3.5 3.5v5.4l-3.5 3.5H5.3l-3.5-3.5V5.3zM8 5v3.4M8 10.8v.2",
-  close: "M4 4l8 8M12 4l-8 8",
-};
-
-/** @param {keyof typeof ICONS} name */
-export function icon(name) {
-  return svg(
-    "svg",
-    { class: "ico", viewBox: "0 0 16 16", "aria-hidden": "true" },
-    svg("path", { d: ICONS[name] ?? ICONS.info }),
-  );
-}
-
-const MARKS = {
-  circle: "M6 1.4a4.6 4.6 0 1 0 0 9.2 4.6 4.6 0 0 0 0-9.2z",
-  square: "M1.8 1.8h8.4v8.4H1.8z",
-  "triangle-up": "M6 1 11.2 10.4H.8z",
-  diamond: "M6 .4 11.6 6 6 11.6.4 6z",
-  star: "M6 .3 7.5 4.3l4.2.2-3.3 2.7 1.1 4.1L6 9 2.5 11.3l1.1-4.1L.3 4.5l4.2-.2z",
-  "star-open": "M6 1.4 7.1 4.9l3.6.1-2.9 2.2 1 3.4L6 8.5l-2.8 2.1 1-3.4L1.300 5l3.6-.1z",
-};
 
 /**
- * The mark of a category or step, as drawn on the chart.
- * @param {string} symbol
- * @param {string} fill a CSS colour
+ * All elements that match.
+ * @template {Element} Kind
+ * @param {{ new (): Kind, prototype: Kind }} kind
+ * @param {string} selector
+ * @param {ParentNode} [root]
  */
-export function mark(symbol, fill) {
-  const path = svg("path", { d: MARKS[symbol] ?? MARKS.circle });
-  const open = symbol.endsWith("-open");
-  path.style.setProperty("fill", open ? "none" : fill);
-  if (open) path.style.setProperty("stroke", fill);
-  return svg("svg", { class: "mark", viewBox: "0 0 12 12", "aria-hidden": "true" }, path);
-}
-
-const GLYPHS = { flat: "M1 5h12", slanted: "M1 9 13 1", none: "M1 5h12" };
-
-/** Flat, slanted or dashed: what bounds an op, without relying on colour. */
-export function boundGlyph({ kind, token, dash }) {
-  const path = svg("path", { d: GLYPHS[kind] ?? GLYPHS.none });
-  path.style.setProperty("stroke", `var(${token})`);
-  const glyph = svg("svg", { class: "glyph", viewBox: "0 0 14 10", "aria-hidden": "true" }, path);
-  if (kind === "none" || dash === "dot") glyph.classList.add("dotted");
-  else if (dash !== "solid") glyph.classList.add("dashed");
-  return glyph;
-}
-
-/** Glyph and word together. */
-export function boundBadge(bound) {
-  return html("span", { class: "badge" }, boundGlyph(bound), bound.label);
-}
-
-/** Mark and word together. */
-export function categoryBadge(category) {
-  return html(
-    "span",
-    { class: "badge" },
-    mark(category.symbol, `var(${category.token})`),
-    category.name,
+export function findAll(kind, selector, root = document) {
+  return [...root.querySelectorAll(selector)].flatMap((element) =>
+    element instanceof kind ? [element] : [],
   );
 }
 
-/** Term and description of a definition list. */
+/** The element marked `data-{name}`. @param {string} name @param {ParentNode} [root] */
+export const part = (name, root = document) => find(HTMLElement, `[data-${name}]`, root);
+
+/** The button marked `data-{name}`. @param {string} name @param {ParentNode} [root] */
+export const buttonPart = (name, root = document) =>
+  find(HTMLButtonElement, `[data-${name}]`, root);
+
+/** The field marked `data-{name}`. @param {string} name @param {ParentNode} [root] */
+export const inputPart = (name, root = document) => find(HTMLInputElement, `[data-${name}]`, root);
+
+/**
+ * The nearest element around what an event happened on.
+ * @param {Event} event
+ * @param {string} selector
+ */
+export const around = (event, selector) =>
+  event.target instanceof Element ? event.target.closest(selector) : null;
+
+/** Term and description of a definition list. @param {string} term @param {...Child} description */
 export function entry(term, ...description) {
   return [html("dt", {}, term), html("dd", {}, ...description)];
 }

@@ -4,11 +4,13 @@ import { copyWithFeedback } from "./clipboard.js";
 import { entry, html, part } from "./dom.js";
 import { problemDetails, reportText } from "../text/problem.js";
 
+/** @import { Parcel, Problem } from "../text/problem.js" */
+
 /**
  * Fills the card, shows it and moves the reader to it.
  * @param {HTMLElement} card
- * @param {import("../text/problem.js").Problem} problem
- * @param {import("../text/problem.js").Parcel} parcel
+ * @param {Problem} problem
+ * @param {Parcel} parcel
  */
 export function showProblem(card, problem, parcel) {
   part("message", card).textContent = problem.message;
@@ -21,12 +23,12 @@ export function showProblem(card, problem, parcel) {
   part("message", card).focus();
 }
 
-/** Commands stand between backticks in a remedy. */
+/** Commands stand between backticks in a remedy. @param {string} remedy */
 function remedyNodes(remedy) {
   return remedy.split("`").map((piece, index) => (index % 2 ? html("code", {}, piece) : piece));
 }
 
-/** Makes "Copy report" copy what the card shows. */
+/** Makes "Copy report" copy what the card shows. @param {HTMLElement} card */
 export function wireReport(card) {
   const button = part("copy-report", card);
   button.addEventListener("click", () => {
@@ -41,4 +43,5 @@ export function wireReport(card) {
   });
 }
 
+/** @param {Element | null} element */
 const textOf = (element) => element?.textContent?.trim() ?? "";

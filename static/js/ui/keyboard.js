@@ -1,10 +1,15 @@
 // Keys that work anywhere on the page: / search, J and K through the operations, Escape back.
 
+import { find, findAll } from "./dom.js";
 import { isMenuOpen } from "./menu.js";
 
-const isTyping = (target) =>
-  target instanceof HTMLElement &&
-  target.matches("input:not([type=range], [type=checkbox]), select, textarea");
+/** The field that is being typed into, if any. @param {Event} event */
+function typedInto({ target }) {
+  const isField =
+    target instanceof HTMLElement &&
+    target.matches("input:not([type=range], [type=checkbox]), select, textarea");
+  return isField ? target : null;
+}
 
 /**
  * @param {object} actions
@@ -13,27 +18,25 @@ const isTyping = (target) =>
  * @param {() => void} actions.close
  */
 export function wireKeyboard({ search, move, close }) {
+  /** @type {Record<string, (() => void) | undefined>} */
+  const actions = { "/": search, j: () => move(1), k: () => move(-1) };
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.key === "Escape" && !isMenuOpen()) {
-      if (isTyping(event.target)) event.target.blur();
+      const field = typedInto(event);
+      if (field) field.blur();
       else close();
       return;
     }
-    if (isTyping(event.target)) return;
-    const action = {
-      "/": search,
-      j: () => move(1),
-      J: () => move(1),
-      k: () => move(-1),
-      K: () => move(-1),
-    }[event.key];
+    if (typedInto(event)) return;
+    const action = actions[event.key.toLowerCase()];
     if (!action) return;
     event.preventDefault();
     action();
   });
 }
 
+/** @type {Record<string, [right: number, up: number] | undefined>} */
 const PAN = {
   ArrowLeft: [-0.15, 0],
   ArrowRight: [0.15, 0],
@@ -51,7 +54,8 @@ const PAN = {
 export function wireChartKeys(chart, { pan, zoom, reset }) {
   chart.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (PAN[event.key]) pan(...PAN[event.key]);
+    const by = PAN[event.key];
+    if (by) pan(...by);
     else if (event.key === "+" || event.key === "=") zoom(0.7);
     else if (event.key === "-") zoom(1 / 0.7);
     else if (event.key === "0") reset();
@@ -60,13 +64,21 @@ export function wireChartKeys(chart, { pan, zoom, reset }) {
   });
 }
 
-/** Tabs as the ARIA pattern has them: arrows move, one of them is a tab stop. */
+/** @type {Record<string, number | undefined>} */
+const TAB_STEPS = { ArrowRight: 1, ArrowLeft: -1 };
+
+/**
+ * Tabs as the ARIA pattern has them: arrows move, one of them is a tab stop.
+ * @param {HTMLElement} tablist
+ * @param {(id: string) => void} onChoose the id of a tab without "tab-"
+ * @returns {(chosen: string) => void} shows one
+ */
 export function wireTabs(tablist, onChoose) {
-  const tabs = [...tablist.querySelectorAll("[role=tab]")];
+  const tabs = findAll(HTMLElement, "[role=tab]", tablist);
   tabs.forEach((tab, i) => {
     tab.addEventListener("click", () => onChoose(tab.id.replace("tab-", "")));
     tab.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const step = TAB_STEPS[event.key];
       if (!step) return;
       event.preventDefault();
       const next = tabs[(i + step + tabs.length) % tabs.length];
@@ -79,7 +91,7 @@ export function wireTabs(tablist, onChoose) {
       const selected = tab.id === `tab-${chosen}`;
       tab.setAttribute("aria-selected", String(selected));
       tab.tabIndex = selected ? 0 : -1;
-      document.getElementById(tab.getAttribute("aria-controls")).hidden = !selected;
+      find(HTMLElement, `#${tab.getAttribute("aria-controls")}`).hidden = !selected;
     }
   };
 }

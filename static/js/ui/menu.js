@@ -1,18 +1,22 @@
 // Native popovers: placed under their button; Escape and a click elsewhere close them by themselves.
 
-import { html } from "./dom.js";
+import { find, findAll, html } from "./dom.js";
+
+const STOPS = "input, button, a";
+/** @type {Record<string, number | undefined>} */
+const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 
 /** Places every `[popover]` under its `[popovertarget]` button and keeps the button's state. */
 export function wireMenus() {
-  for (const button of document.querySelectorAll("[popovertarget]")) {
-    const menu = document.getElementById(button.getAttribute("popovertarget"));
+  for (const button of findAll(HTMLElement, "[popovertarget]")) {
+    const menu = find(HTMLElement, `#${button.getAttribute("popovertarget")}`);
     button.setAttribute("aria-expanded", "false");
     menu.addEventListener("toggle", (event) => {
       const open = event.newState === "open";
       button.setAttribute("aria-expanded", String(open));
       // Whoever opened it may have chosen a better place already.
       if (open && !menu.contains(document.activeElement))
-        menu.querySelector("input, button, a")?.focus();
+        findAll(HTMLElement, STOPS, menu)[0]?.focus();
     });
     menu.addEventListener("beforetoggle", (event) => {
       if (event.newState === "open") place(menu, button);
@@ -21,7 +25,11 @@ export function wireMenus() {
   }
 }
 
-/** Opens a menu below a button that is not its own. @param {HTMLElement} menu @param {HTMLElement} anchor */
+/**
+ * Opens a menu below a button that is not its own.
+ * @param {HTMLElement} menu
+ * @param {HTMLElement} anchor
+ */
 export function showMenu(menu, anchor) {
   menu.showPopover();
   place(menu, anchor);
@@ -29,6 +37,7 @@ export function showMenu(menu, anchor) {
 
 const LEAST_BELOW = 360; // pixels; with less room a menu opens where there is most of it
 
+/** @param {HTMLElement} menu @param {HTMLElement} button */
 function place(menu, button) {
   const frame = button.getBoundingClientRect();
   const onRight = frame.left > innerWidth / 2;
@@ -41,14 +50,12 @@ function place(menu, button) {
   menu.style.maxHeight = `${Math.max(160, isAbove ? frame.top - 16 : below)}px`;
 }
 
-/** Arrow keys go through the entries. */
+/** Arrow keys go through the entries. @param {HTMLElement} menu @param {KeyboardEvent} event */
 function walk(menu, event) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const step = STEPS[event.key];
   if (!step) return;
-  const stops = [...menu.querySelectorAll("input, button, a")].filter(
-    (stop) => !stop.closest("[hidden]"),
-  );
-  const next = stops[stops.indexOf(document.activeElement) + step];
+  const stops = findAll(HTMLElement, STOPS, menu).filter((stop) => !stop.closest("[hidden]"));
+  const next = stops[stops.findIndex((stop) => stop === document.activeElement) + step];
   if (!next) return;
   event.preventDefault();
   next.focus();
@@ -58,7 +65,7 @@ function walk(menu, event) {
 export const isMenuOpen = () => document.querySelector(":popover-open") !== null;
 
 /**
- * A labelled checkbox of a menu list.
+ * A labelled checkbox of a menu list: the label, and the box in it.
  * @param {object} options
  * @param {string} options.value
  * @param {boolean} options.checked
@@ -70,8 +77,8 @@ export function menuCheck({ value, checked, content, title, onChange }) {
   const box = html("input", {
     type: "checkbox",
     value,
-    on: { change: (event) => onChange(event.target.checked) },
+    on: { change: () => onChange(box.checked) },
   });
   box.checked = checked;
-  return html("label", { title: title ?? null }, box, ...content);
+  return { label: html("label", { title }, box, ...content), box };
 }

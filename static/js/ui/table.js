@@ -1,11 +1,13 @@
 // A native, paged table over rows of any kind. Rows and cells are made once and repainted: typing in a
 // filter changes texts, not elements.
 
-import { html } from "./dom.js";
+import { around, find, html, part } from "./dom.js";
 
 const ROWS_PER_PAGE = 50;
 /** With very many columns half a page keeps the document as light as usual. */
 const MANY_COLUMNS = 24;
+/** @type {Record<string, number | undefined>} */
+const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 
 /**
  * @template R
@@ -21,118 +23,201 @@ const MANY_COLUMNS = 24;
 
 /**
  * @template R
- * @param {object} options
- * @param {HTMLTableElement} options.table
- * @param {string} options.caption
- * @param {boolean} options.sortable
- * @param {(row: R) => string} options.keyOf
- * @param {(row: R) => void} options.onSelect
- * @param {(row: R | null) => void} options.onLight
- * @param {(id: string) => void} options.onSort
- * @param {(page: number) => void} options.onPage
- * @param {(column: TableColumn<R> | null, anchor: HTMLElement) => void} options.onHelp
+ * @typedef {object} TableOptions
+ * @property {HTMLTableElement} table
+ * @property {string} caption
+ * @property {boolean} sortable
+ * @property {(row: R) => string} keyOf
+ * @property {(row: R) => void} onSelect
+ * @property {(row: R | null) => void} onLight
+ * @property {(id: string) => void} onSort
+ * @property {(page: number) => void} onPage
+ * @property {(column: TableColumn<R> | null, anchor: HTMLElement) => void} onHelp
  */
-export function createTable({
-  table,
-  caption,
-  sortable,
-  keyOf,
-  onSelect,
-  onLight,
-  onSort,
-  onPage,
-  onHelp,
-}) {
-  const head = table.tHead;
-  const body = table.tBodies[0];
-  const panel = table.closest("[role=tabpanel]");
-  const scroller = table.closest(".grid-wrap");
-  const pageText = panel.querySelector("[data-page-text]");
-  const [previous, next] = panel.querySelectorAll("[data-page-by]");
+
+/** @template R */
+export class Table {
+  /** @type {TableOptions<R>} */
+  #options;
   /** @type {TableColumn<R>[]} */
-  let columns = [];
+  #columns = [];
   /** @type {HTMLTableRowElement[]} made once per set of columns */
-  let pool = [];
+  #pool = [];
   /** @type {R[]} */
-  let rows = [];
-  let page = 1;
-  let litKey = null;
-  let selectedKey = null;
-  let focusKey = null;
-  table.caption.textContent = caption;
+  #rows = [];
+  #page = 1;
+  /** @type {string | null} */
+  #litKey = null;
+  /** @type {string | null} */
+  #selectedKey = null;
+  /** @type {string | null} */
+  #focusKey = null;
 
-  const pageSize = () => (columns.length > MANY_COLUMNS ? ROWS_PER_PAGE / 2 : ROWS_PER_PAGE);
-  const pages = () => Math.max(1, Math.ceil(rows.length / pageSize()));
-  const onPageNow = () => rows.slice((page - 1) * pageSize(), page * pageSize());
-  const rowOf = (event) => {
-    const element = event.target.closest?.("tbody tr");
-    return element ? (onPageNow()[pool.indexOf(element)] ?? null) : null;
-  };
-
-  body.addEventListener("click", (event) => {
-    const row = rowOf(event);
-    if (row) onSelect(row);
-  });
-  body.addEventListener("pointerover", (event) => onLight(rowOf(event)));
-  body.addEventListener("pointerleave", () => onLight(null));
-  body.addEventListener("focusin", (event) => {
-    const row = rowOf(event);
-    if (!row) return;
-    focusKey = keyOf(row);
-    onLight(row);
-  });
-  body.addEventListener("focusout", () => onLight(null));
-  body.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) moveFocus(event, step);
-  });
-  previous.addEventListener("click", () => onPage(page - 1));
-  next.addEventListener("click", () => onPage(page + 1));
-
-  /** Arrow keys walk through all rows, over the page's end. */
-  function moveFocus(event, step) {
-    const row = rowOf(event);
-    const index = rows.indexOf(row) + step;
-    if (!row || index < 0 || index >= rows.length) return;
-    event.preventDefault();
-    focusKey = keyOf(rows[index]);
-    const wanted = Math.floor(index / pageSize()) + 1;
-    if (wanted !== page) onPage(wanted);
-    paint();
-    pool[index % pageSize()]?.querySelector("button")?.focus();
+  /** @param {TableOptions<R>} options */
+  constructor(options) {
+    const { table, caption, onPage } = options;
+    const panel = table.closest("[role=tabpanel]") ?? document;
+    this.#options = options;
+    this.head = table.createTHead();
+    this.body = table.tBodies[0];
+    this.scroller = find(HTMLElement, ".grid-wrap", panel);
+    this.empty = part("empty", panel);
+    this.pageText = part("page-text", panel);
+    this.previous = find(HTMLButtonElement, '[data-page-by="-1"]', panel);
+    this.next = find(HTMLButtonElement, '[data-page-by="1"]', panel);
+    table.createCaption().textContent = caption;
+    this.previous.addEventListener("click", () => onPage(this.#page - 1));
+    this.next.addEventListener("click", () => onPage(this.#page + 1));
+    this.#wireRows();
   }
 
-  /** Columns that only mean something else, as under other peaks, keep their cells. */
-  function setColumns(wanted, sort) {
+  /** All rows, sorted as they are shown. */
+  get rows() {
+    return this.#rows;
+  }
+
+  /**
+   * Columns that only mean something else, as under other peaks, keep their cells.
+   * @param {TableColumn<R>[]} wanted
+   * @param {string} sort
+   */
+  setColumns(wanted, sort) {
+    const before = this.#columns;
     const isSame =
-      wanted.length === columns.length &&
-      wanted.every(({ id, head: isHead }, i) => id === columns[i].id && isHead === columns[i].head);
-    columns = wanted;
+      wanted.length === before.length &&
+      wanted.every(({ id, head }, i) => id === before[i].id && head === before[i].head);
+    this.#columns = wanted;
     if (!isSame) {
-      pool = [];
-      body.replaceChildren();
+      this.#pool = [];
+      this.body.replaceChildren();
     }
-    head.replaceChildren(html("tr", {}, ...columns.map((column) => createHeader(column))));
-    showSort(sort);
+    this.head.replaceChildren(html("tr", {}, ...wanted.map((column) => this.#header(column))));
+    this.showSort(sort);
   }
 
-  function createHeader(column) {
-    const label = [
-      html("span", {}, column.label),
-      column.sub ? html("small", {}, column.sub) : null,
-    ];
-    const content = sortable
-      ? html(
-          "button",
-          { type: "button", "data-column": column.id, on: { click: () => onSort(column.id) } },
-          ...label,
-        )
-      : html("div", { "data-column": column.id }, ...label);
-    const header = html(
-      "th",
-      { scope: "col", class: column.align === "left" ? "left" : null },
-      content,
-    );
+  /** @param {string} sort column id, "-" first for descending */
+  showSort(sort) {
+    const descending = sort.startsWith("-");
+    const id = descending ? sort.slice(1) : sort;
+    [...this.head.rows[0].cells].forEach((cell, i) => {
+      if (this.#columns[i].id === id)
+        cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      else cell.removeAttribute("aria-sort");
+    });
+  }
+
+  /**
+   * @param {R[]} all sorted
+   * @param {number} wantedPage first is 1; kept inside what exists
+   */
+  show(all, wantedPage) {
+    this.#rows = all;
+    this.#page = Math.min(Math.max(1, wantedPage), this.#pages);
+    this.#options.table.hidden = all.length === 0;
+    this.#paint();
+  }
+
+  /** @param {string | null} key */
+  light(key) {
+    this.#litKey = key;
+    this.#mark();
+  }
+
+  /** @param {string | null} key */
+  select(key) {
+    this.#selectedKey = key;
+    if (key !== null) this.#focusKey = key;
+    this.#mark();
+  }
+
+  /** The page that holds this row; null when it is not among the rows. @param {string} key */
+  pageOf(key) {
+    const index = this.#rows.findIndex((row) => this.#options.keyOf(row) === key);
+    return index < 0 ? null : this.#pageAt(index);
+  }
+
+  /**
+   * Brings a row into sight inside the table; the page stays, since the eye may be on the chart.
+   * @param {string} key
+   */
+  scrollTo(key) {
+    const row = this.#pool[this.#shownKeys().indexOf(key)];
+    if (!row) return;
+    const { scroller } = this;
+    const top = row.offsetTop - this.head.offsetHeight;
+    const bottom = row.offsetTop + row.offsetHeight - scroller.clientHeight;
+    if (scroller.scrollTop > top) scroller.scrollTop = top;
+    else if (scroller.scrollTop < bottom) scroller.scrollTop = bottom;
+  }
+
+  get #pageSize() {
+    return this.#columns.length > MANY_COLUMNS ? ROWS_PER_PAGE / 2 : ROWS_PER_PAGE;
+  }
+
+  get #pages() {
+    return Math.max(1, Math.ceil(this.#rows.length / this.#pageSize));
+  }
+
+  /** @param {number} index of a row */
+  #pageAt(index) {
+    return Math.floor(index / this.#pageSize) + 1;
+  }
+
+  #shown() {
+    return this.#rows.slice((this.#page - 1) * this.#pageSize, this.#page * this.#pageSize);
+  }
+
+  #shownKeys() {
+    return this.#shown().map(this.#options.keyOf);
+  }
+
+  /** The row that an event happened on. @param {Event} event */
+  #rowOf(event) {
+    const element = around(event, "tbody tr");
+    const at = element instanceof HTMLTableRowElement ? this.#pool.indexOf(element) : -1;
+    return this.#shown()[at] ?? null;
+  }
+
+  #wireRows() {
+    const { keyOf, onSelect, onLight } = this.#options;
+    this.body.addEventListener("click", (event) => {
+      const row = this.#rowOf(event);
+      if (row) onSelect(row);
+    });
+    this.body.addEventListener("pointerover", (event) => onLight(this.#rowOf(event)));
+    this.body.addEventListener("pointerleave", () => onLight(null));
+    this.body.addEventListener("focusin", (event) => {
+      const row = this.#rowOf(event);
+      if (!row) return;
+      this.#focusKey = keyOf(row);
+      onLight(row);
+    });
+    this.body.addEventListener("focusout", () => onLight(null));
+    this.body.addEventListener("keydown", (event) => this.#moveFocus(event, STEPS[event.key] ?? 0));
+  }
+
+  /**
+   * Arrow keys walk through all rows, over the page's end.
+   * @param {KeyboardEvent} event
+   * @param {number} step 0: another key
+   */
+  #moveFocus(event, step) {
+    const row = this.#rowOf(event);
+    const index = row ? this.#rows.indexOf(row) + step : -1;
+    if (step === 0 || index < 0 || index >= this.#rows.length) return;
+    event.preventDefault();
+    this.#focusKey = this.#options.keyOf(this.#rows[index]);
+    const wanted = this.#pageAt(index);
+    if (wanted !== this.#page) this.#options.onPage(wanted);
+    this.#paint();
+    this.#pool[index % this.#pageSize]?.querySelector("button")?.focus();
+  }
+
+  /** @param {TableColumn<R>} column */
+  #header(column) {
+    const { onHelp } = this.#options;
+    const left = column.align === "left" ? "left" : null;
+    const header = html("th", { scope: "col", class: left }, this.#headerContent(column));
     header.addEventListener("pointerenter", () => onHelp(column, header));
     header.addEventListener("pointerleave", () => onHelp(null, header));
     header.addEventListener("focusin", () => onHelp(column, header));
@@ -140,112 +225,71 @@ export function createTable({
     return header;
   }
 
-  function showSort(sort) {
-    const descending = sort.startsWith("-");
-    const id = descending ? sort.slice(1) : sort;
-    [...head.rows[0].cells].forEach((cell, i) => {
-      if (columns[i].id === id)
-        cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
-      else cell.removeAttribute("aria-sort");
-    });
+  /** @param {TableColumn<R>} column */
+  #headerContent({ id, label, sub }) {
+    const { sortable, onSort } = this.#options;
+    const words = [html("span", {}, label), sub ? html("small", {}, sub) : null];
+    if (!sortable) return html("div", { "data-column": id }, ...words);
+    const on = { click: () => onSort(id) };
+    return html("button", { type: "button", "data-column": id, on }, ...words);
   }
 
-  function createRow() {
-    const cells = columns.map((column) => {
-      const align = column.align === "left" ? "left" : null;
-      return column.head
-        ? html(
-            "th",
-            { scope: "row", class: align },
-            html("button", { type: "button", tabindex: -1 }),
-          )
-        : html("td", { class: align });
+  #createRow() {
+    const cells = this.#columns.map(({ align, head }) => {
+      const left = align === "left" ? "left" : null;
+      if (!head) return html("td", { class: left });
+      const button = html("button", { type: "button", tabindex: -1 });
+      return html("th", { scope: "row", class: left }, button);
     });
-    return /** @type {HTMLTableRowElement} */ (html("tr", {}, ...cells));
+    return html("tr", {}, ...cells);
   }
 
-  function paint() {
-    const visible = onPageNow();
-    while (pool.length < visible.length) {
-      pool.push(createRow());
-      body.append(pool.at(-1));
+  #paint() {
+    const visible = this.#shown();
+    while (this.#pool.length < visible.length) {
+      const row = this.#createRow();
+      this.#pool.push(row);
+      this.body.append(row);
     }
-    const keys = visible.map(keyOf);
-    const tabStop = Math.max(0, keys.indexOf(focusKey));
-    pool.forEach((element, i) => {
-      element.hidden = i >= visible.length;
-      if (element.hidden) return;
-      columns.forEach((column, c) => column.paint(element.cells[c], visible[i]));
-      element.querySelector("button").tabIndex = i === tabStop ? 0 : -1;
-    });
-    mark(keys);
-    paintPager(visible.length);
+    const keys = this.#shownKeys();
+    const tabStop = Math.max(
+      0,
+      keys.findIndex((key) => key === this.#focusKey),
+    );
+    this.#pool.forEach((element, i) => this.#paintRow(element, visible[i], i === tabStop));
+    this.#mark(keys);
+    this.#paintPager(visible.length);
   }
 
-  function mark(keys = onPageNow().map(keyOf)) {
-    pool.forEach((element, i) => {
-      element.classList.toggle("lit", keys[i] !== undefined && keys[i] === litKey);
-      const selected = keys[i] !== undefined && keys[i] === selectedKey;
+  /**
+   * @param {HTMLTableRowElement} element
+   * @param {R | undefined} row undefined: the page has fewer rows
+   * @param {boolean} isTabStop
+   */
+  #paintRow(element, row, isTabStop) {
+    element.hidden = row === undefined;
+    if (row === undefined) return;
+    this.#columns.forEach((column, c) => column.paint(element.cells[c], row));
+    const button = element.querySelector("button");
+    if (button) button.tabIndex = isTabStop ? 0 : -1;
+  }
+
+  #mark(keys = this.#shownKeys()) {
+    this.#pool.forEach((element, i) => {
+      element.classList.toggle("lit", keys[i] !== undefined && keys[i] === this.#litKey);
+      const selected = keys[i] !== undefined && keys[i] === this.#selectedKey;
       if ((element.getAttribute("aria-selected") === "true") !== selected)
         element.setAttribute("aria-selected", String(selected));
     });
   }
 
-  function paintPager(visible) {
-    const first = (page - 1) * pageSize();
-    pageText.textContent =
-      visible > 0
-        ? `Rows ${first + 1}–${first + visible} of ${rows.length.toLocaleString("en-GB")}`
-        : "No rows";
-    previous.disabled = page <= 1;
-    next.disabled = page >= pages();
+  /** @param {number} visible rows on this page */
+  #paintPager(visible) {
+    const first = (this.#page - 1) * this.#pageSize;
+    const all = this.#rows.length.toLocaleString("en-GB");
+    this.pageText.textContent =
+      visible > 0 ? `Rows ${first + 1}–${first + visible} of ${all}` : "No rows";
+    this.previous.disabled = this.#page <= 1;
+    this.next.disabled = this.#page >= this.#pages;
   }
-
-  return {
-    /** @param {TableColumn<R>[]} wanted @param {string} sort */
-    setColumns,
-    showSort,
-    /**
-     * @param {R[]} all sorted
-     * @param {number} wantedPage first is 1; kept inside what exists
-     */
-    show(all, wantedPage) {
-      rows = all;
-      page = Math.min(Math.max(1, wantedPage), pages());
-      table.hidden = rows.length === 0;
-      paint();
-    },
-    /** @param {string | null} key */
-    light(key) {
-      litKey = key;
-      mark();
-    },
-    /** @param {string | null} key */
-    select(key) {
-      selectedKey = key;
-      if (key !== null) focusKey = key;
-      mark();
-    },
-    /** The page that holds this row; null when it is not among the rows. */
-    pageOf(key) {
-      const index = rows.findIndex((row) => keyOf(row) === key);
-      return index < 0 ? null : Math.floor(index / pageSize()) + 1;
-    },
-    /**
-     * Brings a row into sight inside the table; the page stays, since the eye may be on the chart.
-     * @param {string} key
-     */
-    scrollTo(key) {
-      const row = pool[onPageNow().findIndex((one) => keyOf(one) === key)];
-      if (!row) return;
-      const top = row.offsetTop - head.offsetHeight;
-      const bottom = row.offsetTop + row.offsetHeight - scroller.clientHeight;
-      if (scroller.scrollTop > top) scroller.scrollTop = top;
-      else if (scroller.scrollTop < bottom) scroller.scrollTop = bottom;
-    },
-    get rows() {
-      return rows;
-    },
-    empty: panel.querySelector("[data-empty]"),
-  };
 }

@@ -1,6 +1,9 @@
 // Theme switch (system, light, dark) and token look-up for code that needs plain colours.
 
 const STORAGE_KEY = "roofline-theme";
+/** @typedef {"system" | "light" | "dark"} Theme */
+
+/** @type {Record<Theme, Theme>} */
 const NEXT = { system: "light", light: "dark", dark: "system" };
 const root = document.documentElement;
 
@@ -32,12 +35,13 @@ function makeProbe() {
   return element;
 }
 
-/** @returns {"system" | "light" | "dark"} */
+/** @returns {Theme} */
 function chosenTheme() {
   const chosen = root.dataset.theme;
   return chosen === "light" || chosen === "dark" ? chosen : "system";
 }
 
+/** @param {Theme} theme */
 function choose(theme) {
   if (theme === "system") delete root.dataset.theme;
   else root.dataset.theme = theme;
@@ -51,11 +55,14 @@ function choose(theme) {
 
 /** Wires every `[data-theme-switch]` button of the page. Colours change by CSS alone. */
 function wireSwitches() {
+  /** @param {HTMLElement} button */
   const label = (button) => {
     button.setAttribute("aria-label", `Colour theme: ${chosenTheme()}. Change`);
     button.title = `Colour theme: ${chosenTheme()}`;
   };
-  for (const button of document.querySelectorAll("[data-theme-switch]")) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const buttons = document.querySelectorAll("[data-theme-switch]");
+  for (const button of buttons) {
     label(button);
     button.addEventListener("click", () => {
       choose(NEXT[chosenTheme()]);
@@ -83,6 +90,7 @@ export function onThemeChange(listener) {
 
 /** Paper is white: while printing the page is light, charts included. */
 function wirePrinting() {
+  /** @type {string | undefined} */
   let before;
   addEventListener("beforeprint", () => {
     before = root.dataset.theme;

@@ -6,7 +6,11 @@ const PROFILE_NAME = /\.(pb|pb\.gz|zip|tar|tgz|tar\.gz)$/i;
 // are by-products of them.
 const EXPORT_NAME = /\.(csv|csv\.gz|json|json\.gz|jsonl|ncu-repz?)$/i;
 
-/** True while files, not text or links, are dragged. */
+/**
+ * True while files, not text or links, are dragged.
+ * @param {DataTransfer | null} transfer
+ * @returns {transfer is DataTransfer}
+ */
 export function carriesFiles(transfer) {
   return transfer !== null && Array.from(transfer.types).includes("Files");
 }
@@ -19,7 +23,7 @@ export function carriesFiles(transfer) {
 export async function droppedFiles(transfer) {
   const plain = Array.from(transfer.files);
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry?.() ?? null);
-  const folders = entries.filter((entry) => entry?.isDirectory);
+  const folders = entries.flatMap((entry) => (entry && isFolder(entry) ? [entry] : []));
   if (folders.length === 0) return plain;
   // A folder also appears among the files, as one that cannot be read.
   const names = new Set(folders.map((folder) => folder.name));
@@ -27,32 +31,48 @@ export async function droppedFiles(transfer) {
   return [...plain.filter((file) => !names.has(file.name)), ...found.flat()];
 }
 
+/** @param {FileSystemEntry} entry @returns {entry is FileSystemDirectoryEntry} */
+const isFolder = (entry) => entry.isDirectory;
+
+/** @param {FileSystemEntry} entry @returns {entry is FileSystemFileEntry} */
+const isFile = (entry) => !entry.isDirectory;
+
+/** @param {FileSystemDirectoryEntry} folder */
 async function profilesBelow(folder) {
   const entries = await filesBelow(folder);
   const profiles = entries.filter((entry) => PROFILE_NAME.test(entry.name));
   const chosen =
     profiles.length > 0 ? profiles : entries.filter((entry) => EXPORT_NAME.test(entry.name));
-  return Promise.all(
-    chosen.map((entry) => new Promise((resolve, reject) => entry.file(resolve, reject))),
-  );
+  return Promise.all(chosen.map(fileOf));
 }
 
+/** @param {FileSystemFileEntry} entry @returns {Promise<File>} */
+const fileOf = (entry) => new Promise((resolve, reject) => entry.file(resolve, reject));
+
+/** @param {FileSystemDirectoryEntry} folder @returns {Promise<FileSystemFileEntry[]>} */
 async function filesBelow(folder) {
   const files = [];
   for (const entry of await children(folder)) {
-    if (entry.isDirectory) files.push(...(await filesBelow(entry)));
-    else files.push(entry);
+    if (isFolder(entry)) files.push(...(await filesBelow(entry)));
+    else if (isFile(entry)) files.push(entry);
   }
   return files;
 }
 
-/** A reader gives a folder's entries in portions, then an empty one. */
+/**
+ * A reader gives a folder's entries in portions, then an empty one.
+ * @param {FileSystemDirectoryEntry} folder
+ */
 async function children(folder) {
   const reader = folder.createReader();
+  /** @type {FileSystemEntry[]} */
   const all = [];
   for (;;) {
-    const portion = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    const portion = await portionOf(reader);
     if (portion.length === 0) return all.sort((a, b) => (a.name < b.name ? -1 : 1));
     all.push(...portion);
   }
 }
+
+/** @param {FileSystemDirectoryReader} reader @returns {Promise<FileSystemEntry[]>} */
+const portionOf = (reader) => new Promise((resolve, reject) => reader.readEntries(resolve, reject));

@@ -1,5 +1,7 @@
 // An import as the server tells it: one event per change, for as long as the connection holds.
 
+/** @import { ImportStatus } from "./follow-import.js" */
+
 const ENDS = new Set(["ready", "failed"]);
 
 /**
@@ -11,36 +13,39 @@ const SILENCE_MS = 3000;
 /**
  * @param {string} url
  * @param {object} options
- * @param {(status: any) => void} options.onStatus called with each state
+ * @param {(status: ImportStatus) => void} options.onStatus called with each state
  * @param {() => void} options.onTrouble the connection broke; the browser opens it again
  * @param {AbortSignal} options.signal
- * @returns {Promise<boolean>} whether the last state was heard; false where events do not come through
+ * @returns {Promise<ImportStatus | null>} the last state; null where events do not come through
  */
 export function listen(url, { onStatus, onTrouble, signal }) {
   return new Promise((resolve) => {
     const source = new EventSource(url);
-    const end = (heard) => {
+    /** @param {ImportStatus | null} last */
+    const end = (last) => {
       clearTimeout(patience);
       signal.removeEventListener("abort", stop);
       source.close();
-      resolve(heard);
+      resolve(last);
     };
-    const stop = () => end(false);
+    const stop = () => end(null);
     const giveUp = () => {
       onTrouble();
-      end(false);
+      end(null);
     };
     let patience = setTimeout(giveUp, SILENCE_MS);
+    /** @param {MessageEvent<string>} event */
     const hear = (event) => {
       clearTimeout(patience);
       patience = setTimeout(giveUp, SILENCE_MS);
-      onStatus(JSON.parse(event.data));
-      if (ENDS.has(event.type)) end(true);
+      const status = JSON.parse(event.data);
+      onStatus(status);
+      if (ENDS.has(event.type)) end(status);
     };
     for (const type of ["importing", ...ENDS]) source.addEventListener(type, hear);
     source.addEventListener("error", () => {
       // Closed for good: another status than 200, or no event stream. Otherwise it connects again.
-      if (source.readyState === EventSource.CLOSED) end(false);
+      if (source.readyState === EventSource.CLOSED) end(null);
       else onTrouble();
     });
     signal.addEventListener("abort", stop);

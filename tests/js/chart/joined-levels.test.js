@@ -5,8 +5,11 @@ import { createScale } from "../../../static/js/chart/axes.js";
 import { joinLevels, levelDots } from "../../../static/js/chart/joined-levels.js";
 import { createModel, JOINED } from "../../../static/js/state/model.js";
 import { DEFAULTS } from "../../../static/js/state/query.js";
-import { pageWith } from "../builders.js";
+import { column, pageWith } from "../builders.js";
 
+/** @import { OpTuple } from "../builders.js" */
+
+/** @param {OpTuple[]} ops */
 function twoLevels(ops) {
   const page = pageWith(ops);
   page.bounds.push({
@@ -17,14 +20,7 @@ function twoLevels(ops) {
     dash: "dash",
     level: "l2",
   });
-  page.columns.push({
-    id: "l2_bandwidth_gibs",
-    label: "L2",
-    unit: "gibs",
-    sub: "",
-    default: false,
-    help: "",
-  });
+  page.columns.push(column("l2_bandwidth_gibs", { label: "L2", unit: "gibs" }));
   page.x_axes.push(
     { id: "hbm", label: "HBM", column: "hbm_intensity" },
     { id: "l2", label: "L2", column: "l2_intensity" },
@@ -34,6 +30,7 @@ function twoLevels(ops) {
   return page;
 }
 
+/** @type {OpTuple[]} */
 const OPS = Array.from({ length: 60 }, (_, i) => [
   `op${i}`,
   "fusion",

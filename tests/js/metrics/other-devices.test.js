@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  boundTimeId,
   estimate,
   otherDevices,
   ownBounds,
@@ -12,25 +11,35 @@ import {
 import { deviceNotes, leftText, limitsText } from "../../../static/js/text/other-devices-words.js";
 import { createModel } from "../../../static/js/state/model.js";
 import { withRoofs } from "../../../static/js/metrics/whatif.js";
-import { pageWith } from "../builders.js";
+import {
+  column,
+  knownBandwidth,
+  knownDevice,
+  knownRate,
+  pageWith,
+  SOURCES,
+  there,
+} from "../builders.js";
+
+/** @import { KnownDevice } from "../../../static/js/types/device-list.js" */
 
 // The builder's peak has four digits.
-const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-4 * Math.abs(b), `${a} is not ${b}`);
-const device = (id, gflops, gbs, extra = {}) => ({
-  id,
-  name: id,
-  kind: "gpu",
-  devices_per_chip: 1,
-  scope: "",
-  memory_bytes: 8e9,
-  compute: gflops
-    ? [{ unit: "matrix_bf16", label: "Tensor bf16", gflops, source: "s", note: "" }]
-    : [],
-  memory: gbs ? [{ level: "hbm", label: "HBM", gbs, source: "s", note: "" }] : [],
-  ...extra,
-});
+/** @param {number | null | undefined} a @param {number} b */
+const near = (a, b) => assert.ok(Math.abs(there(a) - b) < 1e-4 * Math.abs(b), `${a} is not ${b}`);
+/**
+ * @param {string} id
+ * @param {number | null} gflops
+ * @param {number | null} gbs
+ * @param {Partial<KnownDevice>} [extra]
+ */
+const device = (id, gflops, gbs, extra = {}) =>
+  knownDevice(id, {
+    compute: gflops ? [knownRate("matrix_bf16", gflops, "Tensor bf16")] : [],
+    memory: gbs ? [knownBandwidth("hbm", gbs)] : [],
+    ...extra,
+  });
 const LIST = {
-  sources: { s: { title: "S" } },
+  sources: SOURCES,
   devices: [
     device("twice", 200_000, 2000),
     device("wide", 100_000, 100_000),
@@ -39,7 +48,7 @@ const LIST = {
   ],
 };
 
-/** 90 TFLOP/s at 90 % of the peak; 465.65 GiB/s at 50 % of HBM; one op that nobody counted. */
+/** 90 TFLOP/s at 90 % of the peak; 465.65 GiB/s at 50 % of HBM; one op whose work is unknown. */
 function page() {
   const base = pageWith([
     ["matmul", "fusion", "Compute", "known", 0.5],
@@ -105,9 +114,9 @@ test("each device adds its time and its bound to the table", () => {
   const others = otherDevices(own, LIST, ["twice", "half"]);
   const seen = withOthers(own, others);
   assert.equal(seen.columns.length, own.columns.length + 4);
-  near(seen.ops.columns[boundTimeId("half")][0], 900);
-  assert.equal(seen.ops.columns.on_twice_bound[0], "compute");
-  assert.equal(seen.ops.columns.on_twice_bound[2], null);
+  near(seen.ops.columns.on_half_us?.[0], 900);
+  assert.equal(seen.ops.columns.on_twice_bound?.[0], "compute");
+  assert.equal(seen.ops.columns.on_twice_bound?.[2], null);
 });
 
 test("what one must know is said: memory, precision, part of a chip", () => {
@@ -136,21 +145,15 @@ test("what one must know is said: memory, precision, part of a chip", () => {
 
 test("work of a unit that a device lacks is held against the one that does it there", () => {
   const own = page();
-  own.columns.push({
-    id: "matrix_fp32_flop_rate_gflops",
-    label: "Matrix fp32",
-    unit: "gflops",
-    sub: "",
-    default: false,
-    help: "",
-  });
+  own.columns.push(
+    column("matrix_fp32_flop_rate_gflops", { label: "Matrix fp32", unit: "gflops" }),
+  );
   own.ops.columns.matrix_fp32_flop_rate_gflops = [90_000, 0, null];
-  const plain = { unit: "vector_fp32", label: "Vector fp32", gflops: 9_000, source: "s", note: "" };
   const list = {
     ...LIST,
     devices: [
       ...LIST.devices,
-      device("simple", null, 1000, { compute: [plain] }),
+      device("simple", null, 1000, { compute: [knownRate("vector_fp32", 9_000, "Vector fp32")] }),
       device("other", 100_000, 1000),
     ],
   };

@@ -2,30 +2,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { chosenRoofs, isWhatIf, keyOf, parseAmount } from "../../../static/js/metrics/peaks.js";
-import { pageWith } from "../builders.js";
+import { knownBandwidth, knownDevice, knownRate, pageWith, SOURCES, there } from "../builders.js";
+
+/** @import { Choice } from "../../../static/js/metrics/peaks.js" */
 
 const DEVICES = {
-  sources: { sheet: { title: "A data sheet", address: "", kind: "vendor" } },
+  sources: SOURCES,
   devices: [
-    {
-      id: "big",
+    knownDevice("big", {
       name: "Big",
-      vendor: "V",
-      kind: "gpu",
-      aliases: [],
-      devices_per_chip: 1,
-      memory_bytes: 1e9,
-      compute: [
-        { unit: "matrix_bf16", label: "Tensor bf16", gflops: 400_000, source: "sheet", note: "" },
-        { unit: "vector_fp32", label: "Vector fp32", gflops: 20_000, source: "sheet", note: "" },
-      ],
-      memory: [
-        { level: "dram", label: "DRAM", gbs: 2000, source: "sheet", note: "as sold" },
-        { level: "l2", label: "L2", gbs: 9000, source: "sheet", note: "" },
-      ],
-    },
+      compute: [knownRate("matrix_bf16", 400_000), knownRate("vector_fp32", 20_000)],
+      memory: [knownBandwidth("dram", 2000, "as sold"), knownBandwidth("l2", 9000)],
+    }),
   ],
 };
+/** @param {Partial<Choice>} choice */
 const choose = (choice) =>
   chosenRoofs(pageWith([["a", "fusion", "HBM", "known", 1, 5, 2]]), DEVICES, {
     dev: null,
@@ -62,7 +53,7 @@ test("anything but a positive amount of the right kind is refused", () => {
 
 test("another device's main memory stands where the profile has its own", () => {
   const { roofs, device, unknown } = choose({ dev: "big" });
-  assert.equal(device.name, "Big");
+  assert.equal(there(device).name, "Big");
   assert.deepEqual(unknown, []);
   assert.deepEqual(
     roofs.memory.map(({ id, gbs, origin, source }) => [id, gbs, origin, source]),

@@ -10,12 +10,15 @@ import {
   withoutFilters,
 } from "../../../static/js/state/query.js";
 
+/** @import { ViewState } from "../../../static/js/types/view-state.js" */
+
 test("the default view has an empty query", () => {
   assert.equal(toQuery({ ...DEFAULTS }), "");
   assert.deepEqual(parseQuery("").state, { ...DEFAULTS });
 });
 
 test("every key survives the address bar", () => {
+  /** @type {ViewState} */
   const state = {
     infeed: "out",
     q: "/fusion\\.(1|2)&=#/",
@@ -63,6 +66,7 @@ test("values that make no sense leave the default", () => {
 });
 
 test("clearing filters keeps axis, selection and table", () => {
+  /** @type {ViewState} */
   const state = {
     ...DEFAULTS,
     q: "x",

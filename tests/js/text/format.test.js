@@ -18,8 +18,7 @@ import {
   quantity,
   significant,
 } from "../../../static/js/text/format.js";
-
-const plain = (text) => text.replace(/[\u00a0\u202f]/g, " ");
+import { plain } from "../builders.js";
 
 test("missing is a dash and zero is a zero", () => {
   for (const format of [

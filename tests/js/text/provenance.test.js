@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { countsText, rateWord } from "../../../static/js/text/provenance.js";
+import { there } from "../builders.js";
 
 test("rates carry a word where they were counted by hardware or estimated", () => {
   assert.equal(rateWord({ flop: "estimated", bytes: "measured" }, "flop_rate_gflops"), "estimated");
@@ -20,10 +21,10 @@ test("rates carry a word where they were counted by hardware or estimated", () =
 
 test("the page says once how FLOPs and bytes were obtained", () => {
   assert.equal(
-    countsText({ flop: "modelled", bytes: "modelled" }).text,
+    there(countsText({ flop: "modelled", bytes: "modelled" })).text,
     "FLOPs and bytes modelled",
   );
-  const { text, meaning } = countsText({ flop: "measured", bytes: "estimated" });
+  const { text, meaning } = there(countsText({ flop: "measured", bytes: "estimated" }));
   assert.equal(text, "FLOPs measured, bytes estimated");
   assert.match(meaning, /counted by the hardware.*estimated from the shapes/);
   assert.equal(countsText(undefined), null);

@@ -5,7 +5,10 @@ import { createModel } from "../../../static/js/state/model.js";
 import { chosenRoofs } from "../../../static/js/metrics/peaks.js";
 import { withRoofs } from "../../../static/js/metrics/whatif.js";
 import { whatIfVerdict } from "../../../static/js/text/whatif-words.js";
-import { pageWith } from "../builders.js";
+import { pageWith, plain, programPoint } from "../builders.js";
+
+/** @import { Segment } from "../../../static/js/types/page-data.js" */
+/** @import { PeaksByKey } from "../../../static/js/types/view-state.js" */
 
 function page() {
   const base = pageWith([["matmul", "fusion", "Compute", "known", 0.5]]);
@@ -21,25 +24,21 @@ function page() {
     saving_per_core_us: [250],
     roofline_efficiency_ratio: [0.5],
   });
-  const total = {
-    scope: "total",
-    label: "Total",
+  const total = programPoint({
     flop_rate_gflops: 40_000,
     operational_intensity: 200,
     hbm_bandwidth_gibs: 186.26,
     hbm_intensity: 200,
-  };
+  });
   for (const view of Object.values(base.views))
     Object.assign(view, { program: [total], total_time_per_core_us: 1000 });
   return withRoofs(base, base.roofs);
 }
 
-const said = (segments) =>
-  segments
-    .map(({ text }) => text)
-    .join("")
-    .replace(/[\u00a0\u202f]/g, " ");
+/** @param {Segment[]} segments */
+const said = (segments) => plain(segments.map(({ text }) => text).join(""));
 
+/** @param {PeaksByKey} peaks */
 function verdict(peaks) {
   const own = page();
   const { roofs } = chosenRoofs(own, null, { dev: null, peaks });

@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { counted, placeSentence, programName } from "../../../static/js/text/words.js";
+import { plain } from "../builders.js";
 
+/** @import { PlacedOp } from "../../../static/js/text/words.js" */
+
+/** @param {Partial<PlacedOp>} change @returns {PlacedOp} */
 const op = (change) => ({
   cost: "known",
   coreWord: "core",
@@ -13,7 +17,8 @@ const op = (change) => ({
   savingShare: 0.027,
   ...change,
 });
-const say = (change) => placeSentence(op(change)).replace(/[\u00a0\u202f]/g, " ");
+/** @param {Partial<PlacedOp>} change */
+const say = (change) => plain(placeSentence(op(change)));
 
 test("a counted op: its share of the roof and what reaching it saves", () => {
   assert.equal(
@@ -24,7 +29,11 @@ test("a counted op: its share of the roof and what reaching it saves", () => {
 
 test("an op above its roof is explained, not praised", () => {
   assert.match(
-    say({ efficiency: 3.28, computeEfficiency: 3.28, bound: { label: "compute", kind: "flat" } }),
+    say({
+      efficiency: 3.28,
+      computeEfficiency: 3.28,
+      bound: { id: "Compute", label: "compute", kind: "flat" },
+    }),
     /^328 % of the compute peak: .*estimate/,
   );
   assert.match(say({ efficiency: 1.4, savingUs: null }), /asynchronous/);
@@ -39,10 +48,11 @@ test("idle, unknown and peakless ops say so", () => {
 
 test("a prediction is no share of a roof", () => {
   assert.match(say({ timing: "predicted", efficiency: null }), /at best it reaches the HBM roof/);
+  /** @type {Partial<PlacedOp>} */
   const without = {
     timing: "predicted",
     efficiency: null,
-    bound: { label: "no peak", kind: "none" },
+    bound: { id: "Unknown", label: "no peak", kind: "none" },
   };
   assert.match(say(without), /no roof is known/);
   assert.match(say({ timing: "rate", savingUs: null }), /^6\.1 % of the HBM roof\.$/);

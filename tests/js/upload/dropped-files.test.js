@@ -3,20 +3,41 @@ import { test } from "node:test";
 
 import { droppedFiles } from "../../../static/js/upload/dropped-files.js";
 
-const file = (name) => ({ name, isDirectory: false, file: (resolve) => resolve({ name }) });
+/** @param {string} name */
+const file = (name) => ({
+  name,
+  isDirectory: false,
+  file: (/** @type {(file: { name: string }) => void} */ resolve) => resolve({ name }),
+});
 
+/** @typedef {{ name: string }} Entry */
+
+/**
+ * A folder gives its entries in portions, then an empty one.
+ * @param {string} name
+ * @param {...Entry} entries
+ */
 function folder(name, ...entries) {
   const createReader = () => {
     const portions = [entries, []];
-    return { readEntries: (resolve) => resolve(portions.shift()) };
+    return {
+      readEntries: (/** @type {(portion: Entry[]) => void} */ resolve) =>
+        resolve(portions.shift() ?? []),
+    };
   };
   return { name, isDirectory: true, createReader };
 }
 
+/**
+ * The names that a drop of these entries gives: the part of a DataTransfer that is read.
+ * @param {...Entry} entries
+ */
 async function namesOf(...entries) {
   const files = entries.map((entry) => ({ name: entry.name }));
   const items = entries.map((entry) => ({ webkitGetAsEntry: () => entry }));
-  return (await droppedFiles({ files, items })).map((found) => found.name);
+  const transfer = /** @type {unknown} */ ({ files, items });
+  const found = await droppedFiles(/** @type {DataTransfer} */ (transfer));
+  return found.map(({ name }) => name);
 }
 
 test("files are taken as they are", async () => {

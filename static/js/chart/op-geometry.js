@@ -1,0 +1,282 @@
+// Where operations, roofs and landmarks lie on the roofline of operations: for the screen and for pictures. Pure.
+
+import { automaticRange, createScale, withHeadroom } from "./axes.js";
+import { computeRoof } from "../metrics/peaks.js";
+import { JOINED } from "../state/model.js";
+import { joinLevels, levelDots } from "./joined-levels.js";
+import { logPlace, placePoints } from "./points.js";
+import { attainable, mainMemory, ridge, topCompute, usedRoofs, visibleRoofs } from "./roofs.js";
+
+/** @import { ComputeRoof, MemoryRoof, Roofs } from "../types/page-data.js" */
+/** @import { Model, Row, View } from "../types/model.js" */
+/** @import { Relayout } from "../types/plotly.js" */
+/** @import { Box, ViewState } from "../types/view-state.js" */
+/** @import { ChartBox, Dot, Place, Range, Scale } from "./axes.js" */
+
+/**
+ * @typedef {{ x: number, y: number, width: number, height: number }} Rectangle pixels of the chart
+ *
+ * @typedef {object} Landmark what else can be pointed at: the program's star or a ridge point
+ * @property {Place & { roof: MemoryRoof } | null} ridge
+ * @property {number} px
+ * @property {number} py
+ * @property {number} radius
+ */
+
+const LABEL_ROOM = 26; // pixels above the highest compute roof
+const TOOLS_ROOM = 52; // pixels above the highest point, where no roof keeps points below the chart's buttons
+const STAR_RADIUS = 8;
+const RIDGE_RADIUS = 4;
+
+/**
+ * Where each op of a view lies for one x axis, log10.
+ * @param {Model} model
+ * @param {View} view
+ * @param {string} axisId
+ */
+export function opPlaces(model, view, axisId) {
+  const intensity = view.reader(model.axis(axisId).column);
+  const rate = view.reader("flop_rate_gflops");
+  /** @param {Row} row */
+  return (row) => {
+    const at = intensity(row);
+    return logPlace(typeof at === "number" ? at : null, rate(row));
+  };
+}
+
+/**
+ * Everything the drawing needs that is not looks.
+ * @param {Model} model
+ * @param {ViewState} state
+ * @param {ChartBox} box
+ * @param {ReadonlySet<Row>} shownRows the ops that pass the filters; only they are joined
+ */
+export function opGeometry(model, state, box, shownRows) {
+  const view = model.view(state.infeed);
+  const dots = dotsOf(view, opPlaces(model, view, state.x));
+  const shown = visibleRoofs(model.roofs, state.roofs, usedBy(model, view), state.x);
+  const main = mainMemory(shown.memory, state.x);
+  const flat = shown.compute[0] ?? null;
+  const levels = state.x === JOINED ? levelDots(model, view, dots) : null;
+  const scale = createScale(rangeOf(model, state, levels ?? dots, shown.compute, box), box);
+  /** @param {Row} row */
+  const look = (row) => model.categories[row.category];
+  const joined = levels ? joinLevels(levels, scale, state, shownRows) : null;
+  const isPinned = state.zoom === null;
+  return {
+    scale,
+    points:
+      joined?.dots ?? placePoints(dots, scale, (row) => look(row).symbol, state.size, isPinned),
+    joined,
+    shown,
+    main,
+    flat,
+    roofOf: roofReader(model, view, state, shown),
+    corner: ridge(main, flat),
+    look,
+    others: model.others,
+    program: programStar(model, view, state),
+    axisLabel: levels ? "each memory level" : model.axis(state.x).label,
+  };
+}
+
+/** @typedef {ReturnType<typeof opGeometry>} OpGeometry */
+
+/**
+ * @param {View} view
+ * @param {(row: Row) => [number, number] | null} place
+ * @returns {(Dot & { row: Row })[]}
+ */
+const dotsOf = (view, place) =>
+  view.rows.flatMap((row) => {
+    const at = place(row);
+    return at ? [{ row, x: at[0], y: at[1], weight: row.share }] : [];
+  });
+
+/** @param {Model} model @param {View} view */
+const usedBy = (model, view) =>
+  usedRoofs(view.rows, {
+    bounds: model.bounds,
+    boundOf: (row) => row.bound,
+    computeOf: view.reader("compute_unit"),
+  });
+
+/**
+ * log10 of the FLOP rate that an op's roof allows. At its bound it is the roof that binds the op; on a level's
+ * axis it is that level's.
+ * @param {Model} model
+ * @param {View} view
+ * @param {ViewState} state
+ * @param {Roofs} shown
+ * @returns {(point: { row: Row, x: number }) => number} Infinity: no roof is shown
+ */
+function roofReader(model, view, state, shown) {
+  const main = mainMemory(shown.memory, state.x);
+  const rate = view.reader("attainable_gflops");
+  const unit = view.reader("compute_unit");
+  const isAtBound = model.axis(state.x).column === model.x_axes[0].column;
+  return ({ row, x }) => {
+    if (shown.memory.length + shown.compute.length === 0) return Infinity;
+    const own = isAtBound ? (rate(row) ?? 0) : 0;
+    return own > 0 ? Math.log10(own) : attainable(x, main, computeRoof(model, unit(row)));
+  };
+}
+
+/**
+ * @param {Model} model
+ * @param {ViewState} state
+ * @param {Dot[]} dots
+ * @param {ComputeRoof[]} compute shown roofs
+ * @param {ChartBox} box
+ * @returns {[Range, Range]}
+ */
+function rangeOf(model, state, dots, compute, box) {
+  if (state.zoom) {
+    const [x0, x1, y0, y1] = state.zoom;
+    return [
+      [x0, x1],
+      [y0, y1],
+    ];
+  }
+  const range = automaticRange(dots, corners(model, state), state.fit);
+  const others = model.others.flatMap((other) => other.compute ?? []);
+  return roomyRange(range, dots, [...compute, ...others], box);
+}
+
+/**
+ * What the automatic range must hold: the main ridge, and those of the devices compared with.
+ * @param {Model} model
+ * @param {ViewState} state
+ */
+function corners(model, state) {
+  const main = mainMemory(model.roofs.memory, state.x);
+  const memory = state.x === JOINED ? model.roofs.memory : main ? [main] : [];
+  const own = memory.map((roof) => ridge(roof, model.roofs.compute[0] ?? null));
+  const others = model.others.map((other) => ridge(other.memory, other.compute));
+  return [...own, ...others].flatMap((corner) => corner ?? []);
+}
+
+/**
+ * @param {[Range, Range]} range
+ * @param {Dot[]} dots
+ * @param {ComputeRoof[]} compute
+ * @param {ChartBox} box
+ * @returns {[Range, Range]}
+ */
+function roomyRange([x, y], dots, compute, { height, margin }) {
+  const top = topCompute(compute);
+  /** @param {number} room pixels */
+  const part = (room) => room / (height - margin.t - margin.b);
+  if (top) return [x, withHeadroom(y, Math.log10(top.gflops), part(LABEL_ROOM))];
+  const highest = Math.max(...dots.map((dot) => dot.y).filter((place) => place <= y[1]));
+  return [x, Number.isFinite(highest) ? withHeadroom(y, highest, part(TOOLS_ROOM)) : y];
+}
+
+/** @param {Model} model @param {View} view @param {ViewState} state @returns {Place | null} */
+function programStar(model, view, state) {
+  const total = view.program[0];
+  const intensity = total?.[model.axis(state.x).column];
+  const at = logPlace(
+    typeof intensity === "number" ? intensity : null,
+    total?.flop_rate_gflops ?? null,
+  );
+  return at ? { x: at[0], y: at[1] } : null;
+}
+
+/**
+ * What else can be pointed at: the ridge points, then the program's star.
+ * @param {OpGeometry} geometry
+ */
+export function landmarks({ scale, program, shown, flat }) {
+  /**
+   * @param {Place} place
+   * @param {number} radius
+   * @param {Landmark["ridge"]} ridge
+   * @returns {Landmark}
+   */
+  const mark = ({ x, y }, radius, ridge) => ({ ridge, px: scale.toX(x), py: scale.toY(y), radius });
+  const ridges = shown.memory.flatMap((roof) => {
+    const corner = ridge(roof, flat);
+    return corner ? [mark(corner, RIDGE_RADIUS, { roof, ...corner })] : [];
+  });
+  return { ridges, star: program ? mark(program, STAR_RADIUS, null) : null };
+}
+
+/**
+ * Whether a place lies inside the axes.
+ * @param {{ px: number, py: number }} place
+ * @param {Scale} scale
+ */
+export function isInside({ px, py }, { margin, width, height }) {
+  return (
+    px >= margin.l - 1 &&
+    px <= width - margin.r + 1 &&
+    py >= margin.t - 1 &&
+    py <= height - margin.b + 1
+  );
+}
+
+/**
+ * What a drag of Plotly zoomed to; null where nothing moved. A drag along one axis only names that axis.
+ * @param {Relayout} change
+ * @param {Scale} scale
+ * @returns {Box | null}
+ */
+export function zoomFrom(change, { xRange, yRange }) {
+  /** @type {Box} */
+  const zoom = [
+    change["xaxis.range[0]"] ?? xRange[0],
+    change["xaxis.range[1]"] ?? xRange[1],
+    change["yaxis.range[0]"] ?? yRange[0],
+    change["yaxis.range[1]"] ?? yRange[1],
+  ];
+  const before = [...xRange, ...yRange];
+  return zoom.some((value, i) => value !== before[i]) ? zoom : null;
+}
+
+/** @param {Scale} scale @param {number} factor below 1 zooms in @returns {Box} */
+export function zoomedBy({ xRange, yRange }, factor) {
+  /** @param {Range} range @returns {Range} */
+  const grow = ([low, high]) => {
+    const [middle, half] = [(low + high) / 2, (high - low) / 2];
+    return [middle - half * factor, middle + half * factor];
+  };
+  return [...grow(xRange), ...grow(yRange)];
+}
+
+/**
+ * @param {Scale} scale
+ * @param {number} right part of the width
+ * @param {number} up part of the height
+ * @returns {Box}
+ */
+export function pannedBy({ xRange, yRange }, right, up) {
+  /** @param {Range} range @param {number} part @returns {Range} */
+  const shift = ([low, high], part) => [low + part * (high - low), high + part * (high - low)];
+  return [...shift(xRange, right), ...shift(yRange, up)];
+}
+
+/**
+ * A selected area in pixels, cut at the axes.
+ * @param {Box} box
+ * @param {Scale} scale
+ * @returns {Rectangle}
+ */
+export function rectangleOf([x0, x1, y0, y1], scale) {
+  const { margin, width, height } = scale;
+  const left = Math.max(margin.l, scale.toX(x0));
+  const right = Math.min(width - margin.r, scale.toX(x1));
+  const top = Math.max(margin.t, scale.toY(y1));
+  const bottom = Math.min(height - margin.b, scale.toY(y0));
+  return { x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
+}
+
+/**
+ * A rectangle's area on the axes.
+ * @param {Rectangle} rectangle
+ * @param {Scale} scale
+ * @returns {Box}
+ */
+export function boxFrom({ x, y, width, height }, scale) {
+  return [scale.fromX(x), scale.fromX(x + width), scale.fromY(y + height), scale.fromY(y)];
+}

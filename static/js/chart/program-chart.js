@@ -1,0 +1,76 @@
+// The small roofline of the program: total, average and steps.
+
+import { noProgramText } from "../text/empty-words.js";
+import { find, part } from "../ui/dom.js";
+import { CONFIG, PROGRAM_MARGIN } from "./looks.js";
+import { createOverlay } from "./overlay.js";
+import { trackPointer } from "./pointer.js";
+import { programFigure } from "./program-figure.js";
+import { programGeometry } from "./program-geometry.js";
+
+/** @import { ProgramPoint } from "../types/page-data.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { Plotly } from "../types/plotly.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { Paint } from "./looks.js" */
+/** @import { ProgramPlace } from "./program-geometry.js" */
+
+/**
+ * @param {object} options
+ * @param {Plotly} options.Plotly
+ * @param {Model} options.model
+ * @param {Store} options.store
+ * @param {Paint} options.paint
+ * @param {(point: ProgramPoint | null, event: PointerEvent) => void} options.onHover
+ * @param {(point: ProgramPoint) => void} options.onClick
+ */
+export function createProgramChart({ Plotly, model, store, paint, onHover, onClick }) {
+  const chart = find(HTMLElement, "#program-chart");
+  const overlay = createOverlay(find(HTMLElement, ".plot-program"));
+  /** @type {ProgramPlace[]} */
+  let places = [];
+  const points = () => model.view(store.get().infeed).program;
+
+  async function draw() {
+    const { clientWidth: width, clientHeight: height } = chart;
+    const geometry = programGeometry(model, points(), { width, height, margin: PROGRAM_MARGIN });
+    places = geometry.places;
+    showEmptiness(places, points());
+    const { data, layout } = programFigure(geometry, paint);
+    await Plotly.react(chart, data, layout, CONFIG);
+    markSelection();
+  }
+
+  /** @param {ProgramPoint | null | undefined} point */
+  const placeOf = (point) =>
+    places.find(
+      (place) => place.point.label === point?.label && place.point.scope === point?.scope,
+    ) ?? null;
+
+  function markSelection() {
+    const { step } = store.get();
+    overlay.select(placeOf(points().find((point) => point.label === step)));
+  }
+
+  trackPointer(chart, {
+    places: () => places,
+    onHover: (place, event) => onHover(place?.point ?? null, event),
+    onClick: (place) => onClick(place.point),
+  });
+
+  return {
+    draw,
+    markSelection,
+    /** @param {ProgramPoint | null} point */
+    light: (point) => overlay.hover(placeOf(point)),
+  };
+}
+
+/** @typedef {ReturnType<typeof createProgramChart>} ProgramChart */
+
+/** @param {ProgramPlace[]} places @param {ProgramPoint[]} points */
+function showEmptiness(places, points) {
+  const empty = part("program-empty");
+  empty.hidden = places.length > 0;
+  empty.textContent = noProgramText(points);
+}

@@ -1,0 +1,130 @@
+// Where the program's points and roofs lie on the small roofline. Pure.
+
+import { createScale, spread, withHeadroom } from "./axes.js";
+import { logPlace, thinOut } from "./points.js";
+import { mainMemory, ridge, topCompute, usedRoofs, visibleRoofs } from "./roofs.js";
+
+/** @import { ProgramPoint, Scope } from "../types/page-data.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { ChartBox, Place, Range, Scale } from "./axes.js" */
+/** @import { RoofChart } from "./roof-figure.js" */
+
+/**
+ * @typedef {{ point: ProgramPoint, x: number, y: number }} ProgramDot log10
+ * @typedef {ProgramDot & { px: number, py: number, radius: number }} ProgramPlace
+ * @typedef {{ x: number, y: number, roof: number, share: number }} RoofGap log10, and share of the roof
+ *
+ * @typedef {RoofChart & { places: ProgramPlace[], total: RoofGap | null }} ProgramGeometry
+ *   `places`: later ones on top; `total`: where the dashed gap to the roof is drawn
+ */
+
+/** @type {Record<Scope, number>} */
+const DRAW_ORDER = { step: 0, average: 1, total_hw: 2, total: 3 };
+const MOST_MARKS = 300;
+const LABEL_ROOM = 24; // pixels above the compute roof
+const RADIUS = 5;
+
+/**
+ * @param {Model} model
+ * @param {readonly ProgramPoint[]} points
+ * @param {ChartBox} box
+ * @returns {ProgramGeometry}
+ */
+export function programGeometry(model, points, box) {
+  const dots = dotsOf(points, model.x_axes[0].column);
+  const used = usedRoofs(points, {
+    bounds: model.bounds,
+    boundOf: (point) => point.bound_by,
+    computeOf: (point) => point.compute_unit ?? null,
+  });
+  const shown = visibleRoofs(model.roofs, "auto", used, "bottleneck");
+  const binding = shown.memory.filter((roof) => used.levels.has(roof.id));
+  const main = mainMemory([...binding, ...shown.memory], "bottleneck");
+  const flat = shown.compute[0] ?? null;
+  const corner = ridge(main, flat);
+  const top = topCompute(shown.compute)?.gflops ?? null;
+  const scale = createScale(roomyRange(programRange(dots, corner), top, box), box);
+  const places = thinned(placesOf(dots, scale));
+  return { places, shown, main, flat, corner, scale, total: totalGap(places, points[0]) };
+}
+
+/**
+ * @param {readonly ProgramPoint[]} points
+ * @param {string} column of the intensity
+ * @returns {ProgramDot[]}
+ */
+function dotsOf(points, column) {
+  return points.flatMap((point) => {
+    const intensity = point[column];
+    const at = logPlace(typeof intensity === "number" ? intensity : null, rateOf(point));
+    return at ? [{ point, x: at[0], y: at[1] }] : [];
+  });
+}
+
+/** @param {ProgramPoint} point */
+const rateOf = (point) => point.flop_rate_gflops ?? null;
+
+/** @param {ProgramDot[]} dots @param {Scale} scale @returns {ProgramPlace[]} */
+const placesOf = (dots, scale) =>
+  dots
+    .map((dot) => ({ ...dot, px: scale.toX(dot.x), py: scale.toY(dot.y), radius: RADIUS }))
+    .sort((a, b) => DRAW_ORDER[a.point.scope] - DRAW_ORDER[b.point.scope]);
+
+/**
+ * Outliers and totals always stay; ordinary steps on the same spot need one mark.
+ * @param {ProgramPlace[]} places
+ */
+function thinned(places) {
+  /** @param {ProgramPlace} place */
+  const isOrdinary = ({ point }) => point.scope === "step" && !point.is_outlier;
+  const special = places.filter((place) => !isOrdinary(place));
+  return [...thinOut(places.filter(isOrdinary), MOST_MARKS), ...thinOut(special, MOST_MARKS)];
+}
+
+/**
+ * Around the points and the ridge, so that the distance to the roof can be seen.
+ * @param {ProgramDot[]} dots
+ * @param {Place | null} corner
+ * @returns {[Range, Range]}
+ */
+function programRange(dots, corner) {
+  const corners = corner ? [corner] : [];
+  const places = [...dots, ...corners];
+  if (places.length === 0)
+    return [
+      [-1, 3],
+      [0, 5],
+    ];
+  const whole = dots.filter(({ point }) => point.scope !== "step");
+  const roofs = whole.map(({ point }) => point.attainable_gflops ?? 0).filter((rate) => rate > 0);
+  const xs = places.map(({ x }) => x);
+  const ys = [...places.map(({ y }) => y), ...roofs.map(Math.log10)];
+  return [spread(xs, [0.42, 0.42], 0.8), spread(ys, [0.3, 0.18], 0.8)];
+}
+
+/**
+ * With room for the label above the highest compute roof.
+ * @param {[Range, Range]} range
+ * @param {number | null} top GFLOP/s
+ * @param {ChartBox} box
+ * @returns {[Range, Range]}
+ */
+function roomyRange([x, y], top, { height, margin }) {
+  const room = LABEL_ROOM / (height - margin.t - margin.b);
+  return [x, top === null ? y : withHeadroom(y, Math.log10(top), room)];
+}
+
+/**
+ * From the program up to its roof: what its rate would be at a share of 100 %.
+ * @param {ProgramPlace[]} places
+ * @param {ProgramPoint | undefined} whole
+ * @returns {RoofGap | null}
+ */
+function totalGap(places, whole) {
+  const total = places.find((place) => place.point === whole);
+  const share = whole?.roofline_efficiency_ratio ?? null;
+  const roof = whole?.attainable_gflops ?? 0;
+  return total && roof > 0 && share !== null
+    ? { x: total.x, y: total.y, roof: Math.log10(roof), share }
+    : null;
+}

@@ -1,0 +1,181 @@
+// How a value becomes a cell of a table. One element per cell: marks, bars and glyphs are drawn by the style
+// sheet, which keeps a page of rows light.
+
+import { isText } from "../state/shown-columns.js";
+import { columnScale, DASH } from "../text/format.js";
+import { rateWord } from "../text/provenance.js";
+import { AT_BEST, COST_WORDS, isOver } from "../text/words.js";
+
+/** @import { Column, Cost, Timing, Value } from "../types/page-data.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { ColumnScale } from "../text/format.js" */
+/** @import { TableColumn } from "../ui/table.js" */
+
+/**
+ * @template R
+ * @typedef {object} CellContext
+ * @property {(row: R) => Value} read
+ * @property {readonly R[]} rows
+ * @property {Model} model
+ * @property {(row: R) => string} barToken colour of a bar against a roof
+ * @property {(row: R) => string} shareToken colour of a bar of time
+ * @property {(row: R) => Cost | null} costOf null: a cost means nothing for such rows
+ * @property {(row: R) => Timing} timingOf
+ * @property {number} largestShare
+ * @property {boolean} head
+ * @property {(row: R) => string} headText
+ */
+
+/** Bars are read against the whole for efficiencies, against the largest for shares of time. */
+const BARS = new Set(["self_share_ratio", "roofline_efficiency_ratio"]);
+
+/**
+ * @template R
+ * @param {Column} column
+ * @param {CellContext<R>} context
+ * @returns {TableColumn<R>}
+ */
+export function tableColumn(column, context) {
+  const { id, label, help } = column;
+  const scale = columnScale(column.unit, isText(column) ? 0 : largestOf(context));
+  const measured = rateWord(context.model.profile.provenance, id);
+  const unit = [scale.unit, column.sub].filter(Boolean).join(" ");
+  return {
+    id,
+    label,
+    sub: [unit, measured].filter(Boolean).join(", "),
+    help,
+    align: isText(column) ? "left" : "right",
+    head: context.head,
+    paint: context.head ? headPainter(context) : painter(column, scale, context),
+  };
+}
+
+/** @template R @param {CellContext<R>} context */
+const largestOf = ({ rows, read }) =>
+  rows.reduce((most, row) => Math.max(most, numberOf(read(row)) ?? 0), 0);
+
+/** @param {Value} value */
+const numberOf = (value) => (typeof value === "number" ? value : null);
+
+/**
+ * The entry of a list that a value is the index of.
+ * @template T
+ * @param {readonly T[]} list
+ * @param {Value} index
+ * @returns {T | undefined}
+ */
+export const entryOf = (list, index) => list[numberOf(index) ?? -1];
+
+/**
+ * Writes only what changed: most cells of a page survive a keystroke.
+ * @param {Element} cell
+ * @param {string} text
+ */
+function setText(cell, text) {
+  if (cell.firstChild === null) cell.append(text);
+  else if (cell.firstChild.nodeValue !== text) cell.firstChild.nodeValue = text;
+}
+
+/** @param {HTMLElement} cell @param {string} text */
+function setTitle(cell, text) {
+  if (cell.title !== text) cell.title = text;
+}
+
+/** @param {HTMLElement} cell @param {string} name @param {string} value */
+function setVariable(cell, name, value) {
+  if (cell.style.getPropertyValue(name) !== value) cell.style.setProperty(name, value);
+}
+
+/** @param {HTMLElement} cell @param {string} text @param {string} className */
+function paintText(cell, text, className) {
+  setText(cell, text);
+  if (cell.className !== className) cell.className = className;
+}
+
+/**
+ * The row header: a button that selects the row.
+ * @template R
+ * @param {CellContext<R>} context
+ * @returns {TableColumn<R>["paint"]}
+ */
+const headPainter =
+  ({ headText }) =>
+  (cell, row) => {
+    setText(cell.firstElementChild ?? cell, headText(row));
+    setTitle(cell, headText(row));
+  };
+
+/**
+ * @template R
+ * @param {Column} column
+ * @param {ColumnScale} scale
+ * @param {CellContext<R>} context
+ * @returns {TableColumn<R>["paint"]}
+ */
+function painter(column, scale, context) {
+  const { read, model, costOf } = context;
+  if (column.id === "cost") return (cell, row) => paintText(cell, costWord(costOf(row)), "left");
+  if (column.unit === "category") return categoryPainter(context);
+  if (column.unit === "bound") return boundPainter(context);
+  if (column.unit === "roof")
+    return (cell, row) =>
+      paintText(cell, entryOf(model.roofs.compute, read(row))?.label ?? DASH, "left");
+  if (isText(column)) return (cell, row) => paintWords(cell, scale.text(read(row)));
+  if (BARS.has(column.id)) return barPainter(column, scale, context);
+  return (cell, row) => paintText(cell, scale.text(read(row)), read(row) === 0 ? "zero" : "");
+}
+
+/** @param {Cost | null} cost */
+const costWord = (cost) => (cost ? COST_WORDS[cost] : DASH);
+
+/** @param {HTMLElement} cell @param {string} text */
+function paintWords(cell, text) {
+  paintText(cell, text, "left clip");
+  setTitle(cell, text);
+}
+
+/** @template R @param {CellContext<R>} context @returns {TableColumn<R>["paint"]} */
+const categoryPainter =
+  ({ read, model }) =>
+  (cell, row) => {
+    const category = entryOf(model.categories, read(row));
+    if (!category) return paintWords(cell, DASH);
+    paintText(cell, category.name, `left clip category mark-${category.symbol}`);
+    setTitle(cell, category.name);
+    return setVariable(cell, "--mark", `var(${category.token})`);
+  };
+
+/** @template R @param {CellContext<R>} context @returns {TableColumn<R>["paint"]} */
+const boundPainter =
+  ({ read, model, costOf }) =>
+  (cell, row) => {
+    const bound = entryOf(model.bounds, read(row));
+    const cost = costOf(row);
+    const isUnbound = cost !== null && cost !== "known" && bound?.kind === "none";
+    const text = isUnbound ? COST_WORDS[cost] : (bound?.label ?? DASH);
+    paintText(cell, text, `left bound bound-${bound?.kind ?? "none"}`);
+    setVariable(cell, "--mark", `var(${bound?.token ?? "--ink-3"})`);
+  };
+
+/**
+ * @template R
+ * @param {Column} column
+ * @param {ColumnScale} scale
+ * @param {CellContext<R>} context
+ * @returns {TableColumn<R>["paint"]}
+ */
+function barPainter(column, scale, { read, barToken, shareToken, timingOf, largestShare }) {
+  const isShare = column.id === "self_share_ratio";
+  const whole = isShare ? largestShare || 1 : 1;
+  const token = isShare ? shareToken : barToken;
+  return (cell, row) => {
+    const value = numberOf(read(row));
+    const over = !isShare && isOver(value);
+    const text = !isShare && timingOf(row) === "predicted" ? AT_BEST : scale.text(value);
+    paintText(cell, text, value === null ? "" : over ? "bar over" : "bar");
+    const filled = Math.round(((value ?? 0) / whole) * 1000) / 10;
+    setVariable(cell, "--v", String(Math.min(100, filled)));
+    setVariable(cell, "--fill", `var(${token(row)})`);
+  };
+}

@@ -1,0 +1,101 @@
+// The three charts of the page, made once their library is there, and the buttons and keys that move them.
+
+import { createNoFlopsStrip } from "../chart/no-flops-strip.js";
+import { OpChart } from "../chart/op-chart.js";
+import { createProgramChart } from "../chart/program-chart.js";
+import { buttonPart, find, findAll } from "../ui/dom.js";
+import { wireChartKeys } from "../ui/keyboard.js";
+
+/** @import { Model, Row } from "../types/model.js" */
+/** @import { Plotly } from "../types/plotly.js" */
+/** @import { Paint } from "../chart/looks.js" */
+/** @import { OpPlace, Tool } from "../chart/op-chart.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { Light } from "./light.js" */
+/** @import { Selection } from "./selection.js" */
+
+/**
+ * @typedef {object} ChartsOptions
+ * @property {Plotly} Plotly
+ * @property {Model} model
+ * @property {Store} store
+ * @property {Paint} paint
+ * @property {Light} light
+ * @property {Selection} selection
+ */
+
+/** @param {ChartsOptions} options */
+export function createCharts(options) {
+  const { Plotly, model, store, paint, light, selection } = options;
+  const op = new OpChart({
+    Plotly,
+    model,
+    store,
+    paint,
+    onHover: light.place,
+    onClick: (place) => choose(place, options),
+  });
+  const strip = createNoFlopsStrip({
+    model,
+    store,
+    onHover: light.row,
+    onClick: selection.toggle,
+  });
+  const program = createProgramChart({
+    Plotly,
+    model,
+    store,
+    paint,
+    onHover: light.point,
+    onClick: selection.togglePoint,
+  });
+  wireTools(op, store);
+  return {
+    Plotly,
+    op,
+    strip,
+    program,
+    /** @param {Row | null} row */
+    lightOp(row) {
+      op.light(row);
+      strip.light(row);
+    },
+    /** @param {(row: Row) => [number, number] | null} place position on the chart of operations */
+    drawAll(place) {
+      strip.draw(place);
+      return Promise.all([op.draw(), program.draw()]);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createCharts>} Charts */
+
+/**
+ * A click on the chart of operations: an op, or the program's star.
+ * @param {OpPlace} place
+ * @param {ChartsOptions} options
+ */
+function choose(place, { model, store, selection }) {
+  if ("row" in place) selection.toggle(place.row);
+  else if (!place.ridge) selection.togglePoint(model.view(store.get().infeed).program[0]);
+}
+
+/** @param {OpChart} chart @param {Store} store */
+function wireTools(chart, store) {
+  const tools = findAll(HTMLButtonElement, "[data-tool]");
+  for (const button of tools) {
+    button.addEventListener("click", () => {
+      for (const other of tools) other.setAttribute("aria-pressed", String(other === button));
+      chart.setTool(/** @type {Tool} */ (button.dataset.tool));
+    });
+  }
+  for (const button of findAll(HTMLButtonElement, "[data-zoom-by]"))
+    button.addEventListener("click", () => chart.zoomBy(Number(button.dataset.zoomBy)));
+  const reset = () => store.set({ zoom: null });
+  buttonPart("zoom-reset").addEventListener("click", reset);
+  wireChartKeys(find(HTMLElement, "#op-chart"), {
+    pan: (right, up) => chart.panBy(right, up),
+    zoom: (factor) => chart.zoomBy(factor),
+    reset,
+  });
+}

@@ -1,0 +1,74 @@
+// The column chooser of the table of operations.
+
+import { columnChoice, columnPresets, shownColumns, withColumn } from "../state/shown-columns.js";
+import { html, part } from "../ui/dom.js";
+import { menuCheck } from "../ui/menu.js";
+
+/** @import { Column } from "../types/page-data.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { Preset } from "../state/shown-columns.js" */
+
+/** @type {readonly (readonly [Preset, text: string, title: string])[]} */
+const PRESETS = [
+  ["standard", "Standard", "The columns this page starts with"],
+  ["xprof", "XProf’s", "The columns of XProf’s own table"],
+  ["all", "All", "Every column"],
+];
+
+/**
+ * @param {object} options
+ * @param {Model} options.model
+ * @param {Store} options.store
+ */
+export function createColumnMenu({ model, store }) {
+  const button = part("columns-button");
+  const shownIds = () => shownColumns(model.columns, store.get().cols).map((column) => column.id);
+  /** @param {readonly string[]} ids */
+  const choose = (ids) => store.set({ cols: columnChoice(model.columns, ids) });
+  part("column-presets").replaceChildren(
+    ...PRESETS.map(([name, text, title]) =>
+      presetButton(text, title, () => choose(columnPresets(model.columns)[name])),
+    ),
+  );
+  /** @type {{ id: string, box: HTMLInputElement }[]} */
+  let entries = [];
+  let filled = "";
+
+  /** The entries of the model's present columns: a comparison adds some. */
+  function fill() {
+    const ids = String(model.columns.map((column) => column.id));
+    if (ids === filled) return;
+    filled = ids;
+    const checks = model.columns
+      .filter(({ id }) => id !== "name")
+      .map((column) =>
+        columnCheck(column, (isWanted) =>
+          choose(withColumn(model.columns, shownIds(), column.id, isWanted)),
+        ),
+      );
+    entries = checks;
+    part("column-list").replaceChildren(...checks.map(({ label }) => label));
+  }
+  fill();
+
+  return {
+    fill,
+    render() {
+      const ids = new Set(shownIds());
+      for (const { id, box } of entries) box.checked = ids.has(id);
+      button.textContent = `Columns ${ids.size} of ${model.columns.length}`;
+    },
+  };
+}
+
+/** @param {string} text @param {string} title @param {() => void} onClick */
+const presetButton = (text, title, onClick) =>
+  html("button", { type: "button", class: "btn small", title, on: { click: onClick } }, text);
+
+/** @param {Column} column @param {(isWanted: boolean) => void} onChange */
+function columnCheck({ id, label, sub, help }, onChange) {
+  const words = [html("span", { class: "text" }, label), html("span", { class: "hint" }, sub)];
+  const check = menuCheck({ value: id, checked: false, title: help, content: words, onChange });
+  return { id, ...check };
+}

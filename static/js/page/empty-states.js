@@ -1,0 +1,55 @@
+// What stands where there is nothing to draw or to list: why, and the way out.
+
+import { count } from "../text/format.js";
+import { emptyWords } from "../text/empty-words.js";
+import { html, part } from "../ui/dom.js";
+import { drawnOps } from "./visible-ops.js";
+
+/** @import { Model } from "../types/model.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { EmptyWords } from "../text/empty-words.js" */
+/** @import { VisibleOps } from "./visible-ops.js" */
+
+/**
+ * @param {object} options
+ * @param {Model} options.model
+ * @param {HTMLElement} options.table what stands in place of an empty table of operations
+ * @param {() => void} options.onClear
+ */
+export function createEmptyStates({ model, table, onClear }) {
+  const chart = part("chart-empty");
+
+  /** @param {HTMLElement} element @param {EmptyWords} words */
+  function fill(element, { title, lines, clear }) {
+    const on = { click: onClear };
+    const button = html("button", { class: "btn", type: "button", on }, "Clear all filters");
+    element.replaceChildren(
+      html("b", {}, title),
+      ...lines.map((line) => html("span", {}, line)),
+      ...(clear ? [button] : []),
+    );
+  }
+
+  return {
+    /** @param {VisibleOps} visible @param {ViewState} state */
+    show(visible, state) {
+      const drawn = drawnOps(visible).length;
+      part("chart-note").textContent = `${count(drawn)} with FLOPs${roofNote(model)}`;
+      chart.hidden = drawn > 0;
+      table.hidden = visible.shown.length > 0;
+      if (drawn > 0) return;
+      const words = emptyWords({
+        all: visible.view.rows.length,
+        shown: visible.shown.length,
+        axis: model.axis(state.x).label,
+        diagnostics: model.diagnostics,
+      });
+      fill(chart, words);
+      if (!table.hidden) fill(table, words);
+    },
+  };
+}
+
+/** @param {Model} model */
+const roofNote = ({ roofs }) =>
+  roofs.memory.length + roofs.compute.length === 0 ? ", no peak known: no roofs" : "";

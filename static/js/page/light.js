@@ -1,0 +1,69 @@
+// What the pointer is on is lit wherever it is shown, and described by the card.
+
+/** @import { ProgramPoint } from "../types/page-data.js" */
+/** @import { Row, View } from "../types/model.js" */
+/** @import { OpPlace } from "../chart/op-chart.js" */
+/** @import { TableColumn } from "../ui/table.js" */
+/** @import { Charts } from "./charts.js" */
+/** @import { HoverCard } from "./hover-card.js" */
+/** @import { Parts } from "./page-parts.js" */
+
+/**
+ * @typedef {{ parts: Parts, charts: Charts | null }} Lit what can be lit; the charts are there once their library is
+ */
+
+/**
+ * @param {object} options
+ * @param {HoverCard} options.card
+ * @param {() => View} options.view
+ * @param {() => Lit} options.lit
+ */
+export function createLight({ card, view, lit }) {
+  /**
+   * @param {Row | null} row
+   * @param {PointerEvent | null} event of a chart: the card follows the pointer
+   */
+  function row(row, event) {
+    const { parts, charts } = lit();
+    parts.opTable.grid.light(row ? String(row.op) : null);
+    charts?.lightOp(row);
+    if (row && event) card.showOp(view(), row, event);
+    else card.hide();
+  }
+
+  /** @param {ProgramPoint | null} point @param {PointerEvent | null} event */
+  function point(point, event) {
+    const { parts, charts } = lit();
+    parts.programTable.light(point);
+    parts.programList.light(point, event !== null);
+    charts?.program.light(point);
+    if (point && event) card.showProgram(point, event);
+    else card.hide();
+  }
+
+  return {
+    row,
+    point,
+    /**
+     * A place on the roofline of operations.
+     * @param {OpPlace | null} place
+     * @param {PointerEvent} event
+     */
+    place(place, event) {
+      const isOp = place !== null && "row" in place;
+      row(isOp ? place.row : null, event);
+      if (place === null || isOp) return;
+      if (place.ridge) card.showRidge(place.ridge, event);
+      else card.showProgram(view().program[0], event);
+    },
+    /**
+     * What a column means.
+     * @template R
+     * @param {TableColumn<R> | null} column
+     * @param {HTMLElement} anchor
+     */
+    help: (column, anchor) => (column ? card.showHelp(column, anchor) : card.hide()),
+  };
+}
+
+/** @typedef {ReturnType<typeof createLight>} Light */

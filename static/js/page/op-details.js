@@ -1,0 +1,85 @@
+// What the drawer holds: all numbers of an op, its places on small rooflines, its origin.
+
+import { miniRoofline } from "../chart/mini-roofline.js";
+import { logPlace } from "../chart/points.js";
+import { computeRoof } from "../metrics/peaks.js";
+import { percent } from "../text/format.js";
+import {
+  computeFacts,
+  opSentence,
+  originFacts,
+  timeFacts,
+  withoutPlace,
+} from "../text/op-facts.js";
+import { html } from "../ui/dom.js";
+import { boundBadge, categoryBadge } from "../ui/marks.js";
+import { factList, memoryTable } from "./hover-card.js";
+import { launchContent } from "./launches.js";
+
+/** @import { OpDetails } from "../types/page-data.js" */
+/** @import { Level, Model, Row } from "../types/model.js" */
+/** @import { Fact, Get } from "../text/op-facts.js" */
+
+/** @param {string} text */
+const title = (text) => html("h3", {}, text);
+/** @param {readonly Fact[]} facts */
+const list = (facts) => factList(facts, "facts");
+
+/** @param {Model} model @param {Row} row @param {Get} get */
+export function opDetails(model, row, get) {
+  const busiest = `${percent(get("memory_utilisation_ratio"))} of its peak`;
+  return [
+    html("p", { class: "op-name" }, row.name),
+    html(
+      "div",
+      { class: "badges" },
+      categoryBadge(model.categories[row.category]),
+      boundBadge(model.bounds[row.bound]),
+    ),
+    html("p", { class: "muted", "data-hidden-note": true, hidden: true }, "Hidden by the filters."),
+    html("p", { class: "say" }, opSentence(model, row, get)),
+    title("Place on the roofline"),
+    ...miniatures(model, row, get),
+    title(`Time per ${model.coreWord}`),
+    list(timeFacts(row, get)),
+    title("Compute"),
+    list(computeFacts(model, row, get)),
+    title("Memory"),
+    memoryTable(model, get),
+    list([["Busiest memory", busiest]]),
+    title("Origin"),
+    list(originFacts(get)),
+  ];
+}
+
+/** @param {Model} model @param {Row} row @param {Get} get */
+function miniatures(model, row, get) {
+  const compute = computeRoof(model, get("compute_unit"));
+  const { token } = model.categories[row.category];
+  const drawn = model.levels.flatMap(({ id, roof: memory }) => {
+    const place = logPlace(get(`${id}_intensity`), get("flop_rate_gflops"));
+    const gibs = get(`${id}_bandwidth_gibs`);
+    return memory && place ? [miniRoofline({ memory, compute, place, token, gibs })] : [];
+  });
+  if (drawn.length > 0) return drawn;
+  return [html("p", { class: "muted" }, withoutPlace(model, row, get))];
+}
+
+/**
+ * Stack, long name and launches, as the server tells them.
+ * @param {OpDetails} found
+ * @param {Level[]} levels
+ */
+export function originDetails(found, levels) {
+  const stack = (found.source_stack ?? []).map((line) => html("li", {}, line));
+  const parts = [
+    ...(stack.length > 0
+      ? [html("h4", {}, "Stack"), html("ol", { class: "stack-lines" }, ...stack)]
+      : []),
+    ...(found.long_name
+      ? [html("h4", {}, "Long name"), html("pre", { class: "long-name" }, found.long_name)]
+      : []),
+  ];
+  const none = html("p", { class: "muted" }, "Long name and stack are not in this profile.");
+  return [...(parts.length > 0 ? parts : [none]), ...launchContent(found, levels)];
+}

@@ -1,0 +1,114 @@
+// The table of operations.
+
+import { sortRows } from "../state/filter.js";
+import { nextSort, shownColumns, sortColumn } from "../state/shown-columns.js";
+import { count, percent } from "../text/format.js";
+import { find, html, part } from "../ui/dom.js";
+import { Table } from "../ui/table.js";
+import { entryOf, tableColumn } from "./cells.js";
+
+/** @import { Column, Value } from "../types/page-data.js" */
+/** @import { Model, Row, View } from "../types/model.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { TableColumn } from "../ui/table.js" */
+
+/** @param {Row} row */
+const keyOf = (row) => String(row.op);
+
+/**
+ * @param {object} options
+ * @param {Model} options.model
+ * @param {Store} options.store
+ * @param {(row: Row) => void} options.onSelect
+ * @param {(row: Row | null) => void} options.onLight
+ * @param {(column: TableColumn<Row> | null, anchor: HTMLElement) => void} options.onHelp
+ */
+export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
+  const grid = new Table({
+    table: find(HTMLTableElement, "#op-table"),
+    caption: "Operations",
+    sortable: true,
+    keyOf,
+    onSelect,
+    onLight,
+    onHelp,
+    onSort: (id) => {
+      const column = model.column(id);
+      if (column) store.set({ sort: nextSort(store.get().sort, column), page: 1 });
+    },
+    onPage: (page) => store.set({ page }),
+  });
+  const beyond = html("span", { class: "beyond" });
+  grid.pageText.after(beyond);
+
+  return {
+    grid,
+    /** @param {ViewState} state */
+    setColumns(state) {
+      const view = model.view(state.infeed);
+      const shown = shownColumns(model.columns, state.cols);
+      grid.setColumns(
+        shown.map((column) => opColumn(column, model, view)),
+        state.sort,
+      );
+      beyond.textContent = beyondText(view);
+    },
+    /** @param {Row[]} shown @param {ViewState} state */
+    show(shown, state) {
+      grid.showSort(state.sort);
+      const read = valueReader(model, state);
+      grid.show(sortRows(shown, read, state.sort.startsWith("-")), state.page);
+      grid.select(state.op === null ? null : String(state.op));
+      part("ops-count").textContent = countText(shown.length, model.view(state.infeed).rows.length);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createOpTable>} OpTable */
+
+/** @param {Column} column @param {Model} model @param {View} view */
+const opColumn = (column, model, view) =>
+  tableColumn(column, {
+    read: view.reader(column.id),
+    rows: view.rows,
+    model,
+    barToken: (row) => model.bounds[row.bound].token,
+    shareToken: (row) => model.categories[row.category].token,
+    costOf: (row) => row.cost,
+    timingOf: (row) => row.timing,
+    largestShare: view.largestShare,
+    head: column.id === "name",
+    headText: (row) => row.name,
+  });
+
+/** @param {number} shown @param {number} all */
+const countText = (shown, all) => (shown === all ? count(all) : `${count(shown)} of ${count(all)}`);
+
+/** @param {View} view */
+function beyondText({ beyond }) {
+  if (!(beyond?.ops > 0)) return "";
+  const share = percent(beyond.share_ratio);
+  return `${count(beyond.ops)} shorter operations, ${share} of the time, are not listed`;
+}
+
+/**
+ * What the header says, in the cell's own terms: "idle" and "no cost" sort as missing.
+ * @param {Model} model
+ * @param {ViewState} state
+ * @returns {(row: Row) => Value}
+ */
+function valueReader(model, state) {
+  const id = sortColumn(state.sort);
+  const read = model.view(state.infeed).reader(id);
+  switch (model.column(id)?.unit) {
+    case "category":
+      return (row) => entryOf(model.categories, read(row))?.name ?? null;
+    case "bound":
+      return (row) => entryOf(model.bounds, read(row))?.label ?? null;
+    case "roof":
+      return (row) => entryOf(model.roofs.compute, read(row))?.label ?? null;
+    default:
+      return read;
+  }
+}

@@ -1,0 +1,117 @@
+// The parts of the page that are there before the charts: made once, rendered by the table in page-view.js.
+
+import { parseValue, withFilter, withoutFilters } from "../state/query.js";
+import { toggled } from "../state/filter.js";
+import { find, part } from "../ui/dom.js";
+import { wireTabs } from "../ui/keyboard.js";
+import { createCategories } from "./categories.js";
+import { createColumnMenu } from "./column-menu.js";
+import { Drawer } from "./drawer.js";
+import { createEmptyStates } from "./empty-states.js";
+import { createFilterBar } from "./filter-bar.js";
+import { createOpTable } from "./op-table.js";
+import { createOtherDevicesTable } from "./other-devices-table.js";
+import { PeaksMenu } from "./peaks-menu.js";
+import { ProgramList } from "./program-list.js";
+import { createProgramTable } from "./program-table.js";
+
+/** @import { Filter } from "../types/page-data.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { Paint } from "../chart/looks.js" */
+/** @import { ChosenHardware } from "../state/chosen-hardware.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { Light } from "./light.js" */
+/** @import { Selection } from "./selection.js" */
+
+/**
+ * @typedef {object} PartsOptions
+ * @property {Model} model
+ * @property {Store} store
+ * @property {ChosenHardware} hardware
+ * @property {Paint} paint
+ * @property {string} opsUrl of the details of ops
+ * @property {Light} light
+ * @property {Selection} selection
+ */
+
+/** @param {PartsOptions} options */
+export function createParts(options) {
+  const { model, store, hardware, opsUrl, selection } = options;
+  const peaksMenu = new PeaksMenu({ model, store, hardware });
+  const { closeOp: onClose, move: onMove } = selection;
+  const { opTable, programTable, programList } = createLists(options);
+  return {
+    opTable,
+    programTable,
+    programList,
+    peaksMenu,
+    filterBar: createFilterBar({ model, store }),
+    categories: createCategories({ model, onToggle: (name) => toggleCategory(store, name) }),
+    columnMenu: createColumnMenu({ model, store }),
+    drawer: new Drawer({ model, opsUrl, onClose, onMove }),
+    otherDevices: createOtherDevicesTable({
+      model,
+      store,
+      hardware,
+      onAdd: (anchor) => peaksMenu.compare(anchor),
+    }),
+    emptyStates: createEmptyStates({
+      model,
+      table: opTable.grid.empty,
+      onClear: () => store.set(withoutFilters(store.get())),
+    }),
+    showTab: createTabs(store),
+    /** Follows a link of the verdict or of a diagnostic. @param {Filter} filter */
+    follow: (filter) => store.set(withFilter(store.get(), filter)),
+  };
+}
+
+/** @typedef {ReturnType<typeof createParts>} Parts */
+
+/**
+ * What lists ops or program points: each row can be lit and selected.
+ * @param {PartsOptions} options
+ */
+function createLists({ model, store, paint, light, selection }) {
+  const { help: onHelp } = light;
+  const onSelect = selection.togglePoint;
+  return {
+    opTable: createOpTable({
+      model,
+      store,
+      onSelect: selection.toggle,
+      onLight: (row) => light.row(row, null),
+      onHelp,
+    }),
+    programTable: createProgramTable({
+      model,
+      store,
+      onSelect,
+      onLight: (point) => light.point(point, null),
+      onHelp,
+    }),
+    programList: new ProgramList({
+      model,
+      store,
+      paint,
+      onLight: (point) => light.point(point, null),
+      onClick: onSelect,
+    }),
+  };
+}
+
+/** @param {Store} store @param {string} name */
+const toggleCategory = (store, name) => store.set({ cat: toggled(store.get().cat, name), page: 1 });
+
+/** The tabs of the tables, and the tools that belong to some of them. @param {Store} store */
+function createTabs(store) {
+  const show = wireTabs(find(HTMLElement, "[role=tablist]"), (tab) =>
+    store.set({ tab: parseValue("tab", tab) }),
+  );
+  /** @param {string} tab */
+  return (tab) => {
+    show(tab);
+    part("columns-button").hidden = tab !== "ops";
+    part("csv-shown").hidden = tab === "hardware";
+  };
+}

@@ -1,0 +1,225 @@
+// The page of a profile: which part is rendered when which part of the view state changes.
+
+import { needsDrawing } from "../chart/op-chart.js";
+import { isWhatIf } from "../metrics/peaks.js";
+import { isSameChoice } from "../state/chosen-hardware.js";
+import { categoryTotals } from "../state/filter.js";
+import { createModel } from "../state/model.js";
+import { whatIfVerdict } from "../text/whatif-words.js";
+import { createCharts } from "./charts.js";
+import { showDevice } from "./device-strip.js";
+import { createHoverCard } from "./hover-card.js";
+import { createLight } from "./light.js";
+import { createParts } from "./page-parts.js";
+import { createSelection } from "./selection.js";
+import { showVerdict } from "./verdict.js";
+import { filterResult, visibleOps } from "./visible-ops.js";
+
+/** @import { Model } from "../types/model.js" */
+/** @import { Plotly } from "../types/plotly.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { Paint } from "../chart/looks.js" */
+/** @import { ChosenHardware } from "../state/chosen-hardware.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { Charts } from "./charts.js" */
+
+/** The state that changes the page data: other peaks, another device, a comparison. */
+const HARDWARE = /** @type {const} */ (["dev", "peaks", "vs"]);
+/** The state that changes the rows. */
+const VIEW = /** @type {const} */ ([...HARDWARE, "infeed"]);
+/** The state that changes which rows are shown; a selected area lies on the x axis. */
+const SHOWN = /** @type {const} */ ([...VIEW, "q", "cat", "bound", "min", "cover", "box", "x"]);
+
+/**
+ * @typedef {object} PagePart
+ * @property {string} part
+ * @property {readonly (keyof ViewState)[]} keys of the state that it depends on
+ * @property {(state: ViewState) => void} render
+ *
+ * @typedef {object} PageOptions
+ * @property {Model} model under the chosen peaks
+ * @property {Store} store
+ * @property {ChosenHardware} hardware
+ * @property {Paint} paint
+ * @property {string} opsUrl of the details of ops
+ */
+
+export class PageView {
+  #options;
+  /** The profile by its own peaks, beside the model that follows the chosen ones. */
+  #ownModel;
+  #card;
+  #light;
+  /** @type {Charts | null} null before their library is there */
+  #charts = null;
+  #visible;
+
+  /** @param {PageOptions} options */
+  constructor(options) {
+    const { model, store, hardware } = options;
+    this.#options = options;
+    this.#ownModel = createModel(hardware.ownPage);
+    this.#card = createHoverCard(model);
+    this.#light = createLight({
+      card: this.#card,
+      view: () => model.view(store.get().infeed),
+      lit: () => ({ parts: this.parts, charts: this.#charts }),
+    });
+    this.selection = createSelection({ store, table: () => this.parts.opTable.grid });
+    this.parts = createParts({ ...options, light: this.#light, selection: this.selection });
+    this.#visible = visibleOps(model, store.get());
+  }
+
+  get charts() {
+    return this.#charts;
+  }
+
+  /** What the filters leave. */
+  get visible() {
+    return this.#visible;
+  }
+
+  /** Renders everything but the charts, and follows the state from now on. */
+  start() {
+    const { store } = this.#options;
+    for (const { render } of this.#table) render(store.get());
+    store.subscribe((state, previous) => this.#update(state, previous));
+  }
+
+  /** Makes the charts and draws them. @param {Plotly} Plotly */
+  async startCharts(Plotly) {
+    const { model, store, paint } = this.#options;
+    const [light, selection] = [this.#light, this.selection];
+    this.#charts = createCharts({ Plotly, model, store, paint, light, selection });
+    this.#charts.op.show(this.#visible.set);
+    this.#charts.strip.show(this.#visible.set);
+    await this.#charts.drawAll(this.#visible.place);
+  }
+
+  /** The same content in another size or in other colours. */
+  redraw() {
+    if (!this.#charts) return;
+    this.parts.programList.draw();
+    this.#charts.drawAll(this.#visible.place);
+  }
+
+  /**
+   * The parts in the order in which they are rendered.
+   * @type {PagePart[]}
+   */
+  #table = [
+    { part: "device", keys: HARDWARE, render: () => this.#showDevice() },
+    { part: "verdict", keys: VIEW, render: (state) => this.#showVerdict(state) },
+    { part: "peaks menu", keys: HARDWARE, render: () => this.parts.peaksMenu.render() },
+    { part: "columns", keys: [...VIEW, "cols"], render: (state) => this.#setColumns(state) },
+    { part: "program list", keys: [...VIEW, "step"], render: () => this.parts.programList.draw() },
+    {
+      part: "filter bar",
+      keys: [...SHOWN, "roofs", "size", "fit"],
+      render: (state) => this.parts.filterBar.render(state, filterResult(this.#visible)),
+    },
+    { part: "categories", keys: SHOWN, render: (state) => this.#showCategories(state) },
+    {
+      part: "table of operations",
+      keys: [...SHOWN, "cols", "sort", "page", "op"],
+      render: (state) => this.parts.opTable.show(this.#visible.shown, state),
+    },
+    {
+      part: "table of the program",
+      keys: [...VIEW, "step"],
+      render: () => this.parts.programTable.show(),
+    },
+    { part: "other devices", keys: VIEW, render: () => this.parts.otherDevices.render() },
+    { part: "tabs", keys: ["tab"], render: ({ tab }) => this.parts.showTab(tab) },
+    { part: "drawer", keys: [...SHOWN, "op"], render: (state) => this.#showDrawer(state) },
+    {
+      part: "empty states",
+      keys: SHOWN,
+      render: (state) => this.parts.emptyStates.show(this.#visible, state),
+    },
+  ];
+
+  /** @param {ViewState} state @param {ViewState} previous */
+  #update(state, previous) {
+    /** @param {readonly (keyof ViewState)[]} keys */
+    const changed = (keys) => keys.some((key) => state[key] !== previous[key]);
+    if (!isSameChoice(state, previous)) this.#useHardware(state);
+    if (changed(VIEW)) this.parts.drawer.forget();
+    if (changed(SHOWN)) this.#visible = visibleOps(this.#options.model, state);
+    this.#card.hide();
+    for (const { keys, render } of this.#table) if (changed(keys)) render(state);
+    this.#updateCharts(changed, needsDrawing(state, previous));
+  }
+
+  /**
+   * @param {(keys: readonly (keyof ViewState)[]) => boolean} changed
+   * @param {boolean} hasMoved the chart of operations lies otherwise
+   */
+  #updateCharts(changed, hasMoved) {
+    const charts = this.#charts;
+    if (!charts) return;
+    const isNew = changed(VIEW);
+    charts.op.show(this.#visible.set, isNew || hasMoved);
+    charts.strip.show(this.#visible.set);
+    charts.program.markSelection();
+    if (isNew || hasMoved) charts.op.draw();
+    if (isNew) {
+      // The small charts may come a frame later: what was asked for is seen sooner.
+      requestAnimationFrame(() => {
+        charts.strip.draw(this.#visible.place);
+        charts.program.draw();
+      });
+    } else if (hasMoved) charts.strip.draw(this.#visible.place);
+  }
+
+  /**
+   * Other peaks, another device or a comparison: the same page from other data.
+   * @param {ViewState} state
+   */
+  #useHardware(state) {
+    const { page, others } = this.#options.hardware.pageFor(state);
+    this.#options.model.use(page, others);
+  }
+
+  #showDevice() {
+    showDevice(this.#options.model, (key) => this.parts.peaksMenu.edit(key));
+  }
+
+  /** @param {ViewState} state */
+  #showVerdict(state) {
+    const { model, hardware } = this.#options;
+    const { infeed, peaks } = state;
+    const { device } = hardware.pageFor(state);
+    const view = model.view(infeed);
+    const isOther = isWhatIf(state);
+    const verdict = isOther
+      ? whatIfVerdict({ model, ownModel: this.#ownModel, infeed, device, peaks })
+      : view.verdict;
+    const hasCounts = view.rows.some(({ cost }) => cost === "known" || cost === "no_flops");
+    const provenance = hasCounts ? model.profile.provenance : undefined;
+    showVerdict(verdict, provenance, this.parts.follow);
+  }
+
+  /** @param {ViewState} state */
+  #setColumns(state) {
+    this.parts.opTable.setColumns(state);
+    this.parts.programTable.setColumns();
+    this.parts.columnMenu.fill();
+    this.parts.columnMenu.render();
+  }
+
+  /** @param {ViewState} state */
+  #showCategories({ cat }) {
+    const { view, besidesCategory } = this.#visible;
+    const efficiency = view.reader("roofline_efficiency_ratio");
+    const totals = categoryTotals(view.rows, besidesCategory, efficiency);
+    this.parts.categories.render(totals, cat);
+  }
+
+  /** @param {ViewState} state */
+  #showDrawer({ op }) {
+    const { view, shown } = this.#visible;
+    const row = op === null ? null : (view.byOp.get(op) ?? null);
+    this.parts.drawer.show(view, row, { hidden: !shown.some((one) => one.op === op) });
+  }
+}

@@ -1,0 +1,87 @@
+// One peak of the menu of peaks: its field, where its value comes from, and what is to be said about it.
+
+import { peakRate, sheetBandwidth } from "../text/format.js";
+import { html } from "../ui/dom.js";
+import { originTag } from "./device-strip.js";
+
+/** @import { PeakRow } from "../state/peak-rows.js" */
+
+const EXAMPLE = { gflops: "989 TFLOP/s", gbs: "1.2 TB/s" };
+
+/**
+ * @param {PeakRow} row
+ * @param {string} coreWord
+ * @param {(text: string) => void} onChange empty: what was set by hand is undone
+ */
+export function createPeakField({ key, kind, label }, coreWord, onChange) {
+  const field = html("input", {
+    class: "field",
+    type: "text",
+    placeholder: "unknown",
+    autocomplete: "off",
+    spellcheck: "false",
+    "data-peak": key,
+    on: { change: () => onChange(field.value) },
+  });
+  const undo = undoButton(label, () => onChange(""));
+  const swatch = html("i", { class: "swatch" });
+  const name = html("span", { class: "text" });
+  const origin = html("span", { class: "origin-line" });
+  const remarks = html("div", { class: "remarks" });
+  const item = html("li", {}, html("label", {}, swatch, name, field), origin, remarks);
+
+  return {
+    key,
+    item,
+    focus() {
+      field.focus();
+      field.select();
+    },
+    /**
+     * @param {PeakRow} row
+     * @param {{ isWrong: boolean, isSet: boolean }} status `isWrong`: what was written cannot be read
+     * @param {Node[]} differences
+     */
+    show(row, { isWrong, isSet }, differences) {
+      swatch.style.setProperty("--swatch", `var(${row.roof?.token ?? "--ink-3"})`);
+      name.textContent = row.label;
+      name.title = row.label;
+      field.setAttribute("aria-label", `${row.label} peak per ${coreWord}`);
+      field.setAttribute("aria-invalid", String(isWrong));
+      // What cannot be read stays to be mended.
+      if (!isWrong) field.value = peakText(row);
+      const tags = [originTag(row.roof?.origin ?? null, row.roof?.source), isSet ? undo : null];
+      origin.replaceChildren(...tags.flatMap((tag) => tag ?? []));
+      remarks.replaceChildren(...(isWrong ? [wrongNote(kind)] : []), ...differences);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createPeakField>} PeakField */
+
+/** @param {PeakRow} row */
+function peakText({ roof }) {
+  if (roof === null) return "";
+  return "gflops" in roof ? peakRate(roof.gflops) : sheetBandwidth(roof.gbs);
+}
+
+/** @param {string} label @param {() => void} onClick */
+const undoButton = (label, onClick) =>
+  html(
+    "button",
+    {
+      class: "linkish",
+      type: "button",
+      "aria-label": `Undo the peak of ${label}`,
+      on: { click: onClick },
+    },
+    "undo",
+  );
+
+/** @param {PeakRow["kind"]} kind */
+const wrongNote = (kind) =>
+  html(
+    "p",
+    { class: "wrong", role: "alert" },
+    `Write a positive number and a unit, as in “${EXAMPLE[kind]}”.`,
+  );

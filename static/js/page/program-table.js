@@ -1,0 +1,89 @@
+// The table of the program and its steps.
+
+import { pointValue } from "../state/model.js";
+import { count } from "../text/format.js";
+import { programName } from "../text/words.js";
+import { find, part } from "../ui/dom.js";
+import { Table } from "../ui/table.js";
+import { tableColumn } from "./cells.js";
+
+/** @import { Column, ProgramPoint } from "../types/page-data.js" */
+/** @import { Model } from "../types/model.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { TableColumn } from "../ui/table.js" */
+
+/** @param {ProgramPoint} point */
+const keyOf = (point) => `${point.scope} ${point.label}`;
+
+/**
+ * @param {object} options
+ * @param {Model} options.model
+ * @param {Store} options.store
+ * @param {(point: ProgramPoint) => void} options.onSelect
+ * @param {(point: ProgramPoint | null) => void} options.onLight
+ * @param {(column: TableColumn<ProgramPoint> | null, anchor: HTMLElement) => void} options.onHelp
+ */
+export function createProgramTable({ model, store, onSelect, onLight, onHelp }) {
+  let page = 1;
+  const grid = new Table({
+    table: find(HTMLTableElement, "#program-table"),
+    caption: "Program and steps",
+    sortable: false,
+    keyOf,
+    onSelect,
+    onLight,
+    onHelp,
+    onSort: () => {},
+    onPage: (wanted) => {
+      page = wanted;
+      show();
+    },
+  });
+  const points = () => model.view(store.get().infeed).program;
+
+  function show() {
+    const { step } = store.get();
+    const chosen = points().find((point) => point.label === step);
+    grid.show(points(), page);
+    grid.select(chosen ? keyOf(chosen) : null);
+    grid.empty.hidden = points().length > 0;
+    grid.empty.textContent = "The profile has no program totals.";
+    part("program-count").textContent = count(points().length);
+  }
+
+  return {
+    setColumns: () =>
+      grid.setColumns(
+        model.program_columns.map((column, i) => pointColumn(column, model, points(), i === 0)),
+        "",
+      ),
+    show,
+    /** @param {ProgramPoint | null} point */
+    light: (point) => grid.light(point ? keyOf(point) : null),
+  };
+}
+
+/** @typedef {ReturnType<typeof createProgramTable>} ProgramTable */
+
+/**
+ * @param {Column} column
+ * @param {Model} model
+ * @param {ProgramPoint[]} points
+ * @param {boolean} head
+ */
+function pointColumn(column, model, points, head) {
+  /** @param {ProgramPoint} point */
+  const token = (point) => model.bounds[point.bound_by]?.token ?? "--ink-3";
+  return tableColumn(column, {
+    read: (point) => pointValue(point, column.id),
+    rows: points,
+    model,
+    barToken: token,
+    shareToken: token,
+    costOf: () => null,
+    timingOf: () => "measured",
+    largestShare: 1,
+    head,
+    headText: programName,
+  });
+}

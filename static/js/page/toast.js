@@ -1,0 +1,27 @@
+// A word that goes by itself, and a notice that stays.
+
+import { addressOf } from "../state/store.js";
+import { copyText } from "../ui/clipboard.js";
+import { part } from "../ui/dom.js";
+
+/** @import { ViewState } from "../types/view-state.js" */
+
+const SHOWN_MS = 2400;
+
+/** Says something at the top of the page. @param {string} text */
+export function notify(text) {
+  const notice = part("notice");
+  notice.hidden = false;
+  notice.textContent = text;
+}
+
+/** Copies the link to this very view. @param {ViewState} state */
+export async function copyLink(state) {
+  const toast = part("toast");
+  const copied = await copyText(new URL(addressOf(state), location.href).href);
+  toast.textContent = copied
+    ? "Link copied: it opens this very view"
+    : "Copying is not allowed here: the address bar holds the same link";
+  toast.classList.add("shown");
+  setTimeout(() => toast.classList.remove("shown"), SHOWN_MS);
+}

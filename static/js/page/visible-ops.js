@@ -1,0 +1,44 @@
+// Which operations pass the filters, where they lie, and what the filter bar says of them. Pure.
+
+import { opPlaces } from "../chart/op-geometry.js";
+import { filterRows, shareOf } from "../state/filter.js";
+
+/** @import { Model, Row, View } from "../types/model.js" */
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { FilterResult } from "./filter-bar.js" */
+
+/**
+ * @param {Model} model
+ * @param {ViewState} state
+ */
+export function visibleOps(model, state) {
+  const view = model.view(state.infeed);
+  const place = opPlaces(model, view, state.x);
+  const { categories, bounds } = model;
+  const found = filterRows(view.rows, state, { categories, bounds, place });
+  return { ...found, view, place, set: new Set(found.shown) };
+}
+
+/** @typedef {ReturnType<typeof visibleOps>} VisibleOps */
+
+/** @param {VisibleOps} visible @returns {FilterResult} */
+export function filterResult({ shown, view, error }) {
+  return {
+    shown: shown.length,
+    all: view.rows.length,
+    share: shareOf(shown),
+    error,
+    boundCounts: boundCounts(view),
+  };
+}
+
+/** Ops by what binds them. @param {View} view */
+function boundCounts({ rows }) {
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  for (const { bound } of rows) counts.set(bound, (counts.get(bound) ?? 0) + 1);
+  return counts;
+}
+
+/** Those that have a place on the chart. @param {VisibleOps} visible @returns {Row[]} */
+export const drawnOps = ({ shown, place }) => shown.filter((row) => place(row) !== null);

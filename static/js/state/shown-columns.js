@@ -1,0 +1,101 @@
+// Which columns of the table of operations are shown, in which order, and by which one it is sorted. Pure.
+
+/** @import { Column, Unit } from "../types/page-data.js" */
+
+/** XProf's own columns and order; what a profile does not have is left out. */
+const XPROF_IDS = [
+  "name",
+  "rank",
+  "program_id",
+  "program",
+  "category",
+  "occurrences",
+  "total_time_us",
+  "flop_rate_gflops",
+  "model_flop_rate_gflops",
+  "bound_by",
+  "hbm_bandwidth_gibs",
+  "source",
+  "memory_bandwidth_gibs",
+  "cmem_read_bandwidth_gibs",
+  "cmem_write_bandwidth_gibs",
+  "roofline_efficiency_ratio",
+  "compute_efficiency_ratio",
+  "memory_utilisation_ratio",
+];
+/** XProf shows these only on devices with CMEM. */
+const CMEM_ONLY = new Set([
+  "memory_bandwidth_gibs",
+  "cmem_read_bandwidth_gibs",
+  "cmem_write_bandwidth_gibs",
+]);
+
+/** @type {ReadonlySet<Unit>} */
+const WORDS = new Set(["text", "category", "bound", "roof", "source", "program"]);
+
+/**
+ * Whether a column shows words: they stand left and sort from A to Z first.
+ * @param {Column} column
+ */
+export const isText = ({ unit }) => WORDS.has(unit);
+
+/** @typedef {"standard" | "xprof" | "all"} Preset */
+
+/** @param {readonly Column[]} columns @returns {Record<Preset, string[]>} ids */
+export function columnPresets(columns) {
+  const known = new Set(columns.map((column) => column.id));
+  const hasCmem = known.has("cmem_read_bandwidth_gibs");
+  return {
+    standard: columns.filter((column) => column.default).map((column) => column.id),
+    xprof: XPROF_IDS.filter((id) => known.has(id) && (hasCmem || !CMEM_ONLY.has(id))),
+    all: columns.map((column) => column.id),
+  };
+}
+
+/**
+ * The shown columns: the name first, whatever else was chosen.
+ * @param {readonly Column[]} columns
+ * @param {readonly string[]} chosen ids; empty means the page's default
+ */
+export function shownColumns(columns, chosen) {
+  const ids = chosen.length > 0 ? chosen : columnPresets(columns).standard;
+  const byId = new Map(columns.map((column) => [column.id, column]));
+  return ["name", ...ids.filter((id) => id !== "name")].flatMap((id) => byId.get(id) ?? []);
+}
+
+/**
+ * The shown columns with one more or one less; a new one comes where the full order has it.
+ * @param {readonly Column[]} columns
+ * @param {readonly string[]} shown ids
+ * @param {string} id
+ * @param {boolean} isWanted
+ */
+export function withColumn(columns, shown, id, isWanted) {
+  if (!isWanted) return shown.filter((other) => other !== id);
+  return columns
+    .map((column) => column.id)
+    .filter((other) => other === id || shown.includes(other));
+}
+
+/**
+ * What the state keeps of a choice. The default is written as no choice, so that links stay short and follow a
+ * better default.
+ * @param {readonly Column[]} columns
+ * @param {readonly string[]} ids
+ */
+export const columnChoice = (columns, ids) =>
+  String(ids) === String(columnPresets(columns).standard) ? [] : ids;
+
+/** The column that a sort order is by. @param {string} sort */
+export const sortColumn = (sort) => (sort.startsWith("-") ? sort.slice(1) : sort);
+
+/**
+ * A second click on a header turns the order; numbers start with the largest.
+ * @param {string} sort the present order
+ * @param {Column} column
+ */
+export function nextSort(sort, column) {
+  const { id } = column;
+  if (sortColumn(sort) === id) return sort.startsWith("-") ? id : `-${id}`;
+  return isText(column) || id === "rank" ? id : `-${id}`;
+}

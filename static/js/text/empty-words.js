@@ -1,0 +1,49 @@
+// Why nothing is drawn or listed, in words. Pure.
+
+import { reasons } from "./diagnostics.js";
+
+/** @import { Diagnostic, ProgramPoint } from "../types/page-data.js" */
+
+/**
+ * @typedef {{ title: string, lines: string[], clear: boolean }} EmptyWords `clear`: filters are the cause
+ */
+
+/**
+ * @param {object} found
+ * @param {number} found.all ops of the view
+ * @param {number} found.shown ops that pass the filters
+ * @param {string} found.axis label of the x axis
+ * @param {readonly Diagnostic[]} found.diagnostics
+ * @returns {EmptyWords}
+ */
+export function emptyWords({ all, shown, axis, diagnostics }) {
+  if (all === 0)
+    return {
+      title: "This profile has no operations",
+      lines: reasons(diagnostics),
+      clear: false,
+    };
+  if (shown === 0)
+    return {
+      title: "No operation matches the filters",
+      lines: ["Loosen one, or start over."],
+      clear: true,
+    };
+  const every = shown === all;
+  const what = `None of the ${every ? "" : "filtered "}operations has both FLOPs and bytes of ${axis}`;
+  return {
+    title: "Nothing to draw here",
+    lines: [
+      `${what}; they are in the table, those without FLOPs also in the strip below.`,
+      ...(every ? reasons(diagnostics) : []),
+    ],
+    clear: !every,
+  };
+}
+
+/** Why the program has no place on a roofline. @param {readonly ProgramPoint[]} points */
+export function noProgramText(points) {
+  if (points.length === 0) return "The profile has no program totals.";
+  if (points[0].total_time_us === null) return "No time was measured, so the program has no total.";
+  return "No FLOPs or no bytes were counted for the program, so it has no place on a roofline.";
+}

@@ -1,0 +1,206 @@
+// What the card and the drawer say about an op or a program point: terms and values as text. Pure.
+
+import { computeRoof } from "../metrics/peaks.js";
+import { bandwidth, count, DASH, duration, flopRate, intensity, percent } from "./format.js";
+import { rateWord } from "./provenance.js";
+import { AT_BEST, placeSentence } from "./words.js";
+
+/** @import { Maybe, Measure, ProgramPoint, Timing, ValueOf } from "../types/page-data.js" */
+/** @import { Model, Row, View } from "../types/model.js" */
+/** @import { Other } from "../metrics/other-devices.js" */
+
+/**
+ * @typedef {readonly [term: string, value: string]} Fact
+ *
+ * @typedef {<Id extends string>(id: Id) => ValueOf<Id>} Get a value of one op or program point
+ */
+
+/**
+ * Several numbers on one line; missing ones are left out, nothing at all is "–".
+ * @param {...string} parts
+ */
+export const joined = (...parts) =>
+  parts.filter((text) => !text.startsWith(DASH)).join(" · ") || DASH;
+
+/** @param {View} view @param {Row} row @returns {Get} */
+export const opReader = (view, row) => (id) => view.reader(id)(row);
+
+/** @param {ProgramPoint} point @returns {Get} */
+export const pointReader = (point) =>
+  /** @type {Get} */ ((/** @type {string} */ id) => point[id] ?? null);
+
+/** One sentence about an op. @param {Model} model @param {Row} row @param {Get} get */
+export const opSentence = (model, row, get) =>
+  placeSentence({
+    cost: row.cost,
+    coreWord: model.coreWord,
+    bound: model.bounds[row.bound],
+    efficiency: get("roofline_efficiency_ratio"),
+    computeEfficiency: get("compute_efficiency_ratio"),
+    savingUs: get("saving_per_core_us"),
+    savingShare: get("saving_share_ratio"),
+    timing: row.timing,
+  });
+
+/**
+ * "FLOP rate, estimated": a term, and how its quantity was obtained.
+ * @param {Model} model
+ * @param {string} term
+ * @param {string} id of the column
+ */
+const obtained = ({ profile }, term, id) =>
+  [term, rateWord(profile.provenance, id)].filter(Boolean).join(", ");
+
+/**
+ * "peak", or whose peak: "Tensor core bf16 peak" where work is split by compute unit.
+ * @param {Model} model
+ * @param {Maybe} unit
+ */
+export function peakName(model, unit) {
+  if (unit === null || unit === undefined) return "peak";
+  return `${computeRoof(model, unit)?.label ?? ""} peak`.trimStart();
+}
+
+/**
+ * The rate against its peak.
+ * @param {Model} model
+ * @param {Get} get
+ * @param {Timing} [timing] how the rate was obtained
+ * @returns {Fact}
+ */
+function rateFact(model, get, timing = "measured") {
+  const share = percent(get("compute_efficiency_ratio"));
+  const ofPeak = `${share} of ${peakName(model, get("compute_unit"))}`;
+  const term = obtained(model, "FLOP rate", "flop_rate_gflops");
+  const rate = flopRate(get("flop_rate_gflops"));
+  return [term, joined(timing === "predicted" ? `${rate} ${AT_BEST}` : rate, ofPeak)];
+}
+
+/** Self and total time with their shares. @param {Get} get @param {Row} row */
+const timeTexts = (get, row) => ({
+  self: joined(duration(get("self_time_per_core_us")), percent(row.share)),
+  total: joined(duration(get("total_time_per_core_us")), percent(get("total_share_ratio"))),
+});
+
+/** The card of an op. @param {Model} model @param {Row} row @param {Get} get @returns {Fact[]} */
+export function cardFacts(model, row, get) {
+  const { self, total } = timeTexts(get, row);
+  const each = `${duration(get("avg_self_time_us"))} each`;
+  const program = [...new Set([get("program"), get("program_id")])].filter(Boolean).join(" · ");
+  return [
+    [`Self time per ${model.coreWord}`, self],
+    [`Total time per ${model.coreWord}`, total],
+    ["Occurrences", joined(count(get("occurrences")), each)],
+    rateFact(model, get, row.timing),
+    ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
+    ["Program", program || DASH],
+  ];
+}
+
+/** The card of a program point. @param {Model} model @param {Get} get @returns {Fact[]} */
+export const pointFacts = (model, get) => [
+  [`Time per ${model.coreWord}`, duration(get("total_time_per_core_us"))],
+  rateFact(model, get),
+  ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
+  ["Attainable", flopRate(get("attainable_gflops"))],
+  ["Share of roof", percent(get("roofline_efficiency_ratio"))],
+];
+
+/** The drawer's part on time. @param {Row} row @param {Get} get @returns {Fact[]} */
+export function timeFacts(row, get) {
+  const { self, total } = timeTexts(get, row);
+  const saving = duration(get("saving_per_core_us"));
+  return [
+    ["Self", self],
+    ["Total", total],
+    ["Occurrences", count(get("occurrences"))],
+    ["Each, self", duration(get("avg_self_time_us"))],
+    ["Each, total", duration(get("avg_time_us"))],
+    ["Saves at the roof", joined(saving, percent(get("saving_share_ratio")))],
+    ["Stalled by DMA", percent(get("dma_stall_ratio"))],
+  ];
+}
+
+/** The share of the roof; a prediction has none. @param {Row} row @param {Get} get */
+const roofShare = ({ timing }, get) =>
+  timing === "predicted" ? AT_BEST : percent(get("roofline_efficiency_ratio"));
+
+/**
+ * The drawer's part on compute.
+ * @param {Model} model
+ * @param {Row} row
+ * @param {Get} get
+ * @returns {Fact[]}
+ */
+export const computeFacts = (model, row, get) => [
+  [obtained(model, "FLOP rate, normalised", "flop_rate_gflops"), flopRate(get("flop_rate_gflops"))],
+  ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
+  [`Share of ${peakName(model, get("compute_unit"))}`, percent(get("compute_efficiency_ratio"))],
+  ["Attainable here", flopRate(get("attainable_gflops"))],
+  ["Share of roof", roofShare(row, get)],
+];
+
+/** The drawer's part on the origin. @param {Get} get @returns {Fact[]} */
+export const originFacts = (get) => [
+  ["Source", String(get("source") || DASH)],
+  ["Program", String(get("program") || DASH)],
+  ["Program ID", String(get("program_id") || DASH)],
+];
+
+/**
+ * Level, bandwidth and intensity of every memory that has either, as a table.
+ * @param {Model} model
+ * @param {Get} get
+ */
+export function memoryRows(model, get) {
+  /** @param {string} label @param {Measure} rate @param {Measure} ratio */
+  const row = (label, rate, ratio) => [label, bandwidth(rate), intensity(ratio)];
+  const levels = model.levels
+    .map(({ id, label }) => ({
+      label,
+      rate: get(`${id}_bandwidth_gibs`),
+      ratio: get(`${id}_intensity`),
+    }))
+    .filter(({ rate, ratio }) => rate !== null || ratio !== null);
+  return {
+    head: ["Memory", obtained(model, "bandwidth", "memory_bandwidth_gibs"), "intensity"],
+    rows: [
+      row("all levels", get("memory_bandwidth_gibs"), get("operational_intensity")),
+      ...levels.map(({ label, rate, ratio }) => row(label, rate, ratio)),
+      row("bottleneck", null, get("bottleneck_intensity")),
+    ],
+  };
+}
+
+/**
+ * The least time of an op on each device compared with, and what binds there where that differs.
+ * @param {Model} model
+ * @param {Row} row
+ * @returns {Fact[]}
+ */
+export function otherFacts({ others, bounds }, { op, bound }) {
+  /** @param {Other} other */
+  const text = ({ us, bound: there }) => {
+    const differs = us[op] !== null && there[op] !== bound;
+    return [duration(us[op]), differs ? `${bounds[there[op]].label}-bound` : ""]
+      .filter(Boolean)
+      .join(" · ");
+  };
+  return others.map((other) => [`At least on ${other.name}`, text(other)]);
+}
+
+/**
+ * Why an op has no place on any roofline.
+ * @param {Model} model
+ * @param {Row} row
+ * @param {Get} get
+ */
+export function withoutPlace(model, row, get) {
+  if (row.cost === "idle") return "Idle time has no place on a roofline.";
+  if (row.cost === "unknown") return "Nothing is known about its work.";
+  if (row.cost !== "no_flops") return "No peak is known for the memory it uses.";
+  const level = model.levels[0];
+  const moved = level ? get(`${level.id}_bandwidth_gibs`) : null;
+  const what = "No FLOPs, so no place on a roofline.";
+  return level && moved ? `${what} It moves ${bandwidth(moved)} of ${level.label}.` : what;
+}

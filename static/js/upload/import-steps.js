@@ -1,0 +1,79 @@
+// How far an import is, as its card says it: step, fraction, words. Pure.
+
+import { bytes, percent } from "../text/format.js";
+import { timeLeft } from "../text/time-left.js";
+
+/** @import { Sent } from "./meter.js" */
+
+/**
+ * The share of the bar that belongs to the upload; measured on one machine the two take about as
+ * long.
+ */
+const UPLOAD_SHARE = 0.5;
+
+/** Before this much, the time left is a guess. */
+const KNOWN_AFTER_S = 1.5;
+const KNOWN_AFTER_FRACTION = 0.05;
+
+/** The rows of the card, in order; the server's phases before `recognise` belong to it. */
+export const STEPS = Object.freeze(["upload", "recognise", "read", "analyse", "store"]);
+/** @type {Record<string, string | undefined>} */
+const STEP_OF_PHASE = { queued: "recognise", unpack: "recognise" };
+
+/**
+ * @typedef {object} ServerProgress
+ * @property {string} phase queued, unpack, recognise, read, analyse or store
+ * @property {number} fraction of the phase
+ * @property {number} overall of the import
+ * @property {number} elapsed_s
+ *
+ * @typedef {object} Drawn what the card shows
+ * @property {string} step the current one; later ones wait, earlier ones are done
+ * @property {number} fraction of the bar
+ * @property {string} detail beside the current step
+ * @property {string} left time left
+ */
+
+/**
+ * @param {Sent} sent
+ * @returns {Drawn}
+ */
+export function drawnUpload(sent) {
+  const rate = sent.rate === null ? "" : `, ${bytes(sent.rate)}/s`;
+  return {
+    step: "upload",
+    fraction: sent.fraction * UPLOAD_SHARE,
+    detail:
+      sent.fraction < 1
+        ? `${percent(sent.fraction, 0)} of ${bytes(sent.total)}${rate}`
+        : "the server is taking it in",
+    left: sent.fraction < 1 ? timeLeft(sent.secondsLeft) : "",
+  };
+}
+
+/**
+ * @param {ServerProgress} progress
+ * @returns {Drawn}
+ */
+export function drawnImport({ phase, fraction, overall, elapsed_s: elapsed }) {
+  const known = elapsed >= KNOWN_AFTER_S && overall >= KNOWN_AFTER_FRACTION;
+  return {
+    step: STEP_OF_PHASE[phase] ?? phase,
+    fraction: UPLOAD_SHARE + overall * (1 - UPLOAD_SHARE),
+    detail: phaseDetail(phase, fraction),
+    left: known ? timeLeft((elapsed * (1 - overall)) / overall) : "",
+  };
+}
+
+/** @param {string} phase @param {number} fraction */
+function phaseDetail(phase, fraction) {
+  if (phase === "queued") return "waiting to start";
+  const share = fraction > 0 ? percent(fraction, 0) : "";
+  return phase === "unpack" ? `unpacking ${share}`.trim() : share;
+}
+
+/** @param {string} step @param {string} current @returns {"done" | "now" | "next"} */
+export function stepState(step, current) {
+  const distance = STEPS.indexOf(step) - STEPS.indexOf(current);
+  return distance < 0 ? "done" : distance === 0 ? "now" : "next";
+}
