@@ -55,7 +55,7 @@ def read_tpu_host(
         builder.add(ops_of_core.labels, _op_rows(ops_of_core, core.rows))
     with_steps, groups = _common_steps(cores, oddities)
     steps = _steps(cores, with_steps, groups, builder, described, oddities)
-    timeline = _timeline(cores, with_steps, groups, builder)
+    timeline = _timeline(cores, with_steps, groups, builder, described)
     ops = builder.build()
     return Profile(
         device=_device(space, oddities),
@@ -241,31 +241,39 @@ def _timeline(
     with_steps: Sequence[CoreOps],
     groups: Sequence[int],
     builder: OpTableBuilder,
+    described: Mapping[int, "_CoreOpKinds"],
 ) -> Timeline | None:
     """Where the time of each TensorCore went; `None` in comparison mode."""
     tensor = [(plane, core) for plane, core in cores if core.timeline is not None]
     stepped = (
         groups if {id(core) for _, core in tensor} <= {id(core) for core in with_steps} else []
     )
-    shares = [_share(plane, core, stepped, builder) for plane, core in tensor]
+    shares = [_share(plane, core, stepped, builder, described[id(core)]) for plane, core in tensor]
     return timeline_of(shares, len(stepped))
 
 
 def _share(
-    plane: Plane, core: CoreOps, groups: Sequence[int], builder: OpTableBuilder
+    plane: Plane,
+    core: CoreOps,
+    groups: Sequence[int],
+    builder: OpTableBuilder,
+    described: "_CoreOpKinds",
 ) -> CoreShare:
     collector = core.timeline
     assert collector is not None
     kinds = core.kinds
+    # -1, the last entry, is what no op's label has.
+    numbers = np.append(builder.numbers(described.labels), -1)[described.label_of_meta]
 
     def op_of_meta(meta: int) -> int:
-        kind = kinds[meta]
-        return -1 if kind is None else int(builder.numbers([_label(kind)])[0])
+        kind, known = kinds[meta], int(numbers[meta])
+        if known >= 0 or kind is None:
+            return known
+        return int(builder.numbers([_label(kind)])[0])
 
     kept, step_kept = (np.flatnonzero(r.first_meta >= 0) for r in (core.rows, core.step_rows))
     metas = core.rows.first_meta[kept]
     step_metas = core.step_rows.first_meta[step_kept]
-    numbers = {meta: op_of_meta(meta) for meta in {*metas.tolist(), *step_metas.tolist()}}
     programs = {k: kind.program_id for k, kind in enumerate(kinds) if kind is not None}
     found = np.searchsorted(groups, core.step_group[step_kept])
     inside = np.isin(core.step_group[step_kept], groups)
@@ -273,11 +281,11 @@ def _share(
         name=plane.name,
         range_ps=core.range_ps,
         rows=core.rows.take(kept),
-        op_of_row=np.array([numbers[meta] for meta in metas.tolist()], np.int64),
-        parts_of_row=[collector.parts[meta] for meta in metas.tolist()],
+        op_of_row=numbers[metas],
+        meta_of_row=metas,
         step_rows=core.step_rows.take(step_kept),
-        op_of_step_row=np.array([numbers[meta] for meta in step_metas.tolist()], np.int64),
-        parts_of_step_row=[collector.parts[meta] for meta in step_metas.tolist()],
+        op_of_step_row=numbers[step_metas],
+        meta_of_step_row=step_metas,
         step_of_row=np.where(inside, found, -1),
         windows=_windows(core, groups),
         collector=collector,

@@ -48,7 +48,8 @@ class CoreCollector:
 
     def __init__(self, parts: Sequence[Part], edges: I64) -> None:
         self.parts, self._edges = tuple(parts), edges
-        self._is_half = np.array([*(bool(part.half) for part in parts), False], np.bool_)
+        self.roles = np.array([part.role for part in parts], np.int64)
+        self.is_half = np.array([*(bool(part.half) for part in parts), False], np.bool_)
         self._gaps = spans.Gaps()
         self._short = np.zeros(len(edges) + 1)  # up to each edge, and in all
         self._long: list[tuple[I64, I64]] = []
@@ -70,7 +71,7 @@ class CoreCollector:
         if self._first_begin < 0 and (end > begin).any():
             self._first_begin = int(begin[end > begin][0])
         self._add(*gaps)
-        chosen = self._is_half[meta]
+        chosen = self.is_half[meta]
         if chosen.any():
             self._events.append((begin[chosen], end[chosen], meta[chosen].astype(np.int64)))
 
@@ -125,18 +126,19 @@ def time_up_to(begin: I64, end: I64, edges: I64) -> F64:
 class CoreShare:
     """One core's part of the timeline: its sums per op over the capture and per step.
 
-    `op_of_row` and `op_of_step_row` are rows of the op table, `role_of_row` what the op's own time
-    is. `windows` are the steps on the device's clock, `step_of_row` the step of each step row.
+    `op_of_row` and `op_of_step_row` are rows of the op table, `meta_of_row` and `meta_of_step_row`
+    index `parts`, which say what an op's own time is. `windows` are the steps on the device's
+    clock, `step_of_row` the step of each step row.
     """
 
     name: str
     range_ps: int
     rows: RowSums
     op_of_row: I64
-    parts_of_row: Sequence[Part]
+    meta_of_row: I64
     step_rows: RowSums
     op_of_step_row: I64
-    parts_of_step_row: Sequence[Part]
+    meta_of_step_row: I64
     step_of_row: I64
     windows: Windows
     collector: CoreCollector
@@ -159,7 +161,8 @@ class _Builder:
         core: int,
         scope: int,
         own_ps: F64,
-        parts: Sequence[Part],
+        collector: CoreCollector,
+        meta: I64,
         op: I64,
         calls: F64,
         gaps_ps: tuple[float, float],
@@ -170,12 +173,12 @@ class _Builder:
         Busy time that belongs to no op (events whose metadata name none) is work of unknown cost.
         """
         nameless = max(busy_ps - float(own_ps.sum()), 0.0)
-        roles = np.array([*(part.role for part in parts), Role.CONTAINER], np.int64)
+        roles = np.append(collector.roles[meta], Role.CONTAINER)
         own_ps, op, calls = np.append(own_ps, nameless), np.append(op, -1), np.append(calls, 0.0)
         exposed: dict[MemoryLevel | None, float] = {}
-        for link in {part.link for part in parts if part.role is Role.COMMUNICATION}:
-            mine = [part.role is Role.COMMUNICATION and part.link is link for part in parts]
-            exposed[link] = float(own_ps[:-1][np.array(mine, np.bool_)].sum())
+        for row in np.flatnonzero(roles == Role.COMMUNICATION).tolist():
+            link = collector.parts[meta[row]].link
+            exposed[link] = exposed.get(link, 0.0) + float(own_ps[row])
         times = {
             "infeed_outfeed_ps": float(own_ps[roles == Role.INFEED_OUTFEED].sum()),
             "host_ps": float(own_ps[roles == Role.HOST_TRANSFER].sum()),
@@ -242,8 +245,8 @@ def _add_capture(builder: _Builder, core: int, share: CoreShare) -> None:
     calls = share.rows.occurrences.astype(np.float64)
     gaps_ps = share.collector.totals()
     busy_ps = share.range_ps - sum(gaps_ps)
-    parts = share.parts_of_row
-    builder.add(core, WHOLE_CAPTURE, own, parts, share.op_of_row, calls, gaps_ps, busy_ps)
+    meta, op = share.meta_of_row, share.op_of_row
+    builder.add(core, WHOLE_CAPTURE, own, share.collector, meta, op, calls, gaps_ps, busy_ps)
 
 
 def _add_steps(builder: _Builder, core: int, share: CoreShare, n_steps: int) -> None:
@@ -256,7 +259,8 @@ def _add_steps(builder: _Builder, core: int, share: CoreShare, n_steps: int) -> 
             core,
             step,
             rows.self_time_ps[mine].astype(np.float64),
-            [share.parts_of_step_row[k] for k in mine.tolist()],
+            share.collector,
+            share.meta_of_step_row[mine],
             share.op_of_step_row[mine],
             rows.occurrences[mine].astype(np.float64),
             (float(launch[step]), float(idle[step])),
@@ -295,12 +299,10 @@ def _numbered(
 
 def _synchronous(share: CoreShare, core: int, row_of: RowOf) -> TransferOccurrences:
     """Transfers of one op each: all occurrences of an op are one row."""
-    at = [
-        k
-        for k, part in enumerate(share.parts_of_row)
-        if part.role in {Role.COMMUNICATION, Role.HOST_TRANSFER} and not part.half
-    ]
-    parts = [share.parts_of_row[k] for k in at]
+    meta, collector = share.meta_of_row, share.collector
+    moves = np.isin(collector.roles[meta], [Role.COMMUNICATION, Role.HOST_TRANSFER])
+    at = np.flatnonzero(moves & ~collector.is_half[meta])
+    parts = [share.parts[k] for k in meta[at].tolist()]
     ops = share.op_of_row[at].tolist()
     count = share.rows.occurrences[at].astype(np.float64)
     return TransferOccurrences(

@@ -79,11 +79,19 @@ _WORK = Part(role=Role.WORK)
 
 def parts_of(kinds: Iterable[OpKind | None]) -> tuple[Part, ...]:
     """The part of each op of a core; of what is not an op, work."""
-    return tuple(_WORK if kind is None else _part(kind) for kind in kinds)
+    by_category: dict[str, Part | None] = {}
+
+    def part_of(kind: OpKind) -> Part:
+        category = kind.category
+        if category not in by_category:
+            by_category[category] = _of_category(category.lower())
+        return by_category[category] or _of_text(kind)
+
+    return tuple(_WORK if kind is None else part_of(kind) for kind in kinds)
 
 
-def _part(kind: OpKind) -> Part:
-    category = kind.category.lower()
+def _of_category(category: str) -> Part | None:
+    """The part of all ops of a category; `None` where each op's own text decides."""
     if is_infeed_outfeed(category):
         return Part(role=Role.INFEED_OUTFEED)
     if category in _CONTAINERS:
@@ -91,10 +99,18 @@ def _part(kind: OpKind) -> Part:
     if category in {"host send", "host recv"}:
         return Part(role=Role.HOST_TRANSFER, kind="out" if category.endswith("send") else "in",
                     link=MemoryLevel.HOST)  # fmt: skip
-    base = _HALF.sub("", category.removesuffix(" fusion").removesuffix("-fusion"))
-    if base in _COLLECTIVES:
-        return _collective(kind, _COLLECTIVES[base])
-    return _copy(kind) if _COPIES.search(category) else _WORK
+    is_transfer = _base(category) in _COLLECTIVES or _COPIES.search(category)
+    return None if is_transfer else _WORK
+
+
+def _of_text(kind: OpKind) -> Part:
+    base = _base(kind.category.lower())
+    return _collective(kind, _COLLECTIVES[base]) if base in _COLLECTIVES else _copy(kind)
+
+
+def _base(category: str) -> str:
+    """The category without what a compiler adds for fusions and halves of transfers."""
+    return _HALF.sub("", category.removesuffix(" fusion").removesuffix("-fusion"))
 
 
 def _collective(kind: OpKind, name: str) -> Part:
