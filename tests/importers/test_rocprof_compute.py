@@ -10,7 +10,12 @@ import pytest
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, Timing
 from roofline.devices import resolve
-from roofline.errors import CorruptProfileError, IncompleteProfileError, RooflineError
+from roofline.errors import (
+    CorruptProfileError,
+    IncompleteProfileError,
+    RooflineError,
+    UploadRejectedError,
+)
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.rocprof_compute import FORMAT_ID
@@ -299,3 +304,11 @@ def test_rocprofv3_counters_are_not_taken_for_a_workload(tmp_path):
     path.write_text(header + '1,1,"k","SQ_WAVES",3\n')
     with pytest.raises(RooflineError):
         import_profile([SourceFile(path)])
+
+
+def test_workloads_of_two_machines_are_not_one_profile(tmp_path):
+    other = (SAMPLE / "sysinfo.csv").read_text("utf-8").replace("MI200", "MI300X")
+    (tmp_path / "sysinfo2.csv").write_text(other, "utf-8")
+    sources = [SourceFile(path) for path in (*sorted(SAMPLE.iterdir()), tmp_path / "sysinfo2.csv")]
+    with pytest.raises(UploadRejectedError, match="different machines: MI200 and MI300X"):
+        import_profile(sources)

@@ -41,7 +41,7 @@ def read_device(
 ) -> ReportedDevice:
     """The device of a workload; without `roofs` only the HBM bandwidth that `system` states."""
     traits = _traits(system)
-    name = _text(system, "gpu_model") or _text(system, "gpu_soc") or traits.architecture
+    name = gpu_name(system)
     if roofs is None or not roofs.rows:
         stated = traits.memory_gbs
         return ReportedDevice(
@@ -65,6 +65,12 @@ def read_device(
         derivation={key.value: source for key in (*units, *levels)},
         peak_origin=PeakOrigin.MEASURED,
     )
+
+
+def gpu_name(system: Mapping[str, str]) -> str:
+    """The GPU's model, else its architecture; empty where `sysinfo.csv` says neither."""
+    model = _text(system, "gpu_model") or _text(system, "gpu_soc")
+    return model or _traits(system).architecture
 
 
 def positive(system: Mapping[str, str], column: str) -> float | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from roofline.errors import CorruptProfileError, IncompleteProfileError
+from roofline.errors import CorruptProfileError, IncompleteProfileError, UploadRejectedError
 from roofline.importers.rocprof_compute.counters import (
     CacheSizes,
     cache_sizes,
@@ -14,7 +14,7 @@ from roofline.importers.rocprof_compute.counters import (
     unit_flop,
 )
 from roofline.importers.rocprof_compute.files import Kind, Table, counters, kind_of, read_file
-from roofline.importers.rocprof_compute.machine import positive, read_device
+from roofline.importers.rocprof_compute.machine import gpu_name, positive, read_device
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
 from roofline.importers.shared.tables_text import first_row
@@ -50,7 +50,7 @@ def read(
         progress("read", k / len(sources))
         tables.append(read_file(source))
     measured = _counter_tables(tables, sources)
-    system = next((dict(t.rows[0]) for t in tables if t.kind is Kind.SYSTEM and t.rows), {})
+    system = _system(tables)
     roofs = next((table for table in tables if table.kind is Kind.ROOFS), None)
     sizes = _sizes(system, measured)
     work = _Work(sizes, _exact_times(tables))
@@ -58,6 +58,18 @@ def read(
         work.add(table)
     device = read_device(system, roofs, core_count=max(1, len(work.devices)))
     return _profile(work, device, measured, has_roofs=roofs is not None)
+
+
+def _system(tables: Sequence[Table]) -> Mapping[str, str]:
+    """What `sysinfo.csv` says of the machine; the ranks of one workload ran on one kind."""
+    found = [dict(t.rows[0]) for t in tables if t.kind is Kind.SYSTEM and t.rows]
+    gpus = dict.fromkeys(name for system in found if (name := gpu_name(system)))
+    if len(gpus) > 1:
+        raise UploadRejectedError(
+            f"These files are of workloads on different machines: {' and '.join(gpus)}.",
+            remedy="Upload the folder of one workload at a time.",
+        )
+    return found[0] if found else {}
 
 
 def _counter_tables(tables: Sequence[Table], sources: Sequence[SourceFile]) -> list[Table]:
