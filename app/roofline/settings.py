@@ -47,10 +47,6 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from roofline.errors import SettingsError
 from roofline.model.units import GIB, MIB
 
-LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
-SECRET_LENGTH = 16
-UPLOADS_PER_HOUR = 60
-
 Network = IPv4Network | IPv6Network
 
 
@@ -140,57 +136,6 @@ class Settings(BaseSettings):
             if path is not None:
                 object.__setattr__(self, name, SecretStr(_read_secret(name, path)))
         return self
-
-    def check_access(self) -> None:
-        """Refuses a configuration that would expose the server unintentionally; `SettingsError`."""
-        if self.auth == "open" and self.host not in LOOPBACK_NAMES:
-            raise SettingsError(
-                f"Without ROOFLINE_AUTH the server listens on this machine only, not on {self.host}"
-                ": everyone who reaches that address could see and delete every profile.",
-                remedy="Choose who has access: ROOFLINE_AUTH=token with ROOFLINE_TOKEN_FILE,"
-                " or ROOFLINE_AUTH=proxy behind a proxy that signs people in.",
-            )
-        if self.auth == "token":
-            self._check_token()
-        if self.auth == "proxy" and not self.proxy_addresses:
-            raise SettingsError(
-                f"ROOFLINE_AUTH=proxy trusts the header {self.proxy_header}, and anyone can send"
-                " a header.",
-                remedy="Set ROOFLINE_PROXY_ADDRESSES to the proxy's addresses, such as 10.0.0.7/32;"
-                " the header is ignored when it comes from elsewhere.",
-            )
-
-    def _check_token(self) -> None:
-        for name, secret in (("TOKEN", self.token), ("ADMIN_TOKEN", self.admin_token)):
-            if secret is not None and len(secret.get_secret_value()) < SECRET_LENGTH:
-                raise SettingsError(
-                    f"ROOFLINE_{name} can be guessed: it is under {SECRET_LENGTH} characters.",
-                    remedy="Make one with `openssl rand -hex 24`.",
-                )
-        if self.token is None:
-            raise SettingsError(
-                "ROOFLINE_AUTH=token needs the token that people are to enter.",
-                remedy="Put one in a file (`openssl rand -hex 24 > token`) and set"
-                " ROOFLINE_TOKEN_FILE to it.",
-            )
-
-    @property
-    def upload_rate(self) -> int | None:
-        """Uploads of one person or address in an hour; `None` for any number."""
-        if self.uploads_per_hour is None:
-            return None if self.auth == "open" else UPLOADS_PER_HOUR
-        return self.uploads_per_hour
-
-    @property
-    def answered_hosts(self) -> frozenset[str] | None:
-        """The `Host` names to answer, or `None` for any.
-
-        A server on a loopback address answers only to loopback names: otherwise a web site could
-        point its own name at 127.0.0.1 and read the profiles through the visitor's browser.
-        """
-        if self.allowed_hosts:
-            return frozenset(self.allowed_hosts)
-        return LOOPBACK_NAMES if self.host in LOOPBACK_NAMES else None
 
 
 def forget_secrets() -> None:

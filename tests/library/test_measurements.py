@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from roofline.devices.this_machine import machine_files
-from roofline.library.profiles import ProfileLibrary
+from roofline.library.build import Backend
 from roofline.storage.results import PAGE
 from tests.conftest import SAMPLES
 from tests.storage.places import Place, settled, stored
@@ -19,10 +19,10 @@ OTHER = SAMPLES / "generic" / "attention-h100.json"
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Iterator[ProfileLibrary]:
+def server(tmp_path: Path) -> Iterator[Backend]:
     place = Place(root=tmp_path)
     with ExitStack() as place.stack:
-        yield place.library()
+        yield place.server()
 
 
 @pytest.fixture
@@ -48,32 +48,30 @@ def measure(path: Path, cpu: str, flops: float) -> None:
     path.write_text(json.dumps(entry))
 
 
-def page_of(library: ProfileLibrary, profile_id: str) -> bytes:
-    settled(library, profile_id)
-    return library.result(profile_id, PAGE).plain()
+def page_of(server: Backend, profile_id: str) -> bytes:
+    settled(server, profile_id)
+    return server.reader.result(profile_id, PAGE).plain()
 
 
-def test_profile_of_this_cpu_follows_its_measurements(
-    library: ProfileLibrary, machine: Path
-) -> None:
-    profile_id = stored(library, CPU_CAPTURE.read_bytes())
-    unmeasured = page_of(library, profile_id)
+def test_profile_of_this_cpu_follows_its_measurements(server: Backend, machine: Path) -> None:
+    profile_id = stored(server, CPU_CAPTURE.read_bytes())
+    unmeasured = page_of(server, profile_id)
     name = orjson.loads(unmeasured)["device"]["name"]
     pages = [unmeasured]
     for flops in (7e12, 9e12):
         measure(machine, name, flops)
-        pages.append(page_of(library, profile_id))
-        assert page_of(library, profile_id) == pages[-1]
+        pages.append(page_of(server, profile_id))
+        assert page_of(server, profile_id) == pages[-1]
     assert b"7000" in pages[1]
     assert b"9000" in pages[2]
     assert b"7000.0" not in pages[2]
     machine.unlink()
-    assert page_of(library, profile_id) == unmeasured
+    assert page_of(server, profile_id) == unmeasured
 
 
-def test_profiles_of_other_devices_stay(library: ProfileLibrary, machine: Path) -> None:
-    profile_id = stored(library, OTHER.read_bytes())
-    before = library.result(profile_id, PAGE).path.stat().st_ino
+def test_profiles_of_other_devices_stay(server: Backend, machine: Path) -> None:
+    profile_id = stored(server, OTHER.read_bytes())
+    before = server.reader.result(profile_id, PAGE).path.stat().st_ino
     measure(machine, "Some CPU", 7e12)
-    settled(library, profile_id)
-    assert library.result(profile_id, PAGE).path.stat().st_ino == before
+    settled(server, profile_id)
+    assert server.reader.result(profile_id, PAGE).path.stat().st_ino == before

@@ -117,15 +117,15 @@ def test_new_data_and_compiled_files(package: Path) -> None:
     assert version_of(package) != before
 
 
-@pytest.mark.parametrize("library", ["numpy", "numba"])
+@pytest.mark.parametrize("server", ["numpy", "numba"])
 def test_another_version_of_a_library_changes_the_version(
-    library: str, monkeypatch: pytest.MonkeyPatch
+    server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = version_of(PACKAGE_FOLDER)
     installed = versions.version
 
     def other(name: str) -> str:
-        return "99.9" if name == library else installed(name)
+        return "99.9" if name == server else installed(name)
 
     monkeypatch.setattr(versions, "version", other)
     assert version_of(PACKAGE_FOLDER) != before

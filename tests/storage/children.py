@@ -10,7 +10,7 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from roofline.imports.messages import WorkOrder
+from roofline.imports.messages import ImportRequest
 from roofline.storage.results import CSV, PAGE, ROOFLINE, ResultWriter
 
 SUMMARY = {
@@ -27,16 +27,16 @@ SUMMARY = {
 }
 
 
-def by_content(order: WorkOrder, pipe: Connection) -> None:
+def by_content(request: ImportRequest, pipe: Connection) -> None:
     """Does what the first file says."""
-    content = order.files[0][1].read_bytes()
+    content = request.files[0][1].read_bytes()
     word, _, rest = content[:1000].partition(b" ")
     if word == b"wait":
         _say(pipe, phase="read", fraction=0.5)
         _wait_for(Path(rest.split(b" ")[0].decode()))
     if word in (b"stub", b"wait"):
         try:
-            _write_results(order, content)
+            _write_results(request, content)
         except OSError as error:
             full = {"code": "storage-full", "message": "The disk is full.", "remedy": str(error)}
             _say(pipe, error=full)
@@ -48,7 +48,7 @@ def by_content(order: WorkOrder, pipe: Connection) -> None:
     else:
         from roofline.imports.child.child import run
 
-        run(order, pipe)
+        run(request, pipe)
 
 
 def _say(pipe: Connection, **message: object) -> None:
@@ -66,8 +66,8 @@ def _wait_for(gate: Path) -> None:
         time.sleep(0.02)
 
 
-def _write_results(order: WorkOrder, content: bytes) -> None:
-    writer = ResultWriter(order.results)
+def _write_results(request: ImportRequest, content: bytes) -> None:
+    writer = ResultWriter(request.results)
     writer.add(PAGE, b'{"schema":1,"of":%d}' % len(content))
     for name in (*ROOFLINE.values(), *CSV.values()):
         writer.add(name, b"{}")

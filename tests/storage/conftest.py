@@ -90,8 +90,8 @@ def place(request: pytest.FixtureRequest) -> Place:
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roofline.imports.children.run_in_child", by_content)
     monkeypatch.setattr("roofline.storage.jobs.LEASE_S", LEASE_S)
-    monkeypatch.setattr("roofline.library.instance.REDELIVER_EVERY_S", 0.5)
-    monkeypatch.setattr("roofline.library.instance.LOST_AFTER_S", 5.0)
+    monkeypatch.setattr("roofline.library.upkeep.REDELIVER_EVERY_S", 0.5)
+    monkeypatch.setattr("roofline.library.upkeep.LOST_AFTER_S", 5.0)
 
 
 @pytest.fixture

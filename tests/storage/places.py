@@ -10,12 +10,18 @@ from concurrent.futures import wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, select
 
 from roofline.imports.messages import ImportLimits
-from roofline.library.instance import InstanceOptions
-from roofline.library.profiles import Failed, Importing, ProfileLibrary, Ready
+from roofline.library.build import Backend, backend_of
+from roofline.library.instance import Instance, InstanceOptions, Listeners
+from roofline.library.results_version import results_version
+from roofline.library.states import Failed, Importing, Ready
 from roofline.settings import Settings
-from roofline.storage.profiles import ProfileId
+from roofline.storage.records import ProfileId
+from roofline.storage.tables import sweep_log
 
 ROOT = Path(__file__).resolve().parents[2]
 # Processes started by tests import what is tested, wherever the package is installed.
@@ -44,20 +50,21 @@ class Place:
     def is_shared(self) -> bool:
         return "database_url" in self.options
 
-    def library(self, name: str = "server", **options: object) -> ProfileLibrary:
-        """An open library on the data folder `name`."""
-        library = ProfileLibrary(
+    def server(self, name: str = "server", **options: object) -> Backend:
+        """All of an open server but HTTP, on the data folder `name`."""
+        instance = Instance(
             self.root / name,
+            results_version(),
             limits=LIMITS,
-            samples_dir=ROOT / "sample_profiles",
             options=InstanceOptions(workers=2, **{**self.options, **options}),
+            listeners=Listeners(),
         )
-        library.open()
-        self.stack.callback(library.close)
-        return library
+        instance.open()
+        self.stack.callback(instance.close)
+        return backend_of(instance, ROOT / "sample_profiles")
 
     def settings(self, name: str = "server") -> Settings:
-        """What commands beside the library are given."""
+        """What commands beside the server are given."""
         return Settings.from_env(data_dir=self.root / name, **self.options)
 
 
@@ -102,39 +109,45 @@ class Workers:
         return [process.wait(timeout=30) for process in alive]
 
 
-def add(library: ProfileLibrary, *contents: bytes, **options: object) -> ProfileId:
+def add(server: Backend, *contents: bytes, **options: object) -> ProfileId:
     """Uploads files named host_0.pb and so on."""
-    area = library.stage()
+    area = server.library.stage()
     try:
         for number, content in enumerate(contents):
             area.receive_all(f"host_{number}.pb", [content[:2], content[2:]])
-        return library.add(area, **options)
+        return server.library.add(area, **options)
     finally:
         area.discard()
 
 
-def settled(library: ProfileLibrary, profile_id: str) -> Ready | Failed:
+def settled(server: Backend, profile_id: str) -> Ready | Failed:
     """The profile once what is under way for it has ended."""
     deadline = time.monotonic() + 60
-    while isinstance(state := library.state(profile_id), Importing):
+    while isinstance(state := server.reader.state(profile_id), Importing):
         assert time.monotonic() < deadline, state
-        future = library.pending(profile_id)
+        future = server.reader.pending(profile_id)
         if future is not None:
             wait([future], timeout=60)
     return state
 
 
-def stored(library: ProfileLibrary, *contents: bytes, **options: object) -> ProfileId:
+def stored(server: Backend, *contents: bytes, **options: object) -> ProfileId:
     """Uploads files and waits until the profile is ready."""
-    profile_id = add(library, *contents, **options)
-    state = settled(library, profile_id)
+    profile_id = add(server, *contents, **options)
+    state = settled(server, profile_id)
     assert isinstance(state, Ready), state
     return profile_id
 
 
-def raw_bytes(library: ProfileLibrary, profile_id: str) -> list[bytes]:
+def logged_sweeps(connection: Connection) -> list[dict[str, Any]]:
+    """What was removed or repaired without a person asking, the oldest first."""
+    rows = connection.execute(select(sweep_log).order_by(sweep_log.c.number))
+    return [dict(row._mapping) for row in rows]
+
+
+def raw_bytes(server: Backend, profile_id: str) -> list[bytes]:
     """The raw files as they are downloaded."""
-    return [b"".join(file.chunks()) for file in library.sources(profile_id)]
+    return [b"".join(file.chunks()) for file in server.reader.sources(profile_id)]
 
 
 def eventually(claim: Callable[[], bool]) -> None:

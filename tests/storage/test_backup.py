@@ -7,7 +7,7 @@ import pytest
 
 from roofline.cli.admin import run_backup, run_doctor, run_gc, run_restore
 from roofline.errors import SettingsError
-from roofline.library.profiles import Ready
+from roofline.library.states import Ready
 from roofline.settings import Settings
 from roofline.storage.database import FILE_NAME
 from roofline.storage.raw import key_of
@@ -16,22 +16,22 @@ from tests.storage.test_both_places import damage, digests, store_of
 
 
 def test_backup_while_serving_is_restored_elsewhere(place: Place, tmp_path: Path, capsys):
-    library = place.library()
-    one = stored(library, b"stub one", b"stub two", title="One", tags=["t"], uploader="ada")
-    two = stored(library, b"stub one", title="Two", note="n")
-    library.edit(two, pinned=True)
+    server = place.server()
+    one = stored(server, b"stub one", b"stub two", title="One", tags=["t"], uploader="ada")
+    two = stored(server, b"stub one", title="Two", note="n")
+    server.library.edit(two, pinned=True)
     assert run_backup(place.settings(), tmp_path / "backup") == 0
     assert "2 profiles, 2 raw files" in capsys.readouterr().out
-    manifests = {m.id: m for m in library.search().profiles}
+    manifests = {m.id: m for m in server.queries.search().profiles}
 
     elsewhere = Place(root=tmp_path / "elsewhere", stack=place.stack)
     elsewhere.root.mkdir()
     assert run_restore(elsewhere.settings(), tmp_path / "backup") == 0
-    restored = elsewhere.library()
-    assert {m.id: m for m in restored.search().profiles} == manifests
+    restored = elsewhere.server()
+    assert {m.id: m for m in restored.queries.search().profiles} == manifests
     assert raw_bytes(restored, one) == [b"stub one", b"stub two"]
     assert isinstance(settled(restored, one), Ready)  # results are computed again
-    restored.close()
+    restored.instance.close()
     with pytest.raises(SettingsError, match="already"):
         run_restore(elsewhere.settings(), tmp_path / "backup")
 
@@ -39,29 +39,30 @@ def test_backup_while_serving_is_restored_elsewhere(place: Place, tmp_path: Path
 def test_folder_moves_to_servers_by_backup_and_restore(
     folder: Place, servers: Place, tmp_path: Path
 ):
-    library = folder.library()
-    first, second = (stored(library, b"stub %d" % number, title=f"{number}") for number in (1, 2))
+    server = folder.server()
+    first, second = (stored(server, b"stub %d" % number, title=f"{number}") for number in (1, 2))
     run_backup(folder.settings(), tmp_path / "backup")
     assert run_restore(servers.settings("moved"), tmp_path / "backup") == 0
-    moved = servers.library("moved")
-    assert [m.id for m in moved.recent(5)] == [m.id for m in library.recent(5)]
+    moved = servers.server("moved")
+    shown, was = (one.queries.search(limit=5).profiles for one in (moved, server))
+    assert [m.id for m in shown] == [m.id for m in was]
     assert raw_bytes(moved, first) == [b"stub 1"]
     assert isinstance(settled(moved, second), Ready)
     third = stored(moved, b"stub 3")  # numbers go on after those that were moved
-    assert moved.search().total == 3
-    moved.remove(third)
+    assert moved.queries.search().total == 3
+    moved.library.remove(third)
 
 
 def test_backup_is_whole_while_profiles_come_and_go(folder: Place, tmp_path: Path):
-    library = folder.library()
-    kept = stored(library, b"stub kept")
+    server = folder.server()
+    kept = stored(server, b"stub kept")
     done = threading.Event()
 
     def come_and_go() -> None:
         number = 0
         while not done.is_set():
             number += 1
-            library.remove(add(library, b"stub %d" % number))
+            server.library.remove(add(server, b"stub %d" % number))
 
     thread = threading.Thread(target=come_and_go)
     thread.start()
@@ -75,15 +76,15 @@ def test_backup_is_whole_while_profiles_come_and_go(folder: Place, tmp_path: Pat
         settings = Settings.from_env(data_dir=tmp_path / f"r{number}")
         assert run_restore(settings, tmp_path / f"b{number}") == 0
         assert run_doctor(settings, quick=False, check_only=True) == 0
-        restored = Place(root=tmp_path, stack=folder.stack).library(f"r{number}")
+        restored = Place(root=tmp_path, stack=folder.stack).server(f"r{number}")
         assert raw_bytes(restored, kept) == [b"stub kept"]
-        restored.close()
+        restored.instance.close()
 
 
 def test_backup_refuses_a_full_folder_and_restore_what_is_no_backup(folder: Place, tmp_path: Path):
     with pytest.raises(SettingsError, match="no store"):
         run_backup(folder.settings("nothing"), tmp_path / "b")
-    folder.library().close()
+    folder.server().instance.close()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
     with pytest.raises(SettingsError, match="not empty"):
@@ -93,20 +94,20 @@ def test_backup_refuses_a_full_folder_and_restore_what_is_no_backup(folder: Plac
 
 
 def test_doctor_says_what_is_wrong_and_repairs_what_it_can(place: Place, tmp_path: Path, capsys):
-    library = place.library()
-    whole, cut, gone = (stored(library, b"stub %d" % n + bytes(range(200))) for n in range(3))
-    damage(library, cut, tmp_path / "cut", lambda packed: packed[:30])
-    store = store_of(library)
-    (file,) = library.manifest(gone).files
+    server = place.server()
+    whole, cut, gone = (stored(server, b"stub %d" % n + bytes(range(200))) for n in range(3))
+    damage(server, cut, tmp_path / "cut", lambda packed: packed[:30])
+    store = store_of(server)
+    (file,) = server.reader.manifest(gone).files
     store.blobs.delete(key_of(file.sha256))
     (page,) = tmp_path.glob(f"server/derived/{whole}/*/page.json")
     page.write_bytes(page.read_bytes()[:-4])
-    area = library.stage()
+    area = server.library.stage()
     store.raw.put(area.receive_all("x", [b"orphan"]))
-    lost = add(library, b"wait %s" % bytes(tmp_path / "never"))
+    lost = add(server, b"wait %s" % bytes(tmp_path / "never"))
     with store.database.write() as connection:
         connection.exec_driver_sql(f"DELETE FROM job WHERE profile_id = '{lost}'")
-    library.close()
+    server.instance.close()
 
     assert run_doctor(place.settings(), quick=False, check_only=False) == 1
     said = capsys.readouterr().out
@@ -118,21 +119,21 @@ def test_doctor_says_what_is_wrong_and_repairs_what_it_can(place: Place, tmp_pat
         assert "repaired: 1 raw files and 0 sets of results: belong to no profile" in said
     (tmp_path / "never").touch()
 
-    library = place.library()
+    server = place.server()
     for profile_id in (cut, gone):
         number = [cut, gone].index(profile_id) + 1
-        stored(library, b"stub %d" % number + bytes(range(200)))
-    assert isinstance(settled(library, lost), Ready)
-    assert isinstance(settled(library, whole), Ready)
-    library.close()
+        stored(server, b"stub %d" % number + bytes(range(200)))
+    assert isinstance(settled(server, lost), Ready)
+    assert isinstance(settled(server, whole), Ready)
+    server.instance.close()
     assert run_doctor(place.settings(), quick=False, check_only=False) == 0
     assert "0 findings" in capsys.readouterr().out
 
 
 def test_doctor_beside_a_server_only_looks(folder: Place, capsys):
-    library = folder.library()
-    profile_id = stored(library, b"stub")
-    store_of(library).raw.remove(library.manifest(profile_id).files[0].sha256)
+    server = folder.server()
+    profile_id = stored(server, b"stub")
+    store_of(server).raw.remove(server.reader.manifest(profile_id).files[0].sha256)
     assert run_doctor(folder.settings(), quick=True, check_only=False) == 1
     said = capsys.readouterr().out
     assert "nothing is repaired" in said
@@ -140,13 +141,13 @@ def test_doctor_beside_a_server_only_looks(folder: Place, capsys):
 
 
 def test_gc_removes_what_its_dry_run_names(folder: Place, capsys):
-    library = folder.library()
-    kept = stored(library, b"stub kept")
-    orphan = library.stage().receive_all("x", [b"orphan"])
-    store_of(library).raw.put(orphan)
+    server = folder.server()
+    kept = stored(server, b"stub kept")
+    orphan = server.library.stage().receive_all("x", [b"orphan"])
+    store_of(server).raw.put(orphan)
     with pytest.raises(SettingsError, match="Another server"):
         run_gc(folder.settings(), dry_run=False)
-    library.close()
+    server.instance.close()
     small = folder.settings().model_copy(update={"quota_bytes": 1})
     assert run_gc(small, dry_run=True) == 0
     said = capsys.readouterr().out
@@ -154,14 +155,14 @@ def test_gc_removes_what_its_dry_run_names(folder: Place, capsys):
     assert f"over quota: {kept}" in said
     run_gc(folder.settings(), dry_run=False)
     assert "1 without a profile" in capsys.readouterr().out
-    library = folder.library()
-    assert len(digests(library)) == 1
-    assert raw_bytes(library, kept) == [b"stub kept"]
+    server = folder.server()
+    assert len(digests(server)) == 1
+    assert raw_bytes(server, kept) == [b"stub kept"]
 
 
 def test_backup_of_an_older_schema_is_brought_up_to_date(folder: Place, tmp_path: Path):
-    library = folder.library()
-    stored(library, b"stub")
+    server = folder.server()
+    stored(server, b"stub")
     run_backup(folder.settings(), tmp_path / "backup")
     before = (tmp_path / "backup" / FILE_NAME).read_bytes()
     assert run_restore(folder.settings("new"), tmp_path / "backup") == 0

@@ -8,212 +8,213 @@ import pytest
 from sqlalchemy import text
 
 from roofline.errors import BadEditError, CorruptProfileError, ProfileNotFoundError
-from roofline.library.profiles import Failed, Importing, ProfileLibrary, Ready
+from roofline.library.build import Backend
+from roofline.library.states import Failed, Importing, Ready
 from roofline.storage import statements
 from roofline.storage.raw import key_of
 from roofline.storage.records import Manifest
 from roofline.storage.results import PAGE
-from roofline.storage.upkeep import sweep_expired, sweep_orphans, sweep_over_quota
-from tests.storage.places import Place, add, eventually, raw_bytes, settled, stored
+from roofline.storage.sweeping import sweep_expired, sweep_orphans, sweep_over_quota
+from tests.storage.places import Place, add, eventually, logged_sweeps, raw_bytes, settled, stored
 from tests.tools.generate_xspace import Config, write_profile
 
 
-def store_of(library: ProfileLibrary):
-    return library._instance.store
+def store_of(server: Backend):
+    return server.instance.store
 
 
-def digests(library: ProfileLibrary) -> set[str]:
-    return {digest for digest, _ in store_of(library).raw.list()}
+def digests(server: Backend) -> set[str]:
+    return {digest for digest, _ in store_of(server).raw.list()}
 
 
 def test_real_profile_is_imported_and_read_back(place: Place, tmp_path: Path):
     (path,) = write_profile(Config(n_events=600, n_steps=3, n_distinct_ops=40), tmp_path)
-    library = place.library()
-    profile_id = stored(library, path.read_bytes(), title="Real", tags=["b", "a", "b"])
-    manifest = library.manifest(profile_id)
+    server = place.server()
+    profile_id = stored(server, path.read_bytes(), title="Real", tags=["b", "a", "b"])
+    manifest = server.reader.manifest(profile_id)
     assert (manifest.title, manifest.tags) == ("Real", ("a", "b"))
     assert manifest.format.startswith("XSpace")
     assert manifest.files[0].host
     assert manifest.summary.op_count > 0
-    assert raw_bytes(library, profile_id) == [path.read_bytes()]
-    assert b'"schema":1' in library.result(profile_id, PAGE).plain()
-    assert b"name" in library.op_details(profile_id, 0)
+    assert raw_bytes(server, profile_id) == [path.read_bytes()]
+    assert b'"schema":1' in server.reader.result(profile_id, PAGE).plain()
+    assert b"name" in server.reader.op_details(profile_id, 0)
 
 
 def test_profile_outlives_the_server_under_the_same_address(place: Place):
-    first = place.library()
+    first = place.server()
     profile_id = stored(first, b"stub one", b"stub two", uploader="ada", note="a note")
-    manifest = first.manifest(profile_id)
-    first.close()
-    second = place.library()
-    assert second.manifest(profile_id) == manifest
+    manifest = first.reader.manifest(profile_id)
+    first.instance.close()
+    second = place.server()
+    assert second.reader.manifest(profile_id) == manifest
     assert raw_bytes(second, profile_id) == [b"stub one", b"stub two"]
-    assert isinstance(second.state(profile_id), Ready)
+    assert isinstance(second.reader.state(profile_id), Ready)
 
 
 def test_equal_files_share_one_blob_until_the_last_profile_goes(place: Place):
-    library = place.library()
-    before = digests(library)
-    first = stored(library, b"stub alpha", b"stub beta")
-    second = stored(library, b"stub alpha")
-    assert len(digests(library) - before) == 2
-    library.remove(first)
-    assert digests(library) - before == {library.manifest(second).files[0].sha256}
-    assert raw_bytes(library, second) == [b"stub alpha"]
-    library.remove(second)
-    assert digests(library) == before
+    server = place.server()
+    before = digests(server)
+    first = stored(server, b"stub alpha", b"stub beta")
+    second = stored(server, b"stub alpha")
+    assert len(digests(server) - before) == 2
+    server.library.remove(first)
+    assert digests(server) - before == {server.reader.manifest(second).files[0].sha256}
+    assert raw_bytes(server, second) == [b"stub alpha"]
+    server.library.remove(second)
+    assert digests(server) == before
     with pytest.raises(ProfileNotFoundError):
-        library.remove(second)
+        server.library.remove(second)
 
 
 def test_failed_import_says_why_and_keeps_no_bytes(place: Place):
-    library = place.library()
-    before = digests(library)
-    profile_id = add(library, b"fail this", title="bad", uploader="ada")
-    state = settled(library, profile_id)
+    server = place.server()
+    before = digests(server)
+    profile_id = add(server, b"fail this", title="bad", uploader="ada")
+    state = settled(server, profile_id)
     assert isinstance(state, Failed)
     assert (state.error.code, state.error.message) == ("corrupt-profile", "It is broken.")
-    assert (state.title, state.files, state.uploader) == ("bad", (("host_0.pb", 9),), "ada")
-    eventually(lambda: digests(library) == before)
+    (file,) = state.files
+    assert (state.title, state.uploader) == ("bad", "ada")
+    assert (file.name, file.size_bytes) == ("host_0.pb", 9)
+    eventually(lambda: digests(server) == before)
     with pytest.raises(CorruptProfileError):
-        library.manifest(profile_id)
-    assert library.search().total == 0
-    library.remove(profile_id)
+        server.reader.manifest(profile_id)
+    assert server.queries.search().total == 0
+    server.library.remove(profile_id)
     with pytest.raises(ProfileNotFoundError):
-        library.state(profile_id)
+        server.reader.state(profile_id)
 
 
 def test_import_is_followed_and_cancelled(place: Place, tmp_path: Path):
-    library = place.library()
-    before = digests(library)
-    profile_id = add(library, b"wait %s for ever" % bytes(tmp_path / "gate"))
-    state = library.state(profile_id)
+    server = place.server()
+    before = digests(server)
+    profile_id = add(server, b"wait %s for ever" % bytes(tmp_path / "gate"))
+    state = server.reader.state(profile_id)
     assert isinstance(state, Importing)
-    library.cancel(profile_id)
-    state = settled(library, profile_id)
+    server.library.cancel(profile_id)
+    state = settled(server, profile_id)
     assert isinstance(state, Failed)
     assert "cancelled" in state.error.message
-    assert digests(library) == before
-    library.cancel(profile_id)  # nothing runs: nothing happens
+    assert digests(server) == before
+    server.library.cancel(profile_id)  # nothing runs: nothing happens
 
 
 def test_deleting_an_import_under_way_leaves_nothing(place: Place, tmp_path: Path):
-    library = place.library()
-    before = digests(library)
-    profile_id = add(library, b"wait %s for ever" % bytes(tmp_path / "gate"))
-    library.remove(profile_id)
+    server = place.server()
+    before = digests(server)
+    profile_id = add(server, b"wait %s for ever" % bytes(tmp_path / "gate"))
+    server.library.remove(profile_id)
     with pytest.raises(ProfileNotFoundError):
-        library.state(profile_id)
-    assert digests(library) == before
-    assert library.pending(profile_id) is None
+        server.reader.state(profile_id)
+    assert digests(server) == before
+    assert server.reader.pending(profile_id) is None
 
 
 def test_results_that_went_are_found_or_computed_again(place: Place):
-    library = place.library()
-    profile_id = stored(library, b"stub results")
-    page = library.result(profile_id, PAGE).plain()
-    store_of(library).results.remove(profile_id)
-    assert isinstance(settled(library, profile_id), Ready)
-    assert library.result(profile_id, PAGE).plain() == page
+    server = place.server()
+    profile_id = stored(server, b"stub results")
+    page = server.reader.result(profile_id, PAGE).plain()
+    store_of(server).results.remove(profile_id)
+    assert isinstance(settled(server, profile_id), Ready)
+    assert server.reader.result(profile_id, PAGE).plain() == page
 
 
 def test_title_note_tags_and_pin_are_edited(place: Place):
-    library = place.library()
-    profile_id = stored(library, b"stub edit", title="old", tags=["x"])
-    edited = library.edit(
+    server = place.server()
+    profile_id = stored(server, b"stub edit", title="old", tags=["x"])
+    edited = server.library.edit(
         profile_id, title="  new\ntitle ", note="line\r\nline", tags=["b", "a"], pinned=True
     )
     assert (edited.title, edited.note) == ("new title", "line\nline")
     assert (edited.tags, edited.pinned) == (("a", "b"), True)
-    assert library.edit(profile_id, pinned=False).title == "new title"
+    assert server.library.edit(profile_id, pinned=False).title == "new title"
     for bad in ({"title": " "}, {"title": "x" * 201}, {"note": "x" * 10_001}):
         with pytest.raises(BadEditError):
-            library.edit(profile_id, **bad)
+            server.library.edit(profile_id, **bad)
     for tags in (["x" * 41], [str(number) for number in range(21)]):
         with pytest.raises(BadEditError):
-            library.edit(profile_id, tags=tags)
+            server.library.edit(profile_id, tags=tags)
     with pytest.raises(ProfileNotFoundError):
-        library.edit("nobody", title="x")
+        server.library.edit("nobody", title="x")
 
 
 def test_profiles_are_found_by_words_tags_devices_and_people(place: Place):
-    library = place.library()
-    one = stored(library, b"stub 1", title="Llama 50%", tags=["nightly"], uploader="ada")
-    two = stored(library, b"stub 2", title="llama_b", note="after the fix", uploader="bob")
-    library.edit(one, pinned=True)
+    server = place.server()
+    one = stored(server, b"stub 1", title="Llama 50%", tags=["nightly"], uploader="ada")
+    two = stored(server, b"stub 2", title="llama_b", note="after the fix", uploader="bob")
+    server.library.edit(one, pinned=True)
 
     def found(words: str = "", **equal: str) -> list[str]:
-        return [manifest.id for manifest in library.search(words, **equal).profiles]
+        return [manifest.id for manifest in server.queries.search(words, **equal).profiles]
 
     assert found() == found("LLAMA") == found("tpu v9") == found("host_0") == [one, two]
     assert found("50%") == found("nightly") == found(tag="nightly") == found("ADA llama") == [one]
-    assert found("llama_") == found("fix") == found(uploader="bob") == [two]
+    assert found("llama_") == found("fix") == found("bob") == [two]
     assert found("llama nothing") == found(device="TPU") == []
     assert found(device="TPU v9", tag="nightly") == [one]
-    page = library.search(offset=1, limit=1)
+    page = server.queries.search(offset=1, limit=1)
     assert (page.total, [manifest.id for manifest in page.profiles]) == (2, [two])
-    facets = library.facets()
-    assert (facets.devices, facets.tags) == ((("TPU v9", 2),), (("nightly", 1),))
-    assert facets.uploaders == (("ada", 1), ("bob", 1))
+    server.library.edit(two, tags=["a", "nightly"])
+    assert server.queries.frequent_tags(5) == ("nightly", "a")
+    assert server.queries.frequent_tags(1) == ("nightly",)
 
 
 def test_ownership_is_known_in_every_state(place: Place):
-    library = place.library()
-    profile_id = add(library, b"fail it", uploader="ada", delete_token_hash="ab12")
-    settled(library, profile_id)
-    owner = library.ownership(profile_id)
+    server = place.server()
+    profile_id = add(server, b"fail it", uploader="ada", delete_token_hash="ab12")
+    settled(server, profile_id)
+    owner = server.library.ownership(profile_id)
     assert (owner.uploader, owner.delete_token_hash) == ("ada", "ab12")
     with pytest.raises(ProfileNotFoundError):
-        library.ownership("nobody")
+        server.library.ownership("nobody")
 
 
 def test_identical_uploads_at_once_are_one_blob(place: Place, monkeypatch: pytest.MonkeyPatch):
-    library = place.library()
-    before = digests(library)
+    server = place.server()
+    before = digests(server)
     count = 40 if place.is_shared else 200
     with monkeypatch.context() as patch, ThreadPoolExecutor(16) as threads:
-        patch.setattr(
-            library._instance, "deliver", lambda _job_id: None
-        )  # imports are not at issue
-        ids = list(threads.map(lambda _: add(library, b"stub the same"), range(count)))
-    assert len(digests(library) - before) == 1
-    assert library.stats().stored_bytes < 100
+        patch.setattr(server.instance, "deliver", lambda _job_id: None)  # imports are not at issue
+        ids = list(threads.map(lambda _: add(server, b"stub the same"), range(count)))
+    assert len(digests(server) - before) == 1
+    assert server.queries.stats().stored_bytes < 100
     with ThreadPoolExecutor(16) as threads:
-        list(threads.map(library.remove, ids[1:]))
-    assert raw_bytes_of(library, before) == [b"stub the same"]
-    library.remove(ids[0])
-    assert digests(library) == before
+        list(threads.map(server.library.remove, ids[1:]))
+    assert raw_bytes_of(server, before) == [b"stub the same"]
+    server.library.remove(ids[0])
+    assert digests(server) == before
 
 
-def raw_bytes_of(library: ProfileLibrary, before: set[str]) -> list[bytes]:
+def raw_bytes_of(server: Backend, before: set[str]) -> list[bytes]:
     """The raw files that came since, of any profile."""
-    with store_of(library).database.read() as connection:
+    with store_of(server).database.read() as connection:
         files = {file.sha256: file for _, file in statements.needed_files(connection)}
-    new = digests(library) - before
-    return [b"".join(store_of(library).raw.chunks(files[digest])) for digest in new]
+    new = digests(server) - before
+    return [b"".join(store_of(server).raw.chunks(files[digest])) for digest in new]
 
 
 def test_upload_and_deletion_of_the_same_bytes_at_once_lose_nothing(place: Place):
-    library = place.library()
-    ids = [stored(library, b"stub contended") for _ in range(6)]
+    server = place.server()
+    ids = [stored(server, b"stub contended") for _ in range(6)]
     with ThreadPoolExecutor(12) as threads:
-        removals = [threads.submit(library.remove, profile_id) for profile_id in ids]
-        added = [threads.submit(add, library, b"stub contended") for _ in range(6)]
+        removals = [threads.submit(server.library.remove, profile_id) for profile_id in ids]
+        added = [threads.submit(add, server, b"stub contended") for _ in range(6)]
         for removal in removals:
             removal.result()
     for future in added:
         profile_id = future.result()
-        assert isinstance(settled(library, profile_id), Ready)
-        assert raw_bytes(library, profile_id) == [b"stub contended"]
+        assert isinstance(settled(server, profile_id), Ready)
+        assert raw_bytes(server, profile_id) == [b"stub contended"]
 
 
 def test_what_expired_goes_unless_it_is_pinned_and_is_noted(place: Place):
-    library = place.library(retention_days=1)
+    server = place.server(retention_days=1)
     gone, pinned, young = (
-        stored(library, b"stub %d" % number, title=f"run {number}") for number in range(3)
+        stored(server, b"stub %d" % number, title=f"run {number}") for number in range(3)
     )
-    library.edit(pinned, pinned=True)
-    store = store_of(library)
+    server.library.edit(pinned, pinned=True)
+    store = store_of(server)
     with store.database.write() as connection:
         connection.execute(
             text("UPDATE profile SET expires_at = '2020-01-01T00:00:00Z' WHERE id <> :young"),
@@ -221,100 +222,100 @@ def test_what_expired_goes_unless_it_is_pinned_and_is_noted(place: Place):
         )
     assert sweep_expired(store) == 1
     with pytest.raises(ProfileNotFoundError):
-        library.state(gone)
-    assert {m.id for m in library.search().profiles} == {pinned, young}
+        server.reader.state(gone)
+    assert {m.id for m in server.queries.search().profiles} == {pinned, young}
     with store.database.read() as connection:
-        (entry,) = statements.sweeps(connection, 10)
+        (entry,) = logged_sweeps(connection)
     assert (entry["action"], entry["subject"], entry["title"]) == ("expired", gone, "run 0")
     assert entry["size_bytes"] == 6
 
 
 def test_oldest_profiles_go_when_the_quota_is_exceeded(place: Place):
-    library = place.library()
-    ids = [stored(library, b"stub %d" % number + bytes(1000)) for number in range(4)]
-    twin = stored(library, b"stub 3" + bytes(1000))  # takes no room of its own
-    library.edit(ids[0], pinned=True)
-    each = library.stats().stored_bytes // 4
-    assert sweep_over_quota(store_of(library), each * 2 + each // 2) == 2
-    assert {m.id for m in library.search().profiles} == {ids[0], ids[3], twin}
-    assert sweep_over_quota(store_of(library), 0) == 2  # never the pinned one
+    server = place.server()
+    ids = [stored(server, b"stub %d" % number + bytes(1000)) for number in range(4)]
+    twin = stored(server, b"stub 3" + bytes(1000))  # takes no room of its own
+    server.library.edit(ids[0], pinned=True)
+    each = server.queries.stats().stored_bytes // 4
+    assert sweep_over_quota(store_of(server), each * 2 + each // 2) == 2
+    assert {m.id for m in server.queries.search().profiles} == {ids[0], ids[3], twin}
+    assert sweep_over_quota(store_of(server), 0) == 2  # never the pinned one
 
 
 def test_orphans_are_swept_and_what_is_needed_stays(place: Place):
-    library = place.library()
-    kept = stored(library, b"stub kept")
-    before = digests(library)
-    area = library.stage()
+    server = place.server()
+    kept = stored(server, b"stub kept")
+    before = digests(server)
+    area = server.library.stage()
     orphan = area.receive_all("x", [b"orphan"])
-    store_of(library).raw.put(orphan)
-    assert sweep_orphans(store_of(library), grace_s=3600) == 0
-    assert sweep_orphans(store_of(library), grace_s=-5) >= 1
-    assert orphan.sha256 not in digests(library)
-    assert digests(library) <= before
-    assert raw_bytes(library, kept) == [b"stub kept"]
+    store_of(server).raw.put(orphan)
+    assert sweep_orphans(store_of(server), grace_s=3600) == 0
+    assert sweep_orphans(store_of(server), grace_s=-5) >= 1
+    assert orphan.sha256 not in digests(server)
+    assert digests(server) <= before
+    assert raw_bytes(server, kept) == [b"stub kept"]
 
 
 def test_damaged_raw_file_is_an_error_and_heals_by_uploading_it_again(place: Place, tmp_path: Path):
-    library = place.library()
+    server = place.server()
     content = b"stub " + bytes(range(256)) * 40
-    profile_id = stored(library, content)
-    damage(library, profile_id, tmp_path / "cut", lambda packed: packed[:100])
+    profile_id = stored(server, content)
+    damage(server, profile_id, tmp_path / "cut", lambda packed: packed[:100])
     with pytest.raises(CorruptProfileError):
-        raw_bytes(library, profile_id)
-    stored(library, content)
-    assert raw_bytes(library, profile_id) == [content]
+        raw_bytes(server, profile_id)
+    stored(server, content)
+    assert raw_bytes(server, profile_id) == [content]
 
 
 def test_flipped_bit_on_the_disk_is_an_error_and_heals_too(folder: Place, tmp_path: Path):
-    library = folder.library()
+    server = folder.server()
     content = b"stub " + bytes(range(256)) * 40
-    profile_id = stored(library, content)
+    profile_id = stored(server, content)
     flip = lambda packed: packed[:60] + bytes([packed[60] ^ 1]) + packed[61:]  # noqa: E731
-    damage(library, profile_id, tmp_path / "flipped", flip)
+    damage(server, profile_id, tmp_path / "flipped", flip)
     with pytest.raises(CorruptProfileError):
-        raw_bytes(library, profile_id)
-    stored(library, content)
-    assert raw_bytes(library, profile_id) == [content]
+        raw_bytes(server, profile_id)
+    stored(server, content)
+    assert raw_bytes(server, profile_id) == [content]
 
 
 def damage(
-    library: ProfileLibrary, profile_id: str, scratch: Path, change: Callable[[bytes], bytes]
+    server: Backend, profile_id: str, scratch: Path, change: Callable[[bytes], bytes]
 ) -> None:
     """Changes the bytes of a profile's only raw file as they are kept."""
-    (file,) = library.manifest(profile_id).files
-    store, key = store_of(library), key_of(file.sha256)
+    (file,) = server.reader.manifest(profile_id).files
+    store, key = store_of(server), key_of(file.sha256)
     scratch.write_bytes(change(b"".join(store.blobs.open(key))))
     store.blobs.put(key, scratch)
     assert not store.raw.is_intact(file)
 
 
 def test_sizes_count_shared_bytes_once(place: Place):
-    library = place.library()
+    server = place.server()
     for _ in range(3):
-        stored(library, b"stub size" + bytes(100_000))
-    stats = library.stats()
+        stored(server, b"stub size" + bytes(100_000))
+    stats = server.queries.stats()
     assert stats.profile_count == 3
     assert stats.raw_bytes == 3 * 100_009
     assert 0 < stats.stored_bytes < 1000
     assert (stats.queued_jobs, stats.running_jobs) == (0, 0)
-    library.check()
+    server.instance.check()
 
 
 def test_thousand_profiles_are_listed(place: Place):
-    library = place.library()
-    profile_id = stored(library, b"stub list", tags=["a", "b"])
-    copy_rows(library, profile_id, 999)
-    listing = library.search(limit=50)
+    server = place.server()
+    profile_id = stored(server, b"stub list", tags=["a", "b"])
+    copy_rows(server, profile_id, 999)
+    listing = server.queries.search(limit=50)
     assert listing.total == 1000
     assert all(isinstance(m, Manifest) and m.tags == ("a", "b") for m in listing.profiles)
-    assert len(library.search("stub tpu", offset=950, limit=1000).profiles) == 0
-    assert len(library.search("tpu", offset=950, limit=1000).profiles) == 50
+    assert len(server.queries.search("stub tpu", offset=950, limit=1000).profiles) == 0
+    assert len(server.queries.search("tpu", offset=950, limit=1000).profiles) == 50
 
 
-def copy_rows(library: ProfileLibrary, profile_id: str, count: int) -> None:
+def copy_rows(server: Backend, profile_id: str, count: int) -> None:
     """Fills the database with copies of a profile."""
     columns = "title, created_at, state, format, device, bound_by, efficiency_ratio, summary"
-    with store_of(library).database.write() as connection:
+    with store_of(server).database.write() as connection:
         for number in range(count):
             values = {"id": f"copy{number}", "of": profile_id}
             connection.execute(

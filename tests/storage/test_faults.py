@@ -15,8 +15,8 @@ from sqlalchemy import text
 
 from roofline.cli.admin import run_doctor, run_gc
 from roofline.errors import RooflineError, SettingsError, StorageFullError, StoreUnavailableError
-from roofline.library.profiles import Failed, Importing, ProfileLibrary, Ready
-from roofline.storage import statements
+from roofline.library.build import Backend
+from roofline.library.states import Failed, Importing, Ready
 from roofline.storage.database import FILE_NAME
 from tests.storage.places import (
     LEASE_S,
@@ -25,6 +25,7 @@ from tests.storage.places import (
     Place,
     Workers,
     add,
+    logged_sweeps,
     raw_bytes,
     settled,
     stored,
@@ -35,11 +36,11 @@ from tests.tools.services import Postgres
 CYCLES = 8
 
 
-def running(library: ProfileLibrary, *profile_ids: str) -> list[str]:
+def running(server: Backend, *profile_ids: str) -> list[str]:
     """Waits until each profile is in mid-job; the owners of the leases."""
     deadline = time.monotonic() + 30
     while True:
-        with store_of(library).database.read() as connection:
+        with store_of(server).database.read() as connection:
             rows = connection.exec_driver_sql("SELECT profile_id, owner, phase FROM job").all()
         owners = {row[0]: row[1] for row in rows if row[2] == "read"}
         if set(profile_ids) <= set(owners):
@@ -66,20 +67,20 @@ def test_killing_the_server_again_and_again_loses_nothing_that_was_promised(tmp_
 def test_job_of_a_killed_worker_is_done_by_the_other(servers: Place, tmp_path: Path):
     assert servers.workers is not None
     gate = tmp_path / "gate"
-    library = servers.library()
-    ids = [add(library, b"wait %s %d" % (bytes(gate), number)) for number in range(2)]
-    owners = running(library, *ids)
+    server = servers.server()
+    ids = [add(server, b"wait %s %d" % (bytes(gate), number)) for number in range(2)]
+    owners = running(server, *ids)
     pids = [int(owner.split(":")[1]) for owner in owners]
     assert len(set(pids)) == 2, "each worker has one"
     servers.workers.kill(pids[0])
     gate.touch()
     try:
         for profile_id in ids:
-            assert isinstance(settled(library, profile_id), Ready)
-        job = store_of(library).jobs.newest(ids[0])
+            assert isinstance(settled(server, profile_id), Ready)
+        job = store_of(server).jobs.newest(ids[0])
         assert job is not None
         assert job.attempts == 2
-        assert raw_bytes(library, ids[0]) == [b"wait %s 0" % bytes(gate)]
+        assert raw_bytes(server, ids[0]) == [b"wait %s 0" % bytes(gate)]
     finally:
         servers.workers.start()
 
@@ -95,82 +96,82 @@ def test_restart_of_the_database_in_mid_job_loses_nothing(
     }
     workers = Workers(tmp_path, options)
     workers.start()
-    library = Place(root=tmp_path, stack=folder.stack, options=options).library()
-    profile_id = add(library, b"wait %s" % bytes(gate))
-    running(library, profile_id)
+    server = Place(root=tmp_path, stack=folder.stack, options=options).server()
+    profile_id = add(server, b"wait %s" % bytes(gate))
+    running(server, profile_id)
     own_postgres.stop()
     with pytest.raises(StoreUnavailableError, match="cannot be reached"):
-        library.state(profile_id)
+        server.reader.state(profile_id)
     own_postgres.start()
     gate.touch()
-    assert isinstance(settled(library, profile_id), Ready)
-    stored(library, b"stub afterwards")
+    assert isinstance(settled(server, profile_id), Ready)
+    stored(server, b"stub afterwards")
     assert workers.stop() == [0]
 
 
 def test_results_do_not_depend_on_who_computed_them_and_how_often(
     servers: Place, folder: Place, capture_bytes: bytes
 ):
-    elsewhere, here = servers.library("team"), folder.library("own")
+    elsewhere, here = servers.server("team"), folder.server("own")
     pages = []
-    for library in (elsewhere, here):
-        profile_id = stored(library, capture_bytes, title="same")
-        store_of(library).results.remove(profile_id)
-        assert isinstance(settled(library, profile_id), Ready)
-        page = library.result(profile_id, "roofline-in.json").plain()
+    for server in (elsewhere, here):
+        profile_id = stored(server, capture_bytes, title="same")
+        store_of(server).results.remove(profile_id)
+        assert isinstance(settled(server, profile_id), Ready)
+        page = server.reader.result(profile_id, "roofline-in.json").plain()
         pages.append(page.replace(profile_id.encode(), b""))
     assert pages[0] == pages[1]
 
 
 def test_stopping_the_server_queues_its_imports_for_the_next_start(folder: Place, tmp_path: Path):
     gate = tmp_path / "gate"
-    library = folder.library()
-    ids = [add(library, b"wait %s %d" % (bytes(gate), number)) for number in range(3)]
-    running(library, *ids[:2])
-    library.close()
+    server = folder.server()
+    ids = [add(server, b"wait %s %d" % (bytes(gate), number)) for number in range(3)]
+    running(server, *ids[:2])
+    server.instance.close()
     assert not list((tmp_path / "server" / "incoming").glob("*/*"))
     gate.touch()
-    library = folder.library()
+    server = folder.server()
     for profile_id in ids:
-        assert isinstance(settled(library, profile_id), Ready)
-        job = store_of(library).jobs.newest(profile_id)
+        assert isinstance(settled(server, profile_id), Ready)
+        job = store_of(server).jobs.newest(profile_id)
         assert job is not None
         assert job.attempts == 1  # being interrupted does not count
 
 
 def test_import_that_always_takes_its_process_along_is_given_up(folder: Place, tmp_path: Path):
-    library = folder.library()
-    profile_id = add(library, b"wait %s" % bytes(tmp_path / "never"))
-    running(library, profile_id)
-    with store_of(library).database.write() as connection:
+    server = folder.server()
+    profile_id = add(server, b"wait %s" % bytes(tmp_path / "never"))
+    running(server, profile_id)
+    with store_of(server).database.write() as connection:
         connection.exec_driver_sql("UPDATE job SET attempts = 3, lease_until = 0, owner = 'dead'")
-    state = settled(library, profile_id)
+    state = settled(server, profile_id)
     assert isinstance(state, Failed)
     assert "interrupted 3 times" in state.error.message
 
 
 def test_two_deliveries_of_a_job_are_one_import(folder: Place, tmp_path: Path):
     gate = tmp_path / "gate"
-    library = folder.library()
-    profile_id = add(library, b"wait %s" % bytes(gate))
-    running(library, profile_id)
-    job = store_of(library).jobs.newest(profile_id)
+    server = folder.server()
+    profile_id = add(server, b"wait %s" % bytes(gate))
+    running(server, profile_id)
+    job = store_of(server).jobs.newest(profile_id)
     assert job is not None
-    library._instance.deliver(job.id)
+    server.instance.deliver(job.id)
     gate.touch()
-    assert isinstance(settled(library, profile_id), Ready)
-    library._instance.deliver(job.id)
-    job = store_of(library).jobs.newest(profile_id)
+    assert isinstance(settled(server, profile_id), Ready)
+    server.instance.deliver(job.id)
+    job = store_of(server).jobs.newest(profile_id)
     assert job is not None
     assert (job.state, job.attempts) == ("done", 1)
 
 
 def test_job_queued_by_an_older_version_is_done_by_the_next(folder: Place, tmp_path: Path):
-    library = folder.library()
-    profile_id = add(library, b"wait %s" % bytes(tmp_path / "gate"))
-    running(library, profile_id)
-    library.close()
-    store = store_of(library)
+    server = folder.server()
+    profile_id = add(server, b"wait %s" % bytes(tmp_path / "gate"))
+    running(server, profile_id)
+    server.instance.close()
+    store = store_of(server)
     with store.database.write() as connection:
         connection.exec_driver_sql("UPDATE job SET version = 'v0-older'")
     job = store.jobs.newest(profile_id)
@@ -178,7 +179,7 @@ def test_job_queued_by_an_older_version_is_done_by_the_next(folder: Place, tmp_p
     assert store.jobs.claim(job.id, "a worker of this version", store.results.version) is None
     store.database.close()
     (tmp_path / "gate").touch()
-    assert isinstance(settled(folder.library(), profile_id), Ready)
+    assert isinstance(settled(folder.server(), profile_id), Ready)
 
 
 @pytest.fixture
@@ -197,13 +198,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_full_disk_refuses_uploads_and_reads_go_on(folder: Place, small_disk: Path):
     place = Place(root=small_disk, stack=folder.stack)
-    library = place.library()
+    server = place.server()
     ids: list[str] = []
     for size in (200_000, 2_000):
         with pytest.raises(StorageFullError) as caught:
-            ids.extend(add(library, b"stub " + os.urandom(size)) for _ in range(100))
+            ids.extend(add(server, b"stub " + os.urandom(size)) for _ in range(100))
         assert "Delete profiles" in caught.value.remedy or "space" in caught.value.remedy
-    states = [settled(library, profile_id) for profile_id in ids]
+    states = [settled(server, profile_id) for profile_id in ids]
     good = [p for p, state in zip(ids, states, strict=True) if isinstance(state, Ready)]
     assert len(good) >= 5
     for state in states:  # those that could not be imported say so
@@ -212,27 +213,27 @@ def test_full_disk_refuses_uploads_and_reads_go_on(folder: Place, small_disk: Pa
             or "disk" in state.error.message
             or "store" in (state.error.message)
         )
-    assert len(raw_bytes(library, good[0])[0]) > 2000
+    assert len(raw_bytes(server, good[0])[0]) > 2000
     for profile_id in ids:
-        library.remove(profile_id)
-    stored(library, b"stub " + os.urandom(200_000))
-    library.close()
+        server.library.remove(profile_id)
+    stored(server, b"stub " + os.urandom(200_000))
+    server.instance.close()
     assert run_doctor(place.settings(), quick=False, check_only=True) == 0
 
 
 def test_profiles_can_be_deleted_when_others_filled_the_disk(folder: Place, small_disk: Path):
     place = Place(root=small_disk, stack=folder.stack)
-    library = place.library()
-    kept, gone = (stored(library, b"stub " + os.urandom(400_000)) for _ in range(2))
+    server = place.server()
+    kept, gone = (stored(server, b"stub " + os.urandom(400_000)) for _ in range(2))
     # A reader: until it is done, the log of the database can only grow.
-    with store_of(library).database.read() as reader:
+    with store_of(server).database.read() as reader:
         reader.execute(text("SELECT count(*) FROM profile")).scalar_one()
         fill(small_disk / "of-another-program")
         with pytest.raises(StorageFullError):
-            library.edit(kept, note="x" * 9_000)
-        library.remove(gone)
-    assert [m.id for m in library.search().profiles] == [kept]
-    library.edit(kept, note="x" * 9_000)  # what was deleted left room
+            server.library.edit(kept, note="x" * 9_000)
+        server.library.remove(gone)
+    assert [m.id for m in server.queries.search().profiles] == [kept]
+    server.library.edit(kept, note="x" * 9_000)  # what was deleted left room
 
 
 def fill(path: Path) -> None:
@@ -243,46 +244,46 @@ def fill(path: Path) -> None:
 
 
 def test_database_that_cannot_grow_is_said_and_recovers(folder: Place):
-    library = folder.library()
-    kept = stored(library, b"stub kept")
-    engine = store_of(library).database._writer
+    server = folder.server()
+    kept = stored(server, b"stub kept")
+    engine = store_of(server).database._writer
     with engine.connect() as connection:  # the same connection: there is only one
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StorageFullError, match="database"):
         for number in range(100):
-            library.edit(kept, note=f"{number} " * 4000)
-            stored(library, b"stub %d" % number)
-    assert raw_bytes(library, kept) == [b"stub kept"]
+            server.library.edit(kept, note=f"{number} " * 4000)
+            stored(server, b"stub %d" % number)
+    assert raw_bytes(server, kept) == [b"stub kept"]
     with engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
-    stored(library, b"stub again")
+    stored(server, b"stub again")
 
 
 def test_locked_database_is_busy_not_broken(folder: Place, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("roofline.storage.database.BUSY_WAIT_S", 0.1)
-    library = folder.library()
-    profile_id = stored(library, b"stub")
+    server = folder.server()
+    profile_id = stored(server, b"stub")
     other = sqlite3.connect(folder.root / "server" / FILE_NAME, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailableError, match="in use by another program"):
-        library.edit(profile_id, title="x")
-    assert isinstance(library.state(profile_id), Ready)  # reading goes on
+        server.library.edit(profile_id, title="x")
+    assert isinstance(server.reader.state(profile_id), Ready)  # reading goes on
     other.execute("ROLLBACK")
     other.close()
-    assert library.edit(profile_id, title="x").title == "x"
+    assert server.library.edit(profile_id, title="x").title == "x"
 
 
 def test_damaged_database_is_said_at_the_start_and_by_the_doctor(folder: Place, capsys):
-    library = folder.library()
+    server = folder.server()
     for number in range(20):
-        add(library, b"stub %d" % number, note="x" * 5000)
-    library.close()
+        add(server, b"stub %d" % number, note="x" * 5000)
+    server.instance.close()
     path = folder.root / "server" / FILE_NAME
     content = path.read_bytes()
     path.write_bytes(b"not a database at all" * 1000)
     with pytest.raises(RooflineError, match="damaged") as caught:
-        folder.library()
+        folder.server()
     assert "backup" in caught.value.remedy
     path.write_bytes(content[:8192] + bytes(len(content) - 16384) + content[-8192:])
     assert run_doctor(folder.settings(), quick=False, check_only=True) == 1
@@ -303,26 +304,26 @@ def test_read_only_folder_is_refused_in_words(tmp_path: Path):
         mount.mkdir(mode=0o500)
     try:
         with pytest.raises(SettingsError, match=r"cannot be used: .*(read-only|permission)"):
-            Place(root=mount).library()
+            Place(root=mount).server()
     finally:
         if os.getuid() == 0:
             subprocess.run(["umount", "--lazy", mount], check=True)
 
 
 def test_second_server_on_one_folder_is_refused(folder: Place):
-    folder.library()
+    folder.server()
     with pytest.raises(SettingsError, match="Another server"):
-        folder.library()
+        folder.server()
 
 
 def test_database_that_is_gone_is_said_without_its_password(tmp_path: Path):
     url = "postgresql://user:geheim@127.0.0.1:1/nothing"
     place = Place(root=tmp_path, options={"database_url": url})
     with pytest.raises(StoreUnavailableError, match="cannot be reached") as caught:
-        place.library()
+        place.server()
     assert "geheim" not in caught.value.message + caught.value.remedy
     with pytest.raises(SettingsError, match="PostgreSQL") as refused:
-        Place(root=tmp_path, options={"database_url": "mysql://u:geheim@h/d"}).library()
+        Place(root=tmp_path, options={"database_url": "mysql://u:geheim@h/d"}).server()
     assert "geheim" not in refused.value.message + refused.value.remedy
 
 
@@ -332,46 +333,46 @@ def test_object_store_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("roofline.storage.objects.RETRY_S", 0.1)
     place = Place(root=tmp_path, options={"blobs": "s3://b/p?endpoint=http://127.0.0.1:1&region=x"})
     with pytest.raises(StoreUnavailableError, match="object store"):
-        library = place.library()
-        place.stack.callback(library.close)
-        library.check()
+        server = place.server()
+        place.stack.callback(server.instance.close)
+        server.instance.check()
     place.stack.close()
 
 
 @pytest.mark.parametrize("runner", ["celery", "local:0", "local:x", "procrastinate:2"])
 def test_runner_that_does_not_exist_is_refused(tmp_path: Path, runner: str):
     with pytest.raises(SettingsError, match="ROOFLINE_RUNNER"):
-        Place(root=tmp_path, options={"runner": runner}).library()
+        Place(root=tmp_path, options={"runner": runner}).server()
 
 
 def test_queue_without_postgresql_is_refused(tmp_path: Path):
     with pytest.raises(SettingsError, match="PostgreSQL"):
-        Place(root=tmp_path, options={"runner": "procrastinate"}).library()
+        Place(root=tmp_path, options={"runner": "procrastinate"}).server()
 
 
 def test_what_was_removed_is_written_down(folder: Place):
-    library = folder.library()
-    store_of(library).raw.put(library.stage().receive_all("x", [b"1"]))
-    library.close()
-    library = folder.library()
-    with store_of(library).database.read() as connection:
-        (entry,) = statements.sweeps(connection, 5)
+    server = folder.server()
+    store_of(server).raw.put(server.library.stage().receive_all("x", [b"1"]))
+    server.instance.close()
+    server = folder.server()
+    with store_of(server).database.read() as connection:
+        (entry,) = logged_sweeps(connection)
     assert (entry["action"], entry["subject"]) == ("orphans", "1 without a profile")
 
 
 def test_server_started_with_the_wrong_database_removes_nothing(place: Place, capsys):
-    library = place.library()
-    profile_id = stored(library, b"stub precious")
+    server = place.server()
+    profile_id = stored(server, b"stub precious")
     if place.is_shared:
         wrong = Place(root=place.root, stack=place.stack, options={"blobs": place.options["blobs"]})
-        wrong.library("other").close()
+        wrong.server("other").instance.close()
         settings = wrong.settings("other")
     else:
-        library.close()
+        server.instance.close()
         database = place.root / "server" / FILE_NAME
         database.rename(place.root / "put aside")
         wrong = Place(root=place.root, stack=place.stack)
-        wrong.library().close()
+        wrong.server().instance.close()
         settings = wrong.settings()
     with pytest.raises(SettingsError, match="another database"):
         run_gc(settings, dry_run=False)
@@ -379,19 +380,19 @@ def test_server_started_with_the_wrong_database_removes_nothing(place: Place, ca
     assert "the raw files: belong to another database" in capsys.readouterr().out
     if not place.is_shared:
         (place.root / "put aside").rename(database)
-        library = place.library()
-    assert raw_bytes(library, profile_id) == [b"stub precious"]
+        server = place.server()
+    assert raw_bytes(server, profile_id) == [b"stub precious"]
 
 
 def test_raw_files_may_lie_in_another_folder(folder: Place, tmp_path: Path):
     options = {"blobs": f"file://{tmp_path / 'elsewhere'}"}
-    library = folder.library(**options)
-    profile_id = stored(library, b"stub far")
+    server = folder.server(**options)
+    profile_id = stored(server, b"stub far")
     assert not (tmp_path / "server" / "blobs").exists()
-    store = store_of(library)
+    store = store_of(server)
     store.results.remove(profile_id)
-    assert isinstance(library.state(profile_id), Ready)  # fetched, not computed again
-    library.remove(profile_id)
+    assert isinstance(server.reader.state(profile_id), Ready)  # fetched, not computed again
+    server.library.remove(profile_id)
     assert not list((tmp_path / "elsewhere").rglob("*.*"))
 
 
@@ -404,13 +405,13 @@ def test_lease_is_longer_than_two_beats():
 
 
 def test_library_that_was_closed_is_opened_again_and_goes_on(folder: Place, tmp_path: Path):
-    library = folder.library()
-    profile_id = add(library, b"wait %s" % bytes(tmp_path / "gate"), title="survivor")
-    running(library, profile_id)
-    library.close()
-    library.open()
-    state = library.state(profile_id)
+    server = folder.server()
+    profile_id = add(server, b"wait %s" % bytes(tmp_path / "gate"), title="survivor")
+    running(server, profile_id)
+    server.instance.close()
+    server.instance.open()
+    state = server.reader.state(profile_id)
     assert isinstance(state, Importing)
     assert state.title == "survivor"
     (tmp_path / "gate").touch()
-    assert isinstance(settled(library, profile_id), Ready)
+    assert isinstance(settled(server, profile_id), Ready)

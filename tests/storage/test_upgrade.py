@@ -9,7 +9,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 
 from roofline.errors import SettingsError
-from roofline.library.profiles import Ready
+from roofline.library.states import Ready
 from roofline.storage import database as database_module
 from roofline.storage.database import SCHEMA, Database
 from roofline.storage.manifests import DONE_FOLDER, import_manifests
@@ -29,30 +29,30 @@ def old(folder: Place) -> Place:
 
 
 def test_every_link_of_the_release_before_the_database_keeps_working(old: Place):
-    library = old.library()
-    assert [m.id for m in library.recent(10)] == [TWO_HOSTS, ONE_HOST]
-    one = library.manifest(ONE_HOST)
+    server = old.server()
+    assert [m.id for m in server.queries.search(limit=10).profiles] == [TWO_HOSTS, ONE_HOST]
+    one = server.reader.manifest(ONE_HOST)
     assert (one.title, one.created_at) == ("One host", "2026-11-21T14:55:38Z")
     assert (one.summary.bound_by, one.summary.efficiency_ratio) == ("VMEM Write", 0.191589)
     assert (one.pinned, one.expires_at, one.uploader) == (False, None, None)
     for profile_id in (ONE_HOST, TWO_HOSTS):
-        assert isinstance(settled(library, profile_id), Ready)
-        assert b"VMEM Write" in library.result(profile_id, PAGE).plain()
+        assert isinstance(settled(server, profile_id), Ready)
+        assert b"VMEM Write" in server.reader.result(profile_id, PAGE).plain()
     blobs = FIRST_RELEASE / "blobs"
     originals = {path.name: path.read_bytes() for path in blobs.glob("??/*")}
-    files = library.manifest(TWO_HOSTS).files
-    assert raw_bytes(library, TWO_HOSTS) == [originals[file.sha256] for file in files]
+    files = server.reader.manifest(TWO_HOSTS).files
+    assert raw_bytes(server, TWO_HOSTS) == [originals[file.sha256] for file in files]
 
 
 def test_upgraded_folder_is_upgraded_once(old: Place):
-    first = old.library()
-    first.remove(ONE_HOST)
-    first.edit(TWO_HOSTS, title="Renamed")
-    first.close()
-    second = old.library()
-    assert [m.title for m in second.recent(10)] == ["Renamed"]
+    first = old.server()
+    first.library.remove(ONE_HOST)
+    first.library.edit(TWO_HOSTS, title="Renamed")
+    first.instance.close()
+    second = old.server()
+    assert [m.title for m in second.queries.search(limit=10).profiles] == ["Renamed"]
     assert len(raw_bytes(second, TWO_HOSTS)) == 2  # the shared file is still needed
-    second.remove(TWO_HOSTS)
+    second.library.remove(TWO_HOSTS)
     assert not list((old.root / "server").glob("blobs/*/*"))
 
 
@@ -66,44 +66,44 @@ def test_upgrade_that_was_cut_off_goes_on(old: Place, monkeypatch: pytest.Monkey
     assert import_manifests(root, database) == ()
     database.close()
     assert {path.stem for path in (root / DONE_FOLDER).iterdir()} == {ONE_HOST, TWO_HOSTS}
-    assert old.library().search().total == 2
+    assert old.server().queries.search().total == 2
 
 
 def test_damaged_manifest_is_kept_and_keeps_every_raw_file(old: Place):
     path = old.root / "server" / "profiles" / f"{ONE_HOST}.json"
     path.write_bytes(path.read_bytes()[:40])
     (old.root / "server" / "profiles" / f"{TWO_HOSTS}.json").unlink()
-    library = old.library()
-    assert library.damaged == (path,)
-    assert library.search().total == 0
+    server = old.server()
+    assert server.instance.damaged == (path,)
+    assert server.queries.search().total == 0
     assert len(list((old.root / "server").glob("blobs/*/*"))) == 2
 
 
 def test_uploading_a_file_of_the_old_release_again_shares_its_fate(old: Place):
-    library = old.library()
-    content = raw_bytes(library, ONE_HOST)[0]
-    again = stored(library, content)
-    library.remove(ONE_HOST)
-    library.remove(TWO_HOSTS)
-    assert raw_bytes(library, again) == [content]
-    library.remove(again)
+    server = old.server()
+    content = raw_bytes(server, ONE_HOST)[0]
+    again = stored(server, content)
+    server.library.remove(ONE_HOST)
+    server.library.remove(TWO_HOSTS)
+    assert raw_bytes(server, again) == [content]
+    server.library.remove(again)
     assert not list((old.root / "server").glob("blobs/*/*"))
 
 
 def test_newer_schema_is_refused_with_the_way_out(folder: Place):
-    library = folder.library()
-    profile_id = stored(library, b"stub")
-    library.close()
+    server = folder.server()
+    profile_id = stored(server, b"stub")
+    server.instance.close()
     database = Database(folder.root / "server")
     with database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     database.close()
     with pytest.raises(SettingsError, match="newer version") as caught:
-        folder.library()
+        folder.server()
     assert "backup" in caught.value.remedy
     with Database(folder.root / "server").write() as connection:
         connection.execute(text(f"UPDATE alembic_version SET version_num = '{SCHEMA}'"))
-    assert raw_bytes(folder.library(), profile_id) == [b"stub"]
+    assert raw_bytes(folder.server(), profile_id) == [b"stub"]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -127,7 +127,7 @@ def test_newest_migration_is_the_schema_that_the_code_names():
 
 
 def test_alembic_is_loaded_only_when_a_step_is_due(folder: Place, run_python):
-    folder.library().close()
+    folder.server().instance.close()
     said = run_python(
         "import sys; from pathlib import Path; from roofline.storage.database import Database\n"
         f"Database(Path({str(folder.root / 'server')!r})).migrate()\n"

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from roofline.settings import Settings
 from roofline.web.app import create_app
+from roofline.web.parts import ServerParts
 from tests.tools.generate_xspace import Config, write_profile
 
 
@@ -34,6 +35,7 @@ class Client:
         self, app: FastAPI, portal: BlockingPortal, settings: Settings, address: str = "127.0.0.1"
     ) -> None:
         self.app = app
+        self.parts: ServerParts = app.state.parts
         self.settings = settings
         self._portal = portal
         self._http = httpx.AsyncClient(

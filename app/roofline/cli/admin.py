@@ -11,13 +11,13 @@ from pathlib import Path
 
 from roofline.errors import SettingsError
 from roofline.library.build import build_instance
-from roofline.library.instance import Instance, claim
+from roofline.library.instance import Instance, Listeners
 from roofline.model.units import MIB
 from roofline.settings import Settings, forget_secrets
 from roofline.storage.backup import Copied, back_up, restore, verify
-from roofline.storage.database import FILE_NAME, SCHEMA, schema_of
-from roofline.storage.doctor import Finding, examine, note
-from roofline.storage.upkeep import (
+from roofline.storage.database import FILE_NAME, SCHEMA
+from roofline.storage.doctor import Finding, examine, log_repairs
+from roofline.storage.sweeping import (
     GRACE_S,
     find_expired,
     find_orphans,
@@ -40,7 +40,7 @@ def run_backup(settings: Settings, target: Path) -> int:
 def run_restore(settings: Settings, source: Path) -> int:
     """Fills an empty store from a backup, and reads every file of it."""
     instance = build_instance(settings)
-    with claim(settings.data_dir):
+    with instance.folder.claimed():
         try:
             instance.staging.open()
             instance.store.database.migrate()
@@ -63,7 +63,7 @@ def run_gc(settings: Settings, *, dry_run: bool) -> int:
             _say_what_would_go(instance)
             return 0
         with _alone(instance):
-            instance.sweep()
+            instance.upkeep.sweep()
             grace_s = GRACE_S if instance.is_shared else 0.0
             _say(f"{sweep_orphans(instance.store, grace_s=grace_s)} without a profile removed")
     return 0
@@ -72,13 +72,13 @@ def run_gc(settings: Settings, *, dry_run: bool) -> int:
 def run_doctor(settings: Settings, *, quick: bool, check_only: bool) -> int:
     """Checks rows against files and repairs; 1 when something is left to do."""
     with _store(settings) as instance:
-        if check_only or (not instance.is_shared and _is_serving(settings.data_dir)):
+        if check_only or (not instance.is_shared and instance.folder.is_in_use()):
             _say("Only looking: nothing is repaired." if check_only else _BESIDE)
             findings = _examine(instance, repair=False, quick=quick)
         else:
             with _alone(instance):
                 findings = _examine(instance, repair=True, quick=quick)
-                note(instance.store, findings)
+                log_repairs(instance.store, findings)
     left = [finding for finding in findings if not finding.repaired]
     _say(f"{len(findings)} findings, {len(findings) - len(left)} repaired, {len(left)} left")
     return PROBLEMS_LEFT if left else 0
@@ -92,7 +92,8 @@ def run_worker(settings: Settings, concurrency: int, metrics_port: int | None = 
     else:
         from roofline.imports.import_metrics import serve_imports  # loads prometheus_client
 
-        instance = build_instance(settings, serve_imports(metrics_port).note)
+        listeners = Listeners(on_import_end=serve_imports(metrics_port).count)
+        instance = build_instance(settings, listeners)
     _say(f"Roofline worker: {concurrency} imports at a time")
     instance.work(concurrency)
     return 0
@@ -109,8 +110,7 @@ def _store(settings: Settings) -> Iterator[Instance]:
         )
     instance = build_instance(settings)
     try:
-        with instance.store.database.read() as connection:
-            found = schema_of(connection)
+        found = instance.store.schema()
         if found != SCHEMA:
             raise SettingsError(
                 f"The store's schema is {found or 'missing'}, not {SCHEMA}.",
@@ -127,16 +127,8 @@ def _alone(instance: Instance) -> Iterator[None]:
     if instance.is_shared:
         yield
         return
-    with claim(instance.root):
+    with instance.folder.claimed():
         yield
-
-
-def _is_serving(folder: Path) -> bool:
-    try:
-        claim(folder).close()
-    except SettingsError:
-        return True
-    return False
 
 
 def _examine(instance: Instance, *, repair: bool, quick: bool) -> list[Finding]:
@@ -151,7 +143,7 @@ def _examine(instance: Instance, *, repair: bool, quick: bool) -> list[Finding]:
 
 
 def _say_what_would_go(instance: Instance) -> None:
-    alone = not instance.is_shared and not _is_serving(instance.root)
+    alone = not instance.is_shared and not instance.folder.is_in_use()
     digests, results = find_orphans(instance.store, grace_s=0.0 if alone else GRACE_S)
     for digest in sorted(digests):
         _say(f"raw file without a profile: {digest}")

@@ -18,7 +18,7 @@ from multiprocessing.context import ForkServerProcess
 from typing import Any
 
 from roofline.errors import ImportStoppedError, RooflineError, error_from
-from roofline.imports.messages import ImportLimits, WorkOrder
+from roofline.imports.messages import ImportLimits, ImportRequest
 
 # Each phase with its weight in the progress of the whole, as measured on 5 million events.
 PHASES = {
@@ -30,7 +30,7 @@ PHASES = {
     "store": 0.06,
 }
 # What the fork server loads once, for all children.
-PRELOAD = ("roofline.imports.child.fork_server", "roofline.cli.main")
+LOADED_ONCE = ("roofline.imports.child.fork_server", "roofline.cli.main")
 MESSAGE_BYTES = 1 << 20
 LINGER_S = 1.0
 BEAT_S = 0.5
@@ -67,6 +67,7 @@ class ImportTask:
         self.started_at = time.monotonic()
         self.progress = progress_at("queued", 0.0)
         self._stopped: RooflineError | None = None
+        self._is_interrupted = False
         self._process: ForkServerProcess | None = None
         self._lock = threading.Lock()
 
@@ -74,6 +75,18 @@ class ImportTask:
     def stopped(self) -> RooflineError | None:
         """Why `stop` was called, if it was."""
         return self._stopped
+
+    @property
+    def is_interrupted(self) -> bool:
+        """True if it was stopped because its process ends: the job is to run again."""
+        return self._is_interrupted
+
+    def interrupt(self) -> None:
+        """Stops it because this process ends."""
+        self._is_interrupted = True
+        self.stop(
+            ImportStoppedError("The import was interrupted.", remedy="It continues by itself.")
+        )
 
     def stop(self, why: RooflineError) -> None:
         """Kills the child, or keeps it from starting: the import ends with `why`."""
@@ -117,7 +130,7 @@ class Children:
 
     def __init__(self) -> None:
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(list(PRELOAD))
+        self._context.set_forkserver_preload(list(LOADED_ONCE))
 
     def warm_up(self) -> None:
         """Starts the fork server; it loads the importers while this process goes on."""
@@ -125,24 +138,24 @@ class Children:
 
         ensure_running()
 
-    def run(self, order: WorkOrder, task: ImportTask, beat: Beat) -> Outcome:
+    def run(self, request: ImportRequest, task: ImportTask, beat: Beat) -> Outcome:
         """Runs one import and waits for it; raises the `RooflineError` it ends with."""
         ours, theirs = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=run_in_child, args=(order, theirs), daemon=True)
+        process = self._context.Process(target=run_in_child, args=(request, theirs), daemon=True)
         try:
             with ours:
                 _start(task, process, theirs)
-                return _watch(order.limits, task, process, ours, beat)
+                return _watch(request.limits, task, process, ours, beat)
         finally:
             task.end()
 
 
-def run_in_child(order: WorkOrder, pipe: Connection) -> None:
+def run_in_child(request: ImportRequest, pipe: Connection) -> None:
     """The child's main function."""
     # Imported here: the server's process never loads the importers, numba or NumPy.
     from roofline.imports.child.child import run
 
-    run(order, pipe)
+    run(request, pipe)
 
 
 def _start(task: ImportTask, process: ForkServerProcess, theirs: Connection) -> None:

@@ -42,7 +42,7 @@ class ImportMetrics:
             "roofline_import_bytes", "Bytes of uploads that were imported.", registry=registry
         )
 
-    def note(self, report: ImportReport) -> None:
+    def count(self, report: ImportReport) -> None:
         """Counts an import that has ended."""
         format_id = report.format or "unknown"
         for phase, seconds in report.seconds_by_phase.items():

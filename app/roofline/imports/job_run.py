@@ -1,4 +1,4 @@
-"""Desk.run(job_id): what every runner calls. Lease, raw files, child, results, in that order.
+"""JobRun: one job on its way: raw files, child, results, in that order, under a lease of its own.
 
 A job may be delivered twice or be cut off anywhere. Only the owner of its lease stores an outcome,
 and the same files give the same results, so running it again does no harm.
@@ -8,22 +8,21 @@ import logging
 import os
 import secrets
 import socket
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from roofline.errors import ImportStoppedError, RooflineError, StoreUnavailableError
 from roofline.imports.children import Children, ImportTask, Outcome, Progress
-from roofline.imports.messages import ImportLimits, WorkOrder
+from roofline.imports.messages import ImportLimits, ImportRequest
 from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import ProfileStore
-from roofline.storage.records import QUEUED, Found, Job, Manifest, Pending, Summary
+from roofline.storage.records import QUEUED, Found, Job, Manifest, Pending
 from roofline.storage.staging import Staging, StagingArea
 
-# Progress in the job table more often than this is a commit for nobody.
+READY = "ready"
+# Progress in the job table more often than this is a commit that nothing reads.
 BEAT_EVERY_S = 1.0
-ID_CHARACTERS_LOGGED = 6  # a whole id is a link, and links are secrets
 _log = logging.getLogger("roofline.jobs")
 
 
@@ -37,213 +36,151 @@ class ImportReport:
     size_bytes: int
 
 
-class Desk:
-    """Runs jobs of `store` in this process. `on_end` hears the profile's id and a report.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunParts:
+    """What every run of this process uses."""
 
-    `released` are the jobs that `stop` interrupted.
-    """
+    store: ProfileStore
+    staging: Staging
+    children: Children
+    limits: ImportLimits
 
-    def __init__(
-        self,
-        store: ProfileStore,
-        staging: Staging,
-        children: Children,
-        limits: ImportLimits,
-        on_end: Callable[[str, ImportReport], None],
-    ) -> None:
-        self._children = children
-        self._store = store
-        self._staging = staging
-        self._limits = limits
-        self._on_end = on_end
-        self.released: list[str] = []
-        self._tasks: dict[str, ImportTask] = {}
-        self._ended = threading.Condition()
-        self._stopping = False
 
-    def start(self) -> None:
-        """Makes ready to run jobs, for the first time or after `stop`."""
-        self._stopping = False
-        self._children.warm_up()
+class JobRun:
+    """One job, claimed by this process under the name `owner`."""
 
-    def task(self, profile_id: str) -> ImportTask | None:
-        """The import of a profile that this process runs now."""
-        return self._tasks.get(profile_id)
+    def __init__(self, parts: RunParts, job: Job, owner: str) -> None:
+        self.job = job
+        self.task = ImportTask()
+        self._parts = parts
+        self._store = parts.store
+        self._owner = owner
+        self._error: RooflineError | None = None
+        self._format: str | None = None
+        self._size_bytes = 0
+        self._beat = _Beat(self._renew)
 
-    def kill(self, profile_id: str, why: RooflineError, *, wait_s: float) -> None:
-        """Stops the import of a profile if it runs here, and waits until it has ended."""
-        task = self._tasks.get(profile_id)
-        if task is None:
-            return
-        task.stop(why)
-        with self._ended:
-            self._ended.wait_for(lambda: self._tasks.get(profile_id) is not task, timeout=wait_s)
-
-    def stop(self) -> None:
-        """Stops every import; they are queued again, for the next start or another machine."""
-        self._stopping = True
-        for task in list(self._tasks.values()):
-            task.stop(_interrupted())
-
-    def run(self, job_id: str) -> None:
-        """Runs a job, if it is due; returns when it has ended."""
-        owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        version = self._store.results.version
-        if self._stopping or (job := self._claim(job_id, owner, version)) is None:
-            return
-        run = _Run(job, owner)
-        self._tasks[job.profile_id] = run.task
+    def run(self) -> bool:
+        """Runs the job until it has ended, well or not; true if it was released to run again."""
+        self._error = _fault()  # what it is when neither of these ends is reached
+        released = False
         try:
-            if self._stopping:  # asked to stop between the look above and now
-                run.task.stop(_interrupted())
-            self._run(run)
-        finally:
-            with self._ended:
-                self._tasks.pop(job.profile_id, None)
-                self._ended.notify_all()
-            self._report(run)
-
-    def _claim(self, job_id: str, owner: str, version: str) -> Job | None:
-        # On a full disk, too: only a job that runs can say that there is no room for it.
-        claimed = self._store.with_room(lambda: self._store.jobs.claim(job_id, owner, version))
-        if claimed is None:
-            self._warn_of_other_version(job_id, version)
-        return claimed
-
-    def _warn_of_other_version(self, job_id: str, version: str) -> None:
-        job = self._store.jobs.get(job_id)
-        if job is not None and job.state == QUEUED and job.version != version:
-            _log.warning(
-                "a job waits for results of version %s, and this process computes %s: servers and"
-                " workers must have the same release, with the same numpy and numba",
-                job.version,
-                version,
-            )
-
-    def _run(self, run: "_Run") -> None:
-        run.error = _fault()  # what it is when neither of these ends is reached
-        try:
-            self._import(run)
-            run.error = None
+            self._import()
+            self._error = None
         except RooflineError as error:
-            run.error = error
+            self._error = error
         finally:
-            if run.error is not None:
-                self._end_badly(run, run.error)
+            if self._error is not None:
+                released = self._end_badly(self._error)
+        return released
 
-    def _end_badly(self, run: "_Run", error: RooflineError) -> None:
-        """Notes why, or has it run again; does nothing for a job that is no longer ours."""
-        if run.task.stopped is not None and self._stopping:
-            self._store.jobs.release(run.job.id, run.owner)
-            self.released.append(run.job.id)
-        elif isinstance(error, StoreUnavailableError) and run.job.attempts < MAX_ATTEMPTS:
+    def report(self) -> ImportReport:
+        """How it went, once it has ended."""
+        return ImportReport(
+            format=self._format,
+            code=READY if self._error is None else self._error.code,
+            seconds_by_phase=self._beat.seconds_by_phase,
+            size_bytes=self._size_bytes,
+        )
+
+    def _end_badly(self, error: RooflineError) -> bool:
+        """Stores why, or has it run again; does nothing for a job that is another process's now."""
+        if self.task.is_interrupted:
+            self._store.jobs.release(self.job.id, self._owner)
+            return True
+        if isinstance(error, StoreUnavailableError) and self.job.attempts < MAX_ATTEMPTS:
             _log.warning("the store could not be used; the job runs again: %s", error.message)
         else:
-            self._store.fail(run.job, run.owner, error)
+            self._store.fail(self.job, self._owner, error)
+        return False
 
-    def _import(self, run: "_Run") -> None:
-        job = run.job
-        if job.attempts > MAX_ATTEMPTS:
+    def _import(self) -> None:
+        if self.job.attempts > MAX_ATTEMPTS:
             raise _given_up()
-        found = self._store.get(job.profile_id)
+        found = self._store.queries.get(self.job.profile_id)
         if found is None:
             raise _lost()
-        run.size_bytes = sum(file.size_bytes for file in found.files)
-        area = self._staging.new()
+        self._size_bytes = sum(file.size_bytes for file in found.files)
+        area = self._parts.staging.new()
         try:
-            beat = _Beat(self, run)
-            order = self._order(found, area, run.task, beat)
-            outcome = self._children.run(order, run.task, beat)
-            self._keep(run, area, outcome)
+            request = self._request(found, area)
+            outcome = self._parts.children.run(request, self.task, self._beat)
+            self._keep(area, outcome)
         finally:
             area.discard()
 
-    def _keep(self, run: "_Run", area: StagingArea, outcome: Outcome) -> None:
-        run.format = str(outcome["format"])
-        summary = Summary(**outcome["summary"])
-        found = Found(format=run.format, summary=summary, hosts=outcome.get("hosts", {}))
-        if not self._store.finish(run.job, run.owner, area, found):
+    def _keep(self, area: StagingArea, outcome: Outcome) -> None:
+        found = Found.from_json(outcome)
+        self._format = found.format
+        if not self._store.finish(self.job, self._owner, area, found):
             raise _lost()
 
-    def _order(
-        self, found: Manifest | Pending, area: StagingArea, task: ImportTask, beat: "_Beat"
-    ) -> WorkOrder:
-        total = sum(file.size_bytes for file in found.files)
+    def _request(self, found: Manifest | Pending, area: StagingArea) -> ImportRequest:
         done = 0
 
         def tick(size_bytes: int) -> None:
             nonlocal done
             done += size_bytes
-            task.check()
-            task.advance("unpack", done / total)
-            beat(task.progress)
+            self.task.check()
+            self.task.advance("unpack", done / self._size_bytes)
+            self._beat(self.task.progress)
 
         files = []
         for number, file in enumerate(found.files):
             path = area.root / f"raw-{number:04d}"
             self._store.raw.fetch(file, path, tick=tick)
             files.append((file.name, path, file.size_bytes))
-        return WorkOrder(
+        return ImportRequest(
             profile_id=found.id,
             created_at=found.created_at,
             files=tuple(files),
             folder=area.root,
             results=area.results,
-            limits=self._limits,
+            limits=self._parts.limits,
         )
 
-    def beat(self, run: "_Run", progress: Progress) -> None:
-        """Renews the lease of a run; ends it when it was cancelled or is another's."""
-        if not self._store.jobs.beat(run.job.id, run.owner, progress.phase, progress.fraction):
+    def _renew(self, progress: Progress) -> None:
+        """Renews the lease; raises where the job was cancelled or is another process's."""
+        jobs = self._store.jobs
+        if not jobs.beat(self.job.id, self._owner, progress.phase, progress.fraction):
             raise _lost()
 
-    def _report(self, run: "_Run") -> None:
-        code = "ready" if run.error is None else run.error.code
-        _log.info(
-            "%s of %s…: %s, %d bytes",
-            run.job.kind,
-            run.job.profile_id[:ID_CHARACTERS_LOGGED],
-            code,
-            run.size_bytes,
+
+def claim(parts: RunParts, job_id: str) -> JobRun | None:
+    """The run of a job that is due, now leased to this process; `None` where it is not due."""
+    store, version = parts.store, parts.store.results.version
+    owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    # On a full disk, too: only a job that runs can say that there is no room for it.
+    job = store.with_room(lambda: store.jobs.claim(job_id, owner, version))
+    if job is not None:
+        return JobRun(parts, job, owner)
+    found = store.jobs.get(job_id)
+    if found is not None and found.state == QUEUED and found.version != version:
+        _log.warning(
+            "a job waits for results of version %s, and this process computes %s: servers and"
+            " workers must have the same release, with the same numpy and numba",
+            found.version,
+            version,
         )
-        report = ImportReport(
-            format=run.format,
-            code=code,
-            seconds_by_phase=run.seconds_by_phase,
-            size_bytes=run.size_bytes,
-        )
-        self._on_end(run.job.profile_id, report)
-
-
-class _Run:
-    """One job on its way, under a lease of its own, and what its report will say."""
-
-    def __init__(self, job: Job, owner: str) -> None:
-        self.job = job
-        self.owner = owner
-        self.task = ImportTask()
-        self.error: RooflineError | None = None
-        self.format: str | None = None
-        self.size_bytes = 0
-        self.seconds_by_phase: dict[str, float] = {}
+    return None
 
 
 class _Beat:
-    """Keeps the lease of a run and times its phases."""
+    """Called with the progress of a run: renews its lease now and then, and times its phases."""
 
-    def __init__(self, desk: Desk, run: _Run) -> None:
-        self._desk = desk
-        self._run = run
+    def __init__(self, renew: Callable[[Progress], None]) -> None:
+        self.seconds_by_phase: dict[str, float] = {}
+        self._renew = renew
         self._seen_at = self._beaten_at = time.monotonic()
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
-        spent = self._run.seconds_by_phase
-        spent[progress.phase] = spent.get(progress.phase, 0.0) + now - self._seen_at
+        spent = self.seconds_by_phase.get(progress.phase, 0.0)
+        self.seconds_by_phase[progress.phase] = spent + now - self._seen_at
         self._seen_at = now
         if now - self._beaten_at >= BEAT_EVERY_S:
             self._beaten_at = now
-            self._desk.beat(self._run, progress)
+            self._renew(progress)
 
 
 def _fault() -> ImportStoppedError:
@@ -254,12 +191,8 @@ def _fault() -> ImportStoppedError:
 
 
 def _lost() -> ImportStoppedError:
-    """The job was cancelled, its profile deleted, or another process has it: nobody reads this."""
+    """For a job that was cancelled, whose profile was deleted, or that another process has now."""
     return ImportStoppedError("The import is no longer wanted.", remedy="Upload the file again.")
-
-
-def _interrupted() -> ImportStoppedError:
-    return ImportStoppedError("The import was interrupted.", remedy="It goes on by itself.")
 
 
 def _given_up() -> ImportStoppedError:

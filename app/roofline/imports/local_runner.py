@@ -3,7 +3,7 @@
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from roofline.imports.job_run import Desk
+from roofline.imports.job_runs import JobRuns
 
 _log = logging.getLogger("roofline.jobs")
 
@@ -11,15 +11,15 @@ _log = logging.getLogger("roofline.jobs")
 class LocalRunner:
     """Up to `workers` jobs at a time; further ones wait in order."""
 
-    def __init__(self, desk: Desk, workers: int) -> None:
-        self._desk = desk
+    def __init__(self, runs: JobRuns, workers: int) -> None:
+        self._runs = runs
         self._workers = workers
         self._threads: ThreadPoolExecutor | None = None
         self._delivered: set[str] = set()
 
     def start(self) -> None:
         """See `Runner`."""
-        self._desk.start()
+        self._runs.start()
         self._threads = ThreadPoolExecutor(self._workers, thread_name_prefix="import")
 
     def submit(self, job_id: str) -> None:
@@ -27,13 +27,13 @@ class LocalRunner:
         if self._threads is None or job_id in self._delivered:
             return
         self._delivered.add(job_id)
-        future = self._threads.submit(self._desk.run, job_id)
+        future = self._threads.submit(self._runs.run, job_id)
         future.add_done_callback(lambda _: self._delivered.discard(job_id))
         future.add_done_callback(_log_fault)
 
     def close(self) -> None:
         """See `Runner`. What was queued stays so in the job table."""
-        self._desk.stop()
+        self._runs.stop()
         if self._threads is not None:
             self._threads.shutdown(wait=True, cancel_futures=True)
             self._threads = None

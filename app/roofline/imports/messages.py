@@ -17,7 +17,7 @@ class ImportLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkOrder:
+class ImportRequest:
     """One import for a child: `files` are (name, path, bytes); results go to `results`."""
 
     profile_id: str

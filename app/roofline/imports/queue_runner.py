@@ -18,7 +18,7 @@ from procrastinate.jobs import Status
 
 from roofline.errors import StoreUnavailableError
 from roofline.imports import queue_schema
-from roofline.imports.job_run import Desk
+from roofline.imports.job_runs import JobRuns
 
 TASK = "roofline.run_job"
 QUEUE = "roofline"
@@ -53,16 +53,16 @@ class QueueRunner:
         self._app.close()
 
 
-def work(desk: Desk, url: str, concurrency: int) -> None:
+def work(runs: JobRuns, url: str, concurrency: int) -> None:
     """Runs jobs from the queue until SIGINT or SIGTERM; interrupted jobs are queued again."""
     with _explained():
         queue_schema.prepare(_plain(url))
-    asyncio.run(_work(desk, _plain(url), concurrency))
+    asyncio.run(_work(runs, _plain(url), concurrency))
 
 
-async def _work(desk: Desk, url: str, concurrency: int) -> None:
+async def _work(runs: JobRuns, url: str, concurrency: int) -> None:
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url))
-    app.task(name=TASK, queue=QUEUE)(desk.run)
+    app.task(name=TASK, queue=QUEUE)(runs.run)
     async with app.open_async():
         await _forget_stalled(app)
         worker = asyncio.create_task(
@@ -73,19 +73,19 @@ async def _work(desk: Desk, url: str, concurrency: int) -> None:
                 install_signal_handlers=False,
             )
         )
-        _stop_on_signals(desk, worker)
+        _stop_on_signals(runs, worker)
         with contextlib.suppress(asyncio.CancelledError):
             await worker
-        for job_id in desk.released:  # at once, for other workers
+        for job_id in runs.released:  # at once, for other workers
             with contextlib.suppress(AlreadyEnqueued):
                 again = app.configure_task(TASK, queue=QUEUE, queueing_lock=job_id)
                 await again.defer_async(job_id=job_id)
 
 
-def _stop_on_signals(desk: Desk, worker: "asyncio.Task[None]") -> None:
+def _stop_on_signals(runs: JobRuns, worker: "asyncio.Task[None]") -> None:
     def stop() -> None:
-        desk.stop()
-        worker.cancel()  # lets what runs end, which `desk.stop` has seen to
+        runs.stop()
+        worker.cancel()  # lets what runs end, which `runs.stop` has seen to
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class Runner(Protocol):
-    """Delivers job ids to `Desk.run`, at least once each; all else is in the job table."""
+    """Delivers job ids to `JobRuns.run`, at least once each; all else is in the job table."""
 
     def start(self) -> None:
         """Makes ready to deliver."""

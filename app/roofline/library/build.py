@@ -1,36 +1,53 @@
-"""From settings to the library, its limits and its options: the one place that knows both."""
+"""From settings to the parts of a server or worker: the one place that knows both."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from roofline.imports.job_run import ImportReport
 from roofline.imports.messages import ImportLimits
-from roofline.library.instance import Instance, InstanceOptions
+from roofline.library.instance import Instance, InstanceOptions, Listeners
 from roofline.library.profiles import ProfileLibrary
+from roofline.library.reader import ProfileReader
 from roofline.library.results_version import results_version
 from roofline.settings import Settings
+from roofline.storage.queries import ProfileQueries
 
 
-def build_library(settings: Settings, *, samples_dir: Path) -> ProfileLibrary:
-    """The library of one server; it touches nothing before it is opened."""
-    return ProfileLibrary(
-        settings.data_dir,
-        limits=_limits(settings),
-        samples_dir=samples_dir,
-        options=_options(settings),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """A server without HTTP: `instance` is opened and closed, the others are used in between."""
+
+    instance: Instance
+    library: ProfileLibrary
+    reader: ProfileReader
+    queries: ProfileQueries
+
+
+def build_backend(
+    settings: Settings, *, samples_dir: Path, listeners: Listeners | None = None
+) -> Backend:
+    """The parts of one server; they touch nothing before `instance` is opened."""
+    return backend_of(build_instance(settings, listeners), samples_dir)
+
+
+def backend_of(instance: Instance, samples_dir: Path) -> Backend:
+    """The parts of one server on `instance`."""
+    reader = ProfileReader(instance)
+    return Backend(
+        instance=instance,
+        library=ProfileLibrary(instance, reader, samples_dir),
+        reader=reader,
+        queries=instance.store.queries,
     )
 
 
-def build_instance(
-    settings: Settings, note: Callable[[ImportReport], None] = lambda _report: None
-) -> Instance:
-    """The parts of a worker or of a command that looks after the store; `note` hears of imports."""
+def build_instance(settings: Settings, listeners: Listeners | None = None) -> Instance:
+    """The instance of a server, of a worker, or of a command that looks after the store."""
     return Instance(
         settings.data_dir,
         results_version(),
         limits=_limits(settings),
         options=_options(settings),
-        on_end=lambda _profile_id, report: note(report),
+        listeners=listeners or Listeners(),
     )
 
 

@@ -10,7 +10,7 @@ from roofline.storage import statements
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import IMPORTING, READY, timestamp
 from roofline.storage.results import ResultFile
-from roofline.storage.upkeep import find_orphans, sweep_orphans
+from roofline.storage.sweeping import find_orphans, sweep_orphans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def _is_intact(file: ResultFile) -> bool:
 
 
 def _orphans(store: ProfileStore, *, repair: bool, grace_s: float) -> Iterator[Finding]:
-    if not store.owns_blobs():
+    if not store.owner.is_this_database():
         yield Finding(
             what="belong to another database",
             subject="the raw files",
@@ -109,7 +109,7 @@ def _orphans(store: ProfileStore, *, repair: bool, grace_s: float) -> Iterator[F
     )
 
 
-def note(store: ProfileStore, findings: list[Finding]) -> None:
+def log_repairs(store: ProfileStore, findings: list[Finding]) -> None:
     """Writes what was repaired into the log of removals."""
     repaired = [finding for finding in findings if finding.repaired]
     if not repaired:

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal, NewType
+from typing import Any, Literal, NewType
 
 from roofline.errors import RooflineError
 
@@ -72,6 +72,15 @@ class Found:
     summary: Summary
     hosts: Mapping[str, str]
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Found":
+        """What an import's child sent; `KeyError` or `TypeError` where it is not that."""
+        return cls(
+            format=str(data["format"]),
+            summary=Summary(**data["summary"]),
+            hosts=dict(data.get("hosts", {})),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
@@ -138,15 +147,6 @@ class Listing:
 
     profiles: tuple[Manifest, ...]
     total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facets:
-    """Values to filter by, each with the number of ready profiles, the most frequent first."""
-
-    devices: tuple[tuple[str, int], ...]
-    tags: tuple[tuple[str, int], ...]
-    uploaders: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

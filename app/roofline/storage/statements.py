@@ -1,4 +1,4 @@
-"""Every statement on profiles, their files and tags. What differs between systems is elsewhere."""
+"""Statements on single profiles, their files, tags and results; lists of them are in `queries`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -6,16 +6,11 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Row,
     Select,
-    and_,
     delete,
-    exists,
-    func,
     insert,
-    or_,
     select,
     update,
 )
@@ -25,8 +20,6 @@ from roofline.storage.records import (
     FAILED,
     IMPORTING,
     READY,
-    Facets,
-    Listing,
     Manifest,
     NewProfile,
     Ownership,
@@ -37,8 +30,7 @@ from roofline.storage.records import (
 )
 from roofline.storage.tables import file, instance, profile, result, sweep_log, tag
 
-FACET_LIMIT = 50
-_HOLDS_FILES = profile.c.state.in_([IMPORTING, READY])
+HOLDS_FILES = profile.c.state.in_([IMPORTING, READY])
 
 
 def error_columns(error: RooflineError | None) -> dict[str, str | None]:
@@ -105,7 +97,7 @@ def set_ready(connection: Connection, profile_id: str, format_name: str, summary
     """What an import found, or a later analysis; false if the profile has gone or has failed."""
     statement = (
         update(profile)
-        .where(profile.c.id == profile_id, _HOLDS_FILES)
+        .where(profile.c.id == profile_id, HOLDS_FILES)
         .values(
             state=READY,
             format=format_name,
@@ -169,7 +161,7 @@ def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
 
 def by_sample(connection: Connection, key: str) -> ProfileId | None:
     """The profile of a bundled sample that is ready or being imported."""
-    statement = select(profile.c.id).where(profile.c.sample == key, _HOLDS_FILES).limit(1)
+    statement = select(profile.c.id).where(profile.c.sample == key, HOLDS_FILES).limit(1)
     found = connection.execute(statement).scalar()
     return None if found is None else ProfileId(found)
 
@@ -183,79 +175,8 @@ def ownership(connection: Connection, profile_id: str) -> Ownership | None:
     return Ownership(uploader=row.uploader, delete_token_hash=row.delete_token_hash)
 
 
-def search(
-    connection: Connection,
-    *,
-    words: Sequence[str],
-    equal: Mapping[str, str],
-    offset: int,
-    limit: int,
-) -> Listing:
-    """Ready profiles with every word; `equal` may hold `tag`, `device` and `uploader`."""
-    wanted = and_(
-        profile.c.state == READY,
-        *(_has_word(word) for word in words),
-        *(_equals(name, value) for name, value in equal.items()),
-    )
-    total = connection.execute(select(func.count()).select_from(profile).where(wanted)).scalar_one()
-    order = (profile.c.pinned.desc(), profile.c.created_at.desc(), profile.c.number.desc())
-    page = select(profile).where(wanted).order_by(*order).offset(offset).limit(limit)
-    return Listing(profiles=_manifests(connection, page), total=total)
-
-
-def recent(connection: Connection, limit: int) -> tuple[Manifest, ...]:
-    """The newest ready profiles, newest first."""
-    order = (profile.c.created_at.desc(), profile.c.number.desc())
-    page = select(profile).where(profile.c.state == READY).order_by(*order).limit(limit)
-    return _manifests(connection, page)
-
-
-def _has_word(word: str) -> ColumnElement[bool]:
-    columns = (profile.c.title, profile.c.note, profile.c.device, profile.c.uploader)
-    tags = _of_profile(tag).where(tag.c.name.icontains(word, autoescape=True))
-    names = _of_profile(file).where(file.c.name.icontains(word, autoescape=True))
-    return or_(
-        *(column.icontains(word, autoescape=True) for column in columns),
-        exists(tags),
-        exists(names),
-    )
-
-
-def _equals(name: str, value: str) -> ColumnElement[bool]:
-    if name == "tag":
-        return exists(_of_profile(tag).where(tag.c.name == value))
-    column: ColumnElement[str] = profile.c[name]
-    return column == value
-
-
-def _of_profile(table: Any) -> "Select[Any]":
-    return select(table.c.profile_id).where(table.c.profile_id == profile.c.id)
-
-
-def facets(connection: Connection) -> Facets:
-    """How many ready profiles there are of each device, tag and uploader."""
-    return Facets(
-        devices=_counts(connection, profile.c.device),
-        tags=_counts(connection, tag.c.name),
-        uploaders=_counts(connection, profile.c.uploader),
-    )
-
-
-def _counts(connection: Connection, column: ColumnElement[str]) -> tuple[tuple[str, int], ...]:
-    count = func.count()
-    tagged = profile.join(tag, tag.c.profile_id == profile.c.id)
-    statement = (
-        select(column, count)
-        .select_from(tagged if column is tag.c.name else profile)
-        .where(profile.c.state == READY, column.is_not(None))
-        .group_by(column)
-        .order_by(count.desc(), column)
-        .limit(FACET_LIMIT)
-    )
-    return tuple((str(value), int(number)) for value, number in connection.execute(statement))
-
-
-def _manifests(connection: Connection, page: "Select[Any]") -> tuple[Manifest, ...]:
+def manifests(connection: Connection, page: "Select[Any]") -> tuple[Manifest, ...]:
+    """The ready profiles that `page` selects, with their files and tags."""
     rows = connection.execute(page).all()
     ids = [row.id for row in rows]
     files, tags = _files(connection, ids), _tags(connection, ids)
@@ -313,7 +234,7 @@ def digests_of(connection: Connection, profile_id: str) -> frozenset[str]:
 
 def referenced(connection: Connection, digests: Iterable[str] | None = None) -> frozenset[str]:
     """Of `digests`, or of all, those whose bytes a profile needs."""
-    statement = select(file.c.sha256).distinct().join(profile).where(_HOLDS_FILES)
+    statement = select(file.c.sha256).distinct().join(profile).where(HOLDS_FILES)
     if digests is not None:
         statement = statement.where(file.c.sha256.in_(list(digests)))
     return frozenset(connection.execute(statement).scalars())
@@ -321,7 +242,7 @@ def referenced(connection: Connection, digests: Iterable[str] | None = None) -> 
 
 def needed_files(connection: Connection) -> list[tuple[str, StoredFile]]:
     """Every file whose bytes must be there, with the id of its profile."""
-    statement = select(file).join(profile).where(_HOLDS_FILES).order_by(profile.c.number)
+    statement = select(file).join(profile).where(HOLDS_FILES).order_by(profile.c.number)
     return [(row.profile_id, _stored_file(row)) for row in connection.execute(statement)]
 
 
@@ -354,19 +275,6 @@ def unpinned_by_age(connection: Connection) -> list[tuple[str, str]]:
     return [(row.id, row.title) for row in connection.execute(statement)]
 
 
-def sizes(connection: Connection) -> tuple[int, int, int]:
-    """Number of ready profiles, bytes of all files, and bytes kept (shared ones once)."""
-    count = connection.execute(
-        select(func.count()).select_from(profile).where(profile.c.state == READY)
-    ).scalar_one()
-    raw = select(func.coalesce(func.sum(file.c.size_bytes), 0)).join(profile).where(_HOLDS_FILES)
-    kept = func.max(func.coalesce(file.c.stored_bytes, file.c.size_bytes)).label("kept")
-    each = select(kept).join(profile).where(_HOLDS_FILES).group_by(file.c.sha256).subquery()
-    stored = select(func.coalesce(func.sum(each.c.kept), 0))
-    raw_bytes, stored_bytes = (connection.execute(one).scalar_one() for one in (raw, stored))
-    return count, int(raw_bytes), int(stored_bytes)
-
-
 def set_result(
     connection: Connection, profile_id: str, version: str, blob_key: str | None, size_bytes: int
 ) -> None:
@@ -382,12 +290,6 @@ def result_key(connection: Connection, profile_id: str, version: str) -> str | N
         result.c.profile_id == profile_id, result.c.version == version
     )
     return connection.execute(statement).scalar()
-
-
-def result_keys(connection: Connection) -> frozenset[str]:
-    """Every key of packed results."""
-    statement = select(result.c.blob_key).where(result.c.blob_key.is_not(None))
-    return frozenset(connection.execute(statement).scalars())
 
 
 def instance_id(connection: Connection) -> str:
@@ -407,9 +309,3 @@ def log_sweep(
     """Notes what was removed or repaired without a person asking for it."""
     values = {"at": at, "action": action, "subject": subject, "title": title}
     connection.execute(insert(sweep_log).values(size_bytes=size_bytes, **values))
-
-
-def sweeps(connection: Connection, limit: int) -> list[dict[str, Any]]:
-    """The newest entries of the log of removals, newest first."""
-    rows = connection.execute(select(sweep_log).order_by(sweep_log.c.number.desc()).limit(limit))
-    return [dict(row._mapping) for row in rows]

@@ -1,7 +1,7 @@
 """create_app: the ASGI application of one server, from its settings."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -11,79 +11,69 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from roofline import __version__
-from roofline.library.build import build_library
-from roofline.library.profiles import ProfileLibrary
+from roofline.library.build import build_backend
+from roofline.library.instance import Listeners
 from roofline.settings import Settings
-from roofline.web import http_metrics
-from roofline.web.answers import Answers, FromMemory
-from roofline.web.api import devices, events, limits
-from roofline.web.api import routes as api
+from roofline.web.api import adding, devices, events, limits, profiles, results
 from roofline.web.api.openapi import corrected
-from roofline.web.api.uploads import UploadLimits
-from roofline.web.http import errors, login
 from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
+from roofline.web.http.access_policy import answered_hosts, check_access, uploads_per_hour
 from roofline.web.http.assets import assets_dir, load_static
-from roofline.web.http.guard import Answer, Guard, Note, Policy
+from roofline.web.http.door import Door, door_to
+from roofline.web.http.errors import ErrorResponses
+from roofline.web.http.guard import Guard, Policy
 from roofline.web.http.rate_limit import UploadRate
-from roofline.web.http_metrics import Metrics
+from roofline.web.http.response_cache import FromCache, ResponseCache
+from roofline.web.http.server_metrics import ServerMetrics
+from roofline.web.http.templates import Templates
+from roofline.web.pages import health, login
 from roofline.web.pages import routes as pages
+from roofline.web.parts import ServerParts
 
+_ROUTERS = (
+    adding.router,
+    profiles.router,
+    results.router,
+    events.router,
+    devices.router,
+    limits.router,
+    pages.router,
+    health.router,
+)
 _log = structlog.get_logger("roofline.server")
 
 
 def create_app(settings: Settings) -> FastAPI:
     """The application; it claims the data folder when it starts and frees it when it stops."""
-    library = build_library(settings, samples_dir=assets_dir("sample_profiles"))
-    settings.check_access()
-    app = _Application(
-        title="Roofline",
-        summary="See what bounds an accelerator program.",
-        version=__version__,
-        docs_url=None,  # FastAPI's pages load scripts from other hosts; ours is /api
-        redoc_url=None,
-        lifespan=_lifespan,
-    )
-    static = load_static(assets_dir("static"))
-    app.state.library = library
-    app.state.static = static
-    app.state.templates = pages.Templates(static)
-    app.state.upload_limits = UploadLimits(
-        max_bytes=settings.max_upload_bytes,
-        max_files=settings.max_files,
-        idle_seconds=settings.upload_idle_seconds,
-    )
-    app.state.limits = limits.limits_of(settings)
-    app.state.kept_days = settings.retention_days
-    app.state.upload_rate = UploadRate(settings.upload_rate)
-    app.answer = errors.install(app, pages.error_page)
-    app.state.streams = events.Streams()
-    app.include_router(api.router)
-    app.include_router(devices.router)
-    app.include_router(events.router)
-    app.include_router(limits.router)
-    app.include_router(pages.router)
-    app.include_router(http_metrics.router)
-    numbers = Metrics(library)
-    app.state.metrics = numbers
-    app.note = numbers.note_request
-    library.on_import_end = numbers.note_import
-    tokens = Tokens(settings) if settings.auth == "token" else None
-    app.state.wants_token = tokens is not None
-    if tokens is not None:
-        app.state.door = login.door_to(tokens)
+    check_access(settings)
+    cache = cache_of(settings)
+    parts = _parts(settings, cache)
+    app = Application(parts, _policy(parts), cache)
+    app.state.parts = parts
+    for router in _ROUTERS:
+        app.include_router(router)
+    if parts.door is not None:
         app.include_router(login.router)
-    app.policy = _policy(settings, tokens, partial(library.key_for, "csrf"))
-    app.answers = _answers(settings, library)
     return app
 
 
-class _Application(FastAPI):
+class Application(FastAPI):
     """FastAPI with the guard outside everything, so that its answers to faults are guarded too."""
 
-    policy: Policy
-    answer: Answer
-    note: Note
-    answers: Answers | None
+    def __init__(self, parts: ServerParts, policy: Policy, cache: ResponseCache | None) -> None:
+        super().__init__(
+            title="Roofline",
+            summary="See what bounds an accelerator program.",
+            version=__version__,
+            docs_url=None,  # FastAPI's pages load scripts from other hosts; ours is /api
+            redoc_url=None,
+            lifespan=_lifespan(parts),
+        )
+        self._policy = policy
+        self._cache = cache
+        self._count = parts.metrics.count_request
+        self._errors = ErrorResponses(pages.error_page)
+        self._errors.install(self)
 
     def openapi(self) -> dict[str, Any]:
         """The document of the API, made once."""
@@ -92,40 +82,72 @@ class _Application(FastAPI):
         return self.openapi_schema
 
     def build_middleware_stack(self) -> ASGIApp:
+        """Guard, then responses kept in memory, then FastAPI's own layers."""
         inner = super().build_middleware_stack()
-        if self.answers is not None:
-            inner = FromMemory(inner, self.answers)
-        return Guard(inner, self.policy, answer=self.answer, note=self.note)
+        if self._cache is not None:
+            inner = FromCache(inner, self._cache)
+        return Guard(inner, self._policy, refuse=self._errors.to_ours, count=self._count)
 
 
-def _answers(settings: Settings, library: ProfileLibrary) -> Answers | None:
-    if library.is_shared or not settings.kept_answers_bytes:
+def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:
+    static = load_static(assets_dir("static"))
+    metrics = ServerMetrics()
+    listeners = Listeners(
+        on_import_end=metrics.count_import,
+        on_change=cache.forget if cache is not None else lambda _id: None,
+    )
+    backend = build_backend(
+        settings, samples_dir=assets_dir("sample_profiles"), listeners=listeners
+    )
+    metrics.watch(backend.queries)
+    return ServerParts(
+        settings=settings,
+        instance=backend.instance,
+        library=backend.library,
+        reader=backend.reader,
+        queries=backend.queries,
+        static=static,
+        templates=Templates(static),
+        metrics=metrics,
+        upload_rate=UploadRate(uploads_per_hour(settings)),
+        door=_door(settings),
+    )
+
+
+def _door(settings: Settings) -> Door | None:
+    return door_to(Tokens(settings)) if settings.auth == "token" else None
+
+
+def cache_of(settings: Settings) -> ResponseCache | None:
+    """Kept responses, where this process alone changes profiles."""
+    if settings.database_url is not None or not settings.kept_answers_bytes:
         return None
-    answers = Answers(settings.kept_answers_bytes)
-    library.on_change(answers.forget)
-    return answers
+    return ResponseCache(settings.kept_answers_bytes)
 
 
-def _policy(settings: Settings, tokens: Tokens | None, csrf_key: Callable[[], bytes]) -> Policy:
+def _policy(parts: ServerParts) -> Policy:
+    settings = parts.settings
     identify: Identify = everyone
-    if tokens is not None:
-        identify = tokens.identify
+    if parts.door is not None:
+        identify = parts.door.tokens.identify
     elif settings.auth == "proxy":
-        identify = ProxyUsers(settings, csrf_key).identify
+        identify = ProxyUsers(settings, partial(parts.instance.key_for, "csrf")).identify
     return Policy(
-        answered_hosts=settings.answered_hosts,
+        answered_hosts=answered_hosts(settings),
         identify=identify,
         proxies=settings.proxy_addresses,
-        logs_in=tokens is not None,
+        logs_in=parts.door is not None,
         reads_metrics=lambda headers: metrics_token_matches(settings, headers),
     )
 
 
-@asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    library: ProfileLibrary = app.state.library
-    await run_in_threadpool(library.open)
-    for path in library.damaged:
-        _log.error("a profile's manifest cannot be read", file=path.name)
-    yield
-    await run_in_threadpool(library.close)
+def _lifespan(parts: ServerParts) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(parts.instance.open)
+        for path in parts.instance.damaged:
+            _log.error("a profile's manifest cannot be read", file=path.name)
+        yield
+        await run_in_threadpool(parts.instance.close)
+
+    return lifespan

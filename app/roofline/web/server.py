@@ -9,11 +9,12 @@ from types import FrameType
 import uvicorn
 
 from roofline.errors import SettingsError
-from roofline.library.profiles import ProfileLibrary
 from roofline.settings import Settings, forget_secrets
-from roofline.web.api.events import Streams
 from roofline.web.app import create_app
+from roofline.web.http.access_policy import check_access
 from roofline.web.http.logs import configure
+from roofline.web.http.streams import Streams
+from roofline.web.parts import ServerParts
 
 BACKLOG = 2048
 # Uploads that are half-way get this long to end after Ctrl-C or SIGTERM.
@@ -25,13 +26,13 @@ def run(settings: Settings) -> None:
 
     Raises `SettingsError` when the address or the data folder cannot be used.
     """
-    settings.check_access()
+    check_access(settings)
     forget_secrets()
     configure(settings.log_format)
     listener = _listen(settings)
     app = create_app(settings)
-    library: ProfileLibrary = app.state.library
-    library.open()  # before the server starts, so that a folder in use is one clear sentence
+    parts: ServerParts = app.state.parts
+    parts.instance.open()  # before the server starts, so that a folder in use is one clear sentence
     config = uvicorn.Config(
         app,
         http="h11",  # refuses headers past 64 KiB; httptools took 5 MB
@@ -46,9 +47,9 @@ def run(settings: Settings) -> None:
     gc.freeze()
     _announce(settings, listener)
     try:
-        _Server(config, app.state.streams).run(sockets=[listener])
+        _Server(config, parts.streams).run(sockets=[listener])
     finally:
-        library.close()
+        parts.instance.close()
         listener.close()
 
 

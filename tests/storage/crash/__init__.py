@@ -18,7 +18,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from roofline.cli.admin import run_doctor
-from roofline.library.profiles import Failed, ProfileLibrary
+from roofline.library.build import Backend
+from roofline.library.states import Failed
 from roofline.settings import Settings
 from roofline.storage.statements import profile_ids
 from tests.storage.places import Place, add, raw_bytes, settled
@@ -49,9 +50,9 @@ class Promises:
 
 def work(folder: Path, seed: int) -> None:
     """Uploads and deletes until killed."""
-    with _opened(folder) as library:
+    with _opened(folder) as server:
         started = [
-            threading.Thread(target=_come_and_go, args=(library, seed * THREADS + number))
+            threading.Thread(target=_come_and_go, args=(server, seed * THREADS + number))
             for number in range(THREADS)
         ]
         for thread in started:
@@ -60,21 +61,21 @@ def work(folder: Path, seed: int) -> None:
             thread.join()
 
 
-def _come_and_go(library: ProfileLibrary, seed: int) -> None:
+def _come_and_go(server: Backend, seed: int) -> None:
     chance = random.Random(seed)
     own: list[str] = []
     while True:
         # Few contents, so that uploads and deletions meet on the same bytes.
         content = b"stub %d " % chance.randrange(8) + bytes(chance.choice([10, 5000]))
-        profile_id = add(library, content)
+        profile_id = add(server, content)
         own.append(profile_id)
         _say(f"+{profile_id} {hashlib.sha256(content).hexdigest()}\n")
         if chance.random() < 0.5:
-            settled(library, profile_id)
+            settled(server, profile_id)
         if chance.random() < 0.5:
             gone = own.pop(chance.randrange(len(own)))
             _say(f"-{gone}\n")
-            library.remove(gone)
+            server.library.remove(gone)
 
 
 def _say(line: str) -> None:
@@ -82,9 +83,9 @@ def _say(line: str) -> None:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[ProfileLibrary]:
+def _opened(folder: Path) -> Iterator[Backend]:
     with ExitStack() as stack:
-        yield Place(root=folder.parent, stack=stack).library(folder.name)
+        yield Place(root=folder.parent, stack=stack).server(folder.name)
 
 
 def crash(folder: Path, seed: int, promises: Promises) -> None:
@@ -124,26 +125,26 @@ def _fork(run: Callable[[], None], *, stdout: int | None = None) -> int:
 
 
 def _examine(folder: Path, promises: Promises) -> None:
-    with _opened(folder) as library:
+    with _opened(folder) as server:
         for profile_id, digest in promises.kept.items():
-            state = settled(library, profile_id)
+            state = settled(server, profile_id)
             assert not isinstance(state, Failed), state
-            (content,) = raw_bytes(library, profile_id)
+            (content,) = raw_bytes(server, profile_id)
             assert hashlib.sha256(content).hexdigest() == digest
         # Not said, or being deleted, when the process was killed: whole, or not there.
-        for profile_id in _all_ids(library) - set(promises.kept):
-            assert not isinstance(settled(library, profile_id), Failed)
-            raw_bytes(library, profile_id)
+        for profile_id in _all_ids(server) - set(promises.kept):
+            assert not isinstance(settled(server, profile_id), Failed)
+            raw_bytes(server, profile_id)
     assert run_doctor(Settings.from_env(data_dir=folder), quick=False, check_only=False) == 0
-    with _opened(folder) as library:
-        for profile_id in _all_ids(library):
-            library.remove(profile_id)
+    with _opened(folder) as server:
+        for profile_id in _all_ids(server):
+            server.library.remove(profile_id)
     left = [path for name in ("blobs", "derived") for path in (folder / name).rglob("*.*")]
     assert left == []
 
 
-def _all_ids(library: ProfileLibrary) -> frozenset[str]:
-    with library._instance.store.database.read() as connection:
+def _all_ids(server: Backend) -> frozenset[str]:
+    with server.instance.store.database.read() as connection:
         return profile_ids(connection)
 
 

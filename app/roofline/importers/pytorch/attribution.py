@@ -31,6 +31,7 @@ class Attribution:
     operator: I32
     launched_ns: I64
     api: I8
+    has_launch: Bools
     parent: I32
     order: I32
 
@@ -73,6 +74,7 @@ def attribute(trace: Trace) -> Attribution:
         operator=operator,
         launched_ns=launched,
         api=api,
+        has_launch=known,
         parent=parent,
         order=order,
     )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.apis import Api, api_of
+from roofline.importers.pytorch.collectives import Collective, collective_of, is_collective
 from roofline.importers.pytorch.formulas import READING_VALUES
 from roofline.importers.pytorch.header import EVENTS_KEY, read_header
 from roofline.importers.pytorch.scan import (
@@ -107,6 +108,7 @@ class Trace:
 
     `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
     by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
+    `collectives` are those of device events by place.
     Ids are kept modulo 2**32; 0 is unknown.
     """
 
@@ -138,6 +140,7 @@ class Trace:
     sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
     steps: list[Step] = field(default_factory=list)
     counters: list[dict[str, object]] = field(default_factory=list)
+    collectives: dict[int, Collective] = field(default_factory=dict)
     other_categories: dict[str, int] = field(default_factory=dict)
     apis: dict[Api, str] = field(default_factory=dict)
     is_hip: bool = False
@@ -154,6 +157,9 @@ class Trace:
         self.copied = Columns(place="q", bytes="q")
         self.copied.extend(place=moved, bytes=bytes_kept)
         self.work.keep(kept)
+        self.collectives = {
+            int(place[at]): moved for at, moved in self.collectives.items() if kept[at]
+        }
 
 
 def read_trace(source: SourceFile, progress: Callable[[float], None]) -> Trace:
@@ -172,6 +178,7 @@ class _Reader:
         self._threads, self._devices = Numbering(), Numbering()
         self._others: dict[int, str] = {}
         self._api_hashes, self._api_kinds = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._is_collective: list[bool] = []
         self._rows = np.empty((ROWS_PER_SCAN, N_COLUMNS), np.int64)
 
     def read(self) -> Trace:
@@ -290,6 +297,7 @@ class _Reader:
         )
         device = np.where(rows[:, Column.DEVICE] >= 0, rows[:, Column.DEVICE], rows[:, Column.PID])
         self._take_copied(rows)
+        self._take_collectives(buffer, rows, name)
         self._trace.work.extend(
             begin=rows[:, Column.BEGIN_NS],
             duration=rows[:, Column.DURATION_NS],
@@ -313,6 +321,18 @@ class _Reader:
         at = np.flatnonzero((rows[:, Column.KIND] != Kind.KERNEL) & (rows[:, Column.BYTES] >= 0))
         place = at + len(self._trace.work)
         self._trace.copied.extend(place=place, bytes=rows[at, Column.BYTES])
+
+    def _take_collectives(self, buffer: NDArray[np.uint8], rows: I64, name: I64) -> None:
+        """What kernels of communication say of their messages."""
+        known = len(self._is_collective)
+        self._is_collective += [is_collective(text) for text in self._trace.names[known:]]
+        for at in np.flatnonzero(np.array(self._is_collective, np.bool_)[name]).tolist():
+            text = _text(buffer, rows[at], Column.ARGS_AT)
+            arguments = _parsed(text) if "Collective name" in text else None
+            moved = collective_of(
+                self._trace.names[name[at]], arguments if isinstance(arguments, dict) else {}
+            )
+            self._trace.collectives[at + len(self._trace.work)] = moved
 
     def _take_launches(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         api = self._api(buffer, rows)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
+from roofline.importers.pytorch.collectives import Collective, copy_direction, link_of
 from roofline.importers.pytorch.events import Step, Trace
 from roofline.importers.pytorch.gradients import settle_gradients
 from roofline.importers.pytorch.nesting import busy_times
@@ -23,6 +24,13 @@ from roofline.importers.pytorch.rows import (
     multiplied,
 )
 from roofline.importers.pytorch.scan import Kind
+from roofline.importers.pytorch.timeline import (
+    COMMUNICATION,
+    HOST_COPY,
+    WORK,
+    DeviceEvents,
+    timeline_of,
+)
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.kernel_names import COPY, is_communication, kernel_category
 
@@ -104,6 +112,7 @@ class _GpuWork:
             end_ns=int(end.max()),
             notes=self._notes(busy),
             launches=self._launches(),
+            timeline=timeline_of(self._device_events(device, n_devices)),
         )
 
     def _operators(self) -> I32:
@@ -257,6 +266,34 @@ class _GpuWork:
         stated[self._trace.copied["place"]] = self._trace.copied["bytes"]
         twice = np.array(["DtoD" in name for name in self._trace.names], np.bool_)[work["name"]]
         return np.where(stated >= 0, stated * np.where(twice, 2, 1), 0), stated >= 0
+
+    def _device_events(self, device: I64, n_devices: int) -> DeviceEvents:
+        """All device events by what they are: work, communication, copies from and to the host."""
+        trace, work = self._trace, self._trace.work
+        moved = list(trace.collectives.values())
+        kind = np.full(len(work), WORK)
+        transfer = np.full(len(work), -1)
+        places = np.array(list(trace.collectives), np.int64)
+        kind[places], transfer[places] = COMMUNICATION, np.arange(len(places))
+        directions = np.array([copy_direction(name) for name in trace.names], object)[work["name"]]
+        copied, known = self._copied
+        for at in np.flatnonzero((directions != "") & ~self._is_kernel).tolist():
+            kind[at], transfer[at] = HOST_COPY, len(moved)
+            size = float(copied[at]) if known[at] else float("nan")
+            moved.append(Collective(directions[at], size))
+        return DeviceEvents(
+            begin=np.array(work["begin"]),
+            end=np.array(work["begin"] + work["duration"]),
+            device=device,
+            kind=kind,
+            row=self._row.astype(np.int64),
+            # Without its launch in the trace, the step of an event is not known.
+            step=np.where(self._found.has_launch, self._scope, -1).astype(np.int64),
+            transfer=transfer,
+            moved=moved,
+            link=link_of(trace.header, is_hip=trace.is_hip),
+            n_devices=n_devices,
+        )
 
     def _step_core_ns(self, device: I64, n_devices: int) -> I64:
         n_steps = len(self._steps)

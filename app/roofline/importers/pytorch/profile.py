@@ -17,6 +17,7 @@ from roofline.importers.pytorch.rows import (
     as_ps,
     op_rows,
 )
+from roofline.importers.pytorch.timeline import joined
 from roofline.importers.pytorch.words import unit_of
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit
@@ -24,6 +25,7 @@ from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
+from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
 I64 = NDArray[np.int64]
@@ -51,7 +53,7 @@ def build_profile(parts: Parts) -> Profile:
     """The profile."""
     work, level = parts.work, main_memory(parts.device.name)
     units = _units(parts.numbers.rows, parts.device.kind)
-    ops, steps = _ops(parts, units, level), _steps(parts, units, level)
+    (ops, op_of_row), steps = _ops(parts, units, level), _steps(parts, units, level)
     span_ps, busy_ps = _times(parts)
     notes = Counter[str]()
     for one in work:
@@ -72,17 +74,27 @@ def build_profile(parts: Parts) -> Profile:
         flop_provenance=Provenance.ESTIMATED,
         bytes_provenance=Provenance.ESTIMATED,
         launches=_launches(work),
+        timeline=_timeline(parts, op_of_row, ops),
         limits=limits(parts.findings, ops, n_steps=len(steps)) if work else (),
     )
 
 
-def _ops(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> OpTable:
+def _timeline(parts: Parts, op_of_row: I64, ops: OpTable) -> Timeline | None:
+    timelines = [one.timeline for one in parts.work if one.timeline is not None]
+    if not timelines or len(timelines) < len(parts.work):
+        return None
+    names = [host.hostname or host.file_name for host in parts.hosts if host.core_count]
+    return joined(timelines, names, op_of_row, ops)
+
+
+def _ops(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> tuple[OpTable, I64]:
+    """The op table, and the op of each row."""
     rows = parts.numbers.rows
     builder = OpTableBuilder((level,))
     labels = [row.labels() for row in rows]
     for one in parts.work:
         builder.add(labels, op_rows(one.sums, rows, units, level))
-    return builder.build()
+    return builder.build(), builder.numbers(labels)
 
 
 def _times(parts: Parts) -> tuple[int, int]:

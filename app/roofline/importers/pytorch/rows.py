@@ -13,6 +13,7 @@ from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
 I64 = NDArray[np.int64]
@@ -252,3 +253,4 @@ class FileWork:
     end_ns: int
     notes: Counter[str]
     launches: Launches | None = None
+    timeline: Timeline | None = None

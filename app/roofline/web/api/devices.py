@@ -16,7 +16,7 @@ router = APIRouter(prefix="/api/v1", tags=["devices"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _DeviceList:
     plain: bytes
     packed: bytes
     etag: str
@@ -25,10 +25,10 @@ class _Answer:
 @router.get("/devices")
 def devices(request: Request) -> Response:
     """Parts with their published peaks, each with its source, per profiler device."""
-    answer = _answer(written_at_ns())
+    listed = _device_list(written_at_ns())
     packed = accepts_gzip(request)
     headers = {
-        "etag": f'"{answer.etag}{"-gz" if packed else ""}"',
+        "etag": f'"{listed.etag}{"-gz" if packed else ""}"',
         "vary": "accept-encoding",
         "cache-control": "no-cache",
     }
@@ -36,16 +36,16 @@ def devices(request: Request) -> Response:
         return Response(status_code=304, headers=headers)
     if packed:
         headers["content-encoding"] = "gzip"
-    content = answer.packed if packed else answer.plain
+    content = listed.packed if packed else listed.plain
     return Response(content, headers=headers, media_type="application/json")
 
 
 @lru_cache(maxsize=1)
-def _answer(_written_at_ns: int) -> _Answer:
+def _device_list(_written_at_ns: int) -> _DeviceList:
     """The answer for this machine's measurements of that time."""
     listing = device_list(read_machine())
     plain = json.dumps(listing, ensure_ascii=False, separators=(",", ":")).encode()
-    return _Answer(
+    return _DeviceList(
         plain=plain,
         packed=gzip.compress(plain, 9, mtime=0),
         etag=hashlib.sha256(plain).hexdigest()[:32],

@@ -1,24 +1,23 @@
 """What this server takes, and how long it keeps it: for whoever is about to upload.
 
-The same list as a page (`/limits`) and as JSON. A limit that is not set is `None`: there is none.
+The page `/limits` shows the same list. A limit that is not set is `None`: there is none.
 """
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter
 
 from roofline.library import labels
 from roofline.model.units import KIB
 from roofline.settings import Settings
 from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import FAILURES_KEPT
-from roofline.web.api import events
-from roofline.web.api import routes as api
+from roofline.web.api import profiles, settling
 from roofline.web.api.uploads import MIN_BYTES_PER_S
-from roofline.web.http import guard, login, sessions
-from roofline.web.pages import views
-from roofline.web.pages.routes import Pages
+from roofline.web.http import door, guard, sessions, streams
+from roofline.web.http.access_policy import uploads_per_hour
+from roofline.web.parts import Parts
 
 Unit = Literal["bytes", "s", "days", "count", "ratio", "characters"]
 
@@ -39,6 +38,27 @@ class Limit:
     unit: Unit
     past: str
     setting: str
+
+    @property
+    def shown(self) -> str:
+        """The value as people write it: `4 GiB`, `15 min`, `any`."""
+        value = self.value
+        if value is None:
+            return "for ever" if self.unit == "days" else "any"
+        match self.unit:
+            case "bytes":
+                power = min(4, max(0, (int(value).bit_length() - 1) // 10))
+                return (
+                    f"{_number(value / KIB**power)} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+                )
+            case "s":
+                return f"{_number(value / 60)} min" if value > 120 else f"{_number(value)} s"
+            case "days" | "characters":
+                return f"{_number(value)} {self.unit}"
+            case "ratio":
+                return f"{_number(value)} : 1"
+            case "count":
+                return _number(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +116,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told("import_wall_seconds", "Duration", "s", _STOPPED),
         _Told("import_cpu_seconds", "Processor time", "s", _STOPPED),
         _Told("attempts", "Tries, where the server ends", "count", "It has failed.", MAX_ATTEMPTS),
-        _Told("wait", "An answer waits for it", "s", "It goes on by itself.", api.MAX_WAIT_S),
+        _Told("wait", "An answer waits for it", "s", "It goes on by itself.", settling.MAX_WAIT_S),
     ),
     "How long it is kept": (
         _Told("retention_days", "A profile that is not pinned", "days", "It is deleted."),
@@ -104,20 +124,20 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told("failures", "Why an import failed", "days", "It is forgotten.", FAILURES_KEPT.days),
     ),
     "Reading": (
-        _Told("list", "Profiles in one answer", "count", "Ask with offset.", api.RECENT_LIMIT),
+        _Told("list", "Profiles in one answer", "count", "Ask with offset.", profiles.MOST_LISTED),
         _Told(
             "streams_per_address",
             "Imports followed at once, from one address",
             "count",
             _INSTEAD,
-            events.STREAMS_PER_ADDRESS,
+            streams.STREAMS_PER_ADDRESS,
         ),
-        _Told("streams", "Imports followed at once, by all", "count", _INSTEAD, events.STREAMS),
+        _Told("streams", "Imports followed at once, by all", "count", _INSTEAD, streams.STREAMS),
         _Told("body", "A request, but an upload", "bytes", "Refused with 413.", guard.BODY_BYTES),
     ),
 }
 _OF_TOKENS = (
-    _Told("attempts_to_log_in", "Tokens tried in a minute", "count", _NEXT_TIME, login.ATTEMPTS),
+    _Told("attempts_to_log_in", "Tokens tried in a minute", "count", _NEXT_TIME, door.ATTEMPTS),
     _Told("session", "A session", "days", "Log in again.", sessions.LIFETIME_S / 86_400),
 )
 
@@ -133,59 +153,28 @@ def limits_of(settings: Settings) -> LimitList:
 
 
 @router.get("/api/v1/limits")
-def limits(request: Request) -> LimitList:
+def limits(parts: Parts) -> LimitList:
     """What this server takes: bytes, files, time, rates, and how long it keeps a profile."""
-    found: LimitList = request.app.state.limits
-    return found
-
-
-@router.api_route("/limits", methods=["GET", "HEAD"], include_in_schema=False)
-def page(request: Request, pages: Pages) -> Response:
-    """The same for people."""
-    groups = tuple(
-        views.LimitGroupView(title=group.title, rows=tuple(map(_row, group.limits)))
-        for group in limits(request).groups
-    )
-    return pages.page("limits.html", views.LimitsView(groups=groups), request)
-
-
-def _row(limit: Limit) -> views.LimitRow:
-    return views.LimitRow(
-        label=limit.label, value=shown(limit), past=limit.past, setting=limit.setting
-    )
+    return limits_of(parts.settings)
 
 
 def _limit(told: _Told, settings: Settings) -> Limit:
     is_set = told.id in Settings.model_fields
-    # What is allowed by default depends on the mode.
-    name = "upload_rate" if told.id == "uploads_per_hour" else told.id
     return Limit(
         id=told.id,
         label=told.label,
-        value=getattr(settings, name) if is_set else told.value,
+        value=_setting(told.id, settings) if is_set else told.value,
         unit=told.unit,
         past=told.past,
         setting=f"ROOFLINE_{told.id.upper()}" if is_set else "",
     )
 
 
-def shown(limit: Limit) -> str:
-    """The value as people write it: `4 GiB`, `15 min`, `none`."""
-    value = limit.value
-    if value is None:
-        return "for ever" if limit.unit == "days" else "any"
-    match limit.unit:
-        case "bytes":
-            power = min(4, max(0, (int(value).bit_length() - 1) // 10))
-            return f"{_number(value / KIB**power)} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
-        case "s":
-            return f"{_number(value / 60)} min" if value > 120 else f"{_number(value)} s"
-        case "days" | "characters":
-            return f"{_number(value)} {limit.unit}"
-        case "ratio":
-            return f"{_number(value)} : 1"
-        case "count":
-            return _number(value)
+def _setting(name: str, settings: Settings) -> int | float | None:
+    if name == "uploads_per_hour":  # what is allowed by default depends on the mode
+        return uploads_per_hour(settings)
+    found: int | float | None = getattr(settings, name)
+    return found
 
 
 def _number(value: float) -> str:

@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from roofline.errors import StorageFullError, UploadRejectedError, UploadTooLargeError
 from roofline.model.units import MIB
+from roofline.settings import Settings
 from roofline.storage.staging import IncomingFile, StagingArea
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ class UploadLimits:
     max_bytes: int
     max_files: int
     idle_seconds: float
+
+
+def upload_limits(settings: Settings) -> UploadLimits:
+    """What this server's settings allow."""
+    return UploadLimits(
+        max_bytes=settings.max_upload_bytes,
+        max_files=settings.max_files,
+        idle_seconds=settings.upload_idle_seconds,
+    )
 
 
 Fields = dict[str, list[str]]

@@ -1,10 +1,13 @@
 """Every error as a response: `RooflineError` class → status; HTML or JSON by `Accept`.
 
-JSON is always `{"message", "remedy", "code"}` at the top level.
+JSON is always `{"message", "remedy", "code"}` at the top level, with `details` where an error has
+any: see `roofline.errors`.
 """
 
 import math
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import structlog
 from fastapi import FastAPI, Request, Response
@@ -14,7 +17,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from roofline import errors
-from roofline.web.pages.views import ErrorView
 
 STATUS: dict[type[errors.RooflineError], int] = {
     errors.UploadRejectedError: 400,
@@ -44,7 +46,42 @@ _HTTP_MESSAGES = {
 }
 _log = structlog.get_logger("roofline.web")
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorBody:
+    """What is wrong, and what to do about it. `details` say the same as data, where there is more.
+
+    Of an upload whose files are not one profile (`mixed-upload`) they are `groups` of files that
+    belong together (`label`, `files`, `numbers`) and files that are `unreadable` (`name`,
+    `number`, `code`, `message`, `remedy`).
+    """
+
+    message: str
+    remedy: str
+    code: str
+    details: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorView:
+    """A request that failed, as a page; `request_id` is the one to quote from the log."""
+
+    status: int
+    error: ErrorBody
+    request_id: str
+
+
 Render = Callable[[Request, ErrorView], Response]
+
+
+def error_body(error: errors.RooflineError) -> ErrorBody:
+    """One of our errors, for programs and templates."""
+    return ErrorBody(
+        message=error.message,
+        remedy=error.remedy,
+        code=error.code,
+        details=error.details or None,
+    )
 
 
 def status_of(error: errors.RooflineError) -> int:
@@ -72,73 +109,68 @@ def _said_besides(error: errors.RooflineError) -> dict[str, str]:
             return {}
 
 
-def error_json(status: int, message: str, remedy: str, code: str) -> JSONResponse:
+def error_json(status: int, error: ErrorBody) -> JSONResponse:
     """The one shape of errors for programs."""
-    content = {"message": message, "remedy": remedy, "code": code}
+    content = {name: value for name, value in asdict(error).items() if value is not None}
     return JSONResponse(content, status, headers={"cache-control": "no-store"})
 
 
-def install(app: FastAPI, render: Render) -> Callable[[Request, errors.RooflineError], Response]:
-    """Makes `app` answer every error in our shape; `render` draws the HTML page.
-
-    Returns what answers one of our errors, for whoever stands outside `app`.
-    """
-    answers = _Answers(render)
-    app.add_exception_handler(errors.RooflineError, answers.to_ours)
-    app.add_exception_handler(HTTPException, answers.to_http)
-    app.add_exception_handler(RequestValidationError, answers.to_bad_value)
-    app.add_exception_handler(ClientDisconnect, answers.to_gone)
-    app.add_exception_handler(Exception, answers.to_fault)
-    return answers.to_ours
-
-
-class _Answers:
-    """One handler per kind of exception."""
+class ErrorResponses:
+    """One handler per kind of exception; `render` draws the HTML page."""
 
     def __init__(self, render: Render) -> None:
         self._render = render
 
+    def install(self, app: FastAPI) -> None:
+        """Makes `app` answer every error in our shape."""
+        app.add_exception_handler(errors.RooflineError, self.to_ours)
+        app.add_exception_handler(HTTPException, self._to_http)
+        app.add_exception_handler(RequestValidationError, self._to_bad_value)
+        app.add_exception_handler(ClientDisconnect, self._to_gone)
+        app.add_exception_handler(Exception, self._to_fault)
+
     def to_ours(self, request: Request, error: Exception) -> Response:
+        """The response to a request that ended with one of our errors."""
         assert isinstance(error, errors.RooflineError)
-        status = status_of(error)
-        response = self._respond(request, status, error.message, error.remedy, error.code)
+        response = self._respond(request, status_of(error), error_body(error))
         response.headers.update(_said_besides(error))
         return response
 
-    def to_http(self, request: Request, error: Exception) -> Response:
+    def _to_http(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         status = error.status_code
         message, remedy = _HTTP_MESSAGES.get(status, (str(error.detail), "See the API page."))
         code = _HTTP_CODES.get(status, "bad-request")
-        response = self._respond(request, status, message, remedy, code)
+        body = ErrorBody(message=message, remedy=remedy, code=code)
+        response = self._respond(request, status, body)
         response.headers.update(error.headers or {})
         return response
 
-    def to_bad_value(self, request: Request, error: Exception) -> Response:
+    def _to_bad_value(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
         name = str(first["loc"][-1])[:80]
-        message = f"The value of {name} cannot be used: {first['msg'][:200]}."
-        return self._respond(request, 400, message, "See the API page.", errors.BadViewError.code)
-
-    def to_gone(self, _request: Request, _error: Exception) -> Response:
-        return Response(status_code=400)  # nobody reads it: the client has hung up
-
-    def to_fault(self, request: Request, error: Exception) -> Response:
-        _log.error("request failed by a fault of the server", exc_info=error)
-        remedy = "Try again. If it happens again, report the request id with the server's log."
-        return self._respond(request, 500, "The server made an error.", remedy, "fault")
-
-    def _respond(
-        self, request: Request, status: int, message: str, remedy: str, code: str
-    ) -> Response:
-        if not prefers_html(request):
-            return error_json(status, message, remedy, code)
-        view = ErrorView(
-            status=status,
-            message=message,
-            remedy=remedy,
-            code=code,
-            request_id=getattr(request.state, "request_id", ""),
+        body = ErrorBody(
+            message=f"The value of {name} cannot be used: {first['msg'][:200]}.",
+            remedy="See the API page.",
+            code=errors.BadViewError.code,
         )
-        return self._render(request, view)
+        return self._respond(request, 400, body)
+
+    def _to_gone(self, _request: Request, _error: Exception) -> Response:
+        return Response(status_code=400)  # is not read: the client has hung up
+
+    def _to_fault(self, request: Request, error: Exception) -> Response:
+        _log.error("request failed by a fault of the server", exc_info=error)
+        body = ErrorBody(
+            message="The server made an error.",
+            remedy="Try again. If it happens again, report the request id with the server's log.",
+            code="fault",
+        )
+        return self._respond(request, 500, body)
+
+    def _respond(self, request: Request, status: int, error: ErrorBody) -> Response:
+        if not prefers_html(request):
+            return error_json(status, error)
+        request_id = getattr(request.state, "request_id", "")
+        return self._render(request, ErrorView(status=status, error=error, request_id=request_id))

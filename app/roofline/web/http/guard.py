@@ -1,7 +1,7 @@
 """Around every request: who may ask, security headers on every answer, a request id, one log line.
 
-What is not public here is closed: a new route needs no care to be protected. The rule of who may
-change a particular profile is the routes', which know the profile.
+Routes are private by default; only those listed here are public. Routes themselves check who may
+change a particular profile, because they know the profile.
 
 Logs carry route patterns and the first characters of ids, never addresses: a link is a secret.
 """
@@ -60,11 +60,11 @@ ID_CHARACTERS_LOGGED = 6
 _log = structlog.get_logger("roofline.web")
 
 
-Answer = Callable[[Request, RooflineError], Response]
+Refuse = Callable[[Request, RooflineError], Response]
+"""The response that says why a request is refused."""
 
-
-Note = Callable[[str, str, int, float], None]
-"""Counts an answer: method, route pattern, status, seconds."""
+CountRequest = Callable[[str, str, int, float], None]
+"""Counts a response: method, route pattern, status, seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +79,15 @@ class Policy:
 
 
 class Guard:
-    """Outermost ASGI layer; `answer` draws a refusal, `note` counts what was answered."""
+    """Outermost ASGI layer; `refuse` answers what may not pass, `count` hears of each response."""
 
-    def __init__(self, app: ASGIApp, policy: Policy, *, answer: Answer, note: Note) -> None:
+    def __init__(
+        self, app: ASGIApp, policy: Policy, *, refuse: Refuse, count: CountRequest
+    ) -> None:
         self._app = app
         self._policy = policy
-        self._answer = answer
-        self._note = note
+        self._refuse = refuse
+        self._count = count
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes HTTP requests on if they are allowed; other scopes unchanged."""
@@ -104,7 +106,7 @@ class Guard:
             finally:
                 seconds = time.perf_counter() - started
                 route = getattr(scope.get("route"), "path", "-")
-                self._note(_method(scope), route, sender.status, seconds)
+                self._count(_method(scope), route, sender.status, seconds)
                 _write_line(scope, route, sender.status, seconds)
 
     async def _pass(
@@ -140,7 +142,7 @@ class Guard:
         if isinstance(refusal, NotSignedInError) and self._policy.logs_in and is_page:
             wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             return RedirectResponse(f"{LOGIN_PATH}?next={quote(wanted, safe='')}", 303)
-        return self._answer(request, refusal)
+        return self._refuse(request, refusal)
 
 
 def actor_of(request: Request) -> Actor:

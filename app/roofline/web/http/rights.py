@@ -33,7 +33,7 @@ def check_may_change(actor: Actor, ownership: Ownership, delete_token: str | Non
     if delete_token and stored and hmac.compare_digest(_digest(delete_token), stored):
         return
     raise NotAllowedError(
-        "Only who uploaded this profile, or an administrator, can change it.",
+        "Only the person who uploaded this profile, or an administrator, can change it.",
         remedy="Ask one of them."
         if delete_token is None
         else "Ask one of them, or send the token that the upload answered with as"

@@ -4,6 +4,7 @@
 |----------------|---------------|
 | `home.html`    | `HomeView`    |
 | `profile.html` | `ProfileView` |
+| `limits.html`  | `LimitList`   |
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |
 | `login.html`   | `LoginView`   |
@@ -19,14 +20,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhoView:
-    """Who looks at the page. `csrf` goes along with every change, empty where none is needed."""
-
-    name: str = ""
-    csrf: str = ""
-    has_session: bool = False
+from roofline.storage.records import Manifest
+from roofline.web.bodies import ProgressBody, SampleBody
+from roofline.web.http.errors import ErrorBody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,29 +35,13 @@ class LoginView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecentProfile:
-    """One row of the home list. `bound_*` and `efficiency_ratio` are `None` when unknown."""
+class ListedProfile:
+    """One row of the home list: what is stored, the path of its page, and how to call people."""
 
-    id: str
-    url: str  # path of its page
-    title: str
-    created_at: str  # ISO 8601, UTC
-    device: str
-    device_kind: str  # tpu, gpu, cpu, unknown
-    core_count: int
-    core_word: str
-    host_count: int
-    op_count: int
-    bound_by: str | None  # label to show: compute, HBM …
-    bound_kind: str | None  # flat, slanted, none
-    bound_token: str | None  # CSS custom property of its colour
-    efficiency_ratio: float | None  # program's share of its roof; 1 = 100 %
-    format: str
-    file_names: tuple[str, ...]
-    size_bytes: int
+    manifest: Manifest
+    url: str
     tags: tuple["TagView", ...]
     uploader: str  # empty when unknown
-    pinned: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +59,7 @@ class ListView:
     `query` and `tag` are what the list is narrowed to; `first` counts from 1.
     """
 
-    profiles: tuple[RecentProfile, ...]
+    profiles: tuple[ListedProfile, ...]
     total: int
     first: int
     query: str
@@ -90,17 +70,6 @@ class ListView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleView:
-    """A bundled profile. `open_url` takes POST and answers like an upload."""
-
-    name: str
-    title: str
-    description: str
-    open_url: str
-    size_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HomeView:
     """The home page. `upload_url` takes the multipart POST; `origin` is this server's address.
 
@@ -108,57 +77,13 @@ class HomeView:
     """
 
     list: ListView
-    samples: tuple[SampleView, ...]
+    samples: tuple[SampleBody, ...]
     upload_url: str
     origin: str
     max_upload_bytes: int
     max_files: int
     kept_days: float | None  # age at which profiles are deleted; None: kept for ever
     wants_token: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitRow:
-    """One limit in words; `setting` is empty where the operator cannot change it."""
-
-    label: str
-    value: str
-    past: str
-    setting: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitGroupView:
-    """Limits that concern one thing."""
-
-    title: str
-    rows: tuple[LimitRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitsView:
-    """The page of everything this server does not take."""
-
-    groups: tuple[LimitGroupView, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgressView:
-    """How far an import is: phase (of `imports.children.PHASES`), its fraction, the whole's."""
-
-    phase: str
-    fraction: float
-    overall: float
-    elapsed_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureView:
-    """Why an import failed, in the user's words."""
-
-    message: str
-    remedy: str
-    code: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,8 +106,8 @@ class ProfileView:
     ops_url: str  # append "/{index}"
     source_url: str
     delete_url: str
-    progress: ProgressView | None
-    failure: FailureView | None
+    progress: ProgressBody | None
+    failure: ErrorBody | None
     file_names: tuple[str, ...]
     size_bytes: int
     about: "AboutView | None"
@@ -199,17 +124,6 @@ class AboutView:
     created_at: str
     expires_at: str | None
     pinned: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorView:
-    """A request that failed: what is wrong, what to do, and the id to quote from the log."""
-
-    status: int
-    message: str
-    remedy: str
-    code: str
-    request_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,61 @@
+"""What the child of one import allows itself: memory, processor time, file sizes; in its own words
+when one of these runs out."""
+
+import errno
+import resource
+from pathlib import Path
+
+from roofline.errors import ImportStoppedError, RooflineError, StorageFullError
+from roofline.imports.messages import ImportLimits
+from roofline.model.units import GIB
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def limit_process(limits: ImportLimits, file_bytes: int) -> None:
+    """Puts this process under `limits`, with address space for `file_bytes` of mapped files."""
+    limit_memory(limits, file_bytes)
+    # The soft limit sends SIGXCPU, which ends us with a reason; the hard one is the safety net.
+    _set_soft(resource.RLIMIT_CPU, limits.cpu_seconds)
+    _set_soft(resource.RLIMIT_CORE, 0)
+    _set_soft(resource.RLIMIT_FSIZE, limits.max_unpacked_bytes)
+
+
+def limit_memory(limits: ImportLimits, file_bytes: int) -> None:
+    """Limits address space anew: mapped files count, and unpacking makes more of them."""
+    # Libraries and compiled kernels, which were mapped before the import, do not count.
+    _set_soft(resource.RLIMIT_AS, _held_bytes() + limits.memory_bytes + file_bytes)
+
+
+def out_of_memory(limits: ImportLimits) -> ImportStoppedError:
+    """What an import ends with that reaches its memory limit."""
+    return ImportStoppedError(
+        f"The import needs more than {limits.memory_bytes / GIB:,.3g} GiB of memory.",
+        remedy="Capture fewer steps, or raise ROOFLINE_IMPORT_MEMORY_BYTES.",
+    )
+
+
+def system_fault(error: OSError, limits: ImportLimits) -> RooflineError:
+    """`error` in the user's words if it is about a limit; anything else is raised again."""
+    if error.errno == errno.ENOMEM:  # mmap says so instead of raising MemoryError
+        return out_of_memory(limits)
+    if error.errno in _FULL:
+        return StorageFullError(
+            "The server's disk is full.",
+            remedy="Delete profiles that are no longer needed, or free space on the server's disk.",
+        )
+    raise error
+
+
+def _held_bytes() -> int:
+    """Address space of this process, in bytes; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()
+
+
+def _set_soft(which: int, value: int) -> None:
+    _, hard = resource.getrlimit(which)
+    resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

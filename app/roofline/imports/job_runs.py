@@ -1,0 +1,79 @@
+"""JobRuns: the jobs that this process runs now: started by a runner, followed and stopped."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from roofline.errors import RooflineError
+from roofline.imports.children import ImportTask
+from roofline.imports.job_run import ImportReport, JobRun, RunParts, claim
+
+ID_CHARACTERS_LOGGED = 6  # a whole id is a link, and links are secrets
+_log = logging.getLogger("roofline.jobs")
+
+
+class JobRuns:
+    """Runs jobs with `parts`. `on_end` hears the profile's id and a report of each.
+
+    `released` are the jobs that `stop` interrupted.
+    """
+
+    def __init__(self, parts: RunParts, on_end: Callable[[str, ImportReport], None]) -> None:
+        self._parts = parts
+        self._on_end = on_end
+        self.released: list[str] = []
+        self._tasks: dict[str, ImportTask] = {}
+        self._ended = threading.Condition()
+        self._stopping = False
+
+    def start(self) -> None:
+        """Makes ready to run jobs, for the first time or after `stop`."""
+        self._stopping = False
+        self._parts.children.warm_up()
+
+    def task(self, profile_id: str) -> ImportTask | None:
+        """The import of a profile that this process runs now."""
+        return self._tasks.get(profile_id)
+
+    def kill(self, profile_id: str, why: RooflineError, *, wait_s: float) -> None:
+        """Stops the import of a profile if it runs here, and waits until it has ended."""
+        task = self._tasks.get(profile_id)
+        if task is None:
+            return
+        task.stop(why)
+        with self._ended:
+            self._ended.wait_for(lambda: self._tasks.get(profile_id) is not task, timeout=wait_s)
+
+    def stop(self) -> None:
+        """Stops every import; they are queued again, for the next start or another machine."""
+        self._stopping = True
+        for task in list(self._tasks.values()):
+            task.interrupt()
+
+    def run(self, job_id: str) -> None:
+        """Runs a job, if it is due; returns when it has ended."""
+        if self._stopping or (run := claim(self._parts, job_id)) is None:
+            return
+        profile_id = run.job.profile_id
+        self._tasks[profile_id] = run.task
+        try:
+            if self._stopping:  # asked to stop between the look above and now
+                run.task.interrupt()
+            if run.run():
+                self.released.append(job_id)
+        finally:
+            with self._ended:
+                self._tasks.pop(profile_id, None)
+                self._ended.notify_all()
+            self._report(run)
+
+    def _report(self, run: JobRun) -> None:
+        report = run.report()
+        _log.info(
+            "%s of %s…: %s, %d bytes",
+            run.job.kind,
+            run.job.profile_id[:ID_CHARACTERS_LOGGED],
+            report.code,
+            report.size_bytes,
+        )
+        self._on_end(run.job.profile_id, report)

@@ -1,0 +1,111 @@
+"""The folder of one server: which process may use it, and whether its disk has room."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from roofline.errors import SettingsError, StorageFullError
+from roofline.model.units import GIB
+from roofline.storage.durable import make_directory
+
+
+class DataFolder:
+    """The folder `root`. Of its disk, `reserve_bytes` are kept free; `None` for a usual share."""
+
+    def __init__(self, root: Path, reserve_bytes: int | None = None) -> None:
+        self.root = root
+        self._reserve_bytes = reserve_bytes
+        self._lock: BinaryIO | None = None
+
+    @property
+    def is_claimed(self) -> bool:
+        """True while this object holds the folder."""
+        return self._lock is not None
+
+    def claim(self) -> None:
+        """Takes the folder for this process, until `release` or its end.
+
+        Raises `SettingsError` if another process has it, or it cannot be written.
+        """
+        self._lock = _locked(self.root)
+
+    def release(self) -> None:
+        """Gives the folder back. A second call does nothing."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Holds the folder for the block."""
+        self.claim()
+        try:
+            yield
+        finally:
+            self.release()
+
+    def is_in_use(self) -> bool:
+        """True if another process holds the folder, or it cannot be used."""
+        try:
+            _locked(self.root).close()
+        except SettingsError:
+            return True
+        return False
+
+    def check(self) -> None:
+        """Raises `StorageFullError` when nothing can be stored in it now."""
+        if not os.access(self.root, os.W_OK):
+            raise StorageFullError(
+                "The data folder is read-only.", remedy="Make it writable for the server's user."
+            )
+        self.check_room(0)
+
+    def check_room(self, size_bytes: int) -> None:
+        """Raises `StorageFullError` when the disk cannot take that much and keep its reserve.
+
+        Files are unpacked for their import: until then they need as much as they say.
+        """
+        disk = shutil.disk_usage(self.root)
+        reserve_bytes = disk_reserve_bytes(self._reserve_bytes, disk.total)
+        if disk.free - reserve_bytes < size_bytes:
+            raise StorageFullError(
+                f"The server's disk has {disk.free / GIB:,.3g} GiB left, of which"
+                f" {reserve_bytes / GIB:,.3g} GiB are kept free: too little to store"
+                f" {f'{size_bytes / GIB:,.3g} GiB' if size_bytes else 'more'}.",
+                remedy="Delete profiles that are no longer needed, or free space on the server's"
+                " disk. Stored profiles can still be read.",
+            )
+
+
+def disk_reserve_bytes(chosen: int | None, disk_bytes: int) -> int:
+    """What is kept free of a disk: as chosen, else 5 % of it, at most 2 GiB.
+
+    A database on a full disk cannot even delete.
+    """
+    return min(disk_bytes // 20, 2 * GIB) if chosen is None else chosen
+
+
+def _locked(root: Path) -> BinaryIO:
+    """The lock of a data folder, held until it is closed."""
+    try:
+        make_directory(root)
+        lock = (root / "lock").open("wb")
+    except OSError as error:
+        raise SettingsError(
+            f"The data folder {root} cannot be used: {os.strerror(error.errno or 0).lower()}.",
+            remedy="Choose another with --data-dir or ROOFLINE_DATA_DIR.",
+        ) from error
+    try:
+        # Freed by the system when this process ends, however it ends.
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise SettingsError(
+            f"Another server uses the data folder {root}.",
+            remedy="Stop it, or choose another folder with --data-dir or ROOFLINE_DATA_DIR.",
+        ) from error
+    return lock

@@ -1,0 +1,174 @@
+"""ProfileReader: how a profile stands, and what was computed of it.
+
+A profile is `Importing`, then `Ready` or `Failed`; why it failed is remembered for a week. Results
+are a cache by version: when the code that computes them has changed, the first reader waits for
+them to be computed again from the raw files.
+"""
+
+import time
+from concurrent.futures import Future
+from copy import copy
+
+from roofline.errors import BadViewError, NotReadyError, ProfileNotFoundError, RooflineError
+from roofline.imports.children import progress_at
+from roofline.library.instance import Instance
+from roofline.library.states import Failed, Importing, Ready, State
+from roofline.storage.records import (
+    CANCELLED,
+    FAILED,
+    QUEUED,
+    RUNNING,
+    Job,
+    Manifest,
+    Pending,
+    RawFile,
+)
+from roofline.storage.results import PAGE, ResultFile
+
+# An analysis that failed is tried again when somebody looks after this time.
+RETRY_AFTER_S = 3600.0
+
+
+class ProfileReader:
+    """Reads the profiles of `instance`. Every method may block; call it from any thread."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._queries = instance.store.queries
+        self._jobs = instance.store.jobs
+        self._results = instance.store.results
+        self._shared_results = instance.store.shared_results
+        self._raw = instance.store.raw
+        self._new_area = instance.staging.new
+        self._waiting = instance.waiting
+        self._task = instance.runs.task
+        self._deliver = instance.deliver
+
+    def state(self, profile_id: str) -> State:
+        """How the profile stands now; `ProfileNotFoundError` when there is none."""
+        found = self._queries.get(profile_id)
+        if found is None:
+            raise not_found()
+        if isinstance(found, Pending):
+            return self._importing(found) if found.error is None else _failed(found, found.error)
+        page = self._page(profile_id)
+        if page is not None:
+            return Ready(manifest=found, page=page)
+        return self._computing_again(found)
+
+    def pending(self, profile_id: str) -> "Future[None] | None":
+        """Done when the import or analysis under way ends; `None` when there is none."""
+        return self._waiting.future(profile_id)
+
+    def is_stored(self, profile_id: str) -> bool:
+        """True once a profile was imported: missing results can then be computed again."""
+        return self._queries.is_ready(profile_id)
+
+    def manifest(self, profile_id: str) -> Manifest:
+        """What is stored about a ready profile; raises like `result` if it is not ready."""
+        found = self._queries.get(profile_id)
+        if isinstance(found, Manifest):
+            return found
+        raise self._unavailable(profile_id)
+
+    def result(self, profile_id: str, name: str) -> ResultFile:
+        """The result file `name`.
+
+        Raises `NotReadyError` while it is being computed, and the error of a failed import.
+        """
+        has_results = self._has_results(profile_id)
+        found = self._results.file(profile_id, name) if has_results else None
+        if found is None:
+            raise self._unavailable(profile_id)
+        return found
+
+    def op_details(self, profile_id: str, index: int) -> bytes:
+        """What the page does not carry about one op, as JSON; `index` counts as in the page."""
+        has_results = self._has_results(profile_id)
+        try:
+            found = self._results.op(profile_id, index) if has_results else None
+        except IndexError as error:
+            raise BadViewError(
+                f"The profile has no operation {index}.", remedy="Open the profile's page again."
+            ) from error
+        if found is None:
+            raise self._unavailable(profile_id)
+        return found
+
+    def sources(self, profile_id: str) -> tuple[RawFile, ...]:
+        """The raw files of a profile; `CorruptProfileError` if one is gone."""
+        return tuple(self._raw.raw_file(file) for file in self.manifest(profile_id).files)
+
+    def _page(self, profile_id: str) -> ResultFile | None:
+        page = self._results.file(profile_id, PAGE)
+        if page is None and self._shared_results.obtain(profile_id, self._new_area):
+            page = self._results.file(profile_id, PAGE)
+        return page
+
+    def _has_results(self, profile_id: str) -> bool:
+        """True if the results of a ready profile may be read, from elsewhere if need be."""
+        return self._queries.is_ready(profile_id) and self._shared_results.obtain(
+            profile_id, self._new_area
+        )
+
+    def _importing(self, found: Manifest | Pending, job: Job | None = None) -> Importing:
+        task = self._task(found.id)
+        job = job or self._jobs.newest(found.id)
+        started_at = time.time() if job is None else job.created_at
+        progress = progress_at(job.phase, job.fraction) if job else progress_at("queued", 0.0)
+        return Importing(
+            id=found.id,
+            title=found.title,
+            progress=task.progress if task is not None else progress,
+            elapsed_s=max(0.0, time.time() - started_at),
+            files=found.files,
+            uploader=found.uploader,
+        )
+
+    def _computing_again(self, found: Manifest) -> Importing | Failed:
+        """A ready profile without results: starts to compute them, unless that failed lately."""
+        job = self._jobs.newest(found.id)
+        if job is not None and job.version == self._results.version:
+            if job.state in (QUEUED, RUNNING):
+                return self._importing(found, job)
+            if job.state in (FAILED, CANCELLED) and job.error is not None and _is_recent(job):
+                return _failed(found, job.error)
+        job_id = self._jobs.add(found.id, "analyse", self._results.version)
+        if job_id is not None:
+            self._deliver(job_id)
+        return self._importing(found)
+
+    def _unavailable(self, profile_id: str) -> RooflineError:
+        """Why a result cannot be read now; starts to compute results that are gone."""
+        state = self.state(profile_id)
+        if isinstance(state, Ready):  # the page is there, but something beside it is not
+            state = self._computing_again(state.manifest)
+        # One that is raised twice would grow its traceback.
+        return copy(state.error) if isinstance(state, Failed) else _not_ready()
+
+
+def not_found() -> ProfileNotFoundError:
+    """What is said of an id that no profile has."""
+    return ProfileNotFoundError(
+        "There is no profile at this address.",
+        remedy="Check the link; the profile may have been deleted, or have expired.",
+    )
+
+
+def _is_recent(job: Job) -> bool:
+    return job.finished_at is not None and job.finished_at > time.time() - RETRY_AFTER_S
+
+
+def _failed(found: Manifest | Pending, error: RooflineError) -> Failed:
+    return Failed(
+        id=found.id,
+        title=found.title,
+        error=error,
+        files=found.files,
+        uploader=found.uploader,
+    )
+
+
+def _not_ready() -> NotReadyError:
+    return NotReadyError(
+        "The profile is still being imported.", remedy="Ask again in a few seconds."
+    )

@@ -1,0 +1,42 @@
+"""The states of a profile: being imported, ready, or failed."""
+
+from dataclasses import dataclass
+
+from roofline.errors import RooflineError
+from roofline.imports.children import Progress
+from roofline.storage.records import Manifest, ProfileId, StoredFile
+from roofline.storage.results import ResultFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importing:
+    """A profile whose import, or whose analysis by newer code, is under way."""
+
+    id: ProfileId
+    title: str
+    progress: Progress
+    elapsed_s: float
+    files: tuple[StoredFile, ...]
+    uploader: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A profile that can be read; `page` is the result the page needs."""
+
+    manifest: Manifest
+    page: ResultFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A profile that could not be imported, and why."""
+
+    id: ProfileId
+    title: str
+    error: RooflineError
+    files: tuple[StoredFile, ...]
+    uploader: str | None
+
+
+State = Importing | Ready | Failed

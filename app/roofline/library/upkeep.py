@@ -1,0 +1,84 @@
+"""Upkeep: what a server does by itself: lost jobs run again, expired profiles go."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from roofline.errors import RooflineError, SettingsError
+from roofline.storage.profiles import ProfileStore
+from roofline.storage.sweeping import GRACE_S, sweep_expired, sweep_orphans, sweep_over_quota
+
+# Jobs whose worker died are looked for this often, expired profiles each `SWEEP_EVERY` times.
+REDELIVER_EVERY_S = 10.0
+SWEEP_EVERY = 60
+# A queue that lost a job id gets it again after this time.
+LOST_AFTER_S = 60.0
+_log = logging.getLogger("roofline.upkeep")
+
+
+class Upkeep:
+    """Looks after `store` on a thread of its own; `deliver` has a job run.
+
+    `quota_bytes` is what raw files may take, `None` for any amount. Files without a profile stay
+    while `keeps_orphans` is set: a manifest that cannot be read may need them.
+    """
+
+    def __init__(
+        self, store: ProfileStore, deliver: Callable[[str], None], quota_bytes: int | None
+    ) -> None:
+        self._store = store
+        self._deliver = deliver
+        self._quota_bytes = quota_bytes
+        self.keeps_orphans = False
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Delivers every job that is due, then looks now and then."""
+        self.redeliver(lost_after_s=0.0)
+        self._closing.clear()
+        self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread; does nothing when there is none."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def sweep(self) -> None:
+        """Removes what has expired or is too much."""
+        expired = sweep_expired(self._store)
+        quota_bytes = self._quota_bytes
+        over = 0 if quota_bytes is None else sweep_over_quota(self._store, quota_bytes)
+        orphans = self.sweep_orphans(grace_s=GRACE_S) if self._store.is_shared else 0
+        if expired or over or orphans:
+            _log.info("sweep: %d expired, %d over quota, %d orphans", expired, over, orphans)
+
+    def sweep_orphans(self, *, grace_s: float) -> int:
+        """Removes raw files and results without a profile that are older than `grace_s`."""
+        if self.keeps_orphans:
+            return 0
+        try:
+            return sweep_orphans(self._store, grace_s=grace_s)
+        except SettingsError as error:
+            _log.error("%s %s", error.message, error.remedy)
+            return 0
+
+    def redeliver(self, *, lost_after_s: float) -> None:
+        """Has every job run that is due and has waited for longer than `lost_after_s`."""
+        version = self._store.results.version
+        for job_id in self._store.jobs.due(version, older_than_s=lost_after_s):
+            self._deliver(job_id)
+
+    def _run(self) -> None:
+        turn = 0
+        while not self._closing.wait(REDELIVER_EVERY_S):
+            turn += 1
+            try:
+                self.redeliver(lost_after_s=LOST_AFTER_S)
+                if turn % SWEEP_EVERY == 1:
+                    self.sweep()
+            except RooflineError as error:
+                _log.warning("upkeep: %s", error.message)

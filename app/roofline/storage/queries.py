@@ -1,0 +1,138 @@
+"""Questions about profiles: one of them, lists of them, and sizes of the whole store."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
+
+from roofline.storage import statements
+from roofline.storage.database import Database
+from roofline.storage.jobs import count_jobs
+from roofline.storage.records import (
+    QUEUED,
+    READY,
+    RUNNING,
+    Listing,
+    Manifest,
+    Ownership,
+    Pending,
+    ProfileId,
+    StoreStats,
+)
+from roofline.storage.statements import HOLDS_FILES
+from roofline.storage.tables import file, profile, tag
+
+
+class ProfileQueries:
+    """What `database` knows of profiles. Safe to use from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        # A ready profile stays so until it is removed, by this process alone unless it shares.
+        self._ready: set[str] = set()
+
+    def get(self, profile_id: str) -> Manifest | Pending | None:
+        """A profile, or `None` when there is none of this id."""
+        with self._database.read() as connection:
+            return statements.get(connection, profile_id)
+
+    def is_ready(self, profile_id: str) -> bool:
+        """True once a profile was imported: missing results can then be computed again."""
+        if profile_id in self._ready:
+            return True
+        with self._database.read() as connection:
+            is_ready = statements.state(connection, profile_id) == READY
+        if is_ready and not self._database.is_shared:
+            self._ready.add(profile_id)
+        return is_ready
+
+    def forget(self, profile_id: str) -> None:
+        """The profile is being removed: call it before its rows are gone for others."""
+        self._ready.discard(profile_id)
+
+    def ownership(self, profile_id: str) -> Ownership | None:
+        """The owner of a profile, in any state; `None` when there is no such profile."""
+        with self._database.read() as connection:
+            return statements.ownership(connection, profile_id)
+
+    def by_sample(self, key: str) -> ProfileId | None:
+        """The profile made from the bundled sample `key`, if it was opened before."""
+        with self._database.read() as connection:
+            return statements.by_sample(connection, key)
+
+    def search(
+        self, text: str = "", *, tag: str = "", device: str = "", offset: int = 0, limit: int = 50
+    ) -> Listing:
+        """Ready profiles with every word of `text`, pinned first, then newest.
+
+        Words are looked for in title, note, tags, device, uploader and file names.
+        """
+        wanted = and_(
+            profile.c.state == READY,
+            *(_has_word(word) for word in text.split()),
+            *([_has_tag(tag)] if tag else []),
+            *([profile.c.device == device] if device else []),
+        )
+        count = select(func.count()).select_from(profile).where(wanted)
+        order = (profile.c.pinned.desc(), profile.c.created_at.desc(), profile.c.number.desc())
+        page = select(profile).where(wanted).order_by(*order).offset(offset).limit(limit)
+        with self._database.read() as connection:
+            total = connection.execute(count).scalar_one()
+            return Listing(profiles=statements.manifests(connection, page), total=total)
+
+    def frequent_tags(self, limit: int) -> tuple[str, ...]:
+        """The tags that the most ready profiles have, the most frequent first."""
+        statement = (
+            select(tag.c.name)
+            .select_from(profile.join(tag, tag.c.profile_id == profile.c.id))
+            .where(profile.c.state == READY)
+            .group_by(tag.c.name)
+            .order_by(func.count().desc(), tag.c.name)
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return tuple(connection.execute(statement).scalars())
+
+    def stats(self) -> StoreStats:
+        """Sizes of the store and of its queue."""
+        with self._database.read() as connection:
+            count, raw_bytes, stored_bytes = _sizes(connection)
+            jobs = count_jobs(connection)
+        return StoreStats(
+            profile_count=count,
+            raw_bytes=raw_bytes,
+            stored_bytes=stored_bytes,
+            queued_jobs=jobs.get(QUEUED, 0),
+            running_jobs=jobs.get(RUNNING, 0),
+        )
+
+
+def _has_word(word: str) -> ColumnElement[bool]:
+    columns = (profile.c.title, profile.c.note, profile.c.device, profile.c.uploader)
+    tags = _of_profile(tag).where(tag.c.name.icontains(word, autoescape=True))
+    names = _of_profile(file).where(file.c.name.icontains(word, autoescape=True))
+    return or_(
+        *(column.icontains(word, autoescape=True) for column in columns),
+        exists(tags),
+        exists(names),
+    )
+
+
+def _has_tag(name: str) -> ColumnElement[bool]:
+    return exists(_of_profile(tag).where(tag.c.name == name))
+
+
+def _of_profile(table: Any) -> "Select[Any]":
+    return select(table.c.profile_id).where(table.c.profile_id == profile.c.id)
+
+
+def _sizes(connection: Connection) -> tuple[int, int, int]:
+    """Number of ready profiles, bytes of all files, and bytes kept (shared ones once)."""
+    count = connection.execute(
+        select(func.count()).select_from(profile).where(profile.c.state == READY)
+    ).scalar_one()
+    raw = select(func.coalesce(func.sum(file.c.size_bytes), 0)).join(profile).where(HOLDS_FILES)
+    kept = func.max(func.coalesce(file.c.stored_bytes, file.c.size_bytes)).label("kept")
+    each = select(kept).join(profile).where(HOLDS_FILES).group_by(file.c.sha256).subquery()
+    stored = select(func.coalesce(func.sum(each.c.kept), 0))
+    raw_bytes, stored_bytes = (connection.execute(one).scalar_one() for one in (raw, stored))
+    return count, int(raw_bytes), int(stored_bytes)

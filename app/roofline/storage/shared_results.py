@@ -1,0 +1,80 @@
+"""Results where this process reads them, and packed where other machines find them.
+
+Each machine has results in its data folder. Where raw files are elsewhere, in an object store, the
+results of each profile lie beside them as one tar file, for the folders of other machines.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from roofline.storage import statements
+from roofline.storage.blobs import BlobInfo, BlobStore
+from roofline.storage.database import Database
+from roofline.storage.results import ResultStore
+from roofline.storage.staging import StagingArea
+
+FOLDER = "results"
+_PACKED = "results.tar"
+
+
+class SharedResults:
+    """The results of `local`, shared through `blobs` unless these lie in the same folder `root`."""
+
+    def __init__(
+        self, root: Path, local: ResultStore, blobs: BlobStore, database: Database
+    ) -> None:
+        self._local = local
+        self._blobs = blobs
+        self._database = database
+        self._is_shared = blobs.folder != root
+
+    def keep(self, profile_id: str, area: StagingArea) -> str | None:
+        """Keeps the results in `area`; the key under which others find them, if they need one."""
+        key = self._pack(profile_id, area) if self._is_shared else None
+        self._local.adopt(profile_id, area.results)
+        return key
+
+    def obtain(self, profile_id: str, new_area: Callable[[], StagingArea]) -> bool:
+        """Sees to it that results are in the data folder; false when they must be computed."""
+        if self._local.has(profile_id):
+            return True
+        if self._local.is_outdated(profile_id):
+            return False
+        with self._database.read() as connection:
+            key = statements.result_key(connection, profile_id, self._local.version)
+        if key is None or self._blobs.head(key) is None:
+            return False
+        self._fetch(profile_id, key, new_area())
+        return self._local.has(profile_id)
+
+    def _fetch(self, profile_id: str, key: str, area: StagingArea) -> None:
+        try:
+            packed = area.root / _PACKED
+            with packed.open("xb") as file:
+                file.writelines(self._blobs.open(key))
+            self._local.adopt_packed(profile_id, packed, area.results)
+        finally:
+            area.discard()
+
+    def remove(self, profile_id: str) -> None:
+        """Deletes the results of a profile, everywhere."""
+        self._local.remove(profile_id)
+        if self._is_shared:
+            for found in list(self._blobs.list(f"{FOLDER}/{profile_id}/")):
+                self._blobs.delete(found.key)
+
+    def profile_ids(self, *, before: float) -> set[str]:
+        """Profiles that have results here; those that others find only if older than `before`."""
+        return set(self._local.profile_ids()) | {
+            info.key.split("/")[1] for info in self._packed() if info.modified_at <= before
+        }
+
+    def _packed(self) -> Iterator[BlobInfo]:
+        return self._blobs.list(f"{FOLDER}/") if self._is_shared else iter(())
+
+    def _pack(self, profile_id: str, area: StagingArea) -> str:
+        key = f"{FOLDER}/{profile_id}/{self._local.version}.tar"
+        packed = area.root / _PACKED
+        self._local.pack(area.results, packed)
+        self._blobs.put(key, packed)
+        return key

@@ -1,0 +1,69 @@
+"""The HTTP API, version 1: profiles as a list and one by one: follow, edit, delete."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+
+from roofline.web.api.audit import log_action
+from roofline.web.api.responses import NOT_READY, NOT_YOURS
+from roofline.web.api.settling import Wait, settle
+from roofline.web.bodies import EditBody, ProfileBody, ProfileList, body_of, stored_body
+from roofline.web.http.guard import actor_of
+from roofline.web.http.rights import DeleteToken, check_may_change
+from roofline.web.parts import Library, Queries, Reader
+
+MOST_LISTED = 1000
+
+router = APIRouter(prefix="/api/v1", tags=["profiles"])
+
+
+@router.get("/profiles", response_model_exclude_none=True)
+def list_profiles(
+    request: Request,
+    queries: Queries,
+    q: Annotated[str, Query(max_length=200, description="Words of title, tag, device, who.")] = "",
+    tag: Annotated[str, Query(max_length=200)] = "",
+    device: Annotated[str, Query(max_length=200)] = "",
+    offset: Annotated[int, Query(ge=0, le=999_999)] = 0,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
+) -> ProfileList:
+    """Profiles that match, pinned ones first, then newest first."""
+    found = queries.search(q, tag=tag, device=device, offset=offset, limit=limit)
+    listed = tuple(stored_body(request, manifest) for manifest in found.profiles)
+    return ProfileList(profiles=listed, total=found.total)
+
+
+@router.get("/profiles/{profile_id}", response_model_exclude_none=True, responses=NOT_READY)
+async def profile_state(
+    request: Request, profile_id: str, reader: Reader, wait: Wait = 0.0
+) -> ProfileBody:
+    """Whether a profile is being imported (and how far), ready, or failed (and why)."""
+    await settle(reader, profile_id, wait)
+    return body_of(request, await run_in_threadpool(reader.state, profile_id))
+
+
+@router.patch("/profiles/{profile_id}", response_model_exclude_none=True, responses=NOT_YOURS)
+def edit_profile(
+    request: Request, profile_id: str, edit: EditBody, library: Library
+) -> ProfileBody:
+    """Change title, note, tags or pin of a profile; for its uploader and administrators."""
+    check_may_change(actor_of(request), library.ownership(profile_id))
+    manifest = library.edit(
+        profile_id, title=edit.title, note=edit.note, tags=edit.tags, pinned=edit.pinned
+    )
+    log_action(request, "edit", profile_id)
+    return stored_body(request, manifest)
+
+
+@router.delete("/profiles/{profile_id}", status_code=204, responses=NOT_YOURS)
+def delete_profile(
+    request: Request, profile_id: str, library: Library, x_delete_token: DeleteToken = ""
+) -> None:
+    """Delete a profile with its files, or cancel its import.
+
+    For its uploader, administrators, and anyone holding the delete token returned by the upload.
+    """
+    check_may_change(actor_of(request), library.ownership(profile_id), x_delete_token)
+    library.remove(profile_id)
+    log_action(request, "delete", profile_id)

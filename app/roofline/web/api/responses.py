@@ -1,0 +1,33 @@
+"""What OpenAPI says of responses that more than one route gives."""
+
+from typing import Any
+
+from roofline.web.http.errors import ErrorBody
+
+Responses = dict[int | str, dict[str, Any]]
+
+NOT_THERE: Responses = {
+    404: {"model": ErrorBody, "description": "There is no such profile."},
+}
+NOT_READY: Responses = {
+    **NOT_THERE,
+    409: {"model": ErrorBody, "description": "The profile is still being imported."},
+}
+NOT_YOURS: Responses = {
+    403: {"model": ErrorBody, "description": "The profile is somebody else's."},
+    **NOT_THERE,
+}
+BAD_FILE: Responses = {
+    400: {"model": ErrorBody, "description": "The upload is empty, malformed or a bad archive."},
+    413: {"model": ErrorBody, "description": "The upload is too large."},
+    415: {"model": ErrorBody, "description": "The format is not read."},
+    422: {"model": ErrorBody, "description": "The profile is damaged, incomplete or too large."},
+    429: {"model": ErrorBody, "description": "Too many uploads; see `Retry-After`."},
+    507: {"model": ErrorBody, "description": "The server's disk is full."},
+}
+
+
+def sent_as(*media_types: str) -> dict[str, Any]:
+    """A response that is a file."""
+    file = {"schema": {"type": "string", "format": "binary"}}
+    return {"content": dict.fromkeys(media_types, file)}

@@ -1,0 +1,147 @@
+"""The HTTP API, version 1: results of a profile, and the files that were uploaded.
+
+Results go out as they are stored.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Literal, TypeVar
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from roofline.errors import NotReadyError
+from roofline.library.reader import ProfileReader
+from roofline.storage import results
+from roofline.web.api.audit import log_action
+from roofline.web.api.responses import NOT_READY, sent_as
+from roofline.web.api.settling import settle
+from roofline.web.bodies import REV_LENGTH
+from roofline.web.http.assets import accepts_gzip, matches
+from roofline.web.http.response_cache import keep
+from roofline.web.http.zips import zip_stream
+from roofline.web.parts import Reader
+
+T = TypeVar("T")
+
+COMPUTE_WAIT_S = 60.0
+PRIVATE_IMMUTABLE = "private, max-age=31536000, immutable"
+_DOWNLOAD_POLICY = "sandbox; default-src 'none'"
+_CSV = "text/csv; charset=utf-8"
+
+Infeed = Annotated[
+    Literal["in", "out"], Query(description="With (`in`) or without (`out`) infeed and outfeed.")
+]
+
+router = APIRouter(prefix="/api/v1", tags=["profiles"])
+
+
+@router.get("/profiles/{profile_id}/page", responses=NOT_READY)
+async def page_data(
+    request: Request, profile_id: str, reader: Reader, rev: str | None = None
+) -> Response:
+    """What the profile's page shows, as one JSON document.
+
+    With `rev` from the profile's state the answer never changes and may be kept.
+    """
+    return await _result(request, reader, profile_id, results.PAGE, rev=rev)
+
+
+@router.get("/profiles/{profile_id}/roofline", responses=NOT_READY)
+async def roofline(
+    request: Request, profile_id: str, reader: Reader, infeed: Infeed = "in"
+) -> Response:
+    """Device, roofs, program points, ops and diagnostics at full precision; units in the keys."""
+    return await _result(request, reader, profile_id, results.ROOFLINE[infeed])
+
+
+@router.get(
+    "/profiles/{profile_id}/roofline.csv",
+    response_class=Response,
+    responses={200: sent_as("text/csv"), **NOT_READY},
+)
+async def roofline_csv(
+    request: Request, profile_id: str, reader: Reader, infeed: Infeed = "in"
+) -> Response:
+    """Every op as one row of CSV."""
+    manifest = await run_in_threadpool(reader.manifest, profile_id)
+    headers = {"content-disposition": _attachment(f"{manifest.title}-roofline.csv")}
+    return await _result(
+        request, reader, profile_id, results.CSV[infeed], headers=headers, media_type=_CSV
+    )
+
+
+@router.get("/profiles/{profile_id}/ops/{index}", responses=NOT_READY)
+async def op_details(profile_id: str, index: int, reader: Reader) -> Response:
+    """Long name and source of one op; `index` counts the ops of the page data."""
+    content = await _computed(reader, profile_id, lambda: reader.op_details(profile_id, index))
+    return Response(content, media_type="application/json")
+
+
+@router.get(
+    "/profiles/{profile_id}/source",
+    response_class=Response,
+    responses={200: sent_as("application/octet-stream", "application/zip"), **NOT_READY},
+)
+def source(request: Request, profile_id: str, reader: Reader) -> Response:
+    """The uploaded file as it was; several files as a zip."""
+    files = reader.sources(profile_id)
+    log_action(request, "download", profile_id)
+    headers = {"content-security-policy": _DOWNLOAD_POLICY}
+    if len(files) == 1:
+        (file,) = files
+        headers["content-disposition"] = _attachment(file.name)
+        headers["content-length"] = str(file.size_bytes)
+        kind = "application/octet-stream"
+        return StreamingResponse(file.chunks(), media_type=kind, headers=headers)
+    headers["content-disposition"] = _attachment(f"{reader.manifest(profile_id).title}.zip")
+    stream = zip_stream([(file.name, file.size_bytes, file.chunks) for file in files])
+    return StreamingResponse(stream, media_type="application/zip", headers=headers)
+
+
+async def _computed(reader: ProfileReader, profile_id: str, read: Callable[[], T]) -> T:
+    """`read()`; waits for results of a stored profile that must be computed again."""
+    try:
+        return await run_in_threadpool(read)
+    except NotReadyError:
+        if not await run_in_threadpool(reader.is_stored, profile_id):
+            raise
+    await settle(reader, profile_id, COMPUTE_WAIT_S)
+    return await run_in_threadpool(read)
+
+
+async def _result(
+    request: Request,
+    reader: ProfileReader,
+    profile_id: str,
+    name: str,
+    *,
+    rev: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    media_type: str = "application/json",
+) -> Response:
+    """A stored result: as it lies on the disk if the client takes gzip, 304 if it holds it."""
+    file = await _computed(reader, profile_id, lambda: reader.result(profile_id, name))
+    packed = accepts_gzip(request)
+    is_current = rev is not None and rev == file.etag[:REV_LENGTH]
+    answer = {
+        **(headers or {}),
+        "etag": f'"{file.etag}{"-gz" if packed else ""}"',
+        "vary": "accept-encoding",
+        "cache-control": PRIVATE_IMMUTABLE if is_current else "private, no-cache",
+    }
+    if matches(request, answer["etag"]):
+        return Response(status_code=304, headers=answer)
+    if packed:
+        answer["content-encoding"] = "gzip"
+    content = await run_in_threadpool(file.packed if packed else file.plain)
+    keep(request)
+    return Response(content, headers=answer, media_type=media_type)
+
+
+def _attachment(name: str) -> str:
+    """A `Content-Disposition` that saves the file as `name`, whatever characters it has."""
+    ascii_name = re.sub(r"[^A-Za-z0-9._ -]", "_", name)
+    return f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -1,0 +1,191 @@
+"""What the API answers, as FastAPI documents and serialises it; `None` fields are left out.
+
+Pages show the same: templates are given these bodies, too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fastapi import Request
+
+from roofline.library.samples import Sample
+from roofline.library.states import Failed, Importing, Ready, State
+from roofline.storage.records import Manifest, StoredFile, Summary
+from roofline.web.http.access import shown_owner
+from roofline.web.http.errors import error_body
+
+REV_LENGTH = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressBody:
+    """`phase` is queued, unpack, recognise, read, analyse or store; fractions go from 0 to 1."""
+
+    phase: str
+    fraction: float
+    overall: float
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileBody:
+    """One raw file of a profile."""
+
+    name: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileBody:
+    """A profile in one of the states `importing`, `ready` and `failed`.
+
+    `progress` is there while importing, `summary` when ready, the error's fields when failed.
+    `delete_token` is given once, to the uploader: it deletes the profile when sent as the header
+    `X-Delete-Token`.
+    """
+
+    id: str
+    url: str
+    state: Literal["importing", "ready", "failed"]
+    title: str
+    files: tuple[FileBody, ...]
+    note: str | None = None
+    tags: tuple[str, ...] | None = None
+    uploader: str | None = None
+    pinned: bool | None = None
+    expires_at: str | None = None
+    created_at: str | None = None
+    delete_token: str | None = None
+    format: str | None = None
+    progress: ProgressBody | None = None
+    summary: Summary | None = None
+    rev: str | None = None
+    message: str | None = None
+    remedy: str | None = None
+    code: str | None = None
+    details: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileList:
+    """One page of profiles, pinned ones first, then newest first; `total` counts all that match."""
+
+    profiles: tuple[ProfileBody, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditBody:
+    """Changes of a profile; fields that are left out stay as they are."""
+
+    title: str | None = None
+    note: str | None = None
+    tags: tuple[str, ...] | None = None
+    pinned: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleBody:
+    """A bundled profile; POST to `open_url` opens it."""
+
+    name: str
+    title: str
+    description: str
+    open_url: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleList:
+    """The bundled profiles."""
+
+    samples: tuple[SampleBody, ...]
+
+
+def profile_url(request: Request, profile_id: str) -> str:
+    """The full address of a profile's page, as this client reaches the server."""
+    return f"{str(request.base_url).rstrip('/')}/p/{profile_id}"
+
+
+def body_of(request: Request, state: State) -> ProfileBody:
+    """How a profile stands, for a program."""
+    match state:
+        case Ready(manifest=manifest):
+            return stored_body(request, manifest, rev=state.page.etag[:REV_LENGTH])
+        case Importing():
+            return _importing_body(request, state)
+        case Failed():
+            return _failed_body(request, state)
+
+
+def stored_body(request: Request, manifest: Manifest, *, rev: str | None = None) -> ProfileBody:
+    """A stored profile; `rev` makes the address of its page data immutable."""
+    return ProfileBody(
+        id=manifest.id,
+        url=profile_url(request, manifest.id),
+        state="ready",
+        title=manifest.title,
+        files=_files(manifest.files),
+        note=manifest.note,
+        tags=manifest.tags,
+        uploader=shown_owner(manifest.uploader or "") or None,
+        pinned=manifest.pinned,
+        expires_at=manifest.expires_at,
+        created_at=manifest.created_at,
+        format=manifest.format,
+        summary=manifest.summary,
+        rev=rev,
+    )
+
+
+def sample_body(sample: Sample) -> SampleBody:
+    """A bundled profile, and where to POST to open it."""
+    return SampleBody(
+        name=sample.name,
+        title=sample.title,
+        description=sample.description,
+        open_url=f"/api/v1/samples/{sample.name}",
+        size_bytes=sample.size_bytes,
+    )
+
+
+def _importing_body(request: Request, state: Importing) -> ProfileBody:
+    return ProfileBody(
+        id=state.id,
+        url=profile_url(request, state.id),
+        state="importing",
+        title=state.title,
+        files=_files(state.files),
+        progress=progress_body(state),
+    )
+
+
+def _failed_body(request: Request, state: Failed) -> ProfileBody:
+    error = error_body(state.error)
+    return ProfileBody(
+        id=state.id,
+        url=profile_url(request, state.id),
+        state="failed",
+        title=state.title,
+        files=_files(state.files),
+        message=error.message,
+        remedy=error.remedy,
+        code=error.code,
+        details=error.details,
+    )
+
+
+def progress_body(state: Importing) -> ProgressBody:
+    """How far an import is, for programs and templates."""
+    progress = state.progress
+    return ProgressBody(
+        phase=progress.phase,
+        fraction=progress.fraction,
+        overall=progress.overall,
+        elapsed_s=state.elapsed_s,
+    )
+
+
+def _files(files: Sequence[StoredFile]) -> tuple[FileBody, ...]:
+    return tuple(FileBody(name=one.name, size_bytes=one.size_bytes) for one in files)

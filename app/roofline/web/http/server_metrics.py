@@ -1,0 +1,79 @@
+"""What Prometheus reads at `/metrics`: requests, imports by phase and format, failures, bytes.
+
+Labels are few and bounded: route patterns, never addresses; formats and error codes, never names.
+"""
+
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+
+from roofline.errors import RooflineError
+from roofline.imports.import_metrics import ImportMetrics
+from roofline.storage.queries import ProfileQueries
+from roofline.storage.records import StoreStats
+
+REQUEST_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
+
+
+class ServerMetrics:
+    """The numbers of one server since it started."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "roofline_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=self.registry,
+        )
+        self._request_seconds = Histogram(
+            "roofline_request_seconds",
+            "From the first byte of a request to the last of its answer.",
+            ("route",),
+            buckets=REQUEST_BUCKETS_S,
+            registry=self.registry,
+        )
+        self.count_import = ImportMetrics(self.registry).count
+
+    def watch(self, queries: ProfileQueries) -> None:
+        """Tells the sizes of the store, too."""
+        self.registry.register(_StoreSizes(queries))
+
+    def text(self) -> bytes:
+        """All numbers, in Prometheus's text format."""
+        return generate_latest(self.registry)
+
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Counts an answer; `route` is the pattern, `-` for addresses that lead nowhere."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._request_seconds.labels(route).observe(seconds)
+
+
+class _StoreSizes(Collector):
+    """Reads the store on each request; has no values while the store cannot be read."""
+
+    def __init__(self, queries: ProfileQueries) -> None:
+        self._queries = queries
+
+    def collect(self) -> Iterable[Metric]:
+        try:
+            stats = self._queries.stats()
+        except RooflineError:
+            return ()
+        return _gauges(stats)
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: otherwise registering would ask a store that is not open yet."""
+        return ()
+
+
+def _gauges(stats: StoreStats) -> Iterable[Metric]:
+    sizes = GaugeMetricFamily("roofline_store_bytes", "Bytes of uploads kept.", labels=["kind"])
+    sizes.add_metric(["raw"], stats.raw_bytes)
+    sizes.add_metric(["stored"], stats.stored_bytes)
+    yield sizes
+    yield GaugeMetricFamily("roofline_profiles", "Profiles kept.", value=stats.profile_count)
+    yield GaugeMetricFamily("roofline_jobs_queued", "Imports waiting.", value=stats.queued_jobs)

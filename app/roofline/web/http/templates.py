@@ -1,0 +1,46 @@
+"""Templates of the pages, with the person who looks at them."""
+
+from dataclasses import dataclass
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from roofline import __version__
+from roofline.web.http.assets import StaticFiles, assets_dir
+from roofline.web.http.guard import actor_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhoView:
+    """The person who looks at the page. `csrf` goes along with every change, if it is needed."""
+
+    name: str = ""
+    csrf: str = ""
+    has_session: bool = False
+
+
+class Templates:
+    """Renders templates with `view`, `who`, `version` and addresses of static files.
+
+    Everything is escaped.
+    """
+
+    def __init__(self, static: StaticFiles) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader(assets_dir("templates")),
+            autoescape=select_autoescape(default=True, default_for_string=True),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals.update(
+            static_url=static.url, imported_urls=static.imported, version=__version__
+        )
+
+    def page(self, name: str, view: object, request: Request, *, status: int = 200) -> HTMLResponse:
+        """The template `name` as a response to `request`."""
+        actor = actor_of(request)
+        who = WhoView(name=actor.name, csrf=actor.csrf, has_session=actor.has_session)
+        content = self._environment.get_template(name).render(view=view, who=who)
+        return HTMLResponse(content, status)

@@ -1,0 +1,85 @@
+"""Logging in with the shared token, and out again: the forms of mode `token`."""
+
+from typing import Annotated
+
+import structlog
+from fastapi import APIRouter, Depends, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from roofline.errors import TooManyRequestsError
+from roofline.web.http.access import NAME_LENGTH
+from roofline.web.http.door import Door
+from roofline.web.http.guard import LOGIN_PATH, LOGOUT_PATH, actor_of, peer_of_request, stale_page
+from roofline.web.http.sessions import COOKIE, LIFETIME_S
+from roofline.web.pages import views
+from roofline.web.parts import Pages, Parts
+
+_audit = structlog.get_logger("roofline.audit")
+
+router = APIRouter(include_in_schema=False)
+
+
+def _door(parts: Parts) -> Door:
+    assert parts.door is not None  # these routes are there in mode `token` only
+    return parts.door
+
+
+def _local(address: str) -> str:
+    """`address` if it is a path on this server: a log-in must not lead elsewhere."""
+    is_path = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if is_path and address.isprintable() and address.isascii() else "/"
+
+
+@router.api_route(LOGIN_PATH, methods=["GET", "HEAD"])
+def show(
+    request: Request, pages: Pages, wanted: Annotated[str, Query(alias="next")] = "/"
+) -> Response:
+    """The form that asks for the token."""
+    if actor_of(request).has_session:
+        return RedirectResponse(_local(wanted), 303)
+    return pages.page("login.html", views.LoginView(next=_local(wanted)), request)
+
+
+@router.post(LOGIN_PATH)
+def log_in(
+    request: Request,
+    pages: Pages,
+    door: Annotated[Door, Depends(_door)],
+    token: Annotated[str, Form(max_length=1000)] = "",
+    name: Annotated[str, Form(max_length=NAME_LENGTH)] = "",
+    wanted: Annotated[str, Form(alias="next", max_length=4000)] = "/",
+) -> Response:
+    """Opens a session, or says that the token is wrong."""
+    wait_s = door.attempts.take(peer_of_request(request).address)
+    if wait_s is not None:
+        raise TooManyRequestsError(
+            "Tokens were entered too often in a short time.",
+            remedy="Wait a minute, then try again.",
+            retry_after_s=wait_s,
+        )
+    cookie = door.tokens.log_in(token, name)
+    _audit.info("log-in", result="done" if cookie else "refused", name=name)
+    if cookie is None:
+        view = views.LoginView(next=_local(wanted), name=name, is_refused=True)
+        return pages.page("login.html", view, request, status=403)
+    response = RedirectResponse(_local(wanted), 303)
+    response.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=LIFETIME_S,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+@router.post(LOGOUT_PATH)
+def log_out(request: Request, csrf: Annotated[str, Form(max_length=200)] = "") -> Response:
+    """Ends the session in this browser."""
+    if not actor_of(request).accepts(csrf):
+        raise stale_page()
+    _audit.info("log-out", by=actor_of(request).name)
+    response = RedirectResponse(LOGIN_PATH, 303)
+    response.delete_cookie(COOKIE, httponly=True, samesite="lax")
+    return response

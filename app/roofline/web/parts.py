@@ -1,0 +1,64 @@
+"""ServerParts: all that the routes of one server use, as `app.state.parts`."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from roofline.library.instance import Instance
+from roofline.library.profiles import ProfileLibrary
+from roofline.library.reader import ProfileReader
+from roofline.settings import Settings
+from roofline.storage.queries import ProfileQueries
+from roofline.web.http.assets import StaticFiles
+from roofline.web.http.door import Door
+from roofline.web.http.rate_limit import UploadRate
+from roofline.web.http.server_metrics import ServerMetrics
+from roofline.web.http.streams import Streams
+from roofline.web.http.templates import Templates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerParts:
+    """The parts of one server. `door` is `None` where no token is entered."""
+
+    settings: Settings
+    instance: Instance
+    library: ProfileLibrary
+    reader: ProfileReader
+    queries: ProfileQueries
+    static: StaticFiles
+    templates: Templates
+    metrics: ServerMetrics
+    upload_rate: UploadRate
+    door: Door | None
+    streams: Streams = field(default_factory=Streams)
+
+
+def parts_of(request: Request) -> ServerParts:
+    """The parts of the server that answers `request`."""
+    parts: ServerParts = request.app.state.parts
+    return parts
+
+
+def _library(request: Request) -> ProfileLibrary:
+    return parts_of(request).library
+
+
+def _reader(request: Request) -> ProfileReader:
+    return parts_of(request).reader
+
+
+def _queries(request: Request) -> ProfileQueries:
+    return parts_of(request).queries
+
+
+def _templates(request: Request) -> Templates:
+    return parts_of(request).templates
+
+
+Parts = Annotated[ServerParts, Depends(parts_of)]
+Library = Annotated[ProfileLibrary, Depends(_library)]
+Reader = Annotated[ProfileReader, Depends(_reader)]
+Queries = Annotated[ProfileQueries, Depends(_queries)]
+Pages = Annotated[Templates, Depends(_templates)]

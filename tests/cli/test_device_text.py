@@ -1,0 +1,68 @@
+"""`roofline devices`, `analyze --device` and `--peak`, `calibrate --help`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_main import refused, run
+from tests.tools.generate_xspace import Config, write_profile
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    config = Config(n_events=300, n_steps=2, n_distinct_ops=10)
+    return write_profile(config, tmp_path_factory.mktemp("devices"))[0]
+
+
+def roofs(*arguments: object) -> dict[str, dict[str, object]]:
+    """The analysis' device as JSON says it."""
+    device: dict[str, dict[str, object]] = json.loads(
+        run("analyze", "--format", "json", *arguments).stdout
+    )["device"]
+    return device
+
+
+def test_every_part_is_listed_in_a_line():
+    shown = run("devices").stdout.decode()
+    assert "tpu-v5p" in shown
+    assert "H100 SXM5 80GB" in shown
+    assert "989.4 TFLOP/s bf16" in shown
+
+
+def test_one_part_is_shown_with_its_sources():
+    shown = run("devices", "NVIDIA L4").stdout.decode()
+    for word in ("L4 (l4)", "Tensor core bf16", "https://", "Derived: 2 × fp16", "300 GB/s"):
+        assert word in shown, word
+
+
+def test_part_that_is_not_known_lists_names_near_it():
+    assert "h100-sxm" in refused("devices", "h100")
+
+
+def test_program_is_held_against_a_chosen_device(capture: Path):
+    device = roofs("--device", "NVIDIA L4", capture)
+    assert device["peak_gflops"] == 121_000
+
+
+def test_peaks_are_set_by_hand(capture: Path):
+    device = roofs("--peak", "compute=1TFLOP/s", "--peak", "hbm=500GB/s", capture)
+    assert device["peak_gflops"] == 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--device", "L41"), "l40s"),
+        (("--peak", "compute=fast"), "with its unit"),
+        (("--peak", "speed=9TB/s"), "is not a peak"),
+    ],
+)
+def test_choice_that_cannot_be_read_is_refused(arguments, said, capture: Path):
+    assert said in refused("analyze", *arguments, capture)
+
+
+def test_xprof_table_knows_no_catalogue(capture: Path):
+    table = run("analyze", "--format", "xprof", capture).stdout
+    assert b"VMEM" in table or b"HBM" in table
+    assert b"MXU" not in table

@@ -1,0 +1,73 @@
+"""`roofline worker` as it is installed: its work, its numbers, its log, and its end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from roofline.library.states import Ready
+from tests.storage.places import ROOT, Place, add, eventually, settled
+from tests.tools.services import Postgres, free_port
+
+
+@pytest.fixture
+def shared(folder: Place, own_postgres: Postgres, tmp_path: Path) -> Place:
+    """A server whose jobs are done by whichever worker there is."""
+    options = {
+        "database_url": own_postgres.url,
+        "blobs": f"file://{tmp_path / 'blobs'}",
+        "runner": "procrastinate",
+    }
+    return Place(root=tmp_path, options=options, stack=folder.stack)
+
+
+@pytest.fixture
+def worker(shared: Place, tmp_path: Path) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+    """The command's process, and the port of its numbers."""
+    port = free_port()
+    secret = tmp_path / "database-url"
+    secret.write_text(f"{shared.options['database_url']}\n")
+    command = ["worker", "--data-dir", str(tmp_path / "worker"), "--metrics-port", str(port)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "roofline", *command],
+        env={
+            **os.environ,
+            "ROOFLINE_DATABASE_URL_FILE": str(secret),
+            "ROOFLINE_BLOBS": shared.options["blobs"],
+            "ROOFLINE_RUNNER": "procrastinate",
+            "ROOFLINE_LOG_FORMAT": "json",
+        },
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        yield process, port
+        process.kill()
+
+
+def test_worker_imports_counts_logs_and_ends_when_told(
+    shared: Place, worker: tuple["subprocess.Popen[str]", int], capture_bytes: bytes
+):
+    process, port = worker
+    server = shared.server()
+    profile_id = add(server, capture_bytes)
+    assert isinstance(settled(server, profile_id), Ready)
+
+    def is_counted() -> bool:
+        numbers = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+        return f"roofline_import_bytes_total {float(len(capture_bytes))}" in numbers
+
+    eventually(is_counted)
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=60)
+    assert process.returncode == 0
+    lines = [json.loads(line) for line in log.splitlines()]
+    assert any(line["event"].startswith("import of ") for line in lines)
+    assert profile_id not in log, "a link is a secret"

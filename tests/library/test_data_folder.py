@@ -1,0 +1,51 @@
+"""The data folder: one process at a time, and a disk that keeps some room."""
+
+from pathlib import Path
+
+import pytest
+
+from roofline.errors import SettingsError, StorageFullError
+from roofline.library.data_folder import DataFolder, disk_reserve_bytes
+
+
+@pytest.mark.parametrize(
+    ("chosen", "disk_bytes", "kept_bytes"),
+    [(None, 20 << 20, 1 << 20), (None, 1 << 50, 2 << 30), (0, 1 << 50, 0), (7, 1 << 50, 7)],
+)
+def test_reserve_of_the_disk(chosen: int | None, disk_bytes: int, kept_bytes: int) -> None:
+    assert disk_reserve_bytes(chosen, disk_bytes) == kept_bytes
+
+
+def test_folder_has_one_holder_at_a_time(tmp_path: Path) -> None:
+    first, second = DataFolder(tmp_path / "data"), DataFolder(tmp_path / "data")
+    assert not second.is_in_use()
+    with first.claimed():
+        assert first.is_claimed
+        assert second.is_in_use()
+        with pytest.raises(SettingsError, match="Another server uses"):
+            second.claim()
+        assert not second.is_claimed
+    assert not first.is_claimed
+    second.claim()
+    assert first.is_in_use()
+    second.release()
+    second.release()
+    assert not first.is_in_use()
+
+
+def test_folder_that_cannot_be_made_is_said_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    folder = DataFolder(tmp_path / "file" / "data")
+    with pytest.raises(SettingsError) as refused:
+        folder.claim()
+    assert str(folder.root) in refused.value.message
+    assert folder.is_in_use()
+
+
+def test_room_is_what_the_disk_has_beyond_its_reserve(tmp_path: Path) -> None:
+    DataFolder(tmp_path, 0).check_room(1)
+    DataFolder(tmp_path, 0).check()
+    with pytest.raises(StorageFullError, match="kept free"):
+        DataFolder(tmp_path, 1 << 60).check()
+    with pytest.raises(StorageFullError, match="too little to store 1"):
+        DataFolder(tmp_path, 0).check_room(1 << 60)

@@ -1,0 +1,287 @@
+"""The modes `open`, `token` and `proxy`: access, and configurations that the server refuses."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from roofline.errors import SettingsError
+from roofline.settings import Settings
+from roofline.web.http.access_policy import check_access
+from roofline.web.http.sessions import COOKIE, LIFETIME_S, Sessions
+from tests.web.conftest import Client, Launch, running
+
+TOKEN = "correct horse battery staple"
+ADMIN = "the administrators' own words"
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+HTML = {"accept": "text/html"}
+
+
+@pytest.fixture
+def guarded(launch: Launch) -> Client:
+    """A server of mode `token`."""
+    return launch(auth="token", token=TOKEN, admin_token=ADMIN)
+
+
+def log_in(client: Client, token: str = TOKEN, **fields: str) -> httpx.Response:
+    return client.post("/login", data={"token": token, **fields})
+
+
+def session(client: Client, token: str = TOKEN, name: str = "") -> dict[str, str]:
+    """The headers of a browser that has logged in and shows one of our pages."""
+    cookie = log_in(client, token, name=name).headers["set-cookie"].split(";")[0]
+    client.forget_cookies()
+    page = client.get("/", headers={**HTML, "cookie": cookie}).text
+    found = re.search(r'name="csrf-token" content="([0-9a-f]+)"', page)
+    assert found
+    return {"cookie": cookie, "x-csrf-token": found[1], "sec-fetch-site": "same-origin"}
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "roofline.example"])
+def test_open_server_refuses_every_address_but_loopback(tmp_path: Path, host: str):
+    with pytest.raises(SettingsError) as refused:
+        check_access(Settings.from_env(host=host, data_dir=tmp_path))
+    assert host in refused.value.message
+    assert "ROOFLINE_AUTH=token" in refused.value.remedy
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_open_server_listens_on_loopback(tmp_path: Path, host: str):
+    check_access(Settings.from_env(host=host, data_dir=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"auth": "token"}, "ROOFLINE_TOKEN_FILE"),
+        ({"auth": "token", "token": "short"}, "ROOFLINE_TOKEN "),
+        ({"auth": "token", "token": TOKEN, "admin_token": "x"}, "ROOFLINE_ADMIN_TOKEN"),
+        ({"auth": "proxy"}, "ROOFLINE_PROXY_ADDRESSES"),
+        ({"auth": "proxy", "proxy_addresses": "not-an-address"}, "ROOFLINE_PROXY_ADDRESSES"),
+        ({"auth": "token", "token_file": "/no/such/file"}, "/no/such/file"),
+    ],
+)
+def test_half_a_configuration_is_refused_by_name(options: dict[str, Any], named: str):
+    with pytest.raises(SettingsError) as refused:
+        check_access(Settings.from_env(**options))
+    assert named in f"{refused.value.message} {refused.value.remedy}"
+
+
+def test_no_refusal_repeats_a_secret():
+    with pytest.raises(SettingsError) as refused:
+        check_access(Settings.from_env(auth="token", token="geheim"))
+    assert "geheim" not in f"{refused.value.message} {refused.value.remedy}"
+    assert TOKEN not in repr(Settings.from_env(auth="token", token=TOKEN))
+
+
+def test_token_may_lie_in_a_file(launch: Launch, tmp_path: Path):
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    client = launch(auth="token", token_file=tmp_path / "token")
+    assert client.get("/api/v1/profiles").status_code == 401
+    assert client.get("/api/v1/profiles", headers=BEARER).status_code == 200
+
+
+def test_stranger_is_sent_to_log_in_or_told_so(guarded: Client):
+    page = guarded.get("/p/some-id?v=1&x=hbm", headers=HTML)
+    assert page.status_code == 303
+    assert page.headers["location"] == "/login?next=%2Fp%2Fsome-id%3Fv%3D1%26x%3Dhbm"
+    answer = guarded.get("/api/v1/profiles/some-id")
+    assert (answer.status_code, answer.json()["code"]) == (401, "not-signed-in")
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+    for path in ("/healthz", "/login", guarded.parts.static.url("css/login.css")):
+        assert guarded.get(path).status_code == 200
+
+
+def test_unknown_and_existing_profiles_look_alike_to_a_stranger(guarded: Client, capture: bytes):
+    profile_id = guarded.upload(capture, headers=BEARER).json()["id"]
+    known, unknown = (guarded.get(f"/api/v1/profiles/{one}") for one in (profile_id, "unknown"))
+    assert known.status_code == unknown.status_code == 401
+    assert known.json() == unknown.json()
+
+
+@pytest.mark.parametrize("given", ["", "wrong", TOKEN.upper(), f"{TOKEN} ", "ünïcode"])
+def test_wrong_token_opens_nothing(guarded: Client, given: str):
+    if given.strip() != TOKEN:
+        header = f"Bearer {given}".encode()
+        assert guarded.get("/api/v1/profiles", headers={"authorization": header}).status_code == 401
+        answer = log_in(guarded, given)
+        assert answer.status_code == 403
+        assert "This is not the token" in answer.text
+        assert "set-cookie" not in answer.headers
+
+
+def test_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: Client):
+    answer = log_in(guarded, next="/p/abc")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/p/abc")
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert TOKEN not in cookie
+    assert "Secure" not in cookie, "a browser would not keep it without TLS"
+
+
+def test_cookie_is_for_tls_alone_behind_a_proxy_with_tls(guarded: Client):
+    answer = guarded.post("/login", data={"token": TOKEN}, headers={"x-forwarded-proto": "https"})
+    assert "Secure" in answer.headers["set-cookie"]
+    assert "strict-transport-security" in answer.headers
+
+
+@pytest.mark.parametrize(
+    "elsewhere", ["https://evil.example", "//evil.example", "/\\evil.example", "x", "/\r\nx: y"]
+)
+def test_log_in_leads_nowhere_else(guarded: Client, elsewhere: str):
+    assert log_in(guarded, next=elsewhere).headers["location"] == "/"
+
+
+def test_tokens_cannot_be_tried_one_after_the_other(guarded: Client):
+    answers = [log_in(guarded, "wrong") for _ in range(12)]
+    assert [answer.status_code for answer in answers] == [403] * 10 + [429] * 2
+    assert int(answers[-1].headers["retry-after"]) >= 1
+
+
+def test_session_may_read_and_change(guarded: Client):
+    headers = session(guarded)
+    assert guarded.get("/api/v1/profiles", headers=headers).status_code == 200
+    assert guarded.delete("/api/v1/profiles/unknown", headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize("csrf", [None, "", "0" * 64])
+def test_change_without_the_pages_own_token_is_refused(guarded: Client, csrf: str | None):
+    headers = session(guarded)
+    del headers["x-csrf-token"]
+    if csrf is not None:
+        headers["x-csrf-token"] = csrf
+    answer = guarded.delete("/api/v1/profiles/unknown", headers=headers)
+    assert answer.status_code == 403
+    assert "Reload" in answer.json()["remedy"]
+
+
+def test_csrf_token_of_another_session_is_refused(guarded: Client):
+    mine, other = session(guarded), session(guarded)
+    answer = guarded.delete(
+        "/api/v1/profiles/unknown", headers={**mine, "x-csrf-token": other["x-csrf-token"]}
+    )
+    assert answer.status_code == 403
+
+
+def test_logging_out_needs_the_token_of_the_form(guarded: Client):
+    headers = session(guarded)
+    assert guarded.post("/logout", headers=headers).status_code == 403
+    form = {"csrf": headers["x-csrf-token"]}
+    answer = guarded.post("/logout", headers=headers, data=form)
+    assert answer.status_code == 303
+    assert 'roofline_session=""' in answer.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda value: value[:-1] + ("0" if value[-1] != "0" else "1"),
+        lambda value: value.replace("member", "admin"),
+        lambda value: value.replace("1.member", "2.member"),
+        lambda value: "",
+        lambda value: "." * 6,
+        lambda value: "1.member.x.y.z." + "0" * 64,
+    ],
+)
+def test_forged_cookie_is_nobody(guarded: Client, damage: Any):
+    value = session(guarded)["cookie"].partition("=")[2]
+    headers = {"cookie": f"{COOKIE}={damage(value)}"}
+    assert guarded.get("/api/v1/profiles", headers=headers).status_code == 401
+
+
+def test_session_ends_with_its_time_and_with_its_token():
+    now = 1_000_000.0
+    sessions = Sessions("token", "", clock=lambda: now)
+    cookie = sessions.open("Ada", is_admin=False)
+    found = sessions.read(cookie)
+    assert found is not None
+    assert found.name == "Ada"
+    assert Sessions("another", "", clock=lambda: now).read(cookie) is None
+    now += LIFETIME_S + 1
+    assert sessions.read(cookie) is None
+
+
+def test_admin_session_ends_with_the_admin_token():
+    cookie = Sessions("token", "admin token").open("Ada", is_admin=True)
+    found = Sessions("token", "admin token").read(cookie)
+    assert found is not None
+    assert found.is_admin
+    assert Sessions("token", "other").read(cookie) is None
+    assert Sessions("token", "").read(cookie) is None
+
+
+PROXY = {"auth": "proxy", "proxy_addresses": "10.1.0.0/16"}
+ADA = {"x-forwarded-user": "ada@example.org"}
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "status"),
+    [
+        ("10.1.2.3", ADA, 200),
+        ("10.1.2.3", {}, 401),
+        ("10.1.2.3", {"x-forwarded-user": "  "}, 401),
+        ("10.2.2.3", ADA, 401),
+        ("127.0.0.1", ADA, 401),
+        ("10.2.2.3", {**ADA, "x-forwarded-for": "10.1.2.3"}, 401),
+        ("not-an-address", ADA, 401),
+    ],
+)
+def test_user_header_counts_from_the_proxy_only(
+    launch: Launch, address: str, headers: dict[str, str], status: int
+):
+    client = launch(**PROXY).at(address)
+    assert client.get("/api/v1/profiles", headers=headers).status_code == status
+
+
+def test_user_header_can_be_named(launch: Launch):
+    client = launch(**PROXY, proxy_header="X-Auth-Email").at("10.1.2.3")
+    assert client.get("/api/v1/profiles", headers=ADA).status_code == 401
+    assert client.get("/api/v1/profiles", headers={"x-auth-email": "ada"}).status_code == 200
+
+
+def test_user_names_are_utf8(launch: Launch, capture: bytes):
+    client = launch(**PROXY, admins="Zoë").at("10.1.2.3")
+    headers = {b"x-forwarded-user": "Zoë".encode()}
+    body = client.upload(capture, headers=headers).json()
+    assert body["uploader"] == "Zoë"
+    other = {b"x-forwarded-user": b"ada"}
+    theirs = client.upload(capture, headers=other).json()["id"]
+    assert client.delete(f"/api/v1/profiles/{theirs}", headers=headers).status_code == 204
+
+
+def test_browser_behind_the_proxy_needs_the_pages_token_and_a_tool_does_not(launch: Launch):
+    client = launch(**PROXY).at("10.1.2.3")
+    path = "/api/v1/profiles/unknown"
+    assert client.delete(path, headers=ADA).status_code == 404
+    browser = {**ADA, "sec-fetch-site": "same-origin"}
+    assert client.delete(path, headers=browser).status_code == 403
+    page = client.get("/", headers={**ADA, **HTML}).text
+    found = re.search(r'name="csrf-token" content="([0-9a-f]+)"', page)
+    assert found
+    assert client.delete(path, headers={**browser, "x-csrf-token": found[1]}).status_code == 404
+
+
+def csrf_of(client: Client, name: str) -> str:
+    page = client.get("/", headers={"x-forwarded-user": name, **HTML}).text
+    found = re.search(r'name="csrf-token" content="([0-9a-f]+)"', page)
+    assert found
+    return found[1]
+
+
+def test_open_form_outlives_a_restart_and_belongs_to_one_user_of_one_instance(tmp_path: Path):
+    tokens = []
+    for folder in ("one", "one", "other"):
+        settings = Settings.from_env(**PROXY, data_dir=tmp_path / folder)
+        with running(settings) as server:
+            tokens += [csrf_of(server.at("10.1.2.3"), name) for name in ("ada", "grace")]
+    assert tokens[0:2] == tokens[2:4]
+    assert len(set(tokens)) == 4
+
+
+def test_stranger_to_the_proxy_sees_a_page_that_says_so(launch: Launch):
+    answer = launch(**PROXY).get("/", headers=HTML)
+    assert answer.status_code == 401
+    assert "does not know who you are" in answer.text

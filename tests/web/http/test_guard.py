@@ -1,0 +1,140 @@
+"""Access, and the headers of every answer."""
+
+import pytest
+
+from roofline.web.http.guard import CONTENT_SECURITY_POLICY, refusal_of
+from tests.web.conftest import Client, Launch
+
+PATHS = [
+    "/",
+    "/api",
+    "/healthz",
+    "/openapi.json",
+    "/p/unknown",
+    "/api/v1/profiles",
+    "/api/v1/samples",
+    "/api/v1/profiles/unknown",
+    "/static/x/missing.js",
+    "/nothing",
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_carries_the_security_headers(client: Client, path: str):
+    headers = client.get(path, headers={"accept": "text/html"}).headers
+    assert headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "server" not in headers
+    assert len(headers["x-request-id"]) == 12
+
+
+def test_policy_allows_no_foreign_host_and_no_inline_script():
+    assert "default-src 'none'" in CONTENT_SECURITY_POLICY
+    for loose in ("unsafe", "http:", "https:", "*", "data:"):
+        assert loose not in CONTENT_SECURITY_POLICY
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://localhost:9999"},
+    ],
+)
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/v1/profiles"),
+        ("POST", "/api/v1/samples/x"),
+        ("DELETE", "/api/v1/profiles/x"),
+    ],
+)
+def test_request_from_another_site_is_refused(client: Client, method, path, headers):
+    answer = client.request(method, path, headers=headers)
+    assert answer.status_code == 403
+    assert answer.json()["code"] == "not-allowed"
+    assert "content-security-policy" in answer.headers
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"sec-fetch-site": "same-origin", "origin": "http://localhost"},
+        {"sec-fetch-site": "none"},
+    ],
+)
+def test_own_pages_and_tools_may_change_things(client: Client, headers):
+    assert client.delete("/api/v1/profiles/x", headers=headers).status_code == 404
+
+
+def test_reading_from_a_link_on_another_site_is_allowed(client: Client):
+    assert client.get("/healthz", headers={"sec-fetch-site": "cross-site"}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "localhost.evil.example"])
+def test_other_host_names_are_not_answered_on_loopback(client: Client, host: str):
+    answer = client.get("/api/v1/profiles", headers={"host": host})
+    assert answer.status_code == 403
+    assert "ROOFLINE_ALLOWED_HOSTS" in answer.json()["remedy"]
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:1", "[::1]:8000", "[::1]"])
+def test_loopback_names_are_answered(client: Client, host: str):
+    assert client.get("/healthz", headers={"host": host}).status_code == 200
+
+
+def test_allowed_hosts_replace_the_loopback_names(launch: Launch):
+    client = launch(allowed_hosts=("roofline.example",))
+    assert client.get("/healthz", headers={"host": "roofline.example"}).status_code == 200
+    assert client.get("/healthz").status_code == 403
+
+
+def test_server_on_a_public_address_answers_any_name():
+    assert refusal_of("GET", {"host": "anything"}, None) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/api/v1/nothing", 404, "not-found"),
+        ("PUT", "/api/v1/profiles", 405, "method-not-allowed"),
+        ("GET", "/api/v1/profiles/unknown", 404, "profile-not-found"),
+        ("GET", "/api/v1/profiles?limit=0", 400, "bad-view"),
+        ("GET", "/api/v1/profiles/x/roofline?infeed=maybe", 400, "bad-view"),
+        ("POST", "/api/v1/samples/unknown", 404, "profile-not-found"),
+        ("GET", "/static/x/../../pyproject.toml", 404, "not-found"),
+        ("GET", "/static/x/%2e%2e/%2e%2e/pyproject.toml", 404, "not-found"),
+    ],
+)
+def test_errors_have_one_shape(client: Client, method, path, status, code):
+    answer = client.request(method, path)
+    assert answer.status_code == status
+    assert set(answer.json()) == {"message", "remedy", "code"}
+    assert answer.json()["code"] == code
+
+
+def test_body_nobody_asked_for_is_not_read(client: Client):
+    answer = client.post("/api/v1/samples/unknown", content=bytes(2 << 20))
+    assert answer.status_code == 404
+
+
+def test_fault_of_the_server_is_answered_in_the_same_shape(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    def broken(*_arguments: object, **_options: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(client.parts.queries, "search", broken)
+    answer = client.get("/api/v1/profiles")
+    assert answer.status_code == 500
+    assert answer.json()["code"] == "fault"
+    assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+    page = client.get("/", headers={"accept": "text/html"})
+    assert page.status_code == 500
+    assert page.headers["x-request-id"] in page.text

@@ -1,0 +1,231 @@
+"""Rights: every operation of the OpenAPI document × every kind of sender."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from roofline.settings import Settings
+from roofline.web.http.access_policy import uploads_per_hour
+from tests.web.conftest import Client, Launch
+from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
+
+API = "/api/v1/profiles"
+SAFE = {"get", "head"}
+
+
+@dataclass
+class Instance:
+    """A server of one mode with a profile of `owner`; the headers of everybody."""
+
+    client: Client
+    profile_id: str
+    delete_token: str
+    actors: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+def token_instance(launch: Launch, capture: bytes) -> Instance:
+    client = launch(auth="token", token=TOKEN, admin_token=ADMIN)
+    owner, other = session(client, name="Ada"), session(client, name="Ada")
+    client.forget_cookies()
+    body = client.upload(capture, headers=owner, title="Mine").json()
+    actors = {
+        "owner": owner,
+        "of the same name": other,
+        "tool": BEARER,
+        "admin tool": {"authorization": f"Bearer {ADMIN}"},
+        "admin": session(client, ADMIN),
+        "nobody": {},
+        "wrong token": {"authorization": "Bearer something else"},
+        "forged cookie": {"cookie": "roofline_session=1.admin.0.0.0.0"},
+        "without csrf": {"cookie": owner["cookie"]},
+        "other site": {**owner, "sec-fetch-site": "cross-site"},
+        "other host": {**owner, "host": "evil.example"},
+    }
+    client.forget_cookies()
+    return Instance(client, body["id"], body["delete_token"], actors)
+
+
+def proxy_instance(launch: Launch, capture: bytes) -> Instance:
+    server = launch(auth="proxy", proxy_addresses="10.1.0.0/16", admins="root@example.org")
+    client = server.at("10.1.0.1")
+
+    def user(name: str) -> dict[str, str]:
+        headers = {"x-forwarded-user": name}
+        page = client.get("/", headers={**headers, "accept": "text/html"}).text
+        found = re.search(r'name="csrf-token" content="([0-9a-f]+)"', page)
+        assert found
+        return {**headers, "x-csrf-token": found[1], "sec-fetch-site": "same-origin"}
+
+    owner = user("ada@example.org")
+    body = client.upload(capture, headers=owner, title="Mine").json()
+    assert body["uploader"] == "ada@example.org"
+    actors = {
+        "owner": owner,
+        "of the same name": user("Ada@example.org"),
+        "tool": {"x-forwarded-user": "ci@example.org"},
+        "admin tool": {"x-forwarded-user": "root@example.org"},
+        "admin": user("root@example.org"),
+        "nobody": {},
+        "wrong token": BEARER,
+        "forged cookie": {"cookie": "roofline_session=1.admin.0.0.0.0"},
+        "without csrf": {k: v for k, v in owner.items() if k != "x-csrf-token"},
+        "other site": {**owner, "sec-fetch-site": "cross-site"},
+        "other host": {**owner, "host": "evil.example"},
+    }
+    return Instance(client, body["id"], body["delete_token"], actors)
+
+
+MODES = {"token": token_instance, "proxy": proxy_instance}
+CHANGES_OF_ONE = {("patch", f"{API}/{{profile_id}}"), ("delete", f"{API}/{{profile_id}}")}
+UNKNOWN = {"nobody", "wrong token", "forged cookie"}
+MAY_CHANGE = {"owner", "admin", "admin tool"}
+
+
+def expected(actor: str, operation: tuple[str, str]) -> set[int]:
+    """The statuses that are right; an empty set is any but a refusal."""
+    method, _ = operation
+    if actor == "other host":
+        return {403}
+    if actor in UNKNOWN:
+        return {401}
+    if method not in SAFE and actor in ("without csrf", "other site"):
+        return {403}
+    if operation in CHANGES_OF_ONE and actor not in MAY_CHANGE:
+        return {403}
+    return set()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_operation_asks_who_asks(launch: Launch, capture: bytes, mode: str):
+    instance = MODES[mode](launch, capture)
+    document = instance.client.app.openapi()
+    operations = [(verb, path) for path, item in document["paths"].items() for verb in item]
+    assert len(operations) >= 12
+    seen = 0
+    # Deletion comes last: the others need the profile.
+    for operation in sorted(operations, key=lambda found: found[0] == "delete"):
+        for actor, headers in sorted(instance.actors.items(), key=lambda a: a[0] in MAY_CHANGE):
+            wanted = expected(actor, operation)
+            status = ask(instance, operation, headers)
+            if wanted:
+                assert status in wanted, (actor, operation, status)
+            else:
+                assert status not in (401, 403, 500), (actor, operation, status)
+            seen += 1
+    assert seen == len(operations) * 11
+
+
+def ask(instance: Instance, operation: tuple[str, str], headers: dict[str, str]) -> int:
+    method, path = operation
+    address = path.replace("{profile_id}", instance.profile_id).replace("{index}", "0")
+    options: dict[str, Any] = {"headers": headers}
+    if method == "patch":
+        options["json"] = {"title": "Changed"}
+    answer = instance.client.request(method.upper(), address.replace("{name}", "none"), **options)
+    return answer.status_code
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("path", ["/", "/api", "/p/{id}", "/openapi.json", "/metrics", "/nothing"])
+def test_pages_ask_who_asks(launch: Launch, capture: bytes, mode: str, path: str):
+    instance = MODES[mode](launch, capture)
+    address = path.format(id=instance.profile_id)
+    for actor in UNKNOWN:
+        answer = instance.client.get(address, headers=instance.actors[actor])
+        assert answer.status_code == 401, actor
+        assert "Mine" not in answer.text
+    known = instance.client.get(address, headers=instance.actors["of the same name"])
+    assert known.status_code == (404 if path == "/nothing" else 200)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_delete_token_deletes_for_who_has_it_and_only_that_profile(
+    launch: Launch, capture: bytes, mode: str
+):
+    instance = MODES[mode](launch, capture)
+    client, path = instance.client, f"{API}/{instance.profile_id}"
+    other = client.upload(capture, headers=instance.actors["tool"]).json()
+    for wrong in (other["delete_token"], instance.delete_token[:-1], "", "x"):
+        headers = {**instance.actors["tool"], "x-delete-token": wrong}
+        assert client.delete(path, headers=headers).status_code == 403
+    stranger = {"x-delete-token": instance.delete_token}
+    assert client.delete(path, headers=stranger).status_code == 401
+    headers = {**instance.actors["tool"], "x-delete-token": instance.delete_token}
+    assert client.delete(path, headers=headers).status_code == 204
+
+
+def test_delete_token_is_given_once_and_stored_as_a_hash(client: Client, capture: bytes):
+    body = client.upload(capture).json()
+    token = body["delete_token"]
+    again = client.get(f"{API}/{body['id']}")
+    assert token not in again.text
+    assert token not in client.get(f"/p/{body['id']}").text
+    stored = b"".join(path.read_bytes() for path in client.settings.data_dir.glob("roofline.db*"))
+    assert body["id"].encode() in stored
+    assert token.encode() not in stored
+
+
+def test_uploader_is_shown_by_name_without_what_tells_sessions_apart(
+    launch: Launch, capture: bytes
+):
+    instance = token_instance(launch, capture)
+    headers = instance.actors["of the same name"]
+    body = instance.client.get(f"{API}/{instance.profile_id}", headers=headers).json()
+    assert body["uploader"] == "Ada"
+    page = instance.client.get("/", headers={**headers, "accept": "text/html"}).text
+    assert "Ada" in page
+    assert not re.search(r"Ada#[0-9a-f]", page)
+
+
+def test_editing_is_offered_to_who_may_edit(launch: Launch, capture: bytes):
+    instance = token_instance(launch, capture)
+    for actor, offered in (("owner", True), ("admin", True), ("of the same name", False)):
+        headers = {**instance.actors[actor], "accept": "text/html"}
+        page = instance.client.get(f"/p/{instance.profile_id}", headers=headers).text
+        assert ("data-about-delete" in page) is offered, actor
+
+
+def test_secrets_stay_out_of_logs(
+    launch: Launch, capture: bytes, capsys: pytest.CaptureFixture[str]
+):
+    instance = token_instance(launch, capture)
+    headers = {**instance.actors["tool"], "x-delete-token": instance.delete_token}
+    instance.client.delete(f"{API}/{instance.profile_id}", headers=headers)
+    instance.client.post("/login", data={"token": "a wrong token"})
+    instance.client.get(f"/p/{instance.profile_id}?secret=yes", headers=instance.actors["owner"])
+    said = "".join(capsys.readouterr())
+    assert "request" in said
+    for secret in (
+        TOKEN,
+        ADMIN,
+        "a wrong token",
+        instance.delete_token,
+        instance.profile_id,
+        instance.actors["owner"]["cookie"],
+        instance.actors["owner"]["x-csrf-token"],
+        "secret=yes",
+    ):
+        assert secret not in said
+
+
+def test_uploads_are_limited_by_person_and_hour(launch: Launch):
+    client = launch(auth="token", token=TOKEN, uploads_per_hour=2)
+    first, second = session(client, name="Ada"), session(client, name="Eve")
+    client.forget_cookies()
+    refused = [client.upload(b"x", headers=first) for _ in range(3)]
+    assert [answer.status_code for answer in refused[:2]] == [415, 415]
+    assert refused[2].status_code == 429
+    assert refused[2].json()["code"] == "too-many-requests"
+    assert 0 < int(refused[2].headers["retry-after"]) <= 1800
+    assert client.upload(b"x", headers=second).status_code == 415
+    tools = [
+        client.at(f"10.0.0.{n}").upload(b"x", headers=BEARER).status_code for n in (1, 1, 1, 2)
+    ]
+    assert tools == [415, 415, 429, 415]
+
+
+def test_nobody_counts_on_an_open_server(client: Client):
+    assert uploads_per_hour(Settings(auth="open")) is None
+    assert {client.upload(b"x").status_code for _ in range(5)} == {415}

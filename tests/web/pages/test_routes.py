@@ -1,0 +1,142 @@
+"""Pages and static files: what the browser is given, and for how long it may keep it."""
+
+import re
+from posixpath import dirname, normpath
+from urllib.parse import urljoin
+
+import pytest
+
+from roofline.web.http.assets import assets_dir
+from tests.web.conftest import Client
+
+HTML = {"accept": "text/html,application/xhtml+xml"}
+
+
+def addresses(html: str) -> list[str]:
+    return re.findall(r'(?:src|href)="([^"#]+)"', html)
+
+
+@pytest.mark.parametrize("path", ["/", "/api", "/limits", "/p/unknown"])
+def test_page_loads_nothing_that_is_missing_or_foreign(client: Client, path: str):
+    html = client.get(path, headers=HTML).text
+    loaded = [address for address in addresses(html) if "/static/" in address]
+    assert loaded
+    for address in loaded:
+        assert client.get(address).status_code == 200, address
+    assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", html)
+    assert "<script>" not in html
+    assert " style=" not in html
+
+
+def test_page_of_a_ready_profile_preloads_its_data(client: Client, capture: bytes):
+    body = client.upload(capture, title="<b>bold</b> & run").json()
+    answer = client.get(f"/p/{body['id']}", headers=HTML)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert f"/api/v1/profiles/{body['id']}/page?rev={body['rev']}" in answer.text
+    assert "&lt;b&gt;bold&lt;/b&gt; &amp; run" in answer.text
+    assert "<b>bold" not in answer.text
+
+
+def test_home_lists_recent_profiles_and_samples(client: Client, capture: bytes):
+    body = client.upload(capture, title="Latest run").json()
+    html = client.get("/", headers=HTML).text
+    assert "Latest run" in html
+    assert f"/p/{body['id']}" in html
+    for sample in client.get("/api/v1/samples").json()["samples"]:
+        assert sample["open_url"] in html
+
+
+def test_unknown_profile_is_a_page_with_a_way_back(client: Client):
+    answer = client.get("/p/unknown", headers=HTML)
+    assert answer.status_code == 404
+    assert "There is no profile at this address" in answer.text
+    assert 'href="/"' in answer.text
+    assert answer.headers["x-request-id"] in answer.text
+
+
+def test_static_files_are_kept_for_ever_under_their_build(client: Client):
+    static = client.parts.static
+    answer = client.get(static.url("css/tokens.css"), headers={"accept-encoding": "gzip"})
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["content-type"].startswith("text/css")
+    plain = client.get(static.url("css/tokens.css"), headers={"accept-encoding": "identity"})
+    assert plain.text == answer.text
+    assert plain.headers["etag"] != answer.headers["etag"]
+    held = client.get(
+        static.url("css/tokens.css"),
+        headers={"if-none-match": plain.headers["etag"], "accept-encoding": "identity"},
+    )
+    assert held.status_code == 304
+
+
+def test_static_file_of_another_build_is_served_but_not_kept(client: Client):
+    answer = client.get("/static/0123456789abcdef/css/tokens.css")
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+# Imports of types stand in comments.
+IMPORT = re.compile(r'^[a-z}].* from "([^"]+)"', re.M)
+
+
+def modules() -> dict[str, str]:
+    """The text of every module of the page, by its name under `static`."""
+    static = assets_dir("static")
+    paths = (static / "js").rglob("*.js")
+    return {path.relative_to(static).as_posix(): path.read_text("utf-8") for path in paths}
+
+
+def test_modules_import_each_other_relatively(client: Client):
+    static = client.parts.static
+    for name, text in modules().items():
+        for imported in IMPORT.findall(text):
+            assert imported.startswith(("./", "../")), (name, imported)
+            address = urljoin(static.url(name), imported)
+            assert client.get(address).status_code == 200, (name, imported)
+
+
+def test_preloads_of_a_profile_are_what_its_modules_import(client: Client, capture: bytes):
+    html = client.get(f"/p/{client.upload(capture).json()['id']}", headers=HTML).text
+    preloaded = re.findall(r'<link rel="modulepreload" href="([^"]+)"', html)
+    static, wanted = client.parts.static, set()
+    todo = ["js/app/main.js", "js/app/profile-meta.js"]
+    while todo:  # found anew
+        name = todo.pop()
+        for imported in IMPORT.findall(modules()[name]):
+            found = normpath(f"{dirname(name)}/{imported}")
+            if found not in wanted:
+                wanted.add(found)
+                todo.append(found)
+    assert len(preloaded) == len(set(preloaded)) > 30
+    assert set(preloaded) == {static.url(name) for name in wanted}
+
+
+def test_scripts_have_a_type_browsers_accept_for_modules(client: Client):
+    answer = client.get(client.parts.static.url("js/ui/theme.js"))
+    assert answer.headers["content-type"].startswith("text/javascript")
+
+
+def test_api_page_describes_every_operation(client: Client):
+    document = client.get("/openapi.json").json()
+    html = client.get("/api", headers=HTML).text
+    for path in document["paths"]:
+        assert path in html
+
+
+def test_pages_of_the_framework_are_off(client: Client):
+    for path in ("/docs", "/redoc"):
+        assert client.get(path).status_code == 404
+
+
+def test_upload_form_is_documented(client: Client):
+    document = client.get("/openapi.json").json()
+    form = document["paths"]["/api/v1/profiles"]["post"]["requestBody"]["content"]
+    assert "file" in form["multipart/form-data"]["schema"]["properties"]
+
+
+def test_link_previews_may_ask_for_the_head_only(client: Client):
+    answer = client.request("HEAD", "/", headers=HTML)
+    assert answer.status_code == 200
+    assert answer.headers["x-robots-tag"] == "noindex, nofollow"
