@@ -4,6 +4,7 @@ import gzip
 import io
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -73,19 +74,19 @@ def content_of(file: Unpacked) -> bytes:
     return file.source.path.read_bytes()
 
 
-def test_plain_file_passes_untouched(bench: Bench):
+def test_plain_file_passes_untouched(bench: Bench) -> None:
     (file,) = bench.open(CONTENT, "host.xplane.pb")
     assert file.archive is None
     assert file.source.path == bench.root / "packed"
     assert not bench.scratch.exists()
 
 
-def test_gzip_is_told_by_content_and_loses_its_suffix(bench: Bench):
+def test_gzip_is_told_by_content_and_loses_its_suffix(bench: Bench) -> None:
     (file,) = bench.open(gzip.compress(CONTENT), "host.xplane.pb.gz")
     assert (file.source.name, content_of(file), file.archive) == ("host.xplane.pb", CONTENT, None)
 
 
-def test_gzip_members_are_joined(bench: Bench):
+def test_gzip_members_are_joined(bench: Bench) -> None:
     (file,) = bench.open(gzip.compress(CONTENT) + gzip.compress(b"more"))
     assert content_of(file) == CONTENT + b"more"
 
@@ -98,7 +99,7 @@ def test_gzip_members_are_joined(bench: Bench):
         pytest.param(lambda members: tarred(members, "w:gz"), id="tar.gz"),
     ],
 )
-def test_archive_gives_its_files_in_order(bench: Bench, pack):
+def test_archive_gives_its_files_in_order(bench: Bench, pack: Callable[..., bytes]) -> None:
     packed = pack({"run/host_0.pb": CONTENT, "run/host_1.pb.gz": gzip.compress(b"second")})
     first, second = bench.open(packed, "run.archive")
     assert (first.source.name, content_of(first)) == ("host_0.pb", CONTENT)
@@ -108,7 +109,7 @@ def test_archive_gives_its_files_in_order(bench: Bench, pack):
     assert len(list(bench.scratch.iterdir())) == 2
 
 
-def test_names_that_leave_the_folder_are_only_names(bench: Bench):
+def test_names_that_leave_the_folder_are_only_names(bench: Bench) -> None:
     hostile = {
         "../../../tmp/escape": b"1",
         "/abs/olute": b"2",
@@ -121,7 +122,7 @@ def test_names_that_leave_the_folder_are_only_names(bench: Bench):
     assert {path.parent for path in bench.root.rglob("0*")} == {bench.scratch}
 
 
-def test_links_folders_and_clutter_are_skipped(bench: Bench):
+def test_links_folders_and_clutter_are_skipped(bench: Bench) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, kind in [("d", tarfile.DIRTYPE), ("s", tarfile.SYMTYPE), ("h", tarfile.LNKTYPE)]:
@@ -135,7 +136,7 @@ def test_links_folders_and_clutter_are_skipped(bench: Bench):
     assert bench.names(buffer.getvalue()) == ["host.pb"]
 
 
-def test_symbolic_link_in_a_zip_is_skipped(bench: Bench):
+def test_symbolic_link_in_a_zip_is_skipped(bench: Bench) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         link = zipfile.ZipInfo("link")
@@ -148,24 +149,24 @@ def test_symbolic_link_in_a_zip_is_skipped(bench: Bench):
 @pytest.mark.parametrize(
     "inner", [zipped({"a": CONTENT}), tarred({"a": CONTENT}), tarred({"a": CONTENT}, "w:gz")]
 )
-def test_archive_in_an_archive_is_refused(bench: Bench, inner: bytes):
+def test_archive_in_an_archive_is_refused(bench: Bench, inner: bytes) -> None:
     error = bench.refused(zipped({"inner.zip": inner}), "outer.zip")
     assert "outer.zip holds another archive" in error.message
 
 
-def test_zip_in_gzip_and_gzip_in_gzip_are_refused(bench: Bench):
+def test_zip_in_gzip_and_gzip_in_gzip_are_refused(bench: Bench) -> None:
     assert "another archive" in bench.refused(gzip.compress(zipped({"a": b"1"}))).message
     assert "another archive" in bench.refused(gzip.compress(gzip.compress(b"1"))).message
 
 
-def test_empty_archives_are_refused(bench: Bench):
+def test_empty_archives_are_refused(bench: Bench) -> None:
     assert "holds no files" in bench.refused(zipped({})).message
     only_clutter = tarred({"__MACOSX/._a": b"1"})
     assert "holds no files" in bench.refused(only_clutter).message
 
 
 @pytest.mark.parametrize(("magic", "label"), [(b"\xfd7zXZ\x00", "xz"), (b"BZh9", "bzip2")])
-def test_other_packings_are_named(bench: Bench, magic: bytes, label: str):
+def test_other_packings_are_named(bench: Bench, magic: bytes, label: str) -> None:
     error = bench.refused(magic + bytes(100), "host.pb.x")
     assert label in error.message
     assert ".gz" in error.remedy
@@ -181,7 +182,7 @@ def test_other_packings_are_named(bench: Bench, magic: bytes, label: str):
         pytest.param(tarred({"a": CONTENT, "b": CONTENT}, "w:gz"), id="tar.gz"),
     ],
 )
-def test_archive_cut_anywhere_is_refused_or_whole(bench: Bench, packed: bytes):
+def test_archive_cut_anywhere_is_refused_or_whole(bench: Bench, packed: bytes) -> None:
     for cut in range(max(300, len(packed) // 20), len(packed), max(1, len(packed) // 20)):
         try:
             files = bench.open(packed[:cut], "cut")
@@ -192,26 +193,26 @@ def test_archive_cut_anywhere_is_refused_or_whole(bench: Bench, packed: bytes):
             assert [content_of(file) for file in files] in ([CONTENT] * 2, [packed[:cut]])
 
 
-def test_damaged_member_is_refused(bench: Bench):
+def test_damaged_member_is_refused(bench: Bench) -> None:
     packed = bytearray(zipped({"a": CONTENT}, compression=zipfile.ZIP_STORED))
     packed[200] ^= 0xFF
     assert "damaged" in bench.refused(bytes(packed), "a.zip").message
 
 
-def test_password_is_named(bench: Bench):
+def test_password_is_named(bench: Bench) -> None:
     packed = bytearray(zipped({"a": CONTENT}))
     packed[6] |= 1
     packed[packed.index(b"PK\x01\x02") + 8] |= 1
     assert "password" in bench.refused(bytes(packed)).message
 
 
-def test_unusual_zip_compression_is_named(bench: Bench):
+def test_unusual_zip_compression_is_named(bench: Bench) -> None:
     error = bench.refused(zipped({"a": CONTENT}, compression=zipfile.ZIP_LZMA), "a.zip")
     assert "compression" in error.message
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred, lambda m: gzip.compress(m["a"])])
-def test_bytes_past_the_limit_stop_early(bench: Bench, pack):
+def test_bytes_past_the_limit_stop_early(bench: Bench, pack: Callable[..., bytes]) -> None:
     limits = UnpackLimits(max_bytes=3 << 20)
     with pytest.raises(UploadTooLargeError) as caught:
         bench.open(pack({"a": bytes(50 << 20)}), limits=limits)
@@ -220,7 +221,7 @@ def test_bytes_past_the_limit_stop_early(bench: Bench, pack):
     assert written <= limits.max_bytes
 
 
-def test_ratio_past_the_limit_stops_early(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_ratio_past_the_limit_stops_early(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "RATIO_FLOOR_BYTES", 1 << 20)
     with pytest.raises(UploadTooLargeError, match="300-fold"):
         bench.open(gzip.compress(bytes(40 << 20)))
@@ -228,7 +229,7 @@ def test_ratio_past_the_limit_stops_early(bench: Bench, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
-def test_too_many_members_are_refused(bench: Bench, pack):
+def test_too_many_members_are_refused(bench: Bench, pack: Callable[..., bytes]) -> None:
     packed = pack({f"f{number}": b"" for number in range(30)})
     error = bench.refused(packed, limits=UnpackLimits(max_files=20))
     assert "more than 20 files" in error.message
@@ -236,13 +237,13 @@ def test_too_many_members_are_refused(bench: Bench, pack):
 
 def test_large_zip_directory_is_refused_before_it_is_read(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     packed = zipped({f"f{number}": b"" for number in range(30)})
     monkeypatch.setattr(zipfile, "ZipFile", None)  # would fail if it were opened
     bench.refused(packed, limits=UnpackLimits(max_files=20))
 
 
-def test_overlapping_members_are_refused_by_their_sum(bench: Bench):
+def test_overlapping_members_are_refused_by_their_sum(bench: Bench) -> None:
     packed = bytearray(zipped({f"f{number}": b"1" for number in range(10)}))
     at = -1
     while (at := packed.find(b"PK\x01\x02", at + 1)) >= 0:
@@ -251,7 +252,7 @@ def test_overlapping_members_are_refused_by_their_sum(bench: Bench):
         bench.open(bytes(packed), limits=UnpackLimits(max_bytes=2**32))
 
 
-def test_progress_goes_up_and_stays_below_one(bench: Bench):
+def test_progress_goes_up_and_stays_below_one(bench: Bench) -> None:
     path = bench.root / "packed"
     path.write_bytes(gzip.compress(bytes(20 << 20)))
     seen: list[float] = []

@@ -115,7 +115,7 @@ def wanted_parts(unit: dict[str, Any]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", [*TPU, *KINETO])
-def test_time_of_every_core_divides_as_expected(name: str):
+def test_time_of_every_core_divides_as_expected(name: str) -> None:
     timeline = timeline_of(name)
     cores = expected_of(name)["cores"]
     assert len(timeline.cores) == len(cores)
@@ -125,7 +125,7 @@ def test_time_of_every_core_divides_as_expected(name: str):
 
 
 @pytest.mark.parametrize("name", [*TPU, *KINETO])
-def test_mean_step_divides_as_expected(name: str):
+def test_mean_step_divides_as_expected(name: str) -> None:
     timeline = timeline_of(name)
     for number, core in enumerate(expected_of(name)["cores"]):
         step = core.get("step")
@@ -140,7 +140,7 @@ def sum_of(values: list[float | None]) -> float | None:
 
 
 @pytest.mark.parametrize("name", TPU)
-def test_transfers_are_as_expected(name: str):
+def test_transfers_are_as_expected(name: str) -> None:
     """Expected rows are by name; ops of one name in two programs are two rows of ours."""
     wanted = expected_of(name)["transfers"]
     analysis = analyse_files([file_of(name)])
@@ -163,7 +163,7 @@ def test_transfers_are_as_expected(name: str):
 
 
 @pytest.mark.parametrize("name", [*TPU, *KINETO])
-def test_parts_add_up_to_the_whole(name: str):
+def test_parts_add_up_to_the_whole(name: str) -> None:
     budgets = analyse_files([file_of(name)]).budgets
     assert budgets is not None
     for budget in (budgets.capture, budgets.step):
@@ -172,7 +172,7 @@ def test_parts_add_up_to_the_whole(name: str):
             assert total == pytest.approx(budget.total_us, rel=1e-9)
 
 
-def test_hosts_of_one_program_keep_their_cores():
+def test_hosts_of_one_program_keep_their_cores() -> None:
     hosts = [file_of(f"cases__s06_v5e_three_hosts_host_{k}") for k in range(3)]
     timeline = import_profile([SourceFile(host) for host in hosts]).timeline
     assert timeline is not None
@@ -187,7 +187,7 @@ def test_hosts_of_one_program_keep_their_cores():
 
 
 @pytest.mark.parametrize("name", KINETO)
-def test_copies_and_collectives_of_traces_are_as_expected(name: str):
+def test_copies_and_collectives_of_traces_are_as_expected(name: str) -> None:
     wanted: dict[tuple[str, str], list[float]] = {}
     for transfer in expected_of(name)["transfers"]:
         key = (transfer["op"], transfer["link"])
@@ -210,7 +210,7 @@ def test_copies_and_collectives_of_traces_are_as_expected(name: str):
         assert found[key] == pytest.approx(expected, rel=1e-5, abs=0.3)
 
 
-def test_message_sizes_of_kernel_arguments_count():
+def test_message_sizes_of_kernel_arguments_count() -> None:
     analysis = analyse_files([file_of("samples__nccl_message_sizes")])
     rows = {row.kind: row for row in analysis.transfers.rows}
     reduce = rows["all-reduce"]

@@ -5,6 +5,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -32,7 +33,9 @@ def profile_of(sample: Sample) -> Profile:
 
 
 @pytest.mark.parametrize(("sample", "file"), FILES, ids=by_name)
-def test_recognised_by_content_and_by_one_importer(sample, file, tmp_path):
+def test_recognised_by_content_and_by_one_importer(
+    sample: Sample, file: Path, tmp_path: Path
+) -> None:
     renamed = tmp_path / "no-such-suffix.x"
     renamed.write_bytes(file.read_bytes())
     claims = [one.FORMAT_ID for one in IMPORTERS if one.recognises(SourceFile(renamed))]
@@ -40,7 +43,7 @@ def test_recognised_by_content_and_by_one_importer(sample, file, tmp_path):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
-def test_samples_make_sense(sample):
+def test_samples_make_sense(sample: Sample) -> None:
     profile = profile_of(sample)
     importer = identify(SourceFile(sample.files[0]))
     assert profile.format_id == importer.FORMAT_ID
@@ -61,7 +64,7 @@ def test_samples_make_sense(sample):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
-def test_columns_have_one_length(sample):
+def test_columns_have_one_length(sample: Sample) -> None:
     profile = profile_of(sample)
     for name, column in columns(profile.ops):
         assert len(column) == len(profile.ops), name
@@ -76,7 +79,7 @@ def test_columns_have_one_length(sample):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
-def test_reading_twice_gives_the_same(sample):
+def test_reading_twice_gives_the_same(sample: Sample) -> None:
     first, second = profile_of(sample), profile_of(sample)
     assert first.ops.name == second.ops.name
     assert first.ops.flop.tolist() == second.ops.flop.tolist()
@@ -84,7 +87,7 @@ def test_reading_twice_gives_the_same(sample):
 
 
 @pytest.mark.parametrize(("sample", "file"), FILES, ids=by_name)
-def test_truncated_copies_are_read_or_explained(sample, file, tmp_path):
+def test_truncated_copies_are_read_or_explained(sample: Sample, file: Path, tmp_path: Path) -> None:
     data = file.read_bytes()
     count = CUTS_OF_SMALL if len(data) <= SMALL_BYTES else CUTS_OF_LARGE
     path = tmp_path / file.name
@@ -95,7 +98,7 @@ def test_truncated_copies_are_read_or_explained(sample, file, tmp_path):
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.FORMAT_ID)
-def test_nobody_claims_what_is_nothing(importer, tmp_path):
+def test_nobody_claims_what_is_nothing(importer: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "x"
     for content in (
         b"\x00",
@@ -113,7 +116,7 @@ def test_nobody_claims_what_is_nothing(importer, tmp_path):
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.FORMAT_ID)
-def test_importers_say_what_they_are(importer: Importer):
+def test_importers_say_what_they_are(importer: Importer) -> None:
     document = importer.__doc__ or ""
     assert re.fullmatch(r"[a-z_]+", importer.FORMAT_ID)
     assert importer.LABEL and importer.READS

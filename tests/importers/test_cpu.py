@@ -1,6 +1,7 @@
 """CPU captures: ops of XLA:CPU, once however many threads ran them, with their programs' costs."""
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ from roofline.importers.xspace.hlo.units import unit_on_cpu
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import open_space
 from roofline.model.device import DeviceKind
+from roofline.model.profile import Profile
+from tests.narrowing import known
 from tests.tools.gpu_captures import gpu_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xprof_json import our_tables
@@ -28,27 +31,33 @@ PROGRAM = gzip.decompress((ROOT / "tests/golden/hlo/gpu_control_flow.pb.gz").rea
 US = 1_000_000
 
 
-def op(name, begin_us, us, run=1):
+def op(
+    name: str, begin_us: int, us: int, run: int = 1
+) -> tuple[str, int, int, list[tuple[str, int | str]]]:
     return (name, begin_us, us, [("hlo_op", name), ("program_id", 7), ("run_id", run)])
 
 
-def record(begin_us, task):
+def record(begin_us: int, task: int) -> tuple[str, int, int, list[tuple[str, int]]]:
     return ("ThreadpoolListener::Record", begin_us, 0, [("_pt", 15), ("_p", task)])
 
 
-def start(begin_us, task):
+def start(begin_us: int, task: int) -> tuple[str, int, int, list[tuple[str, int]]]:
     return ("ThreadpoolListener::StartRegion", begin_us, 0, [("_ct", 15), ("_c", task)])
 
 
-def stop(begin_us):
+def stop(begin_us: int) -> tuple[str, int, int, list[object]]:
     return ("ThreadpoolListener::StopRegion", begin_us, 0, [])
 
 
-def step(begin_us, us, number):
+def step(begin_us: int, us: int, number: int) -> tuple[str, int, int, list[tuple[str | int, ...]]]:
     return ("train", begin_us, us, [("_r", 1, "i64"), ("step_num", number)])
 
 
-def write(tmp_path, *threads, extra=()):
+def write(
+    tmp_path: Path,
+    *threads: Sequence[tuple[str, int, int, Sequence[tuple[str | int, ...]]]],
+    extra: Sequence[PlaneBuilder] | tuple[()] = (),
+) -> Path:
     plane = PlaneBuilder("/host:CPU", 500)
     for at, events in enumerate(threads):
         line = plane.line(at + 1, f"thread {at}", 0)
@@ -59,27 +68,27 @@ def write(tmp_path, *threads, extra=()):
     return path
 
 
-def read(path, *, xprof_compat=False):
+def read(path: Path, *, xprof_compat: bool = False) -> Profile:
     return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
 
 
-def times(profile):
+def times(profile: Profile) -> dict[str, tuple[int, int, int]]:
     columns = (profile.ops.occurrences, profile.ops.time_ps // US, profile.ops.self_time_ps // US)
     return dict(
         zip(profile.ops.name, zip(*(c.tolist() for c in columns), strict=True), strict=True)
     )
 
 
-def codes(profile):
+def codes(profile: Profile) -> set[str]:
     return {found.code for found in profile.diagnostics}
 
 
 @pytest.fixture(scope="module")
-def sample():
+def sample() -> Profile:
     return read(SAMPLE)
 
 
-def test_the_sample_has_its_program_its_steps_and_no_peaks(sample):
+def test_the_sample_has_its_program_its_steps_and_no_peaks(sample: Profile) -> None:
     assert sample.device.kind is DeviceKind.CPU
     assert (sample.device.core_count, sample.device.peak_gflops) == (1, None)
     assert sample.program_names == {32: "jit_step"}
@@ -87,38 +96,38 @@ def test_the_sample_has_its_program_its_steps_and_no_peaks(sample):
     assert {"dot", "loop fusion", "custom fusion"} <= set(sample.ops.category)
 
 
-def test_flops_of_the_sample_are_the_modules_times_five_steps(sample):
+def test_flops_of_the_sample_are_the_modules_times_five_steps(sample: Profile) -> None:
     space = open_space(np.frombuffer(SAMPLE.read_bytes(), np.uint8), SAMPLE.name)
     module = Programs(space, unit_on_cpu, Oddities(on=False)).module(32)
     model = CostModel(module, Oddities(on=False))
-    once = sum(model.cost_of(each).model_flop for each in module.entry.instructions)
+    once = sum(model.cost_of(each).model_flop for each in known(module.entry).instructions)
     assert int(sample.ops.flop.sum()) == 5 * once
     assert sample.steps.sums.flop.sum(axis=1).tolist() == [once] * 5
 
 
-def test_time_in_ops_fits_the_wall_clock(sample):
+def test_time_in_ops_fits_the_wall_clock(sample: Profile) -> None:
     assert 0 < sample.op_time_ps <= sample.time_ps == sample.wall_time_ps
     assert all(count == 5 for count in sample.ops.occurrences.tolist())
 
 
-def test_the_page_is_told_that_there_are_no_peaks(sample):
+def test_the_page_is_told_that_there_are_no_peaks(sample: Profile) -> None:
     analysis = analyse(sample, resolve(sample.device), AnalysisOptions())
     assert "no-peaks" in {found.code for found in analysis.diagnostics}
 
 
-def test_xprofs_own_table_stays_empty():
+def test_xprofs_own_table_stays_empty() -> None:
     table = our_tables([SAMPLE])[0]
     assert table["rows"] == []
     assert table["p"]["peak_flop_rate"] == "0"
 
 
-def test_end_markers_and_pool_events_are_no_ops(tmp_path):
+def test_end_markers_and_pool_events_are_no_ops(tmp_path: Path) -> None:
     marker = ("end: cl", 9, 1, [("hlo_op", "cl"), ("program_id", 7)])
     profile = read(write(tmp_path, [op("cl", 0, 10), marker, start(20, 3), stop(30)]))
     assert times(profile) == {"cl": (1, 10, 10)}
 
 
-def test_tasks_on_other_threads_count_once_and_are_named(tmp_path):
+def test_tasks_on_other_threads_count_once_and_are_named(tmp_path: Path) -> None:
     """Own event 0 to 10, tasks 5 to 20 and 30 to 40: 30 us, 10 of them on two threads at once."""
     main = [op("cl", 0, 10), record(1, 4), record(2, 5)]
     pool = [start(5, 4), stop(20), start(30, 5), stop(40)]
@@ -128,28 +137,28 @@ def test_tasks_on_other_threads_count_once_and_are_named(tmp_path):
     assert "ops-on-several-threads" in codes(profile)
 
 
-def test_a_task_that_goes_on_with_other_ops_ends_there(tmp_path):
+def test_a_task_that_goes_on_with_other_ops_ends_there(tmp_path: Path) -> None:
     main = [op("cl", 0, 10), record(1, 4)]
     pool = [start(5, 4), op("rp", 12, 20), stop(40)]
     assert times(read(write(tmp_path, main, pool))) == {"cl": (1, 12, 12), "rp": (1, 20, 20)}
 
 
-def test_an_op_whose_events_overlap_on_two_threads_occurred_once(tmp_path):
+def test_an_op_whose_events_overlap_on_two_threads_occurred_once(tmp_path: Path) -> None:
     profile = read(write(tmp_path, [op("cl", 0, 10)], [op("cl", 4, 10)]))
     assert times(profile) == {"cl": (1, 14, 14)}
 
 
-def test_runs_one_after_the_other_are_occurrences(tmp_path):
+def test_runs_one_after_the_other_are_occurrences(tmp_path: Path) -> None:
     profile = read(write(tmp_path, [op("cl", 0, 10), op("cl", 10, 10)]))
     assert times(profile) == {"cl": (2, 20, 20)}
 
 
-def test_self_time_is_without_the_ops_inside(tmp_path):
+def test_self_time_is_without_the_ops_inside(tmp_path: Path) -> None:
     profile = read(write(tmp_path, [op("wh", 0, 30), op("vy", 5, 10), op("vy", 15, 10)]))
     assert times(profile) == {"wh": (1, 30, 10), "vy": (2, 20, 20)}
 
 
-def test_steps_are_the_annotations_in_which_ops_begin(tmp_path):
+def test_steps_are_the_annotations_in_which_ops_begin(tmp_path: Path) -> None:
     host = [step(0, 50, 8), step(60, 50, 9)]
     ops = [op("cl", 10, 10), op("rp", 55, 3), op("cl", 70, 10, run=2), op("cl", 130, 9, run=3)]
     steps = read(write(tmp_path, host, ops)).steps
@@ -157,25 +166,25 @@ def test_steps_are_the_annotations_in_which_ops_begin(tmp_path):
     assert (steps.sums.time_ps[:, 0] // US).tolist() == [13, 10]  # rp: by its run's first op
 
 
-def test_without_annotations_there_are_no_steps(tmp_path):
+def test_without_annotations_there_are_no_steps(tmp_path: Path) -> None:
     profile = read(write(tmp_path, [op("cl", 10, 10)]))
     assert not len(profile.steps)
     assert "no-steps" in codes(profile)
 
 
-def test_a_program_that_is_not_in_the_capture_leaves_costs_unknown(tmp_path):
+def test_a_program_that_is_not_in_the_capture_leaves_costs_unknown(tmp_path: Path) -> None:
     stats = [("hlo_op", "gone"), ("program_id", 99)]
     profile = read(write(tmp_path, [("gone", 0, 5, stats)]))
     assert not profile.ops.cost_known.any()
 
 
-def test_what_the_host_of_a_gpu_computes_is_no_part_of_the_job(tmp_path):
+def test_what_the_host_of_a_gpu_computes_is_no_part_of_the_job(tmp_path: Path) -> None:
     kernels = [("k", 0, US, [("hlo_op", "rp"), ("program_id", 7)])]
     path = write(tmp_path, [op("cl", 0, 10)], extra=[gpu_plane([kernels])])
     assert read(path).ops.name == ("rp",)
 
 
-def test_two_cpu_hosts_are_one_profile_of_two_machines(tmp_path):
+def test_two_cpu_hosts_are_one_profile_of_two_machines(tmp_path: Path) -> None:
     path = write(tmp_path, [op("cl", 0, 10)])
     profile = import_profile([SourceFile(path), SourceFile(path)], xprof_compat=False)
     assert (profile.device.core_count, len(profile.hosts)) == (2, 2)

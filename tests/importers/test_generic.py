@@ -1,7 +1,9 @@
 """Generic CSV and JSON: many spellings, one meaning; slips are named, nothing is guessed."""
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +37,7 @@ GEMM = "name,flops,dram_bytes,time_s\ngemm_1024,2147483648,150850000,0.00478979\
 
 
 @pytest.fixture
-def read(tmp_path):
+def read(tmp_path: Path) -> Callable[..., Profile]:
     """Reads one text, or several by file name."""
 
     def _read(*texts: str | bytes) -> Profile:
@@ -59,7 +61,7 @@ def document(**rest: object) -> str:
     return json.dumps({"schema": "roofline-generic/1", "kernels": kernels, **rest})
 
 
-def test_minimal_table(read):
+def test_minimal_table(read: Callable[..., Profile]) -> None:
     profile = read(GEMM)
     ops = profile.ops
     assert ops.name == ("gemm_1024",)
@@ -86,7 +88,7 @@ def test_minimal_table(read):
         ("name,Self GFLOP,Self AI,Self Elapsed Time", "g,2.5,62.5,125e-6s"),
     ],
 )
-def test_spellings_mean_the_same(header, row, read):
+def test_spellings_mean_the_same(header: str, row: str, read: Callable[..., Profile]) -> None:
     ops = read(f"{header}\n{row}\n").ops
     assert int(ops.flop[0]) == 2_500_000_000
     assert int(ops.bytes_accessed[0]) == 40_000_000
@@ -102,13 +104,13 @@ def test_spellings_mean_the_same(header, row, read):
         "name;time_us;flops\ng;1 234,5;1 000\nh;2,25;1 000\n",
     ],
 )
-def test_locales_agree(text, read):
+def test_locales_agree(text: str, read: Callable[..., Profile]) -> None:
     ops = read(text).ops
     assert ops.time_ps.tolist() == [1_234_500_000, 2_250_000]
     assert ops.flop.tolist() == [1000, 1000]
 
 
-def test_levels_and_precisions(read):
+def test_levels_and_precisions(read: Callable[..., Profile]) -> None:
     profile = read(
         "name,flops,precision,hbm_bytes,l2_bytes,l1_bytes,shared_bytes,bytes_l3,time_ms\n"
         "g,1000,fp16 tensor,100,200,300,400,150,1\nh,500,double,10,20,30,40,15,1\n"
@@ -121,7 +123,7 @@ def test_levels_and_precisions(read):
     assert ops.unit_flop[ComputeUnit.VECTOR_FP64].tolist() == [0, 500]
 
 
-def test_launches_of_one_name_are_one_op(read):
+def test_launches_of_one_name_are_one_op(read: Callable[..., Profile]) -> None:
     profile = read("name,calls,time_us,flops,bytes,step\ng,2,10,100,50,1\ng,3,20,200,60,2\n")
     assert profile.ops.occurrences.tolist() == [5]
     assert profile.ops.flop.tolist() == [300]
@@ -129,7 +131,7 @@ def test_launches_of_one_name_are_one_op(read):
     assert profile.launches.detail == ("step 1", "step 2")
 
 
-def test_time_may_be_of_one_call(read):
+def test_time_may_be_of_one_call(read: Callable[..., Profile]) -> None:
     text = "name,calls,time_us,flops,bytes\ng,4,10,100,50\n"
     assert read(text).ops.time_ps.tolist() == [10_000_000]
     assert read(f"# time_per: call\n{text}").ops.time_ps.tolist() == [40_000_000]
@@ -147,24 +149,26 @@ def test_time_may_be_of_one_call(read):
         (1300.0, "do not describe the same run"),
     ],
 )
-def test_bandwidths_that_disagree_name_the_slip(stated, cause, read):
+def test_bandwidths_that_disagree_name_the_slip(
+    stated: float, cause: str, read: Callable[..., Profile]
+) -> None:
     profile = read(f"name,bytes,time_s,bandwidth\ng,1e12,1,{stated}\n")
     assert cause in note(profile, "columns-disagree")
     assert profile.ops.bytes_accessed.tolist() == [10**12]
 
 
-def test_a_multiply_add_counted_once_is_named(read):
+def test_a_multiply_add_counted_once_is_named(read: Callable[..., Profile]) -> None:
     profile = read("name,flops,time_s,gflops\ng,1e12,1,2000\nh,1e12,1,2000\n")
     message = note(profile, "columns-disagree")
     assert "factor 2" in message
     assert "line 2 and 1 more" in message
 
 
-def test_agreement_within_a_percent_is_silent(read):
+def test_agreement_within_a_percent_is_silent(read: Callable[..., Profile]) -> None:
     assert not read("name,flops,bytes,time_s,gflops,ai\ng,1e12,1e11,1,1005,9.95\n").diagnostics
 
 
-def test_bare_flops_is_a_count_unless_no_machine_is_that_fast(read):
+def test_bare_flops_is_a_count_unless_no_machine_is_that_fast(read: Callable[..., Profile]) -> None:
     count = read("name,FLOPS,time_s,bytes\ng,1e12,0.5,1e9\n")
     assert count.ops.flop.tolist() == [10**12]
     assert "count of operations" in note(count, "doubtful-table")
@@ -173,7 +177,7 @@ def test_bare_flops_is_a_count_unless_no_machine_is_that_fast(read):
     assert "a rate in FLOP/s" in note(rate, "doubtful-table")
 
 
-def test_what_is_missing_is_said_and_stays_unknown(read):
+def test_what_is_missing_is_said_and_stays_unknown(read: Callable[..., Profile]) -> None:
     profile = read("name,flops,bytes,time_s\na,100,,1\nb,n/a,50,1\nc,100,50,-\n")
     codes = {found.code for found in profile.diagnostics}
     assert codes == {"bytes-not-counted", "flop-not-counted", "time-unknown"}
@@ -186,14 +190,14 @@ def test_what_is_missing_is_said_and_stays_unknown(read):
     assert np.isnan(measures.ops.measures.flop_rate_gflops[2])
 
 
-def test_zero_flops_are_known(read):
+def test_zero_flops_are_known(read: Callable[..., Profile]) -> None:
     profile = read("name,flops,bytes,time_s\ncopy,0,1000,1\n")
     assert not profile.diagnostics
     assert profile.launches is not None
     assert profile.launches.flop.tolist() == [0.0]
 
 
-def test_impossible_rows_are_left_out_and_named(read):
+def test_impossible_rows_are_left_out_and_named(read: Callable[..., Profile]) -> None:
     profile = read("name,flops,bytes,time_s\na,-5,1,1\nb,fast,1,1\nc,1e30,1,1\nd,8,4,1\n")
     assert profile.ops.name == ("d",)
     message = note(profile, "rows-left-out")
@@ -204,7 +208,7 @@ def test_impossible_rows_are_left_out_and_named(read):
 
 
 @pytest.mark.parametrize("calls", ["1e999", "1e300", "-3", "2.0e12"])
-def test_absurd_numbers_of_calls_are_left_out(calls, read):
+def test_absurd_numbers_of_calls_are_left_out(calls: str, read: Callable[..., Profile]) -> None:
     rows = f"a,{calls},8,4,1\nb,2,8,4,1\n"
     assert read(f"name,calls,flops,bytes,time_s\n{rows}").ops.name == ("b",)
 
@@ -220,22 +224,22 @@ def test_absurd_numbers_of_calls_are_left_out(calls, read):
         ("charm++ farm", DeviceKind.UNKNOWN),
     ],
 )
-def test_kinds_of_devices(name, kind, read):
+def test_kinds_of_devices(name: str, kind: DeviceKind, read: Callable[..., Profile]) -> None:
     assert read(f"# device: {name}\n{GEMM}").device.kind is kind
 
 
-def test_times_alone_are_not_enough(read):
+def test_times_alone_are_not_enough(read: Callable[..., Profile]) -> None:
     with pytest.raises(IncompleteProfileError, match="neither FLOPs nor bytes"):
         read("name,flops,bytes,time_s\na,,,1\n")
 
 
-def test_sums_beyond_64_bits_are_refused(read):
+def test_sums_beyond_64_bits_are_refused(read: Callable[..., Profile]) -> None:
     rows = "a,4e18,1,1\n" * 3
     with pytest.raises(CorruptProfileError, match=r"add up to 1\.2e\+19"):
         read(f"name,flops,bytes,time_s\n{rows}")
 
 
-def test_limits(read, monkeypatch):
+def test_limits(read: Callable[..., Profile], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roofline.importers.generic.tables.MAX_ROWS", 2)
     with pytest.raises(UploadTooLargeError, match="more than 2 rows"):
         read("name,flops,bytes,time_s\n" + "a,1,1,1\n" * 3)
@@ -251,7 +255,7 @@ def test_limits(read, monkeypatch):
     )
 
 
-def test_comments_name_the_device_and_its_peaks(read):
+def test_comments_name_the_device_and_its_peaks(read: Callable[..., Profile]) -> None:
     device = read(
         "# device: NVIDIA A100 80GB PCIe\n# peak_fp64: 9.7 TFLOP/s\n# peak_fp16_tensor = 312e12\n"
         "# peak_hbm_bw: 1935 GB/s\n# peak_l2: 5e12\n# peak_speed: very\n" + GEMM
@@ -262,7 +266,7 @@ def test_comments_name_the_device_and_its_peaks(read):
     assert device.bandwidth_gbs == pytest.approx({MemoryLevel.HBM: 1935, MemoryLevel.L2: 5000})
 
 
-def test_json_of_the_schema(read):
+def test_json_of_the_schema(read: Callable[..., Profile]) -> None:
     profile = read(TEMPLATES["json"])
     assert profile.ops.name == ("gemm_1024", "softmax")
     assert profile.ops.occurrences.tolist() == [10, 10]
@@ -275,7 +279,7 @@ def test_json_of_the_schema(read):
     assert profile.launches.detail[0] == "step 3"
 
 
-def test_csv_template_is_read_without_a_word(read):
+def test_csv_template_is_read_without_a_word(read: Callable[..., Profile]) -> None:
     assert not read(TEMPLATES["csv"]).diagnostics
 
 
@@ -291,13 +295,13 @@ def test_csv_template_is_read_without_a_word(read):
         '{"name": "k", "time_us": 3, "flops": 40, "bytes": 6}\n',
     ],
 )
-def test_json_forms(text, read):
+def test_json_forms(text: str, read: Callable[..., Profile]) -> None:
     ops = read(text).ops
     assert (ops.flop.tolist(), ops.bytes_accessed.tolist()) == ([100], [10])
     assert ops.time_ps.tolist() == [5_000_000]
 
 
-def test_json_roofs_in_many_spellings(read):
+def test_json_roofs_in_many_spellings(read: Callable[..., Profile]) -> None:
     roofs = {
         "compute": {"fp64": "1.2 TFLOP/s", "bf16 tensor": 9e13},
         "memory": [
@@ -314,7 +318,7 @@ def test_json_roofs_in_many_spellings(read):
     assert "attic" in note(profile, "roofs-left-out")
 
 
-def test_sparse_rates_are_left_out(read):
+def test_sparse_rates_are_left_out(read: Callable[..., Profile]) -> None:
     sparse = {"precision": "fp8", "value": 4e15, "sparsity": "sparse"}
     profile = read(document(roofs={"compute": [sparse]}))
     assert not profile.device.unit_gflops
@@ -322,7 +326,9 @@ def test_sparse_rates_are_left_out(read):
 
 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
-def test_numbers_that_json_lacks_are_refused_politely(word, read):
+def test_numbers_that_json_lacks_are_refused_politely(
+    word: str, read: Callable[..., Profile]
+) -> None:
     text = document().replace("0.001", word)
     with pytest.raises(CorruptProfileError, match="which JSON does not have: write null"):
         read(text)
@@ -339,7 +345,7 @@ ERT = {
 }
 
 
-def test_ert_roofs_join_a_table_of_kernels(read):
+def test_ert_roofs_join_a_table_of_kernels(read: Callable[..., Profile]) -> None:
     device = read(GEMM, json.dumps(ERT)).device
     assert device.peak_origin is PeakOrigin.MEASURED
     assert device.unit_gflops == pytest.approx({ComputeUnit.VECTOR_FP64: 2772.78})
@@ -348,7 +354,7 @@ def test_ert_roofs_join_a_table_of_kernels(read):
     assert "measured in the file" in device.derivation["l1"]
 
 
-def test_roof_table_joins_a_table_of_kernels(read):
+def test_roof_table_joins_a_table_of_kernels(read: Callable[..., Profile]) -> None:
     roofs = (
         "roof,level_or_precision,value,unit,kind\nmemory,dram,1935,GB/s,theoretical\n"
         "compute,fp64,9.7,TFLOP/s,theoretical\ncompute,fp64,oops,TFLOP/s,\n"
@@ -362,7 +368,7 @@ def test_roof_table_joins_a_table_of_kernels(read):
         read(roofs)
 
 
-def test_work_of_a_precision_goes_to_the_unit_with_a_roof(read):
+def test_work_of_a_precision_goes_to_the_unit_with_a_roof(read: Callable[..., Profile]) -> None:
     peak = "# peak_fp64_tensor: 19.5 TFLOP/s\n"
     text = "name,flops,bytes,time_s,precision\ng,100,10,1,fp64\n"
     assert list(read(peak + text).ops.unit_flop) == [ComputeUnit.MATRIX_FP64]
@@ -372,7 +378,7 @@ def test_work_of_a_precision_goes_to_the_unit_with_a_roof(read):
     assert "posit32" in note(odd, "precision-unknown")
 
 
-def test_samples_give_their_numbers():
+def test_samples_give_their_numbers() -> None:
     cpu = import_profile([SourceFile(SAMPLES / "cfd-cpu.csv")])
     assert cpu.ops.time_ps.sum() == 31_330 * 10**9
     assert int(cpu.ops.flop[0]) == 812_400_000_000
@@ -385,7 +391,7 @@ def test_samples_give_their_numbers():
 
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
-def test_damaged_samples(sample, tmp_path):
+def test_damaged_samples(sample: Path, tmp_path: Path) -> None:
     data, path = sample.read_bytes(), tmp_path / "damaged"
     for content in (*damage.cuts(data, 230), *damage.flips(data, 200)):
         path.write_bytes(content)
@@ -393,7 +399,7 @@ def test_damaged_samples(sample, tmp_path):
 
 
 @given(st.text(max_size=120))
-def test_any_text_below_a_header_is_survived(text):
+def test_any_text_below_a_header_is_survived(text: str) -> None:
     path = Path(__file__).with_name("no-such-file")
     try:
         tables.read_csv(f"name,flops,bytes,time_s\n{text}", path.name)
@@ -416,14 +422,22 @@ def test_any_text_below_a_header_is_survived(text):
         max_leaves=12,
     )
 )
-def test_any_json_is_survived(value):
+def test_any_json_is_survived(
+    value: Mapping[str, Any]
+    | float
+    | Sequence[
+        Sequence[float | str | Mapping[str, Any] | None] | float | str | Mapping[str, Any] | None
+    ]
+    | str
+    | None,
+) -> None:
     try:
         documents.read_json(json.dumps(value), "any.json")
     except RooflineError as error:
         assert error.remedy
 
 
-def test_hostile_names_survive(read):
+def test_hostile_names_survive(read: Callable[..., Profile]) -> None:
     name = "<script>alert(1)</script>\u202e" + "é" * 4000
     ops = read(json.dumps([{"name": name, "flops": 1, "bytes": 1, "time": 1}])).ops
     assert ops.name[0].startswith("<script>")
@@ -446,14 +460,14 @@ def test_hostile_names_survive(read):
         b"\xff\xfe\x00\x01",
     ],
 )
-def test_tables_of_others_are_left_to_them(head, tmp_path):
+def test_tables_of_others_are_left_to_them(head: bytes, tmp_path: Path) -> None:
     path = tmp_path / "t"
     path.write_bytes(head)
     assert not generic.recognises(SourceFile(path))
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_templates_are_recognised(form, tmp_path):
+def test_templates_are_recognised(form: str, tmp_path: Path) -> None:
     path = tmp_path / "t"
     path.write_text(TEMPLATES[form])
     assert identify(SourceFile(path)) is generic
@@ -476,11 +490,11 @@ def test_templates_are_recognised(form, tmp_path):
         ("GB", Dimension.TIME, None),
     ],
 )
-def test_units(unit, dimension, factor):
+def test_units(unit: str, dimension: Dimension, factor: float | None) -> None:
     assert unit_factor(unit, dimension) == factor
 
 
-def test_quantities():
+def test_quantities() -> None:
     assert parse_quantity("1.2 ms", Dimension.TIME) == pytest.approx(1.2e-3)
     assert parse_quantity("<0.5s", Dimension.TIME) == 0.5
     assert parse_quantity("3", Dimension.TIME, default=1e-9) == pytest.approx(3e-9)
@@ -500,13 +514,13 @@ def test_quantities():
         ("tf32 vector", None),
     ],
 )
-def test_units_of_precisions(text, unit):
+def test_units_of_precisions(text: str, unit: ComputeUnit | None) -> None:
     precision = precision_named(text)
     assert precision is not None
     assert unit_named(text, precision) is unit
 
 
-def test_headers():
+def test_headers() -> None:
     assert meaning_of("Operations").field is Field.FLOP
     assert meaning_of("Operation").field is Field.NAME
     assert meaning_of("Memory bandwidth [MBytes/s]").factor == 1e6

@@ -3,19 +3,21 @@
 import gzip
 import json
 import random
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, Cost
+from roofline.analysis.records import AnalysisOptions, Cost, RooflineAnalysis
 from roofline.devices import resolve
 from roofline.errors import RooflineError
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.importers.xspace.kernels import framework_op, is_memcpy
 from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile
 from tests.tools.comparison import compare
 from tests.tools.gpu_captures import HOPPER, gpu_plane, host_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
@@ -27,7 +29,15 @@ PROGRAM = gzip.decompress((GOLDEN / "hlo" / "gpu_fusions.pb.gz").read_bytes())
 US = 1_000_000
 
 
-def kernel(name, begin_us, *, op=None, us=10, correlation=None, **stats):
+def kernel(
+    name: str,
+    begin_us: int,
+    *,
+    op: str | None = None,
+    us: int = 10,
+    correlation: int | None = None,
+    **stats: int | str,
+) -> tuple[str, int, int, list[tuple[str, int | str]]]:
     found = [*stats.items()]
     if op is not None:
         found += [("hlo_op", op), ("program_id", 7)]
@@ -36,32 +46,37 @@ def kernel(name, begin_us, *, op=None, us=10, correlation=None, **stats):
     return (name, begin_us * US, us * US, found)
 
 
-def write(tmp_path, *streams, host=(), **plane):
+def write(
+    tmp_path: Path,
+    *streams: Sequence[tuple[str, int, int, Sequence[tuple[str, int | str]]]],
+    host: Sequence[tuple[str, int, int, Sequence[tuple[str | int, ...]]]] | tuple[()] = (),
+    **plane: Mapping[str, int | str],
+) -> Path:
     planes = [gpu_plane(streams, **plane), host_plane(host), metadata_plane({7: PROGRAM})]
     path = tmp_path / "host_0.xplane.pb"
     path.write_bytes(space_bytes(planes))
     return path
 
 
-def read(path, *, xprof_compat=False):
+def read(path: Path, *, xprof_compat: bool = False) -> Profile:
     return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
 
 
-def analysed(path):
+def analysed(path: Path) -> RooflineAnalysis:
     profile = read(path)
     return analyse(profile, resolve(profile.device), AnalysisOptions())
 
 
-def column(profile, name):
+def column(profile: Profile, name: str) -> dict[str, int]:
     return dict(zip(profile.ops.name, getattr(profile.ops, name).tolist(), strict=True))
 
 
-def codes(profile):
+def codes(profile: Profile) -> set[str]:
     return {found.code for found in profile.diagnostics}
 
 
 @pytest.mark.parametrize("name", ["amd-mi300x-conv-jax08", "gpu-v100-tf-multiworker"])
-def test_real_capture_equals_xprof(name):
+def test_real_capture_equals_xprof(name: str) -> None:
     folder = REAL / name
     if not folder.exists():
         pytest.skip(f"{folder.name} is not beside this repository")
@@ -70,19 +85,19 @@ def test_real_capture_equals_xprof(name):
     assert not comparison.mismatches, comparison.summary()
 
 
-def test_costs_come_from_the_program(tmp_path):
+def test_costs_come_from_the_program(tmp_path: Path) -> None:
     profile = read(write(tmp_path, [kernel("gemm", 0, op="d0"), kernel("gemm", 20, op="d0")]))
     assert column(profile, "flop")["d0"] == 2 * (2 * 64 * 32 * 48)
     assert column(profile, "time_ps")["d0"] == 20 * US
     assert profile.program_names == {7: "m"}
 
 
-def test_nested_op_names_end_in_the_instruction(tmp_path):
+def test_nested_op_names_end_in_the_instruction(tmp_path: Path) -> None:
     profile = read(write(tmp_path, [kernel("gemm", 0, op="while::body::d0")]))
     assert profile.ops.name == ("d0",)
 
 
-def test_an_instruction_of_several_kernels_costs_once_per_execution(tmp_path):
+def test_an_instruction_of_several_kernels_costs_once_per_execution(tmp_path: Path) -> None:
     """XProf counts it once per kernel."""
     stream = [
         kernel(name, at, op="d0") for at, name in enumerate(["split", "add", "split", "add"] * 2)
@@ -94,7 +109,7 @@ def test_an_instruction_of_several_kernels_costs_once_per_execution(tmp_path):
     assert "several-kernels-per-op" in codes(ours)
 
 
-def test_kernels_without_hlo_keep_their_time_and_have_no_known_cost(tmp_path):
+def test_kernels_without_hlo_keep_their_time_and_have_no_known_cost(tmp_path: Path) -> None:
     stream = [kernel("mystery", 0), kernel("other", 20, op="no such op"), kernel("MemcpyD2H", 40)]
     analysis = analysed(write(tmp_path, stream))
     found = dict(zip(analysis.ops.name, analysis.ops.cost, strict=True))
@@ -104,18 +119,18 @@ def test_kernels_without_hlo_keep_their_time_and_have_no_known_cost(tmp_path):
     assert not len(read(write(tmp_path, stream), xprof_compat=True).ops)
 
 
-def test_a_custom_calls_kernel_may_bring_its_own_costs(tmp_path):
+def test_a_custom_calls_kernel_may_bring_its_own_costs(tmp_path: Path) -> None:
     stream = [kernel("flash", 0, op="gl0", flops=100, bytes_accessed=50)]
     profile = read(write(tmp_path, stream), xprof_compat=True)
     assert (column(profile, "flop")["gl0"], column(profile, "bytes_accessed")["gl0"]) == (100, 50)
 
 
-def test_streams_that_run_at_once_are_busy_once(tmp_path):
+def test_streams_that_run_at_once_are_busy_once(tmp_path: Path) -> None:
     profile = read(write(tmp_path, [kernel("a", 0, us=10)], [kernel("b", 5, us=10)]))
     assert (profile.time_ps, profile.op_time_ps) == (15 * US, 15 * US)
 
 
-def test_nothing_is_bound_by_shared_memory_that_nobody_counted(tmp_path):
+def test_nothing_is_bound_by_shared_memory_that_nobody_counted(tmp_path: Path) -> None:
     slow = {**HOPPER, "memory_bandwidth": 0}
     path = write(tmp_path, [kernel("copy", 0, op="cpy")], capabilities=slow)
     analysis = analysed(path)
@@ -126,7 +141,7 @@ def test_nothing_is_bound_by_shared_memory_that_nobody_counted(tmp_path):
     assert rows["rows"][1]["c"][bound]["v"] == "Shm/L1"
 
 
-def test_shared_memory_peak_is_128_bytes_per_clock_and_multiprocessor(tmp_path):
+def test_shared_memory_peak_is_128_bytes_per_clock_and_multiprocessor(tmp_path: Path) -> None:
     path = write(tmp_path, [kernel("a", 0)])
     ours, xprofs = (read(path, xprof_compat=compat).device for compat in (False, True))
     assert ours.bandwidth_gbs[MemoryLevel.SHARED_L1] == pytest.approx(100 * 128)
@@ -144,7 +159,9 @@ def test_shared_memory_peak_is_128_bytes_per_clock_and_multiprocessor(tmp_path):
         ((12, 0), "Nvidia GPU", 8192),
     ],
 )
-def test_nvidia_model_and_peak_follow_the_compute_capability(tmp_path, version, name, flop):
+def test_nvidia_model_and_peak_follow_the_compute_capability(
+    tmp_path: Path, version: tuple[int, int], name: str, flop: int
+) -> None:
     stats = {**HOPPER, "compute_cap_major": version[0], "compute_cap_minor": version[1]}
     device = read(write(tmp_path, [kernel("a", 0)], capabilities=stats)).device
     assert (device.name, device.peak_gflops) == (name, pytest.approx(100 * flop))
@@ -159,13 +176,15 @@ def test_nvidia_model_and_peak_follow_the_compute_capability(tmp_path, version, 
         ({"compute_cap_major": 1}, "AMD GPU"),
     ],
 )
-def test_amd_model_follows_the_architecture(tmp_path, stats, name):
+def test_amd_model_follows_the_architecture(
+    tmp_path: Path, stats: Mapping[str, int | str], name: str
+) -> None:
     capabilities = {"device_vendor": "AMD", "clock_rate": 10**6, "core_count": 9, **stats}
     path = write(tmp_path, [kernel("a", 0)], capabilities=capabilities)
     assert read(path).device.name == name
 
 
-def test_on_chip_peaks_are_those_of_a_known_architecture(tmp_path):
+def test_on_chip_peaks_are_those_of_a_known_architecture(tmp_path: Path) -> None:
     """Without a minor version the architecture is unknown, and so is its shared memory."""
     known = {"gpu_device_name": "gfx942:sramecc+:xnack-"}
     peaks = {}
@@ -178,14 +197,14 @@ def test_on_chip_peaks_are_those_of_a_known_architecture(tmp_path):
     assert peaks["unknown"] == (None, None)
 
 
-def test_an_nvidia_part_of_unknown_capability_has_no_peaks(tmp_path):
+def test_an_nvidia_part_of_unknown_capability_has_no_peaks(tmp_path: Path) -> None:
     stats = {k: v for k, v in HOPPER.items() if not k.startswith("compute_cap")}
     device = read(write(tmp_path, [kernel("a", 0)], capabilities=stats)).device
     assert (device.name, device.peak_gflops) == ("Nvidia GPU", None)
     assert list(device.bandwidth_gbs) == [MemoryLevel.HBM]
 
 
-def test_a_kernel_of_a_whole_program_names_no_op(tmp_path):
+def test_a_kernel_of_a_whole_program_names_no_op(tmp_path: Path) -> None:
     """XProf lists it as an op "XlaModule/copy" of category "XlaModule"."""
     stream = [kernel("copy", 0, tf_op="XlaModule:"), kernel("add", 20, tf_op="a/b/Add:")]
     path = write(tmp_path, stream)
@@ -200,7 +219,7 @@ def test_a_kernel_of_a_whole_program_names_no_op(tmp_path):
     }
 
 
-def stepped(tmp_path, steps):
+def stepped(tmp_path: Path, steps: int) -> Path:
     launches = [("launch", (100 * k + 1) * US, US, [("correlation_id", k)]) for k in range(steps)]
     roots = [
         ("train", 100 * k * US, 50 * US, [("_r", 1, "i64"), ("step_num", 40 + k)])
@@ -211,21 +230,21 @@ def stepped(tmp_path, steps):
     return write(tmp_path, kernels, host=host)
 
 
-def test_steps_have_their_kernels_work_and_the_annotations_numbers(tmp_path):
+def test_steps_have_their_kernels_work_and_the_annotations_numbers(tmp_path: Path) -> None:
     steps = read(stepped(tmp_path, 3)).steps
     assert steps.label == ("40", "41", "42")
     assert steps.duration_ps.tolist() == [10 * US] * 3
     assert steps.sums.flop[:, 0].tolist() == [2 * 64 * 32 * 48] * 3
 
 
-def test_xprof_shows_steps_of_zeros_and_leaves_out_the_ends_of_many(tmp_path):
+def test_xprof_shows_steps_of_zeros_and_leaves_out_the_ends_of_many(tmp_path: Path) -> None:
     few, many = (read(stepped(tmp_path, n), xprof_compat=True).steps for n in (5, 6))
     assert few.label == tuple("01234")
     assert many.label == tuple("1234")
     assert not many.time_ps.any()
 
 
-def test_a_kernel_without_launch_belongs_to_the_step_before(tmp_path):
+def test_a_kernel_without_launch_belongs_to_the_step_before(tmp_path: Path) -> None:
     path = stepped(tmp_path, 2)
     planes = path.read_bytes()
     assert read(path).steps.label == ("40", "41")
@@ -244,18 +263,18 @@ def test_a_kernel_without_launch_belongs_to_the_step_before(tmp_path):
         ("a b:C D", ("a b:C D", "unknown")),
     ],
 )
-def test_framework_op_names(text, expected):
+def test_framework_op_names(text: str, expected: tuple[str, str]) -> None:
     assert framework_op(text) == expected
 
 
 @pytest.mark.parametrize(
     "name", ["MemcpyD2H", "MEMCPYHtoD", "Memset", "__amd_rocclr_copyBuffer.kd"]
 )
-def test_memory_copies_are_known_by_name(name):
+def test_memory_copies_are_known_by_name(name: str) -> None:
     assert is_memcpy(name)
 
 
-def test_damaged_captures_are_read_or_refused(tmp_path):
+def test_damaged_captures_are_read_or_refused(tmp_path: Path) -> None:
     """Flipped bits and cut ends: a profile that can be analysed, or an error for people."""
     whole = bytearray(stepped(tmp_path, 3).read_bytes())
     rng = random.Random(5)

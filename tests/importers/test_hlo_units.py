@@ -21,12 +21,14 @@ FP32, FP64 = ComputeUnit.VECTOR_FP32, ComputeUnit.VECTOR_FP64
         ("reduce", "or.2", None, None),  # logic is not floating-point work
     ],
 )
-def test_types_and_products_tell_the_unit(name, instruction, gpu, cpu):
+def test_types_and_products_tell_the_unit(
+    name: str, instruction: str, gpu: ComputeUnit | None, cpu: ComputeUnit | None
+) -> None:
     found = program(name).by_name[instruction]
     assert (unit_on_gpu(found), unit_on_cpu(found)) == (gpu, cpu)
 
 
-def test_work_is_split_into_one_column_per_unit_that_occurs():
+def test_work_is_split_into_one_column_per_unit_that_occurs() -> None:
     flop = np.array([1, 2, 3], np.uint64)
     columns = split_by_unit([FP32, None, FP64], flop)
     assert {unit: column.tolist() for unit, column in columns.items()} == {

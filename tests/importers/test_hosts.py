@@ -1,18 +1,21 @@
 """Several hosts to one profile: ops add up, steps are aligned by time."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
 
 from roofline.importers.xspace.hosts import merge_hosts
 from roofline.importers.xspace.oddities import Oddities
-from roofline.model.device import DeviceKind
+from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Host, Severity
+from roofline.model.profile import Diagnostic, Host, Profile, Severity
 from tests.builders import counters, make_steps, profile_from_table, reported
 
 US = 10**6
@@ -20,7 +23,14 @@ OPS = "op|category|self_us|flop|hbm_bytes|times|program\n"
 SAME = OPS + "matmul|fusion|10|100|7|2|1"
 
 
-def host(name, table=SAME, *, steps=(), device=None, **rest):
+def host(
+    name: str,
+    table: str = SAME,
+    *,
+    steps: Sequence[tuple[int, int]] | tuple[()] = (),
+    device: ReportedDevice | None = None,
+    **rest: Any,
+) -> Profile:
     """The profile of one host; `steps` are (begin, end) in µs, each with a FLOP per µs."""
     device = device or reported()
     spans = [
@@ -36,25 +46,25 @@ def host(name, table=SAME, *, steps=(), device=None, **rest):
     )
 
 
-def merged(*hosts, compat=False):
+def merged(*hosts: Profile, compat: bool = False) -> Profile:
     return merge_hosts(hosts, Oddities(on=compat))
 
 
-def steps_of(profile):
+def steps_of(profile: Profile) -> list[tuple[str, int, int, int]]:
     """(label, begin, end, core-time) per step, in µs."""
     steps = profile.steps
     columns = (steps.begin_ps // US, steps.end_ps // US, steps.time_ps // US)
     return list(zip(steps.label, *(c.tolist() for c in columns), strict=True))
 
 
-def codes(profile):
+def codes(profile: Profile) -> list[str]:
     return [found.code for found in profile.diagnostics]
 
 
 # ---------------------------------------------------------------------------------------------- ops
 
 
-def test_equal_ops_of_one_program_become_one_row():
+def test_equal_ops_of_one_program_become_one_row() -> None:
     profile = merged(host("a"), host("b", OPS + "matmul|fusion|30|5|1|3|1"))
     ops = profile.ops
     assert ops.name == ("matmul",)
@@ -62,18 +72,18 @@ def test_equal_ops_of_one_program_become_one_row():
     assert ops.traffic_bytes[MemoryLevel.HBM].tolist() == [8]
 
 
-def test_equal_names_of_several_programs_stay_apart():
+def test_equal_names_of_several_programs_stay_apart() -> None:
     profile = merged(host("a"), host("b", OPS + "matmul|fusion|30|5|1|3|2"))
     assert profile.ops.name == ("matmul", "matmul")
     assert profile.ops.program_id.tolist() == [1, 2]
 
 
-def test_category_is_the_first_known_one():
+def test_category_is_the_first_known_one() -> None:
     profile = merged(host("a", OPS + "x|unknown|1|1|1|1|1"), host("b", OPS + "x|copy|1|1|1|1|1"))
     assert profile.ops.category == ("copy",)
 
 
-def test_program_time_adds_up_and_wall_time_does_not():
+def test_program_time_adds_up_and_wall_time_does_not() -> None:
     profile = merged(host("a", idle_us=5), host("b", idle_us=25))
     assert profile.time_ps == 50 * US
     assert profile.op_time_ps == 20 * US
@@ -81,12 +91,12 @@ def test_program_time_adds_up_and_wall_time_does_not():
     assert [one.hostname for one in profile.hosts] == ["a", "b"]
 
 
-def test_program_names_of_all_hosts_are_known():
+def test_program_names_of_all_hosts_are_known() -> None:
     one, two = host("a", program_names={1: "one"}), host("b", program_names={1: "x", 2: "two"})
     assert dict(merged(one, two).program_names) == {1: "one", 2: "two"}
 
 
-def test_capture_starts_with_the_first_host():
+def test_capture_starts_with_the_first_host() -> None:
     assert merged(host("a", captured_at_ns=7), host("b", captured_at_ns=5)).captured_at_ns == 5
     assert merged(host("a"), host("b")).captured_at_ns is None
 
@@ -97,7 +107,7 @@ def test_capture_starts_with_the_first_host():
 FLAGGED = reported(cores=4, has_cmem=True, has_megacore=True, has_merged_vmem=True)
 
 
-def test_on_chip_flags_survive_several_hosts_but_not_in_compat_mode():
+def test_on_chip_flags_survive_several_hosts_but_not_in_compat_mode() -> None:
     kept = merged(host("a", device=FLAGGED), host("b", device=FLAGGED)).device
     lost = merged(host("a", device=FLAGGED), host("b", device=FLAGGED), compat=True).device
     assert (kept.has_cmem, kept.has_megacore, kept.has_merged_vmem) == (True, True, True)
@@ -105,21 +115,21 @@ def test_on_chip_flags_survive_several_hosts_but_not_in_compat_mode():
     assert kept.core_count == lost.core_count == 8
 
 
-def test_coordinator_without_device_adds_no_cores_and_hides_no_name():
+def test_coordinator_without_device_adds_no_cores_and_hides_no_name() -> None:
     cpu = reported(kind=DeviceKind.CPU, name="", cores=0, gflops=None, gibs={})
     device = merged(host("a", device=FLAGGED), host("z", "", device=cpu)).device
     assert (device.kind, device.name, device.core_count) == (DeviceKind.TPU, "TPU v0", 4)
     assert device.peak_gflops == 1000
 
 
-def test_hosts_without_any_device_keep_the_first():
+def test_hosts_without_any_device_keep_the_first() -> None:
     cpu = reported(kind=DeviceKind.CPU, name="", cores=0, gflops=None, gibs={})
     profile = merged(host("a", "", device=cpu), host("b", "", device=cpu))
     assert profile.device.kind is DeviceKind.CPU
     assert "no-steps" not in codes(profile)
 
 
-def test_different_devices_are_reported():
+def test_different_devices_are_reported() -> None:
     other = reported(name="TPU v9", gflops=2.0)
     assert "hosts-differ" in codes(merged(host("a"), host("b", device=other)))
     assert "hosts-differ" not in codes(merged(host("a"), host("b")))
@@ -130,7 +140,9 @@ def test_different_devices_are_reported():
     [((0.2, 0.4), (0.4, 0.0), (0.3, 0.2)), ((0.2, None), (0.4, 0.5), (0.3, None))],
     ids=["mean", "unknown where one host has none"],
 )
-def test_counters_are_the_mean_of_hosts(first, second, mean):
+def test_counters_are_the_mean_of_hosts(
+    first: tuple[float, float | None], second: tuple[float, float], mean: tuple[float, float | None]
+) -> None:
     hosts = [
         host(name, device=reported(counters=counters(*values)))
         for name, values in (("a", first), ("b", second))
@@ -162,27 +174,27 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("compat", [False, True])
-def test_steps_are_shifted_to_where_they_overlap_most(case, compat):
+def test_steps_are_shifted_to_where_they_overlap_most(case: str, compat: bool) -> None:
     first, second, expected = CASES[case]
     profile = merged(host("a", steps=first), host("b", steps=second), compat=compat)
     assert [(begin, end) for _, begin, end, _ in steps_of(profile)] == expected
 
 
-def test_work_and_core_time_of_shared_steps_add_up():
+def test_work_and_core_time_of_shared_steps_add_up() -> None:
     profile = merged(host("a", steps=[(0, 10), (10, 20)]), host("b", steps=[(10, 22)]))
     assert steps_of(profile) == [("0", 10, 22, 22)]
     assert profile.steps.sums.flop.tolist() == [[22, 0]]
     assert profile.steps.duration_ps.tolist() == [12 * US]
 
 
-def test_equal_labels_are_kept_but_renumbered_in_compat_mode():
+def test_equal_labels_are_kept_but_renumbered_in_compat_mode() -> None:
     steps = make_steps({"us": 5, "label": "7"}, {"us": 5, "label": "9"})
     hosts = [replace(host(name), steps=steps) for name in ("a", "b")]
     assert merged(*hosts).steps.label == ("7", "9")
     assert merged(*hosts, compat=True).steps.label == ("0", "1")
 
 
-def test_different_labels_are_renumbered():
+def test_different_labels_are_renumbered() -> None:
     labelled = [
         replace(host(name), steps=make_steps({"us": 5, "label": label}))
         for name, label in (("a", "7"), ("b", "9"))
@@ -190,13 +202,13 @@ def test_different_labels_are_renumbered():
     assert merged(*labelled).steps.label == ("0",)
 
 
-def test_host_without_steps_leaves_none():
+def test_host_without_steps_leaves_none() -> None:
     profile = merged(host("a", steps=[(0, 10)]), host("b"))
     assert len(profile.steps) == 0
     assert codes(profile) == ["no-steps"]
 
 
-def test_shifts_that_leave_nothing_are_reported():
+def test_shifts_that_leave_nothing_are_reported() -> None:
     # Against the chief (a), b shifts by +2 and c by -1: no index is left in common.
     chief = host("a", steps=[(20, 22), (22, 24), (24, 26)])
     late = host("b", steps=[(24, 50)])
@@ -206,7 +218,7 @@ def test_shifts_that_leave_nothing_are_reported():
     assert codes(profile) == ["steps-do-not-intersect"]
 
 
-def test_coordinator_does_not_take_part_in_steps():
+def test_coordinator_does_not_take_part_in_steps() -> None:
     cpu = reported(kind=DeviceKind.CPU, name="", cores=0, gflops=None, gibs={})
     profile = merged(host("a", steps=[(0, 10)]), host("b", "", device=cpu))
     assert len(profile.steps) == 1
@@ -215,11 +227,11 @@ def test_coordinator_does_not_take_part_in_steps():
 # ------------------------------------------------------------------------------------- diagnostics
 
 
-def noted(code, count=1):
+def noted(code: str, count: int = 1) -> Diagnostic:
     return Diagnostic(severity=Severity.WARNING, code=code, message=code, count=count)
 
 
-def test_missing_steps_are_said_once_and_not_where_others_have_some():
+def test_missing_steps_are_said_once_and_not_where_others_have_some() -> None:
     without = [host(name, diagnostics=[noted("no-steps")]) for name in ("a", "b")]
     assert codes(merged(*without)) == ["no-steps"]
     steps = [(0, 10)]
@@ -227,13 +239,13 @@ def test_missing_steps_are_said_once_and_not_where_others_have_some():
     assert codes(merged(*stepped)) == []
 
 
-def test_counts_of_hosts_add_up():
+def test_counts_of_hosts_add_up() -> None:
     hosts = [host(name, diagnostics=[noted("x", 3)]) for name in ("a", "b", "c")]
     (found,) = [d for d in merged(*hosts).diagnostics if d.code == "x"]
     assert found.count == 9
 
 
-def test_count_of_one_is_added_too():
+def test_count_of_one_is_added_too() -> None:
     hosts = [host(name, diagnostics=[noted("x", count)]) for name, count in (("a", 1), ("b", 3))]
     (found,) = [d for d in merged(*hosts).diagnostics if d.code == "x"]
     assert found.count == 4
@@ -244,12 +256,21 @@ def test_count_of_one_is_added_too():
 LENGTHS = st.lists(st.integers(0, 6), max_size=5)
 
 
-def consecutive(start, lengths):
+def consecutive(start: int, lengths: Sequence[int]) -> list[tuple[int, int]]:
     ends = list(itertools.accumulate(lengths, initial=start))
     return list(itertools.pairwise(ends))
 
 
-def seen(profile):
+def seen(
+    profile: Profile,
+) -> tuple[
+    list[tuple[str, int, int]],
+    int,
+    list[tuple[str, int, int, int]],
+    ReportedDevice,
+    list[str],
+    tuple[Host, ...],
+]:
     """What a reader sees of a profile, comparable."""
     ops = sorted(
         zip(
@@ -266,7 +287,9 @@ def seen(profile):
     hosts=st.lists(st.tuples(st.integers(0, 20), LENGTHS), min_size=2, max_size=4),
     data=st.data(),
 )
-def test_order_of_hosts_does_not_matter(hosts, data):
+def test_order_of_hosts_does_not_matter(
+    hosts: Sequence[tuple[int, Sequence[int]]], data: DataObject
+) -> None:
     profiles = [
         host(
             f"host-{k}",
@@ -281,7 +304,9 @@ def test_order_of_hosts_does_not_matter(hosts, data):
 
 @given(hosts=st.lists(st.tuples(st.integers(0, 20), LENGTHS), min_size=2, max_size=4))
 @pytest.mark.parametrize("compat", [False, True])
-def test_no_host_has_more_steps_than_are_shared(compat, hosts):
+def test_no_host_has_more_steps_than_are_shared(
+    compat: bool, hosts: Sequence[tuple[int, Sequence[int]]]
+) -> None:
     profiles = [host(f"host-{k}", steps=consecutive(*steps)) for k, steps in enumerate(hosts)]
     profile = merged(*profiles, compat=compat)
     assert len(profile.steps) <= min(len(one.steps) for one in profiles)

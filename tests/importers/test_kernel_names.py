@@ -22,6 +22,6 @@ from roofline.importers.shared.kernel_names import is_communication, kernel_cate
         ("", "other"),
     ],
 )
-def test_name_tells_the_category(name, category):
+def test_name_tells_the_category(name: str, category: str) -> None:
     assert kernel_category(name) == category
     assert is_communication(name) is (category == "communication")

@@ -18,7 +18,7 @@ from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.intake.archives import UnpackLimits, unpack
 from roofline.importers.nsight_compute.launches import Launch, ResultKind
 from roofline.importers.nsight_compute.report import read_report
-from roofline.importers.nsight_compute.tensor import operations_per_warp, tensor_work
+from roofline.importers.nsight_compute.tensor import TensorWork, operations_per_warp, tensor_work
 from roofline.importers.nsight_compute.work import LaunchWork, launch_work
 from roofline.importers.registry import IMPORTERS, import_profile
 from roofline.importers.source import SourceFile
@@ -78,7 +78,7 @@ def values(work: LaunchWork) -> Iterator[tuple[str, float | str | None]]:
 
 @needs_real
 @pytest.mark.parametrize("name", [n for n in expected() if (REAL / n).is_file()])
-def test_real_reports(name):
+def test_real_reports(name: str) -> None:
     capture = read_report(SourceFile(REAL / name))
     wanted = expected()[name]
     assert [capture.tool_version] == [tool.split(" ")[0] for tool in wanted["tool"]]
@@ -100,7 +100,7 @@ def test_real_reports(name):
 
 
 @needs_real
-def test_utilisation_agrees_with_the_profilers_own_rule():
+def test_utilisation_agrees_with_the_profilers_own_rule() -> None:
     """Its text: "achieved N% of this device's fp32 peak performance and M% of its fp64 peak"."""
     text = re.compile(rb"achieved (\d+)% of this device's fp32 peak performance and (\d+)%")
     seen = 0
@@ -122,17 +122,17 @@ def test_utilisation_agrees_with_the_profilers_own_rule():
 # --------------------------------------------------------------------------------------- our sample
 
 
-def test_samples_are_what_the_generator_writes():
+def test_samples_are_what_the_generator_writes() -> None:
     assert (SAMPLES / "a100-kernels.ncu-rep").read_bytes() == ncu.report()
     assert (SAMPLES / "a100-kernels-raw.csv").read_text("utf-8") == ncu.raw_page()
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
-def test_exactly_one_importer_recognises_a_sample(path):
+def test_exactly_one_importer_recognises_a_sample(path: Path) -> None:
     assert [i.FORMAT_ID for i in IMPORTERS if i.recognises(SourceFile(path))] == ["nsight_compute"]
 
 
-def test_sample_has_the_counts_it_was_made_of():
+def test_sample_has_the_counts_it_was_made_of() -> None:
     profile = read(SAMPLES / "a100-kernels.ncu-rep")
     ops = profile.ops
     assert ops.name == (ncu.SGEMM, ncu.HGEMM, ncu.STENCIL, ncu.SCALE, ncu.REDUCE)
@@ -162,7 +162,7 @@ def test_sample_has_the_counts_it_was_made_of():
     assert any("no steps" in limit for limit in profile.limits)
 
 
-def test_launches_of_one_kernel_stay_visible():
+def test_launches_of_one_kernel_stay_visible() -> None:
     launches = read(SAMPLES / "a100-kernels.ncu-rep").launches
     assert launches is not None
     assert launches.op.tolist() == [0, 0, 0, 1, 2, 3, 4]
@@ -172,7 +172,7 @@ def test_launches_of_one_kernel_stay_visible():
     assert launches.traffic_bytes[MemoryLevel.L2][3] == pytest.approx(2_415_919_104)
 
 
-def test_roofs_are_those_of_long_kernels_and_shares_those_of_each_launch():
+def test_roofs_are_those_of_long_kernels_and_shares_those_of_each_launch() -> None:
     profile = read(SAMPLES / "a100-kernels.ncu-rep")
     device = profile.device
     assert device.peak_origin is PeakOrigin.MEASURED
@@ -195,24 +195,24 @@ def test_roofs_are_those_of_long_kernels_and_shares_those_of_each_launch():
 COUNTED = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 
 
-def test_counters_are_used_before_rates():
+def test_counters_are_used_before_rates() -> None:
     metrics = {COUNTED.format(op): float(k) for k, op in enumerate(("fadd", "fmul", "ffma"), 1)}
     metrics |= {"gpu__time_duration.sum": 1000.0, "smsp__cycles_elapsed.avg.per_second": 1e9}
     metrics[f"{COUNTED.format('ffma')}.per_cycle_elapsed"] = 77.0
     assert with_metrics(metrics).flop == {ComputeUnit.VECTOR_FP32: 1 + 2 + 2 * 3}
 
 
-def test_time_from_cycles_where_there_is_no_duration():
+def test_time_from_cycles_where_there_is_no_duration() -> None:
     metrics = {"sm__cycles_elapsed.avg": 3e6, "sm__cycles_elapsed.avg.per_second": 1.5e9}
     assert with_metrics(metrics).time_ns == pytest.approx(2e6)
 
 
-def test_half_instructions_work_on_two_lanes():
+def test_half_instructions_work_on_two_lanes() -> None:
     metrics = {COUNTED.format(op): 10.0 for op in ("hadd", "hmul", "hfma")}
     assert with_metrics(metrics).flop == {ComputeUnit.VECTOR_FP16: 10 * 2 + 10 * 2 + 10 * 4}
 
 
-def test_some_counters_of_a_precision_are_a_lower_bound():
+def test_some_counters_of_a_precision_are_a_lower_bound() -> None:
     work = with_metrics({COUNTED.format("dfma"): 8.0})
     assert work.flop == {ComputeUnit.VECTOR_FP64: 16}
     assert work.partial == {ComputeUnit.VECTOR_FP64}
@@ -228,7 +228,7 @@ def test_some_counters_of_a_precision_are_a_lower_bound():
         ({"dram__bytes_read.sum": 64.0}, None),
     ],
 )
-def test_device_memory_falls_back(metrics, wanted):
+def test_device_memory_falls_back(metrics: Mapping[str, float], wanted: int | None) -> None:
     moved = with_metrics(metrics).moved.get(MemoryLevel.DRAM)
     assert (moved and moved.bytes) == wanted
 
@@ -248,12 +248,14 @@ def test_device_memory_falls_back(metrics, wanted):
         ),
     ],
 )
-def test_caches_by_their_sources(metrics, level, wanted):
+def test_caches_by_their_sources(
+    metrics: Mapping[str, float], level: MemoryLevel, wanted: int
+) -> None:
     metrics = {**metrics, "gpu__time_duration.sum": 1000.0}
     assert with_metrics(metrics).moved[level].bytes == pytest.approx(wanted)
 
 
-def test_the_source_with_a_peak_is_the_charts():
+def test_the_source_with_a_peak_is_the_charts() -> None:
     metrics = {
         "gpu__time_duration.sum": 1000.0,
         "l1tex__m_xbar2l1tex_read_bytes.sum": 11.0,
@@ -266,7 +268,7 @@ def test_the_source_with_a_peak_is_the_charts():
     assert "both directions" in moved.source
 
 
-def test_peak_from_a_share_of_it():
+def test_peak_from_a_share_of_it() -> None:
     name = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_"
     metrics = {
         "gpu__time_duration.sum": 1000.0,
@@ -301,14 +303,14 @@ def test_peak_from_a_share_of_it():
         ("HMMA.SP.16832.F32", "matrix_fp16", 8192),
     ],
 )
-def test_opcodes_name_their_tile(opcode, unit, operations):
+def test_opcodes_name_their_tile(opcode: str, unit: str, operations: int) -> None:
     assert operations_per_warp(opcode) == (ComputeUnit(unit), operations)
 
 
 @pytest.mark.parametrize(
     "opcode", ["HGMMA.64x128x16.F32", "HFMA2.MMA", "HMMA", "IMAD", "BMMA.88128"]
 )
-def test_other_opcodes_have_no_known_tile(opcode):
+def test_other_opcodes_have_no_known_tile(opcode: str) -> None:
     assert operations_per_warp(opcode) is None
 
 
@@ -325,25 +327,25 @@ def by_opcode(counts: Mapping[str, int], **numbers: float) -> LaunchWork:
     )
 
 
-def test_matrix_multiply_of_known_size():
+def test_matrix_multiply_of_known_size() -> None:
     """An int8 product of two 384 × 384 matrices is 2·384³ operations."""
     found = by_opcode({"IMMA.16832.S8.S8": 13_824}).flop
     assert found[ComputeUnit.MATRIX_INT8] == 2 * 384**3
 
 
-def test_packed_half_instructions_are_no_tensor_work():
+def test_packed_half_instructions_are_no_tensor_work() -> None:
     tensor = by_opcode({"HFMA2.MMA": 1000, "IMAD": 5}).tensor
     assert tensor.is_whole
     assert tensor.operations == {}
 
 
 @pytest.mark.parametrize("opcode", ["HGMMA.64x128x16.F32", "UTCHMMA", "BMMA.88128.AND.POPC"])
-def test_work_that_nobody_counted_is_unknown(opcode):
+def test_work_that_nobody_counted_is_unknown(opcode: str) -> None:
     assert not by_opcode({opcode: 10}).tensor.is_whole
 
 
-def test_the_profilers_own_counter_comes_first_and_counts_once():
-    def tensor(**numbers: float):
+def test_the_profilers_own_counter_comes_first_and_counts_once() -> None:
+    def tensor(**numbers: float) -> TensorWork:
         metrics = {TENSOR_PATH + key.replace("__", "."): v for key, v in numbers.items()}
         launch = Launch(kind=ResultKind.KERNEL, name="k", number=0, numbers=metrics)
         return tensor_work(launch, 1e-3, 1e9)
@@ -378,12 +380,12 @@ def test_the_profilers_own_counter_comes_first_and_counts_once():
     assert tensor(fp8__sum__per_second=2e6).operations == {ComputeUnit.MATRIX_FP8: 2000}
 
 
-def test_zero_by_some_counters_does_not_hide_opcodes():
+def test_zero_by_some_counters_does_not_hide_opcodes() -> None:
     found = by_opcode({"HMMA.16816": 2}, **{"fp64.sum": 0.0}).flop
     assert found[ComputeUnit.MATRIX_FP16] == 2 * 4096
 
 
-def test_instructions_of_the_pipe_are_never_turned_into_operations(tmp_path):
+def test_instructions_of_the_pipe_are_never_turned_into_operations(tmp_path: Path) -> None:
     pipe = {"sm__inst_executed_pipe_tensor.sum": 1000.0}
     profile = profile_of(tmp_path, Kernel(name="gemm", time_ns=1000, dram_bytes=64, extra=pipe))
     assert profile.ops.flop[0] == 0
@@ -393,7 +395,7 @@ def test_instructions_of_the_pipe_are_never_turned_into_operations(tmp_path):
 # ---------------------------------------------------------------------------------------- container
 
 
-def test_results_of_ranges_graphs_and_lists(tmp_path):
+def test_results_of_ranges_graphs_and_lists(tmp_path: Path) -> None:
     strings = Strings()
     entries = [ncu.metric(4, strings, "gpu__time_duration.sum", 5e3 * k) for k in (1, 2, 3)]
     header = ncu.whole(7, 1) + ncu.whole(8, 1) + ncu.whole(9, 1)
@@ -404,14 +406,14 @@ def test_results_of_ranges_graphs_and_lists(tmp_path):
     assert ops.time_ps.tolist() == [5_000_000, 10_000_000, 15_000_000]
 
 
-def test_another_format_version_is_named_with_the_way_out(tmp_path):
+def test_another_format_version_is_named_with_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(CorruptProfileError) as raised:
         profile_of(tmp_path, *KERNELS, version=8)
     assert "version 8" in raised.value.message
     assert "--csv --page raw" in raised.value.remedy
 
 
-def test_failed_kernels_are_left_out_and_named(tmp_path):
+def test_failed_kernels_are_left_out_and_named(tmp_path: Path) -> None:
     names = {name: math.nan for name in ncu.collected(KERNELS[0]) if not name.startswith("device")}
     failed = Kernel(name="too_big(int)", time_ns=1, grid=(0, 0, 0), extra=names)
     profile = profile_of(tmp_path, KERNELS[0], failed)
@@ -421,7 +423,7 @@ def test_failed_kernels_are_left_out_and_named(tmp_path):
     assert "too_big(int)" in found.message
 
 
-def test_a_report_without_values_is_refused(tmp_path):
+def test_a_report_without_values_is_refused(tmp_path: Path) -> None:
     names = {name: math.nan for name in ncu.collected(KERNELS[0]) if not name.startswith("device")}
     with pytest.raises(IncompleteProfileError) as raised:
         profile_of(tmp_path, Kernel(name="k", time_ns=1, extra=names))
@@ -430,7 +432,7 @@ def test_a_report_without_values_is_refused(tmp_path):
         profile_of(tmp_path)
 
 
-def test_several_gpus_and_models(tmp_path):
+def test_several_gpus_and_models(tmp_path: Path) -> None:
     other = {"device__attribute_device_index": 1, "device__attribute_display_name": "NVIDIA A40"}
     kernels = [
         Kernel(name="k", time_ns=9000, dram_bytes=64),
@@ -444,7 +446,7 @@ def test_several_gpus_and_models(tmp_path):
     assert profile.launches.detail[1].endswith("GPU 1")
 
 
-def test_several_reports_are_one_profile(tmp_path):
+def test_several_reports_are_one_profile(tmp_path: Path) -> None:
     paths = [tmp_path / "a.ncu-rep", tmp_path / "b.csv"]
     paths[0].write_bytes(ncu.report(KERNELS[:1]))
     paths[1].write_text(ncu.raw_page(KERNELS[2:4]), "utf-8")
@@ -453,7 +455,7 @@ def test_several_reports_are_one_profile(tmp_path):
     assert [host.file_name for host in profile.hosts] == ["a.ncu-rep", "b.csv"]
 
 
-def test_packed_report(tmp_path):
+def test_packed_report(tmp_path: Path) -> None:
     path = tmp_path / "report.ncu-repz"
     path.write_bytes(zstandard.ZstdCompressor().compress(ncu.report()))
     (opened,) = unpack([SourceFile(path)], into=tmp_path / "scratch", limits=UnpackLimits())
@@ -462,7 +464,7 @@ def test_packed_report(tmp_path):
     assert (profile.ops.flop == read(SAMPLES / "a100-kernels.ncu-rep").ops.flop).all()
 
 
-def test_what_was_not_counted_is_unknown_and_not_zero(tmp_path):
+def test_what_was_not_counted_is_unknown_and_not_zero(tmp_path: Path) -> None:
     """Tensor work without a count, bytes without FLOPs, FLOPs without bytes, only a time."""
     pipe = {"smsp__inst_executed_pipe_tensor.sum.per_cycle_elapsed": 1.0}
     everything = ncu.collected(KERNELS[0])
@@ -498,7 +500,7 @@ def test_what_was_not_counted_is_unknown_and_not_zero(tmp_path):
     assert np.isnan(program.operational_intensity[0])
 
 
-def test_the_analysis_takes_every_sample():
+def test_the_analysis_takes_every_sample() -> None:
     for path in SAMPLES.iterdir():
         profile = read(path)
         found = analyse(profile, resolve(profile.device), AnalysisOptions())

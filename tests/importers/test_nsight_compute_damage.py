@@ -1,5 +1,6 @@
 """Damaged and hostile Nsight Compute files import, or raise an error that helps."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -35,14 +36,16 @@ def contents() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", ["ncu-rep", "csv", "long.csv"])
-def test_cut_anywhere(kind, contents, tmp_path):
+def test_cut_anywhere(kind: str, contents: Mapping[str, bytes], tmp_path: Path) -> None:
     path = tmp_path / f"cut.{kind}"
     for part in damage.cuts(contents[kind], 300):
         path.write_bytes(part)
         damage.outcome([path])
 
 
-def test_a_cut_report_is_refused_but_between_blocks(contents, tmp_path):
+def test_a_cut_report_is_refused_but_between_blocks(
+    contents: Mapping[str, bytes], tmp_path: Path
+) -> None:
     """Nothing in a report says how many blocks there are: a cut between two leaves a whole one."""
     path = tmp_path / "cut.ncu-rep"
     readable = 0
@@ -53,7 +56,7 @@ def test_a_cut_report_is_refused_but_between_blocks(contents, tmp_path):
 
 
 @pytest.mark.parametrize("cells", [1, 30, 60])
-def test_half_a_number_is_never_taken_for_a_whole_one(cells, tmp_path):
+def test_half_a_number_is_never_taken_for_a_whole_one(cells: int, tmp_path: Path) -> None:
     text = ncu.raw_page(KERNELS[2:4]).rstrip()
     path = tmp_path / "cut.csv"
     path.write_text(text[: -7 * cells - 2], "utf-8")
@@ -64,7 +67,7 @@ def test_half_a_number_is_never_taken_for_a_whole_one(cells, tmp_path):
     assert len(import_profile([SourceFile(path)]).ops) == 2
 
 
-def test_half_a_number_of_the_long_form(tmp_path):
+def test_half_a_number_of_the_long_form(tmp_path: Path) -> None:
     lines = ncu.long_page(KERNELS[2:3], Style(base_units=True)).splitlines()
     at = next(k for k, line in enumerate(lines) if "gpu__time_duration.sum" in line)
     path = tmp_path / "cut.csv"
@@ -73,7 +76,7 @@ def test_half_a_number_of_the_long_form(tmp_path):
         import_profile([SourceFile(path)])
 
 
-def test_the_error_names_file_and_byte(contents, tmp_path):
+def test_the_error_names_file_and_byte(contents: Mapping[str, bytes], tmp_path: Path) -> None:
     path = tmp_path / "half.ncu-rep"
     path.write_bytes(contents["ncu-rep"][: len(contents["ncu-rep"]) // 2])
     with pytest.raises(CorruptProfileError, match=r"half\.ncu-rep .*byte [\d,]+"):
@@ -81,14 +84,14 @@ def test_the_error_names_file_and_byte(contents, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["ncu-rep", "csv", "long.csv"])
-def test_flipped(kind, contents, tmp_path):
+def test_flipped(kind: str, contents: Mapping[str, bytes], tmp_path: Path) -> None:
     path = tmp_path / f"flipped.{kind}"
     for damaged in damage.flips(contents[kind], 300, seed=6):
         path.write_bytes(damaged)
         damage.outcome([path])
 
 
-def test_hostile_names(tmp_path):
+def test_hostile_names(tmp_path: Path) -> None:
     kernels = [Kernel(name=name, time_ns=1000 + k, dram_bytes=64) for k, name in enumerate(HOSTILE)]
     report, table = tmp_path / "names.ncu-rep", tmp_path / "names.csv"
     report.write_bytes(ncu.report(kernels))
@@ -100,7 +103,7 @@ def test_hostile_names(tmp_path):
     assert damage.outcome([table]) is None
 
 
-def test_absurd_values(tmp_path):
+def test_absurd_values(tmp_path: Path) -> None:
     path = tmp_path / "absurd.ncu-rep"
     for value in (-5.0, 1e300, float("inf"), 2.0**80, 0.0):
         extra = dict.fromkeys(ncu.collected(KERNELS[0]), value)
@@ -109,14 +112,16 @@ def test_absurd_values(tmp_path):
 
 
 @given(data=st.binary(max_size=200))
-def test_random_bytes_after_the_magic(data, tmp_path_factory):
+def test_random_bytes_after_the_magic(
+    data: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     path = tmp_path_factory.getbasetemp() / "random.ncu-rep"
     path.write_bytes(b"NVR\0" + ncu.prefixed(ncu.whole(1, 7)) + data)
     damage.outcome([path])
 
 
 @given(text=st.text(max_size=200))
-def test_random_text(text, tmp_path_factory):
+def test_random_text(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     path: Path = tmp_path_factory.getbasetemp() / "random.csv"
     path.write_text(ncu.raw_page(KERNELS[:1]) + '"' + text, "utf-8", errors="surrogatepass")
     damage.outcome([path])

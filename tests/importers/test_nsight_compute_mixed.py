@@ -29,7 +29,7 @@ ELSEWHERE = Kernel(name="warm_up(int)", time_ns=9_000, dram_bytes=64)
 
 
 @pytest.fixture
-def capture(tmp_path) -> Path:
+def capture(tmp_path: Path) -> Path:
     """Three runs of a fusion and one of a kernel without counters."""
     kernels = [("loop_add_fusion.3", k * 5 * US, 2 * US, []) for k in range(3)]
     kernels.append(("input_reduce_fusion.9", 20 * US, 4 * US, []))
@@ -49,7 +49,9 @@ def read(*paths: Path) -> Profile:
 
 
 @pytest.mark.parametrize("report_first", [False, True])
-def test_counters_of_matching_kernels_join_the_capture(capture, tmp_path, report_first):
+def test_counters_of_matching_kernels_join_the_capture(
+    capture: Path, tmp_path: Path, report_first: bool
+) -> None:
     counted = report(tmp_path, FUSION, FUSION, ELSEWHERE)
     paths = (counted, capture) if report_first else (capture, counted)
     profile, alone = read(*paths), read(capture)
@@ -72,7 +74,7 @@ def test_counters_of_matching_kernels_join_the_capture(capture, tmp_path, report
     assert "60%" in joined.message
 
 
-def test_a_report_of_another_program_asks_which_one_to_open(capture, tmp_path):
+def test_a_report_of_another_program_asks_which_one_to_open(capture: Path, tmp_path: Path) -> None:
     with pytest.raises(UploadRejectedError) as raised:
         read(capture, report(tmp_path, ELSEWHERE))
     assert "host.xplane.pb" in raised.value.message
@@ -80,7 +82,7 @@ def test_a_report_of_another_program_asks_which_one_to_open(capture, tmp_path):
     assert "Which one" in raised.value.remedy
 
 
-def test_instances_of_one_template_are_told_apart(tmp_path):
+def test_instances_of_one_template_are_told_apart(tmp_path: Path) -> None:
     names = ("void gemm<(int)64>(float *)", "void gemm<(int)128>(float *)")
     path = tmp_path / "host.xplane.pb"
     path.write_bytes(space_bytes([gpu_plane([[(names[1], 0, US, []), ("gemm", 2 * US, US, [])]])]))
@@ -93,7 +95,7 @@ def test_instances_of_one_template_are_told_apart(tmp_path):
     assert measured.traffic_bytes[MemoryLevel.HBM] == 128  # "gemm" alone could be either
 
 
-def test_kernels_with_times_only_have_no_counters(capture, tmp_path):
+def test_kernels_with_times_only_have_no_counters(capture: Path, tmp_path: Path) -> None:
     path = tmp_path / "basic.csv"
     text = '"ID","Kernel Name","gpu__time_duration.sum"\n"","","nsecond"\n'
     path.write_text(text + '"0","loop_add_fusion_3","2000"\n', "utf-8")
@@ -101,7 +103,7 @@ def test_kernels_with_times_only_have_no_counters(capture, tmp_path):
         read(capture, path)
 
 
-def test_other_mixtures_name_every_file(capture, tmp_path):
+def test_other_mixtures_name_every_file(capture: Path, tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("name,time_us,flops,bytes\nk,5,100,10\n", "utf-8")
     with pytest.raises(UploadRejectedError) as raised:
@@ -120,5 +122,5 @@ def test_other_mixtures_name_every_file(capture, tmp_path):
         ("(anonymous)", ""),
     ],
 )
-def test_names_that_mean_the_same_kernel(name, key):
+def test_names_that_mean_the_same_kernel(name: str, key: str) -> None:
     assert kernel_key(name) == key

@@ -61,7 +61,7 @@ def assert_same(found: Sequence[LaunchWork], wanted: Sequence[LaunchWork], rel: 
 
 
 @pytest.fixture
-def exact(tmp_path) -> list[LaunchWork]:
+def exact(tmp_path: Path) -> list[LaunchWork]:
     path = tmp_path / "exact.ncu-rep"
     path.write_bytes(ncu.report())
     return [launch_work(launch) for launch in read_report(SourceFile(path)).launches]
@@ -74,7 +74,7 @@ def exact(tmp_path) -> list[LaunchWork]:
 @pytest.mark.parametrize(
     "file", ["raw_auto_by2022.3", "raw_base_by2024.1", "raw_base_deDE_by2024.1"]
 )
-def test_real_exports_of_one_report_agree(file):
+def test_real_exports_of_one_report_agree(file: str) -> None:
     """Time is exact in all; bytes too. FLOPs come from rates printed with two or six decimals."""
     found = [
         launch_work(x) for x in read_tables(SourceFile(REAL / f"a40_5kernels_{file}.csv")).launches
@@ -87,7 +87,7 @@ def test_real_exports_of_one_report_agree(file):
 
 
 @needs_real
-def test_real_locales_are_equal():
+def test_real_locales_are_equal() -> None:
     names = ("a40_5kernels_raw_base_by2024.1.csv", "a40_5kernels_raw_base_deDE_by2024.1.csv")
     one, two = (
         [launch_work(launch) for launch in read_tables(SourceFile(REAL / name)).launches]
@@ -98,7 +98,7 @@ def test_real_locales_are_equal():
 
 @needs_real
 @pytest.mark.parametrize("kind", ["basic_failed", "roofline"])
-def test_real_report_and_its_export_agree(kind):
+def test_real_report_and_its_export_agree(kind: str) -> None:
     report = next(REAL.glob(f"a10g_2023.1_{kind}*.ncu-rep"))
     table = next(REAL.glob(f"a10g_{kind}_raw*.csv"))
     wanted = [launch_work(launch) for launch in read_report(SourceFile(report)).launches]
@@ -111,25 +111,29 @@ def test_real_report_and_its_export_agree(kind):
 
 @pytest.mark.parametrize("year", [2022, 2024, 2025])
 @pytest.mark.parametrize("nvtx", [False, True])
-def test_raw_page_of_every_version(year, nvtx, exact, tmp_path):
+def test_raw_page_of_every_version(
+    year: int, nvtx: bool, exact: Sequence[LaunchWork], tmp_path: Path
+) -> None:
     text = ncu.raw_page(style=Style(year=year, nvtx=nvtx))
     assert_same(works(tmp_path, text), exact, 2e-6)
 
 
 @pytest.mark.parametrize("style", LOCALES.values(), ids=LOCALES)
-def test_base_units_in_every_locale(style, exact, tmp_path):
+def test_base_units_in_every_locale(
+    style: Style, exact: Sequence[LaunchWork], tmp_path: Path
+) -> None:
     assert_same(works(tmp_path, ncu.raw_page(style=style)), exact, 1e-3)
     assert works(tmp_path, ncu.raw_page(style=style)) == works(tmp_path, ncu.raw_page(style=PLAIN))
 
 
 @pytest.mark.parametrize("style", [*LOCALES.values(), Style(), Style(year=2025)], ids=str)
-def test_long_form(style, exact, tmp_path):
+def test_long_form(style: Style, exact: Sequence[LaunchWork], tmp_path: Path) -> None:
     text = ncu.long_page(KERNELS, style)
     rel = 1e-3 if style.base_units else 2e-6
     assert_same(works(tmp_path, text), exact, rel)
 
 
-def test_noise_of_a_live_capture(tmp_path, exact):
+def test_noise_of_a_live_capture(tmp_path: Path, exact: Sequence[LaunchWork]) -> None:
     rows = ncu.raw_page().splitlines()
     noise = [
         "==PROF== Connected to process 4242 (/usr/bin/train)",
@@ -148,7 +152,9 @@ def test_noise_of_a_live_capture(tmp_path, exact):
     assert_same(works(tmp_path, "\r\n".join(lines)), exact, 2e-6)
 
 
-def test_a_table_that_another_program_saved_again(tmp_path, exact):
+def test_a_table_that_another_program_saved_again(
+    tmp_path: Path, exact: Sequence[LaunchWork]
+) -> None:
     rows = list(csv.reader(ncu.raw_page().splitlines()))
     text = io.StringIO()
     csv.writer(text).writerows(rows)
@@ -156,17 +162,19 @@ def test_a_table_that_another_program_saved_again(tmp_path, exact):
     assert_same(works(tmp_path, text.getvalue()), exact, 2e-6)
 
 
-def test_two_tables_in_one_log(tmp_path):
+def test_two_tables_in_one_log(tmp_path: Path) -> None:
     text = ncu.raw_page(KERNELS[:1]) + "==PROF== Connected\n" + ncu.raw_page(KERNELS[3:5])
     assert profile(tmp_path, text).ops.name == (ncu.SGEMM, ncu.HGEMM, ncu.STENCIL)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_redirected_by_powershell(encoding, tmp_path, exact):
+def test_redirected_by_powershell(
+    encoding: str, tmp_path: Path, exact: Sequence[LaunchWork]
+) -> None:
     assert_same(works(tmp_path, ncu.raw_page().encode(encoding)), exact, 2e-6)
 
 
-def test_what_is_missing_is_not_zero(tmp_path):
+def test_what_is_missing_is_not_zero(tmp_path: Path) -> None:
     counters = [name for name in ncu.collected(KERNELS[0]) if not name.startswith("device")]
     failed = Kernel(name="failed", time_ns=1, extra=dict.fromkeys(counters, float("nan")))
     kernels = [KERNELS[0], failed]
@@ -176,12 +184,12 @@ def test_what_is_missing_is_not_zero(tmp_path):
         assert any(d.code == "failed-kernels" for d in found.diagnostics)
 
 
-def test_values_per_instance_are_skipped(tmp_path, exact):
+def test_values_per_instance_are_skipped(tmp_path: Path, exact: Sequence[LaunchWork]) -> None:
     text = re.sub(r'"(1571.840000)"', r'"\1 (1.0; 2.0; 3.0)"', ncu.raw_page())
     assert_same(works(tmp_path, text), exact, 2e-6)
 
 
-def test_grid_stream_and_device_of_a_row(tmp_path):
+def test_grid_stream_and_device_of_a_row(tmp_path: Path) -> None:
     launches = profile(tmp_path, ncu.raw_page()).launches
     assert launches is not None
     assert launches.detail[3] == "grid 32×32×1, block 256×1×1, stream 13"
@@ -190,7 +198,7 @@ def test_grid_stream_and_device_of_a_row(tmp_path):
     assert launches.detail[3] == "stream 13"
 
 
-def test_details_page_gives_time_and_bandwidth(tmp_path):
+def test_details_page_gives_time_and_bandwidth(tmp_path: Path) -> None:
     """Labels instead of metric names: time and DRAM throughput are there, FLOPs are not."""
     keys = '"0","1","a.out","127.0.0.1","k(int)","1","7","(32, 1, 1)","(8, 1, 1)","0","8.6"'
     text = "\n".join(
@@ -210,7 +218,7 @@ def test_details_page_gives_time_and_bandwidth(tmp_path):
     assert any(d.code == "no-flop-counters" for d in found.diagnostics)
 
 
-def test_short_numbers_are_announced(tmp_path):
+def test_short_numbers_are_announced(tmp_path: Path) -> None:
     kernels = [KERNELS[0], Kernel(name="tiny", time_ns=1_000_000, dram_bytes=20_000)]
     text = ncu.raw_page([*kernels, Kernel(name="big", time_ns=1_000_000, dram_bytes=10**9)])
     found = next(d for d in profile(tmp_path, text).diagnostics if d.code == "few-digits")
@@ -248,7 +256,9 @@ MESSAGES = "==PROF== Connected to process 3\n==ERROR== ERR_NVGPUCTRPERM - no per
     ],
     ids=["text", "summary", "session", "messages", "header"],
 )
-def test_other_pages_are_refused_with_the_command_that_helps(text, error, says, remedy, tmp_path):
+def test_other_pages_are_refused_with_the_command_that_helps(
+    text: str, error: type[RooflineError], says: str, remedy: str, tmp_path: Path
+) -> None:
     with pytest.raises(error) as raised:
         profile(tmp_path, text)
     assert says in raised.value.message
@@ -256,7 +266,7 @@ def test_other_pages_are_refused_with_the_command_that_helps(text, error, says, 
 
 
 @pytest.mark.parametrize("text", [DETAILS_TEXT, SUMMARY, SESSION, MESSAGES, ncu.raw_page()])
-def test_text_is_recognised_by_one_importer(text, tmp_path):
+def test_text_is_recognised_by_one_importer(text: str, tmp_path: Path) -> None:
     found = source(tmp_path, text)
     assert [i.FORMAT_ID for i in IMPORTERS if i.recognises(found)] == ["nsight_compute"]
 
@@ -265,7 +275,7 @@ def test_text_is_recognised_by_one_importer(text, tmp_path):
     "head",
     [b"", b"ID,name\n1,2\n", b'"ID","Metric"\n', b"\x00" * 64, b"==12== NVPROF is profiling"],
 )
-def test_other_text_is_not_ours(head):
+def test_other_text_is_not_ours(head: bytes) -> None:
     assert not starts_like_text(head)
 
 
@@ -285,7 +295,7 @@ def test_other_text_is_not_ours(head):
         (["70464", "n/a", "k(int)"], "."),
     ],
 )
-def test_decimal_mark(cells, mark):
+def test_decimal_mark(cells: Sequence[str], mark: str) -> None:
     assert quantities.decimal_mark(cells) == mark
 
 
@@ -306,7 +316,7 @@ def test_decimal_mark(cells, mark):
         ("1.2.3", ".", None),
     ],
 )
-def test_parse(cell, decimal, value):
+def test_parse(cell: str, decimal: str, value: float | None) -> None:
     assert quantities.parse(cell, decimal) == value
 
 
@@ -321,5 +331,5 @@ def test_parse(cell, decimal, value):
         ("Minst", 1e6),
     ],
 )  # fmt: skip
-def test_units(unit, factor):
+def test_units(unit: str, factor: float) -> None:
     assert quantities.factor(unit) == factor

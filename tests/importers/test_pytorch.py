@@ -1,8 +1,10 @@
 """PyTorch traces: attribution, steps, copies, several ranks, old spellings, and what is missing."""
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Provenance
+from roofline.model.profile import Profile, Provenance
 from tests.importers.kineto_profiles import codes, needs_shared, profile_of, row, shared_profile
 from tests.tools.make_kineto_traces import (
     BACKWARD_THREAD,
@@ -28,7 +30,7 @@ US = 10**6  # ps
 
 
 @pytest.fixture
-def read(tmp_path):
+def read(tmp_path: Path) -> Callable[..., Profile]:
     """Reads a trace (text, bytes, events or a builder) as a profile."""
     return partial(profile_of, tmp_path)
 
@@ -37,7 +39,7 @@ def row_of_first(ops: np.ndarray, op: int) -> int:
     return int(np.flatnonzero(ops == op)[0])
 
 
-def mm(trace: KinetoTrace, m: int = 64, **rest: object) -> None:
+def mm(trace: KinetoTrace, m: int = 64, **rest: Any) -> None:
     inputs = [((m, 32), BF16), ((32, 16), BF16)]
     trace.call("aten::mm", inputs, ("sm90_xmma_gemm_bf16bf16_bf16f32", 5.0), **rest)
 
@@ -45,14 +47,14 @@ def mm(trace: KinetoTrace, m: int = 64, **rest: object) -> None:
 # ----------------------------------------------------------------------------------------- samples
 
 
-def test_samples_are_what_the_generator_writes():
+def test_samples_are_what_the_generator_writes() -> None:
     assert (SAMPLES / "h100-training.json").read_text() == h100_training()
     for rank in (0, 1):
         path = SAMPLES / "mi300x-two-ranks" / f"rank{rank}.json"
         assert path.read_text() == mi300x_rank(rank)
 
 
-def test_training_sample():
+def test_training_sample() -> None:
     profile = import_profile([SourceFile(SAMPLES / "h100-training.json")])
     k = row(profile, "aten::mm [8192x4096, 4096x12288] bf16")
     assert profile.ops.occurrences[k] == 2
@@ -75,7 +77,7 @@ def test_training_sample():
     assert profile.captured_at_ns == 1_790_000_000_001_003_000 + 2_000
 
 
-def test_ranks_add_up():
+def test_ranks_add_up() -> None:
     paths = [SAMPLES / "mi300x-two-ranks" / f"rank{rank}.json" for rank in (0, 1)]
     single = import_profile([SourceFile(paths[0])])
     both = import_profile([SourceFile(path) for path in reversed(paths)])
@@ -93,7 +95,7 @@ def test_ranks_add_up():
 
 
 @needs_shared
-def test_mi250(tmp_path):
+def test_mi250(tmp_path: Path) -> None:
     profile = shared_profile("mi250_minitoy_train_ROCm6_2_kineto", tmp_path)
     k = row(profile, "aten::addmm [128, 5x128, 128x128] fp32")
     assert profile.ops.flop[k] == 163_840
@@ -106,7 +108,7 @@ def test_mi250(tmp_path):
 
 
 @needs_shared
-def test_sampled_rank(tmp_path):
+def test_sampled_rank(tmp_path: Path) -> None:
     profile = shared_profile("sampled_rank-0", tmp_path)
     k = row(profile, "aten::addmm [256, 2048x6948, 6948x256]")
     assert profile.ops.flop[k] // profile.ops.occurrences[k] == 7_285_506_048
@@ -118,7 +120,7 @@ def test_sampled_rank(tmp_path):
 
 
 @needs_shared
-def test_a100_of_2023(tmp_path):
+def test_a100_of_2023(tmp_path: Path) -> None:
     profile = shared_profile("simple_add_a100_2023_trace", tmp_path)
     kernels = [k for k, c in enumerate(profile.ops.category) if c != "copy"]
     assert all("::" in profile.ops.name[k] for k in kernels)  # every one has an operator
@@ -128,7 +130,7 @@ def test_a100_of_2023(tmp_path):
 
 
 @needs_shared
-def test_cpu_steps(tmp_path):
+def test_cpu_steps(tmp_path: Path) -> None:
     profile = shared_profile("cpu_steps_flops_torch213", tmp_path)
     attention = row(profile, "aten::_scaled_dot_product_flash_attention_for_cpu")
     counted = profile.ops.flop.sum() - profile.ops.flop[attention]
@@ -141,7 +143,7 @@ def test_cpu_steps(tmp_path):
 # ------------------------------------------------------------------------------------- attribution
 
 
-def test_kernels_of_one_call_count_its_work_once(read):
+def test_kernels_of_one_call_count_its_work_once(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     inputs = [((64, 32), FP32), ((32, 16), FP32)]
     trace.call("aten::mm", inputs, ("ampere_sgemm_splitk", 4.0), ("splitKreduce_kernel", 1.0))
@@ -154,7 +156,7 @@ def test_kernels_of_one_call_count_its_work_once(read):
     assert "ampere_sgemm_splitk ×1; splitKreduce_kernel ×1" in profile.ops.long_name[0]
 
 
-def test_external_id_of_old_traces_is_no_operator(read):
+def test_external_id_of_old_traces_is_no_operator(read: Callable[..., Profile]) -> None:
     """It repeats the correlation, and may by accident be another operator's id."""
     trace = KinetoTrace()
     mm(trace)
@@ -163,7 +165,7 @@ def test_external_id_of_old_traces_is_no_operator(read):
     assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
 
 
-def test_external_id_helps_where_the_launch_is_missing(read):
+def test_external_id_helps_where_the_launch_is_missing(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     mm(trace)
     operator, launch, kernel = trace.events
@@ -172,7 +174,7 @@ def test_external_id_helps_where_the_launch_is_missing(read):
     assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
 
 
-def test_on_the_cpu_work_counts_once_and_time_is_own(read):
+def test_on_the_cpu_work_counts_once_and_time_is_own(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace(device=None)
     inputs = [((64, 32), FP32), ((32, 16), FP32)]
     trace.call("aten::mm", inputs, outer="aten::matmul")
@@ -192,7 +194,9 @@ def test_on_the_cpu_work_counts_once_and_time_is_own(read):
 HEADS = [((2, 4, 64, 32), BF16)] * 3
 
 
-def test_work_of_an_outer_operator_is_that_of_the_kernels_inside(read):
+def test_work_of_an_outer_operator_is_that_of_the_kernels_inside(
+    read: Callable[..., Profile],
+) -> None:
     """The inner operator of some libraries has no formula; the outer one knows its shapes."""
     trace = KinetoTrace()
     name = "aten::_scaled_dot_product_flash_attention"
@@ -203,7 +207,7 @@ def test_work_of_an_outer_operator_is_that_of_the_kernels_inside(read):
     assert profile.ops.time_ps[0] == 6 * US
 
 
-def test_a_copy_alone_is_not_the_product_around_it(read):
+def test_a_copy_alone_is_not_the_product_around_it(read: Callable[..., Profile]) -> None:
     """The product's own kernel may have been dropped from the trace."""
     trace = KinetoTrace()
     inputs = [((16,), FP32), ((64, 32), FP32), ((32, 16), FP32)]
@@ -214,7 +218,7 @@ def test_a_copy_alone_is_not_the_product_around_it(read):
     assert all(name.startswith("aten::copy_") for name in profile.ops.name)
 
 
-def test_kernels_without_launch_are_listed_by_name(read):
+def test_kernels_without_launch_are_listed_by_name(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     mm(trace)
     trace.launch("graph_gemm_kernel", 7.0, traced=False)
@@ -225,7 +229,7 @@ def test_kernels_without_launch_are_listed_by_name(read):
     assert "kernels-without-operator" in codes(profile)
 
 
-def test_launches_on_another_thread_belong_to_its_operators(read):
+def test_launches_on_another_thread_belong_to_its_operators(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     begin = trace.host_us
     mm(trace, thread=BACKWARD_THREAD)
@@ -234,7 +238,7 @@ def test_launches_on_another_thread_belong_to_its_operators(read):
     assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
 
 
-def test_work_counts_in_the_step_that_launched_it(read):
+def test_work_counts_in_the_step_that_launched_it(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     for number in (3, 4):
         begin = trace.host_us
@@ -249,7 +253,7 @@ def test_work_counts_in_the_step_that_launched_it(read):
     assert codes(profile)["work-outside-steps"] == 1
 
 
-def test_markers_of_host_and_device_are_one_step(read):
+def test_markers_of_host_and_device_are_one_step(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     begin = trace.host_us
     mm(trace)
@@ -260,7 +264,7 @@ def test_markers_of_host_and_device_are_one_step(read):
     assert profile.steps.duration_ps[0] < 50 * US
 
 
-def test_overlapping_streams_count_time_once(read):
+def test_overlapping_streams_count_time_once(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     trace.launch("first", 100.0, stream=7)
     trace.launch("second", 100.0, stream=20)
@@ -270,7 +274,7 @@ def test_overlapping_streams_count_time_once(read):
     assert "overlapping-streams" in codes(profile)
 
 
-def test_copies_have_exact_bytes(read):
+def test_copies_have_exact_bytes(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     trace.launch("Memcpy DtoD (Device -> Device)", 2.0, cat="gpu_memcpy", bytes=1000)
     trace.launch("Memset (Device)", 2.0, cat="gpu_memset", bytes=500)
@@ -283,7 +287,7 @@ def test_copies_have_exact_bytes(read):
     assert "no-kernels" in codes(profile)
 
 
-def test_inductor_states_flop_and_bytes(read):
+def test_inductor_states_flop_and_bytes(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     stated = {"kernel_flop": 123456, "kernel_num_gb": 0.002, "kernel_backend": "triton"}
     trace.call("triton_poi_fused_0", [((64, 64), FP32)], ("triton_poi_fused_0", 3.0), **stated)
@@ -292,7 +296,7 @@ def test_inductor_states_flop_and_bytes(read):
     assert profile.ops.bytes_accessed[0] == 2_000_000
 
 
-def test_several_devices_in_one_file(read):
+def test_several_devices_in_one_file(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     mm(trace)
     trace.launch("other", 3.0, device=1)
@@ -314,7 +318,7 @@ def as_2021(trace: KinetoTrace) -> list[dict]:
     return events
 
 
-def test_old_spellings(read):
+def test_old_spellings(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     begin = trace.host_us
     mm(trace)
@@ -327,7 +331,7 @@ def test_old_spellings(read):
     assert "gpu-unnamed" in codes(old)
 
 
-def test_texts_as_ids_and_exponents_as_times(read):
+def test_texts_as_ids_and_exponents_as_times(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     mm(trace)
     for event in trace.events:
@@ -338,7 +342,7 @@ def test_texts_as_ids_and_exponents_as_times(read):
     assert profile.ops.time_ps[0] == 5 * US
 
 
-def test_digits_in_quotes_are_ids(read):
+def test_digits_in_quotes_are_ids(read: Callable[..., Profile]) -> None:
     """Traces of 2021 quote thread ids, of some events only."""
     trace = KinetoTrace()
     mm(trace)
@@ -346,14 +350,14 @@ def test_digits_in_quotes_are_ids(read):
     assert read(trace).ops.name == ("aten::mm [64x32, 32x16] bf16",)
 
 
-def test_header_behind_the_events(read):
+def test_header_behind_the_events(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     mm(trace)
     text = json.dumps({"traceEvents": trace.events, **trace.header}, indent=2)
     assert read(text).device.name == "NVIDIA H100 80GB HBM3"
 
 
-def test_damaged_events_are_skipped(read):
+def test_damaged_events_are_skipped(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     mm(trace)
     mm(trace, 128)
@@ -367,13 +371,13 @@ def test_damaged_events_are_skipped(read):
 # --------------------------------------------------------------------------------- what is missing
 
 
-def test_no_events(read):
+def test_no_events(read: Callable[..., Profile]) -> None:
     profile = read('{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}')
     assert len(profile.ops) == 0
     assert "no-work" in codes(profile)
 
 
-def test_without_shapes(read):
+def test_without_shapes(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace(shapes=False)
     mm(trace)
     profile = read(trace)
@@ -382,7 +386,7 @@ def test_without_shapes(read):
     assert "no-shapes" in codes(profile)
 
 
-def test_convolution_without_its_arguments(read):
+def test_convolution_without_its_arguments(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     inputs = [((2, 3, 8, 8), FP32), ((4, 3, 3, 3), FP32)]
     trace.call("aten::cudnn_convolution", inputs, ("implicit_convolve_sgemm", 3.0))
@@ -391,7 +395,7 @@ def test_convolution_without_its_arguments(read):
     assert "flop-not-counted" in codes(profile)
 
 
-def test_cut_in_the_middle(read):
+def test_cut_in_the_middle(read: Callable[..., Profile]) -> None:
     text = h100_training()
     profile = read(text[: len(text) // 2])
     assert len(profile.ops)
@@ -399,7 +403,7 @@ def test_cut_in_the_middle(read):
     assert profile.device.name == "NVIDIA H100 80GB HBM3"
 
 
-def test_counter_ranges_have_no_time(read):
+def test_counter_ranges_have_no_time(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     mm(trace)
     metric = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
@@ -410,7 +414,7 @@ def test_counter_ranges_have_no_time(read):
     assert profile.time_ps == 5 * US
 
 
-def test_times_weeks_away_are_dropped(read):
+def test_times_weeks_away_are_dropped(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     for _ in range(5):
         mm(trace)
@@ -420,7 +424,7 @@ def test_times_weeks_away_are_dropped(read):
     assert "damaged-events" in codes(profile)
 
 
-def test_hostile_names(read):
+def test_hostile_names(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     trace.launch("<script>alert(1)</script>\x00\ud800", 3.0)
     trace.launch('quote " backslash \\ tab \t', 3.0)
@@ -434,7 +438,7 @@ def test_hostile_names(read):
 
 
 @pytest.mark.parametrize("depth", [10_000, 2_000_000])
-def test_deep_nesting_costs_nothing(read, depth):
+def test_deep_nesting_costs_nothing(read: Callable[..., Profile], depth: int) -> None:
     trace = KinetoTrace()
     mm(trace)
     events = trace.as_json().replace(
@@ -443,14 +447,16 @@ def test_deep_nesting_costs_nothing(read, depth):
     assert read(events).ops.flop[0] == 2 * 64 * 32 * 16
 
 
-def test_huge_shapes_are_refused_or_unknown(read):
+def test_huge_shapes_are_refused_or_unknown(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     big = 2**47
     trace.call("aten::mm", [((big, big), BF16), ((big, big), BF16)], ("gemm", 3.0))
     assert read(trace).ops.flop[0] == 0
 
 
-def test_many_shapes_share_rows_and_lose_no_work(read, monkeypatch):
+def test_many_shapes_share_rows_and_lose_no_work(
+    read: Callable[..., Profile], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from roofline.importers.pytorch import rows
 
     monkeypatch.setattr(rows, "MAX_LABELS", 3)
@@ -476,13 +482,13 @@ def test_many_shapes_share_rows_and_lose_no_work(read, monkeypatch):
         "[1, 2, 3]",
     ],
 )
-def test_other_traces_are_not_ours(text, tmp_path):
+def test_other_traces_are_not_ours(text: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
     assert "pytorch" not in [one.FORMAT_ID for one in IMPORTERS if one.recognises(SourceFile(path))]
 
 
-def test_byte_order_mark(read, tmp_path):
+def test_byte_order_mark(read: Callable[..., Profile], tmp_path: Path) -> None:
     trace = KinetoTrace()
     mm(trace)
     profile = read(b"\xef\xbb\xbf" + trace.as_json().encode())

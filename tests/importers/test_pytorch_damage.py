@@ -2,7 +2,9 @@
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,7 +25,7 @@ def small() -> bytes:
     return mi300x_rank(0).encode()
 
 
-def test_cut_anywhere(small, tmp_path):
+def test_cut_anywhere(small: bytes, tmp_path: Path) -> None:
     path = tmp_path / "cut.json"
     results = 0
     for cut in damage.cuts(small, 200):
@@ -32,7 +34,7 @@ def test_cut_anywhere(small, tmp_path):
     assert results > 150  # all but cuts in the header
 
 
-def test_flipped_bits(small, tmp_path):
+def test_flipped_bits(small: bytes, tmp_path: Path) -> None:
     path = tmp_path / "flipped.json"
     for data in damage.flips(small, 250):
         path.write_bytes(data)
@@ -40,7 +42,7 @@ def test_flipped_bits(small, tmp_path):
 
 
 @given(data=st.binary(max_size=300))
-def test_random_bytes_as_events(data, tmp_path_factory):
+def test_random_bytes_as_events(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "random.json"
     path.write_bytes(b'{"schemaVersion": 1, "traceEvents": [' + data)
     damage.outcome([path])
@@ -69,7 +71,12 @@ _NAMES = st.text(max_size=30)
     indent=st.sampled_from([None, 1]),
     ascii_only=st.booleans(),
 )
-def test_scan_reads_what_json_reads(events, indent, ascii_only, tmp_path_factory):
+def test_scan_reads_what_json_reads(
+    events: Sequence[Mapping[str, Any]],
+    indent: int | None,
+    ascii_only: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     path = tmp_path_factory.getbasetemp() / "generated.json"
     text = json.dumps(
         {"schemaVersion": 1, "traceEvents": events}, indent=indent, ensure_ascii=ascii_only
@@ -87,7 +94,7 @@ def ns(value: object) -> int | None:
     return round(float(value) * 1e3)
 
 
-def test_windows_of_any_size_read_the_same(tmp_path, monkeypatch):
+def test_windows_of_any_size_read_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "whole.json"
     path.write_text(h100_training())
     whole = import_profile([SourceFile(path)])
@@ -100,7 +107,7 @@ def test_windows_of_any_size_read_the_same(tmp_path, monkeypatch):
         assert again.op_time_ps == whole.op_time_ps
 
 
-def test_event_without_end(tmp_path, monkeypatch):
+def test_event_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_EVENT_BYTES", 100_000)
     path = tmp_path / "endless.json"
     path.write_text('{"schemaVersion": 1, "traceEvents": [{"name": "' + "x" * 20_000_000)
@@ -109,7 +116,7 @@ def test_event_without_end(tmp_path, monkeypatch):
     assert "endless.json" in error.message
 
 
-def test_header_alone(tmp_path):
+def test_header_alone(tmp_path: Path) -> None:
     path = tmp_path / "header.json"
     path.write_text(KinetoTrace().as_json().split('"traceEvents"')[0])
     error = damage.outcome([path])
@@ -119,7 +126,7 @@ def test_header_alone(tmp_path):
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the reference folder is not there")
 @pytest.mark.parametrize("name", sorted(path.name for path in SHARED.glob("*.gz")))
-def test_real_traces_damaged(name, tmp_path):
+def test_real_traces_damaged(name: str, tmp_path: Path) -> None:
     import gzip
 
     data = gzip.decompress((SHARED / name).read_bytes())

@@ -1,16 +1,24 @@
 """FLOPs and bytes of operators from shapes, units from kernel names; values worked out by hand."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from roofline.importers.pytorch.inputs import read_inputs
-from roofline.importers.pytorch.signatures import read_signature
+from roofline.importers.pytorch.signatures import Signature, read_signature
 from roofline.importers.pytorch.words import kernel_category, operator_category, unit_of
 from roofline.model.compute import ComputeUnit
 
 FP32, BF16 = "float", "c10::BFloat16"
 
 
-def signature(operator, dims, types=None, values=None, strides=None):
+def signature(
+    operator: str,
+    dims: int | Sequence[Sequence[int | Sequence[int | Sequence[int]] | str] | None] | str | None,
+    types: Sequence[str] | None = None,
+    values: Sequence[str] | None = None,
+    strides: Sequence[Sequence[int]] | None = None,
+) -> Signature:
     types = types if types is not None else [FP32] * len(dims)
     return read_signature(
         operator, dims=dims, types=types, strides=strides, values=values, flop=-1, moved_bytes=-1
@@ -87,11 +95,13 @@ SCALARS = ["", "ScalarList", "ScalarList", "ScalarList", "Scalar", "ScalarList",
     ],
     ids=str,
 )
-def test_flop(operator, dims, values, flop):
+def test_flop(
+    operator: str, dims: Sequence[Sequence[int]], values: Sequence[str] | None, flop: int
+) -> None:
     assert signature(operator, dims, values=values).flop == flop
 
 
-def test_grouped_queries_share_keys():
+def test_grouped_queries_share_keys() -> None:
     """Heads of keys do not count: every head of queries meets one of them."""
     dims = [[2, 8, 64, 32], [2, 2, 128, 32], [2, 2, 128, 16]]
     found = signature("aten::_scaled_dot_product_flash_attention", dims)
@@ -109,7 +119,7 @@ def test_grouped_queries_share_keys():
     ],
     ids=str,
 )
-def test_unknown_flop(operator, dims):
+def test_unknown_flop(operator: str, dims: Sequence[Sequence[int]]) -> None:
     assert signature(operator, dims).flop is None
 
 
@@ -135,16 +145,21 @@ def test_unknown_flop(operator, dims):
     ],
     ids=str,
 )
-def test_bytes(operator, dims, types, count):
+def test_bytes(
+    operator: str,
+    dims: Sequence[Sequence[int | Sequence[int]]],
+    types: Sequence[str],
+    count: int | None,
+) -> None:
     assert signature(operator, dims, types).moved_bytes == count
 
 
-def test_broadcast_dimensions_are_read_once():
+def test_broadcast_dimensions_are_read_once() -> None:
     found = signature("aten::sum", [[64, 128]], strides=[[0, 1]])
     assert found.moved_bytes == 128 * 4
 
 
-def test_backward_of_convolution_writes_what_is_asked_for():
+def test_backward_of_convolution_writes_what_is_asked_for() -> None:
     values = [*[""] * 10, "[False, True, False]"]
     dims = [[4, 8, 16, 16], IMAGE, FILTER, *[NONE] * 8]
     types = [FP32] * 3 + ["ScalarList"] * 8
@@ -153,7 +168,7 @@ def test_backward_of_convolution_writes_what_is_asked_for():
     assert found.moved_bytes == 4 * (read + 8 * 27)
 
 
-def test_labels_are_short():
+def test_labels_are_short() -> None:
     found = signature("aten::cat", [[[4, 4], [4, 4]], []], ["TensorList", "Scalar"])
     assert found.label == "aten::cat [2 tensors]"
     many = signature("aten::f", [[k] for k in range(1, 9)])
@@ -163,7 +178,9 @@ def test_labels_are_short():
 @pytest.mark.parametrize(
     "dims", [None, 5, "x", [None], [["a"]], [[-1, 2]], [[True]], [[10**30]], [[[[1]]]]], ids=str
 )
-def test_damaged_shapes_are_no_tensors(dims):
+def test_damaged_shapes_are_no_tensors(
+    dims: int | Sequence[Sequence[int | Sequence[Sequence[int]] | str] | None] | str | None,
+) -> None:
     inputs = read_inputs("aten::mm", dims=dims, types=["float"], strides=7, values=[None])
     assert not inputs.all_tensors
     assert signature("aten::mm", dims, ["float"]).flop is None
@@ -188,7 +205,7 @@ def test_damaged_shapes_are_no_tensors(dims):
         ("", "gemm", None),
     ],
 )
-def test_units(dtype, kernel, unit):
+def test_units(dtype: str, kernel: str, unit: ComputeUnit | None) -> None:
     assert unit_of(dtype, kernel) is unit
 
 
@@ -206,11 +223,11 @@ def test_units(dtype, kernel, unit):
         ("triton_poi_fused_add_0", "", "fused (Inductor)"),
     ],
 )
-def test_categories(operator, kernel, category):
+def test_categories(operator: str, kernel: str, category: str) -> None:
     assert operator_category(operator, kernel) == category
 
 
-def test_kernel_categories():
+def test_kernel_categories() -> None:
     assert kernel_category("ncclDevKernel_AllReduce_Sum_f32_RING_LL") == "communication"
     assert kernel_category("void fbgemm_gpu::permute_2D_lengths_kernel<int>") == "other"
     assert kernel_category("ampere_sgemm_32x32_sliced1x4_tn") == "matmul"

@@ -58,7 +58,7 @@ def edited(folder: Path, **changes: Mapping[str, str] | None) -> Path:
 
 
 @needs_shared
-def test_real_mi200_copy():
+def test_real_mi200_copy() -> None:
     profile = read(SHARED)
     launches = profile.launches
     assert launches is not None
@@ -74,7 +74,7 @@ def test_real_mi200_copy():
     assert profile.ops.occurrences.tolist() == [3]
 
 
-def test_flop_are_split_by_unit():
+def test_flop_are_split_by_unit() -> None:
     profile = read(SAMPLE)
     ops = profile.ops
     gemm = next(k for k, name in enumerate(ops.name) if name.startswith("Cijk"))
@@ -88,7 +88,7 @@ def test_flop_are_split_by_unit():
     assert int(ops.flop[reduce]) == 3 * 64 * (2 * 524_288 + 1)
 
 
-def test_bytes_by_level():
+def test_bytes_by_level() -> None:
     ops = read(SAMPLE).ops
     stencil = next(k for k, name in enumerate(ops.name) if "stencil7" in name)
     moved = STENCIL.read_bytes + STENCIL.write_bytes
@@ -99,7 +99,7 @@ def test_bytes_by_level():
     assert int(ops.bytes_accessed[gemm]) == int(ops.traffic_bytes[MemoryLevel.HBM][gemm])
 
 
-def test_roofs_are_the_measured_ones():
+def test_roofs_are_the_measured_ones() -> None:
     device = read(SAMPLE).device
     assert device.peak_origin is PeakOrigin.MEASURED
     assert device.bandwidth_gbs[MemoryLevel.HBM] == 1361.5
@@ -112,7 +112,7 @@ def test_roofs_are_the_measured_ones():
     assert device.traits.memory_gbs == pytest.approx(1638.4)
 
 
-def test_bounds_of_the_page():
+def test_bounds_of_the_page() -> None:
     profile = read(SAMPLE)
     device = resolve(profile.device, catalogue=False)
     analysis = analyse(profile, device, AnalysisOptions())
@@ -128,20 +128,20 @@ def test_bounds_of_the_page():
     assert analysis.with_infeed.program.label[0] == "Total (HW)"
 
 
-def test_launches_say_which_dispatch():
+def test_launches_say_which_dispatch() -> None:
     launches = read(SAMPLE).launches
     assert launches is not None
     assert len(launches) == 8
     assert launches.detail[1] == "dispatch 1, GPU 4, grid 16777216, workgroup 256"
 
 
-def test_clone_suffixes_are_no_part_of_the_name():
+def test_clone_suffixes_are_no_part_of_the_name() -> None:
     assert "reduce_norm(float const*, float*, int)" in read(SAMPLE).ops.name
     assert any(name.endswith("(.kd)") for name in read(SAMPLE).ops.long_name)
 
 
 @pytest.mark.parametrize("stamp", ["8.1097E+14", "8,1097E+14", "", "811097000000000"])
-def test_rounded_timestamps_are_no_times(stamp, tmp_path):
+def test_rounded_timestamps_are_no_times(stamp: str, tmp_path: Path) -> None:
     folder = edited(tmp_path / "w", Start_Timestamp=stamp, End_Timestamp=stamp)
     profile = read(folder)
     assert profile.ops.time_ps.tolist() == [0]
@@ -153,7 +153,7 @@ def test_rounded_timestamps_are_no_times(stamp, tmp_path):
     assert np.isnan(analysis.ops.measures.roofline_efficiency_ratio[0])
 
 
-def test_timestamps_file_helps_out(tmp_path):
+def test_timestamps_file_helps_out(tmp_path: Path) -> None:
     folder = edited(tmp_path / "w", Start_Timestamp="8.1E+14", End_Timestamp="8.1E+14")
     times = {"Dispatch_ID": "0", "Kernel_Name": "k", "Start_Timestamp": "5", "End_Timestamp": "25"}
     written(folder, {"timestamps.csv": table([times])})
@@ -165,7 +165,7 @@ def mi300(row: dict[str, str]) -> dict[str, str]:
     return {**spelt, "TCC_BUBBLE_sum": "65536", "TCC_EA0_RDREQ_sum": "65569"}
 
 
-def test_mi300_reads_lines_of_128_bytes(tmp_path):
+def test_mi300_reads_lines_of_128_bytes(tmp_path: Path) -> None:
     row = mi300(dispatch(0, REDUCE)) | {
         "TCC_EA0_WRREQ_sum": "131072",
         "TCC_EA0_WRREQ_64B_sum": "131072",
@@ -180,7 +180,7 @@ def test_mi300_reads_lines_of_128_bytes(tmp_path):
     assert int(traffic[MemoryLevel.L1][0]) == 128 * 1000
 
 
-def test_mi100_counts_no_flop(tmp_path):
+def test_mi100_counts_no_flop(tmp_path: Path) -> None:
     row = {k: v for k, v in dispatch(0, STENCIL).items() if not k.startswith("SQ_INSTS_VALU")}
     folder = written(tmp_path / "w", {"pmc_perf.csv": table([row])})
     profile = read(folder)
@@ -190,7 +190,7 @@ def test_mi100_counts_no_flop(tmp_path):
     assert any("no roofline.csv" in limit for limit in profile.limits)
 
 
-def test_omniperf_1_spelling(tmp_path):
+def test_omniperf_1_spelling(tmp_path: Path) -> None:
     old = {"Dispatch_ID": "Index", "Kernel_Name": "KernelName", "GPU_ID": "gpu-id"}
     old |= {"Start_Timestamp": "BeginNs", "End_Timestamp": "EndNs", "Grid_Size": "grd"}
     row = {old.get(name, name): value for name, value in dispatch(0, GEMM).items()}
@@ -198,7 +198,7 @@ def test_omniperf_1_spelling(tmp_path):
     assert profile.ops.time_ps.tolist() == [GEMM.ns * 1000]
 
 
-def test_counters_of_single_channels_are_added_up(tmp_path):
+def test_counters_of_single_channels_are_added_up(tmp_path: Path) -> None:
     row = dispatch(0, REDUCE)
     for name in ("TCC_EA_RDREQ", "TCC_EA_RDREQ_32B", "TCC_EA_WRREQ", "TCC_EA_WRREQ_64B"):
         whole = int(row.pop(f"{name}_sum"))
@@ -207,20 +207,20 @@ def test_counters_of_single_channels_are_added_up(tmp_path):
     assert int(ops.traffic_bytes[MemoryLevel.HBM][0]) == REDUCE.read_bytes + REDUCE.write_bytes
 
 
-def test_integer_operations_are_no_flop(tmp_path):
+def test_integer_operations_are_no_flop(tmp_path: Path) -> None:
     profile = read(edited(tmp_path / "w", SQ_INSTS_VALU_MFMA_MOPS_I8="1000"))
     assert ComputeUnit.MATRIX_INT8 not in profile.ops.unit_flop
     assert "integer-operations" in {found.code for found in profile.diagnostics}
 
 
-def test_roofs_of_zero_are_no_roofs(tmp_path):
+def test_roofs_of_zero_are_no_roofs(tmp_path: Path) -> None:
     files = workload()
     files["roofline.csv"] = files["roofline.csv"].replace("168000.00", "0")
     device = read(written(tmp_path / "w", files)).device
     assert ComputeUnit.MATRIX_BF16 not in device.unit_gflops
 
 
-def test_without_benchmark_the_stated_bandwidth_counts(tmp_path):
+def test_without_benchmark_the_stated_bandwidth_counts(tmp_path: Path) -> None:
     files = workload()
     del files["roofline.csv"]
     device = read(written(tmp_path / "w", files)).device
@@ -229,7 +229,7 @@ def test_without_benchmark_the_stated_bandwidth_counts(tmp_path):
     assert not device.unit_gflops
 
 
-def test_ranks_are_added_up(tmp_path):
+def test_ranks_are_added_up(tmp_path: Path) -> None:
     row = table([dispatch(0, GEMM)])
     folder = written(tmp_path / "w", {"rank0.csv": row, "rank1.csv": row})
     profile = read(folder)
@@ -237,7 +237,7 @@ def test_ranks_are_added_up(tmp_path):
     assert [host.file_name for host in profile.hosts] == ["rank0.csv", "rank1.csv"]
 
 
-def test_zip_of_a_folder(tmp_path):
+def test_zip_of_a_folder(tmp_path: Path) -> None:
     path = tmp_path / "workload.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for file in sorted(SAMPLE.iterdir()):
@@ -254,30 +254,30 @@ def test_zip_of_a_folder(tmp_path):
     assert [note.code for note in notes] == ["skipped-files"]
 
 
-def test_files_without_counters_ask_for_them():
+def test_files_without_counters_ask_for_them() -> None:
     with pytest.raises(IncompleteProfileError, match=r"roofline\.csv.*hold no counters"):
         read(SAMPLE, "roofline.csv", "sysinfo.csv")
 
 
-def test_no_dispatch(tmp_path):
+def test_no_dispatch(tmp_path: Path) -> None:
     header = workload()["pmc_perf.csv"].splitlines()[0]
     with pytest.raises(CorruptProfileError, match="lists no dispatch"):
         read(written(tmp_path / "w", {"pmc_perf.csv": header + "\n"}))
 
 
-def test_a_word_among_counters_is_located(tmp_path):
+def test_a_word_among_counters_is_located(tmp_path: Path) -> None:
     with pytest.raises(CorruptProfileError, match=r"line 2: “many” in column TCC_EA_RDREQ_sum"):
         read(edited(tmp_path / "w", TCC_EA_RDREQ_sum="many"))
 
 
 @pytest.mark.parametrize("count", ["1e999", "1e300", "-5"])
-def test_what_no_counter_can_hold_is_damage(count, tmp_path):
+def test_what_no_counter_can_hold_is_damage(count: str, tmp_path: Path) -> None:
     with pytest.raises(CorruptProfileError, match="is not a number"):
         read(edited(tmp_path / "w", SQ_INSTS_VALU_FMA_F32=count))
 
 
 @pytest.mark.parametrize("name", ["pmc_perf.csv", "roofline.csv", "sysinfo.csv"])
-def test_damaged_copies(name, tmp_path):
+def test_damaged_copies(name: str, tmp_path: Path) -> None:
     folder = written(tmp_path / "w", workload())
     data = (folder / name).read_bytes()
     for content in (*damage.cuts(data, 210), *damage.flips(data, 120)):
@@ -285,7 +285,7 @@ def test_damaged_copies(name, tmp_path):
         damage.outcome(sorted(folder.iterdir()))
 
 
-def test_hostile_names_survive(tmp_path):
+def test_hostile_names_survive(tmp_path: Path) -> None:
     name = '<script>alert("1")</script>\n' + "x" * 5000
     ops = read(edited(tmp_path / "w", Kernel_Name=name)).ops
     assert ops.name[0].startswith("<script>")
@@ -294,11 +294,11 @@ def test_hostile_names_survive(tmp_path):
 @pytest.mark.parametrize(
     "name", ["pmc_perf.csv", "roofline.csv", "sysinfo.csv", "pmc_dispatch_info.csv"]
 )
-def test_each_file_is_recognised(name):
+def test_each_file_is_recognised(name: str) -> None:
     assert identify(SourceFile(SAMPLE / name)).FORMAT_ID == FORMAT_ID
 
 
-def test_rocprofv3_counters_are_not_taken_for_a_workload(tmp_path):
+def test_rocprofv3_counters_are_not_taken_for_a_workload(tmp_path: Path) -> None:
     header = '"Correlation_Id","Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value"\n'
     path = tmp_path / "counter_collection.csv"
     path.write_text(header + '1,1,"k","SQ_WAVES",3\n')

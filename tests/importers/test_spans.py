@@ -3,12 +3,15 @@
 Events come in pieces; nothing may depend on where a piece ends.
 """
 
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
+from numpy.typing import NDArray
 
 from roofline.importers.xspace import spans
 from roofline.importers.xspace.spans import PairNumbers, StepFollower, Walk
@@ -17,18 +20,18 @@ U64 = 2**64
 NESTED_ONLY, SKIPPED = -1, -2
 
 
-def u64(values):
+def u64(values: Iterable[int]) -> NDArray[np.uint64]:
     return np.array(list(values), np.uint64)
 
 
-def i64(values):
+def i64(values: Iterable[int]) -> NDArray[np.int64]:
     return np.array(list(values), np.int64)
 
 
 # ------------------------------------------------------------------------------------- the slow way
 
 
-def slow_parents(events, apart=()):
+def slow_parents(events: Sequence[tuple[int, int]], apart: set[int] | tuple[()] = ()) -> list[int]:
     """Nearest preceding event that includes each event and is still open; -1 without."""
     found, stack = [], []
     for k, (begin, end) in enumerate(events):
@@ -42,7 +45,9 @@ def slow_parents(events, apart=()):
     return found
 
 
-def slow_sums(events, rows, *, clamp):
+def slow_sums(
+    events: Sequence[tuple[int, int]], rows: Sequence[int], *, clamp: bool
+) -> dict[int, tuple[int, int, int]]:
     """{row: (time, self time, occurrences)}, each event less its direct children."""
     parents = slow_parents(events)
     inside = [0] * len(events)
@@ -59,12 +64,14 @@ def slow_sums(events, rows, *, clamp):
     return sums
 
 
-def slow_follow(steps, events, *, containing=False):
+def slow_follow(
+    steps: Sequence[tuple[int, int]], events: Sequence[tuple[int, int]], *, containing: bool = False
+) -> list[int]:
     """The current step as long as it fits, else the first later one that does not end before."""
     found, current = [], -1
     for begin, end in events:
 
-        def fits(step, begin=begin, end=end):
+        def fits(step: int, begin: int = begin, end: int = end) -> bool:
             low, high = steps[step]
             return low <= begin and end <= high if containing else low <= end and begin <= high
 
@@ -78,13 +85,24 @@ def slow_follow(steps, events, *, containing=False):
     return found
 
 
-def cut(values, ends):
+def cut(
+    values: Sequence[tuple[int | tuple[int, int], ...]], ends: Sequence[int] | tuple[()]
+) -> list[list[tuple[int | tuple[int, int], ...]]]:
     """`values` in pieces that end at `ends`."""
     edges = [0, *sorted(min(end, len(values)) for end in ends), len(values)]
     return [values[a:b] for a, b in pairwise(edges)]
 
 
-def walk_of(events, rows, *, clamp=True, ends=(), metas=None, times=None, only_rows=False):
+def walk_of(
+    events: Sequence[tuple[int, int]],
+    rows: Sequence[int] | range,
+    *,
+    clamp: bool = True,
+    ends: Sequence[int] | tuple[()] = (),
+    metas: Sequence[int] | None = None,
+    times: Sequence[int] | None = None,
+    only_rows: bool = False,
+) -> Walk:
     """A finished walk over events that come in pieces; rows grow with what was seen."""
     metas, times = metas or [1] * len(events), times or [1] * len(events)
     walk = Walk(clamp=clamp, only_rows=only_rows)
@@ -105,14 +123,14 @@ def walk_of(events, rows, *, clamp=True, ends=(), metas=None, times=None, only_r
     return walk
 
 
-def sums_of(walk):
+def sums_of(walk: Walk) -> dict[int, tuple[int, int, int]]:
     sums = walk.sums()
     columns = (sums.time_ps, sums.self_time_ps, sums.occurrences)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return {row: found for row, found in enumerate(rows) if found[2]}
 
 
-def self_times(events, *, clamp=True):
+def self_times(events: Sequence[tuple[int, int]], *, clamp: bool = True) -> list[int]:
     """Self time per event, each in a row of its own."""
     return [
         sums_of(walk_of(events, range(len(events)), clamp=clamp))[k][1] for k in range(len(events))
@@ -147,11 +165,13 @@ def self_times(events, *, clamp=True):
         "a later event closes for good",
     ],
 )
-def test_self_time_is_without_direct_children(events, own):
+def test_self_time_is_without_direct_children(
+    events: Sequence[tuple[int, int]], own: Sequence[int]
+) -> None:
     assert self_times(events) == own
 
 
-def test_children_longer_than_their_parent_clamp_and_are_counted_or_wrap():
+def test_children_longer_than_their_parent_clamp_and_are_counted_or_wrap() -> None:
     # Two children that overlap in part: 6 + 6 of 10.
     events = [(0, 10), (0, 6), (4, 10)]
     clamped, wrapped = (walk_of(events, [0, 1, 2], clamp=clamp) for clamp in (True, False))
@@ -159,23 +179,23 @@ def test_children_longer_than_their_parent_clamp_and_are_counted_or_wrap():
     assert (sums_of(wrapped)[0], wrapped.clamped) == ((10, U64 - 2, 1), 0)
 
 
-def test_event_without_row_nests_but_is_not_summed():
+def test_event_without_row_nests_but_is_not_summed() -> None:
     walk = walk_of([(0, 10), (2, 8), (3, 4)], [0, NESTED_ONLY, 1])
     assert sums_of(walk) == {0: (10, 4, 1), 1: (1, 1, 1)}
 
 
 @pytest.mark.parametrize(("only_rows", "own"), [(True, 10), (False, 4)])
-def test_skipped_event_nests_only_where_all_events_do(only_rows, own):
+def test_skipped_event_nests_only_where_all_events_do(only_rows: bool, own: int) -> None:
     walk = walk_of([(0, 10), (2, 8)], [0, SKIPPED], only_rows=only_rows)
     assert sums_of(walk) == {0: (10, own, 1)}
 
 
-def test_event_occurs_at_least_once():
+def test_event_occurs_at_least_once() -> None:
     walk = walk_of([(0, 1), (1, 2), (2, 3)], [0, 1, 2], times=[0, -3, 5])
     assert [found[2] for found in sums_of(walk).values()] == [1, 1, 5]
 
 
-def test_row_is_named_by_the_event_that_closes_first():
+def test_row_is_named_by_the_event_that_closes_first() -> None:
     # Row 0 opens with metadata 7 but the inner event, metadata 8, closes before it.
     walk = walk_of([(0, 10), (2, 3), (20, 30)], [0, 0, 1], metas=[7, 8, 9])
     sums = walk.sums()
@@ -183,12 +203,12 @@ def test_row_is_named_by_the_event_that_closes_first():
     assert sums.first_rank.tolist() == [0, 2]
 
 
-def test_row_without_events_has_no_metadata():
+def test_row_without_events_has_no_metadata() -> None:
     walk = walk_of([(0, 1)], [1])
     assert walk.sums().first_meta.tolist() == [-1, 1]
 
 
-def test_lines_nest_apart():
+def test_lines_nest_apart() -> None:
     walk = walk_of([(0, 10)], [0])
     one = {"meta": np.zeros(1, np.int32), "occurrences": i64([1])}
     more = {"normalised_ps": u64([0]), "dma_stall_ps": u64([0])}
@@ -197,7 +217,7 @@ def test_lines_nest_apart():
     assert sums_of(walk) == {0: (12, 12, 2)}
 
 
-def test_first_metadata_of_the_plane_survives_growth():
+def test_first_metadata_of_the_plane_survives_growth() -> None:
     walk = walk_of([(0, 1), (1, 2), (2, 3)], [0, 1, 2], metas=[0, 1, 2], ends=[2])
     assert walk.sums().first_meta.tolist() == [0, 1, 2]
 
@@ -215,7 +235,9 @@ def test_first_metadata_of_the_plane_survives_growth():
     ],
     ids=["nested", "asynchronous events take no part", "partial overlap", "no events"],
 )
-def test_parent_is_the_nearest_open_event_that_includes(events, apart, parents):
+def test_parent_is_the_nearest_open_event_that_includes(
+    events: Sequence[tuple[int, int]], apart: Sequence[int], parents: Sequence[int]
+) -> None:
     flags = np.zeros(len(events), np.bool_)
     flags[apart] = True
     begin, end = u64(span[0] for span in events), u64(span[1] for span in events)
@@ -225,7 +247,13 @@ def test_parent_is_the_nearest_open_event_that_includes(events, apart, parents):
 # -------------------------------------------------------------------------------------------- steps
 
 
-def follow(steps, events, *, containing=False, ends=()):
+def follow(
+    steps: Sequence[tuple[int, int]],
+    events: Sequence[tuple[int, int]],
+    *,
+    containing: bool = False,
+    ends: Sequence[int] | tuple[()] = (),
+) -> list[int]:
     follower = StepFollower(
         u64(step[0] for step in steps), u64(step[1] for step in steps), containing=containing
     )
@@ -262,34 +290,36 @@ STEPS = [(0, 10), (10, 20), (30, 40)]
         "ends are inclusive",
     ],
 )
-def test_step_of_an_event_is_the_one_it_overlaps(events, found):
+def test_step_of_an_event_is_the_one_it_overlaps(
+    events: Sequence[tuple[int, int]], found: Sequence[int]
+) -> None:
     assert follow(STEPS, events) == found
 
 
-def test_containing_step_includes_the_whole_event():
+def test_containing_step_includes_the_whole_event() -> None:
     assert follow(STEPS, [(1, 10), (8, 12), (30, 41)], containing=True) == [0, -1, -1]
 
 
 @pytest.mark.parametrize("containing", [True, False])
-def test_without_steps_no_event_has_one(containing):
+def test_without_steps_no_event_has_one(containing: bool) -> None:
     assert follow([], [(1, 2)], containing=containing) == [-1]
 
 
 # ------------------------------------------------------------------------------------------- pairs
 
 
-def test_pairs_are_numbered_by_first_occurrence():
+def test_pairs_are_numbered_by_first_occurrence() -> None:
     pairs = PairNumbers()
     assert pairs.number(i64([5, 5, 2, 5]), i64([1, 2, 1, 1])).tolist() == [0, 1, 2, 0]
     assert pairs.number(i64([2, 9]), i64([1, 0])).tolist() == [2, 3]
     assert pairs.firsts().tolist() == [5, 5, 2, 9]
 
 
-def test_pairs_with_a_missing_half_are_told_apart():
+def test_pairs_with_a_missing_half_are_told_apart() -> None:
     assert PairNumbers().number(i64([-1, 3, -1]), i64([4, -1, -1])).tolist() == [-2, -1, -2]
 
 
-def test_pair_numbers_survive_growth():
+def test_pair_numbers_survive_growth() -> None:
     pairs = PairNumbers()
     first, second = i64(k % 97 for k in range(20_000)), i64(k // 97 for k in range(20_000))
     numbers = np.concatenate(
@@ -301,7 +331,9 @@ def test_pair_numbers_survive_growth():
 
 
 @given(st.lists(st.tuples(st.integers(-1, 2**62), st.integers(-1, 3)), max_size=40), st.data())
-def test_pair_numbers_do_not_depend_on_pieces(keys, data):
+def test_pair_numbers_do_not_depend_on_pieces(
+    keys: Sequence[tuple[int, int]], data: DataObject
+) -> None:
     ends = data.draw(st.lists(st.integers(0, len(keys)), max_size=4))
     pairs = PairNumbers()
     found = [
@@ -320,7 +352,7 @@ def test_pair_numbers_do_not_depend_on_pieces(keys, data):
 # ------------------------------------------------------------------------------------------- groups
 
 
-def test_group_spreads_to_descendants_that_have_none():
+def test_group_spreads_to_descendants_that_have_none() -> None:
     # 0 → 1, 2; 1 → 3; 2 → 4 → 5; 4 is taken, so 5 is not reached.
     first_child, children = i64([0, 2, 3, 4, 4, 5, 5]), i64([1, 2, 3, 4, 5])
     groups = i64([-1, -1, -1, -1, 9, -1])
@@ -336,7 +368,13 @@ ENDS = st.lists(st.integers(0, 25), max_size=6)
 
 
 @given(events=EVENTS, ends=ENDS, clamp=st.booleans(), in_order=st.booleans(), data=st.data())
-def test_sums_equal_the_slow_ones_however_the_events_are_cut(events, ends, clamp, in_order, data):
+def test_sums_equal_the_slow_ones_however_the_events_are_cut(
+    events: Sequence[tuple[int, int]],
+    ends: Sequence[int],
+    clamp: bool,
+    in_order: bool,
+    data: DataObject,
+) -> None:
     if in_order:
         events.sort(key=lambda span: (span[0], -span[1]))
     count = len(events)
@@ -346,7 +384,7 @@ def test_sums_equal_the_slow_ones_however_the_events_are_cut(events, ends, clamp
 
 
 @given(events=EVENTS, ends=ENDS)
-def test_cutting_changes_no_column(events, ends):
+def test_cutting_changes_no_column(events: Sequence[tuple[int, int]], ends: Sequence[int]) -> None:
     rows, metas = [k % 3 for k in range(len(events))], [k % 5 + 1 for k in range(len(events))]
     whole = walk_of(events, rows, metas=metas).sums()
     pieces = walk_of(events, rows, metas=metas, ends=ends).sums()
@@ -355,7 +393,9 @@ def test_cutting_changes_no_column(events, ends):
 
 
 @given(events=EVENTS)
-def test_properly_nested_self_times_add_up_to_the_outermost_times(events):
+def test_properly_nested_self_times_add_up_to_the_outermost_times(
+    events: Sequence[tuple[int, int]],
+) -> None:
     nested = sorted(
         {(b - b % 8, b - b % 8 + 8) for b, _ in events}
         | {(b, min(e, b - b % 8 + 8)) for b, e in events},
@@ -369,14 +409,19 @@ def test_properly_nested_self_times_add_up_to_the_outermost_times(events):
 
 
 @given(events=EVENTS, apart=st.sets(st.integers(0, 24)))
-def test_parents_equal_the_slow_ones(events, apart):
+def test_parents_equal_the_slow_ones(events: Sequence[tuple[int, int]], apart: set[int]) -> None:
     flags = np.array([k in apart for k in range(len(events))], np.bool_)
     begin, end = u64(span[0] for span in events), u64(span[1] for span in events)
     assert spans.parents(begin, end, flags).tolist() == slow_parents(events, apart)
 
 
 @given(steps=st.lists(SPAN, max_size=6), events=EVENTS, ends=ENDS, containing=st.booleans())
-def test_steps_equal_the_slow_ones_however_the_events_are_cut(steps, events, ends, containing):
+def test_steps_equal_the_slow_ones_however_the_events_are_cut(
+    steps: Sequence[tuple[int, int]],
+    events: Sequence[tuple[int, int]],
+    ends: Sequence[int],
+    containing: bool,
+) -> None:
     steps.sort()
     events.sort()
     found = follow(steps, events, containing=containing, ends=ends)

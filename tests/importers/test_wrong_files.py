@@ -6,6 +6,7 @@ import json
 import struct
 import tarfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ FILES = {
 
 
 @pytest.mark.parametrize(("content", "what", "instead"), FILES.values(), ids=FILES.keys())
-def test_named_for_what_it_is(content, what, instead, tmp_path):
+def test_named_for_what_it_is(content: bytes, what: str, instead: str, tmp_path: Path) -> None:
     path = tmp_path / "profile.xplane.pb"
     path.write_bytes(content)
     source = SourceFile(path)
@@ -118,7 +119,7 @@ def test_named_for_what_it_is(content, what, instead, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"hello", b"\x00\x01\x02" * 50, b"a,b\n1,2\n", b"\xff" * 99])
-def test_unknown_content_lists_the_formats(content, tmp_path):
+def test_unknown_content_lists_the_formats(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "what.bin"
     path.write_bytes(content)
     with pytest.raises(UnknownFormatError) as caught:
@@ -128,7 +129,7 @@ def test_unknown_content_lists_the_formats(content, tmp_path):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_truncated_copies_are_survived(name, tmp_path):
+def test_truncated_copies_are_survived(name: str, tmp_path: Path) -> None:
     path = tmp_path / "cut"
     content = FILES[name][0]
     for length in range(1, len(content), max(1, len(content) // 40)):
@@ -136,7 +137,7 @@ def test_truncated_copies_are_survived(name, tmp_path):
         damage.outcome([path])
 
 
-def opened(path, tmp_path):
+def opened(path: Path, tmp_path: Path) -> tuple[SourceFile] | None:
     return open_sources(
         [SourceFile(path)],
         scratch=tmp_path / "scratch",
@@ -145,7 +146,7 @@ def opened(path, tmp_path):
     )[0]
 
 
-def test_packed_files_are_named_too(tmp_path):
+def test_packed_files_are_named_too(tmp_path: Path) -> None:
     path = tmp_path / "shot.jpg.gz"
     path.write_bytes(gzip.compress(FILES["jpeg"][0]))
     (source,) = opened(path, tmp_path)
@@ -164,7 +165,7 @@ def test_packed_files_are_named_too(tmp_path):
         (["archive/data.pkl", "archive/version", "archive/data/0"], "a PyTorch checkpoint"),
     ],
 )
-def test_documents_that_are_zip_files(members, what, tmp_path):
+def test_documents_that_are_zip_files(members: Sequence[str], what: str, tmp_path: Path) -> None:
     path = tmp_path / "file.bin"
     with zipfile.ZipFile(path, "w") as archive:
         for member in members:
@@ -173,7 +174,7 @@ def test_documents_that_are_zip_files(members, what, tmp_path):
         opened(path, tmp_path)
 
 
-def test_an_archive_of_one_wrong_file_names_it(tmp_path):
+def test_an_archive_of_one_wrong_file_names_it(tmp_path: Path) -> None:
     path = tmp_path / "file.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a/shot.png", FILES["png"][0])
@@ -181,7 +182,7 @@ def test_an_archive_of_one_wrong_file_names_it(tmp_path):
         opened(path, tmp_path)
 
 
-def test_captures_are_no_perfetto_traces(samples_dir):
+def test_captures_are_no_perfetto_traces(samples_dir: Path) -> None:
     for sample in sorted((samples_dir / "xspace").rglob("*.pb")):
         assert not is_perfetto(SourceFile(sample).head)
 
@@ -224,7 +225,9 @@ BINARY = ("xplane", "ncu-rep", "gzip", "zstd", "tar", "zip")
 @pytest.mark.parametrize(
     ("decoded", "encoded"), [("utf-8", "utf-8"), ("latin-1", "utf-8"), ("utf-8", "utf-16")]
 )
-def test_a_binary_file_rewritten_as_text_says_so(kind, decoded, encoded, tmp_path):
+def test_a_binary_file_rewritten_as_text_says_so(
+    kind: str, decoded: str, encoded: str, tmp_path: Path
+) -> None:
     path = tmp_path / f"profile.{kind}"
     path.write_bytes(as_text(binary(kind), decoded, encoded))
     with pytest.raises(CorruptProfileError, match="read this binary file as text") as caught:
@@ -234,7 +237,7 @@ def test_a_binary_file_rewritten_as_text_says_so(kind, decoded, encoded, tmp_pat
 
 
 @pytest.mark.parametrize("kind", BINARY)
-def test_binary_files_as_they_were_are_not_rewritten(kind, tmp_path):
+def test_binary_files_as_they_were_are_not_rewritten(kind: str, tmp_path: Path) -> None:
     assert not is_reencoded(binary(kind)[:65_536])
 
 
@@ -250,11 +253,11 @@ def test_binary_files_as_they_were_are_not_rewritten(kind, tmp_path):
     ],
     ids=range(6),
 )
-def test_text_and_odd_names_are_not_taken_for_it(head):
+def test_text_and_odd_names_are_not_taken_for_it(head: bytes) -> None:
     assert not is_reencoded(head)
 
 
-def test_a_rewritten_file_in_an_archive_is_named(tmp_path):
+def test_a_rewritten_file_in_an_archive_is_named(tmp_path: Path) -> None:
     good = (SAMPLES / "xspace/v4-training-cmem.xplane.pb").read_bytes()
     path = tmp_path / "both.zip"
     with zipfile.ZipFile(path, "w") as archive:
@@ -268,7 +271,7 @@ def test_a_rewritten_file_in_an_archive_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-def test_a_trace_in_utf_16_says_how_to_save_it(encoding, tmp_path):
+def test_a_trace_in_utf_16_says_how_to_save_it(encoding: str, tmp_path: Path) -> None:
     text = json.dumps({"schemaVersion": 1, "traceEvents": [{"ph": "X", "name": "aten::mm"}]})
     mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
     path = tmp_path / "trace.json"

@@ -3,8 +3,9 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.model.units import gib_to_gb
 from tests.builders import profile_from_table
+from tests.narrowing import known
 from tests.tools import damage
 from tests.tools.make_xprof_exports import GPU_OPS, as_csv, gpu_tables, hlo_stats
 
@@ -65,7 +67,7 @@ def columns(measures: object, rows: object = slice(None)) -> Iterator[tuple[str,
             yield name, value[rows]
 
 
-def test_csv_gives_the_ops_it_was_made_from():
+def test_csv_gives_the_ops_it_was_made_from() -> None:
     found, expected = read(GPU_CSV).ops, profile_from_table(GPU_OPS).ops
     at = [found.name.index(name) for name in expected.name]
     assert [found.category[k] for k in at] == list(expected.category)
@@ -84,7 +86,7 @@ def test_csv_gives_the_ops_it_was_made_from():
     assert (found.source_file[at[0]], found.source_line[at[0]]) == ("layers.py", 88)
 
 
-def test_program_and_steps_come_from_the_program_rows():
+def test_program_and_steps_come_from_the_program_rows() -> None:
     profile = read(GPU_CSV)
     idle_ps = profile.time_ps - profile.op_time_ps
     assert idle_ps == 210_000_000
@@ -96,7 +98,7 @@ def test_program_and_steps_come_from_the_program_rows():
     assert profile.device.core_count == 1
 
 
-def test_csv_peaks_are_recovered_and_the_lack_of_a_name_is_said():
+def test_csv_peaks_are_recovered_and_the_lack_of_a_name_is_said() -> None:
     profile = read(GPU_CSV)
     assert profile.device.kind is DeviceKind.GPU
     assert profile.device.name == ""
@@ -107,7 +109,7 @@ def test_csv_peaks_are_recovered_and_the_lack_of_a_name_is_said():
     assert any("neither the device's name nor its peaks" in limit for limit in profile.limits)
 
 
-def test_csv_without_any_share_asks_for_the_device(tmp_path):
+def test_csv_without_any_share_asks_for_the_device(tmp_path: Path) -> None:
     tables = gpu_tables()
     ids = [column["id"] for column in tables[0]["cols"]]
     shares = ("compute_efficiency", "roofline_efficiency", "max_mem_bw_utilization")
@@ -121,7 +123,7 @@ def test_csv_without_any_share_asks_for_the_device(tmp_path):
     assert "no-peaks" in {found.code for found in page(profile).diagnostics}
 
 
-def test_json_has_name_peaks_and_messages(tmp_path):
+def test_json_has_name_peaks_and_messages(tmp_path: Path) -> None:
     tables = gpu_tables()
     tables[1]["rows"].append({"c": [{"v": "WARNING"}, {"v": "no step"}]})
     profile = read(written(tmp_path / "t.json", json.dumps(tables)))
@@ -131,7 +133,7 @@ def test_json_has_name_peaks_and_messages(tmp_path):
     assert [found.message for found in profile.diagnostics] == ["XProf says: no step"]
 
 
-def test_json_and_csv_give_the_same_ops(tmp_path):
+def test_json_and_csv_give_the_same_ops(tmp_path: Path) -> None:
     table = gpu_tables()[0]
     both = [
         read(written(tmp_path / "t.json", json.dumps([table]))).ops,
@@ -142,7 +144,7 @@ def test_json_and_csv_give_the_same_ops(tmp_path):
     assert both[0].bytes_accessed.tolist() == both[1].bytes_accessed.tolist()
 
 
-def test_tpu_json_counts_every_memory():
+def test_tpu_json_counts_every_memory() -> None:
     profile = read(TPU_JSON)
     assert profile.device.kind is DeviceKind.TPU
     assert profile.device.name == "TPU v5 lite"
@@ -152,7 +154,7 @@ def test_tpu_json_counts_every_memory():
     assert "ops-not-listed" not in {found.code for found in profile.diagnostics}
 
 
-def test_hlo_stats_has_ops_and_the_time_of_the_program():
+def test_hlo_stats_has_ops_and_the_time_of_the_program() -> None:
     profile, whole = read(STATS_CSV), read(GPU_CSV)
     assert "infeed.0" not in profile.ops.name
     assert abs(profile.time_ps - whole.time_ps) <= 2
@@ -162,7 +164,7 @@ def test_hlo_stats_has_ops_and_the_time_of_the_program():
     assert "no-peaks" in {found.code for found in page(profile).diagnostics}
 
 
-def test_hlo_stats_adds_texts_to_the_roofline_table(tmp_path):
+def test_hlo_stats_adds_texts_to_the_roofline_table(tmp_path: Path) -> None:
     table = hlo_stats(gpu_tables()[0])
     table["rows"][0]["c"][4]["v"] = '%dot = bf16[8,8] dot(%a, %b), metadata={"x"}'
     stats = written(tmp_path / "stats.csv", as_csv(table))
@@ -171,13 +173,13 @@ def test_hlo_stats_adds_texts_to_the_roofline_table(tmp_path):
     assert profile.ops.long_name[profile.ops.name.index("gemm_fusion_dot.12")].startswith("%dot")
 
 
-def test_two_tables_of_one_tool_are_refused(tmp_path):
+def test_two_tables_of_one_tool_are_refused(tmp_path: Path) -> None:
     other = written(tmp_path / "other.csv", GPU_CSV.read_bytes())
     with pytest.raises(UploadRejectedError, match="both exports of XProf's roofline_model"):
         read(GPU_CSV, other)
 
 
-def test_ops_that_the_table_does_not_list_are_named(tmp_path):
+def test_ops_that_the_table_does_not_list_are_named(tmp_path: Path) -> None:
     rows = GPU_CSV.read_text().splitlines(keepends=True)
     kept = "".join(row for row in rows if "cublas-gemm.7" not in row)
     profile = read(written(tmp_path / "t.csv", kept))
@@ -186,7 +188,7 @@ def test_ops_that_the_table_does_not_list_are_named(tmp_path):
     assert "45.4% of the FLOPs" in note.message
 
 
-def test_bytes_that_nobody_split_are_left_out_of_the_programs_memory(tmp_path):
+def test_bytes_that_nobody_split_are_left_out_of_the_programs_memory(tmp_path: Path) -> None:
     tables = gpu_tables()
     ids = [column["id"] for column in tables[0]["cols"]]
     total = tables[0]["rows"][0]["c"]
@@ -200,7 +202,7 @@ def test_bytes_that_nobody_split_are_left_out_of_the_programs_memory(tmp_path):
     ]
 
 
-def test_steps_of_zeros_are_no_steps(tmp_path):
+def test_steps_of_zeros_are_no_steps(tmp_path: Path) -> None:
     tables = gpu_tables()
     ids = [column["id"] for column in tables[0]["cols"]]
     for row in tables[0]["rows"]:
@@ -211,7 +213,7 @@ def test_steps_of_zeros_are_no_steps(tmp_path):
     assert "XProf exported no steps with any time." in profile.limits
 
 
-def test_spreadsheet_copy_is_read(tmp_path):
+def test_spreadsheet_copy_is_read(tmp_path: Path) -> None:
     rows = list(csv.reader(io.StringIO(GPU_CSV.read_text())))
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\r\n").writerows(rows)
@@ -219,7 +221,7 @@ def test_spreadsheet_copy_is_read(tmp_path):
     assert profile.ops.flop.tolist() == read(GPU_CSV).ops.flop.tolist()
 
 
-def test_line_breaks_and_html_in_cells_survive(tmp_path):
+def test_line_breaks_and_html_in_cells_survive(tmp_path: Path) -> None:
     tables = gpu_tables()
     ids = [column["id"] for column in tables[0]["cols"]]
     source = (
@@ -234,27 +236,27 @@ def test_line_breaks_and_html_in_cells_survive(tmp_path):
     assert ops.source_stack[at] == "a <b>.py:5\nmain.py:9"
 
 
-def test_a_word_in_a_number_column_is_located(tmp_path):
+def test_a_word_in_a_number_column_is_located(tmp_path: Path) -> None:
     content = GPU_CSV.read_text().replace('"1870.4"', '"fast"')
     with pytest.raises(CorruptProfileError, match=r"line 3: “fast” in column total_time"):
         read(written(tmp_path / "t.csv", content))
 
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
-def test_cut_and_flipped_copies(sample, tmp_path):
+def test_cut_and_flipped_copies(sample: Path, tmp_path: Path) -> None:
     data, path = sample.read_bytes(), tmp_path / "damaged"
     for content in (*damage.cuts(data, 220), *damage.flips(data, 150)):
         damage.outcome([written(path, content)])
 
 
-def test_a_cut_copy_says_where(tmp_path):
+def test_a_cut_copy_says_where(tmp_path: Path) -> None:
     error = damage.outcome([written(tmp_path / "cut.csv", GPU_CSV.read_bytes()[:5000])])
-    assert "cut.csv ends in the middle of a row (line" in error.message
+    assert "cut.csv ends in the middle of a row (line" in known(error).message
     error = damage.outcome([written(tmp_path / "cut.json", TPU_JSON.read_bytes()[:9000])])
-    assert "cut.json is not a whole JSON document" in error.message
+    assert "cut.json is not a whole JSON document" in known(error).message
 
 
-def test_columns_by_label():
+def test_columns_by_label() -> None:
     assert column_id("Total self time (us)") == "total_self_time"
     assert column_id("Total self time (%)") == "total_self_time_percent"
     assert column_id("SHM/L1 BW (GiB/s)") == "shm_l1_bw"
@@ -271,12 +273,12 @@ MI300X = {
 }
 
 
-def on_mi300x(tables):
+def on_mi300x(tables: Sequence[Mapping[str, Any]]) -> str:
     tables[0]["p"] |= MI300X
     return json.dumps(tables)
 
 
-def test_the_memory_clock_of_amd_is_corrected_as_in_the_capture(tmp_path):
+def test_the_memory_clock_of_amd_is_corrected_as_in_the_capture(tmp_path: Path) -> None:
     """The driver counts half of the transfers of HBM3; the data sheet says 5.3 TB/s."""
     profile = read(written(tmp_path / "t.json", on_mi300x(gpu_tables())))
     device = resolve(profile.device)
@@ -287,7 +289,7 @@ def test_the_memory_clock_of_amd_is_corrected_as_in_the_capture(tmp_path):
     assert "amd-memory-clock" in {found.code for found in profile.diagnostics}
 
 
-def test_the_peaks_of_an_export_tell_which_nvidia_part_it_is(tmp_path):
+def test_the_peaks_of_an_export_tell_which_nvidia_part_it_is(tmp_path: Path) -> None:
     tables = gpu_tables()
     tables[0]["p"] |= {"peak_hbm_bw": "1448.36", "peak_vmem_write_bw": "36306.1"}
     profile = read(written(tmp_path / "t.json", json.dumps(tables)))
@@ -299,7 +301,7 @@ def test_the_peaks_of_an_export_tell_which_nvidia_part_it_is(tmp_path):
 
 
 @needs_shared
-def test_an_export_of_an_mi300x_has_the_roofs_of_its_capture():
+def test_an_export_of_an_mi300x_has_the_roofs_of_its_capture() -> None:
     export = read(SHARED / "samples" / "xprof_export" / "mi300x_conv_roofline_model.json")
     capture = read(SHARED / "profiles" / "amd-mi300x-conv-jax08" / "host_0.xplane.pb")
     shares = []
@@ -311,7 +313,7 @@ def test_an_export_of_an_mi300x_has_the_roofs_of_its_capture():
     assert shares[0] == pytest.approx(shares[1], rel=1e-5)  # the export's peaks have six digits
 
 
-def only_the_program(tables):
+def only_the_program(tables: Sequence[Mapping[str, Any]]) -> str:
     """As XProf writes a capture of which it drops every kernel."""
     ids = [column["id"] for column in tables[0]["cols"]]
     program = ids.index("operation")
@@ -324,7 +326,7 @@ def only_the_program(tables):
     return json.dumps(tables)
 
 
-def test_an_export_without_any_kernel_is_not_idle(tmp_path):
+def test_an_export_without_any_kernel_is_not_idle(tmp_path: Path) -> None:
     profile = read(written(tmp_path / "t.json", only_the_program(gpu_tables())))
     assert not len(profile.ops)
     (note,) = profile.diagnostics
@@ -336,14 +338,14 @@ def test_an_export_without_any_kernel_is_not_idle(tmp_path):
 
 
 @needs_shared
-def test_a_real_export_without_any_kernel_says_why():
+def test_a_real_export_without_any_kernel_says_why() -> None:
     """TensorFlow of 2020: no compiled programs, so XProf lists none of 1,330 kernels."""
     profile = read(SHARED / "profiles" / "gpu-v100-tf-multiworker" / "reference.json")
     assert [found.code for found in profile.diagnostics] == ["no-operations"]
     assert not len(page(profile).with_infeed.op)
 
 
-def test_hlo_stats_without_any_row_says_what_that_means(tmp_path):
+def test_hlo_stats_without_any_row_says_what_that_means(tmp_path: Path) -> None:
     table = hlo_stats(gpu_tables()[0])
     table["rows"] = []
     with pytest.raises(IncompleteProfileError, match="XProf lists no operation of this capture"):
@@ -358,7 +360,7 @@ NOT_LISTED = {"MemcpyH2D"}
 
 @needs_shared
 @pytest.mark.parametrize("suffix", ["csv", "json"])
-def test_a_page_of_the_export_is_that_of_the_capture(suffix):
+def test_a_page_of_the_export_is_that_of_the_capture(suffix: str) -> None:
     capture = page(read(SHARED / "cases" / "s09_a100_training" / "host_0.xplane.pb"))
     export = page(read(SHARED / "samples" / "xprof_export" / f"a100_roofline_model.{suffix}"))
     names = [n for n in capture.profile.ops.name if n not in OTHER_IN_XPROF | NOT_LISTED]
@@ -376,7 +378,7 @@ def test_a_page_of_the_export_is_that_of_the_capture(suffix):
 
 @needs_shared
 @pytest.mark.parametrize("suffix", ["csv", "json"])
-def test_the_program_of_the_export_is_what_xprof_shows(suffix):
+def test_the_program_of_the_export_is_what_xprof_shows(suffix: str) -> None:
     reference = json.loads(
         (SHARED / "cases" / "s09_a100_training" / "reference.json").read_text("utf-8")
     )[0]
@@ -401,7 +403,7 @@ def test_the_program_of_the_export_is_what_xprof_shows(suffix):
 
 
 @needs_shared
-def test_real_tpu_export_has_steps_and_cmem():
+def test_real_tpu_export_has_steps_and_cmem() -> None:
     profile = read(SHARED / "samples" / "xprof_export" / "v4_roofline_model.csv")
     assert profile.steps.label == ("0", "1", "2", "3")
     assert profile.device.kind is DeviceKind.TPU
@@ -410,7 +412,7 @@ def test_real_tpu_export_has_steps_and_cmem():
 
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
-def test_recognised_by_content(sample, tmp_path):
+def test_recognised_by_content(sample: Path, tmp_path: Path) -> None:
     copy = SourceFile(written(tmp_path / "something.bin", sample.read_bytes()))
     assert recognises(copy)
     assert identify(copy).FORMAT_ID == FORMAT_ID
@@ -426,7 +428,7 @@ def test_recognised_by_content(sample, tmp_path):
         b"\x00\x01",
     ],
 )
-def test_other_tables_are_left_to_others(content, tmp_path):
+def test_other_tables_are_left_to_others(content: bytes, tmp_path: Path) -> None:
     assert not recognises(SourceFile(written(tmp_path / "t", content)))
 
 
@@ -439,6 +441,6 @@ def test_other_tables_are_left_to_others(content, tmp_path):
         '{"rows":[1],"cols":[{"id":"hlo_op_name"},{"id":"total_self_time"}]}',
     ],
 )
-def test_hollow_tables_are_refused(content, tmp_path):
+def test_hollow_tables_are_refused(content: str, tmp_path: Path) -> None:
     with pytest.raises(RooflineError):
         read(written(tmp_path / "t.json", content))

@@ -3,6 +3,7 @@
 import gzip
 import random
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def tiny() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def generated(tmp_path_factory) -> bytes:
+def generated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A small capture with every kind of event stat."""
     folder = tmp_path_factory.mktemp("generated")
     traits = ("rich_events", "host_steps", "async_line", "framework_ops", "sparse_core", "sources")
@@ -63,7 +64,7 @@ def generated(tmp_path_factory) -> bytes:
     return write_profile(config, folder)[0].read_bytes()
 
 
-def test_tiny_profile_cut_at_every_byte(tiny, tmp_path):
+def test_tiny_profile_cut_at_every_byte(tiny: bytes, tmp_path: Path) -> None:
     path = tmp_path / "cut.xplane.pb"
     readable = 0
     for length in range(1, len(tiny)):
@@ -74,7 +75,7 @@ def test_tiny_profile_cut_at_every_byte(tiny, tmp_path):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_sample_cut_anywhere(sample, tmp_path):
+def test_sample_cut_anywhere(sample: Path, tmp_path: Path) -> None:
     data = sample.read_bytes()
     path = tmp_path / "cut.xplane.pb"
     for k in range(CUTS_PER_SAMPLE):
@@ -83,7 +84,7 @@ def test_sample_cut_anywhere(sample, tmp_path):
         outcome(path)
 
 
-def test_cut_in_the_middle_says_where(generated, tmp_path):
+def test_cut_in_the_middle_says_where(generated: bytes, tmp_path: Path) -> None:
     path = tmp_path / "half.xplane.pb"
     path.write_bytes(generated[: len(generated) // 2])
     error = outcome(path)
@@ -92,7 +93,7 @@ def test_cut_in_the_middle_says_where(generated, tmp_path):
     assert any(character.isdigit() for character in error.message)
 
 
-def test_flipped_bits(generated, tmp_path):
+def test_flipped_bits(generated: bytes, tmp_path: Path) -> None:
     rng = random.Random(4)
     path = tmp_path / "flipped.xplane.pb"
     for _ in range(FLIPS):
@@ -103,7 +104,7 @@ def test_flipped_bits(generated, tmp_path):
         outcome(path)
 
 
-def test_flipped_bits_of_a_tiny_profile(tiny, tmp_path):
+def test_flipped_bits_of_a_tiny_profile(tiny: bytes, tmp_path: Path) -> None:
     path = tmp_path / "flipped.xplane.pb"
     for place in range(0, len(tiny), 3):
         damaged = bytearray(tiny)
@@ -112,7 +113,7 @@ def test_flipped_bits_of_a_tiny_profile(tiny, tmp_path):
         outcome(path)
 
 
-def test_overwritten_stretches(generated, tmp_path):
+def test_overwritten_stretches(generated: bytes, tmp_path: Path) -> None:
     rng = random.Random(5)
     path = tmp_path / "overwritten.xplane.pb"
     for _ in range(100):
@@ -125,14 +126,14 @@ def test_overwritten_stretches(generated, tmp_path):
 
 
 @given(data=st.binary(max_size=300))
-def test_random_bytes(data, tmp_path_factory):
+def test_random_bytes(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "random.xplane.pb"
     path.write_bytes(data)
     outcome(path)
 
 
 @given(data=st.binary(max_size=200))
-def test_random_bytes_inside_a_plane(data, tmp_path_factory):
+def test_random_bytes_inside_a_plane(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "plane.xplane.pb"
     body = b"\x12\x0d/device:TPU:0" + data
     path.write_bytes(b"\x0a" + rewire.varint(len(body)) + body)
@@ -144,13 +145,13 @@ def test_random_bytes_inside_a_plane(data, tmp_path_factory):
     [b"", b"hello, this is text\n" * 50, gzip.compress(b"text"), b"{}", b"\x00" * 1000],
     ids=["empty", "text", "gzip of text", "json", "zeros"],
 )
-def test_other_files_are_refused(content, tmp_path):
+def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "other.xplane.pb"
     path.write_bytes(content)
     assert outcome(path) is not None
 
 
-def test_zip_is_refused_by_the_importer(tiny, tmp_path):
+def test_zip_is_refused_by_the_importer(tiny: bytes, tmp_path: Path) -> None:
     path = tmp_path / "profile.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("host_0.xplane.pb", tiny)
@@ -170,7 +171,9 @@ REWRITTEN = {
 
 
 @pytest.mark.parametrize("rewrite", REWRITTEN.values(), ids=REWRITTEN.keys())
-def test_order_and_unknown_fields_do_not_matter(rewrite, generated, tmp_path):
+def test_order_and_unknown_fields_do_not_matter(
+    rewrite: Callable[[bytes], bytes], generated: bytes, tmp_path: Path
+) -> None:
     plain, other = tmp_path / "plain.xplane.pb", tmp_path / "other.xplane.pb"
     plain.write_bytes(generated)
     other.write_bytes(rewrite(generated))

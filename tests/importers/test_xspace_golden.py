@@ -2,7 +2,9 @@
 
 import gzip
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,11 +35,14 @@ KNOWN_DIFFERENCES = {
 TIED = {"tied_rows"}
 
 
-def reference(path: Path):
-    return json.loads(gzip.decompress(path.read_bytes()))
+def reference(path: Path) -> list[dict[str, Any]]:
+    result: list[dict[str, Any]] = json.loads(gzip.decompress(path.read_bytes()))
+    return result
 
 
-def assert_equal(expected, files, *, ties=False):
+def assert_equal(
+    expected: Sequence[Mapping[str, Any]], files: Sequence[Path], *, ties: bool = False
+) -> None:
     comparison = compare(expected, our_tables(files), ties=ties)
     assert comparison.compared > 0
     if comparison.mismatches:
@@ -45,13 +50,13 @@ def assert_equal(expected, files, *, ties=False):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_generated_capture_equals_xprof(case):
+def test_generated_capture_equals_xprof(case: Path) -> None:
     files = sorted(case.glob("*.pb"))
     assert_equal(reference(case / "reference.json.gz"), files)
 
 
 @pytest.mark.parametrize("name", EDGE_CASES)
-def test_corner_of_the_format_equals_xprof(name, tmp_path):
+def test_corner_of_the_format_equals_xprof(name: str, tmp_path: Path) -> None:
     expected = reference(GOLDEN / "edge_cases" / f"{name}.json.gz")
     files = EDGE_CASES[name](tmp_path)
     if name not in KNOWN_DIFFERENCES:
@@ -66,12 +71,12 @@ def test_corner_of_the_format_equals_xprof(name, tmp_path):
     not REAL.is_dir(),
     reason="the real v6e capture is not redistributed with this project: it lies in ../shared",
 )
-def test_real_capture_equals_xprof():
+def test_real_capture_equals_xprof() -> None:
     expected = json.loads((REAL / "reference.json").read_text("utf-8"))
     assert_equal(expected, [REAL / "host_0.xplane.pb"])
 
 
-def test_comparison_notices_a_changed_cell():
+def test_comparison_notices_a_changed_cell() -> None:
     expected = reference(CASES[0] / "reference.json.gz")
     changed = json.loads(json.dumps(expected))
     cell = changed[0]["rows"][3]["c"][5]
@@ -80,7 +85,7 @@ def test_comparison_notices_a_changed_cell():
     assert compare(expected, changed).mismatches == 1
 
 
-def test_steps_that_no_annotation_launched_are_numbered_from_zero(tmp_path):
+def test_steps_that_no_annotation_launched_are_numbered_from_zero(tmp_path: Path) -> None:
     """XProf goes on after the annotations that launched nothing, which are other steps."""
     (file,) = EDGE_CASES["roots_without_launch_and_two_cores"](tmp_path)
     assert import_profile([SourceFile(file)]).steps.label == ("0", "1", "2")

@@ -1,11 +1,14 @@
 """What holds for every capture, on random small ones: times add up, hosts have no order."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.strategies._internal.random import ArtificialRandom
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
@@ -15,14 +18,14 @@ from roofline.importers.source import SourceFile
 from roofline.model.profile import Profile
 from tests.tools.small_profiles import MICROSECOND_PS as US
 from tests.tools.small_profiles import SmallOp, hbm, space_bytes, tpu_plane
-from tests.tools.xspace_wire import CMEM, HBM, READ, WRITE
+from tests.tools.xspace_wire import CMEM, HBM, READ, WRITE, PlaneBuilder
 
 CATEGORIES = ["loop fusion", "convolution fusion", "while", "call", "infeed", "all-reduce"]
 N_KINDS = 6
 
 
 @st.composite
-def kinds(draw):
+def kinds(draw: st.DrawFn) -> list[dict[str, Any]]:
     """What each op costs: the same on every core and host."""
     traffic = st.integers(0, 10**7)
     return [
@@ -44,7 +47,9 @@ def kinds(draw):
 
 
 @st.composite
-def nested_spans(draw, begin: int, end: int, depth: int = 3):
+def nested_spans(
+    draw: st.DrawFn, begin: int, end: int, depth: int = 3
+) -> list[tuple[int, int, int]]:
     """(kind, begin, duration) of ops one after another, each with ops of its own inside."""
     spans = []
     at = begin
@@ -61,14 +66,21 @@ def nested_spans(draw, begin: int, end: int, depth: int = 3):
 
 
 @st.composite
-def any_spans(draw):
+def any_spans(draw: st.DrawFn) -> list[tuple[int, int, int]]:
     """Ops that overlap in any way."""
     kind, begin = st.integers(0, N_KINDS - 1), st.integers(0, 40)
     triples = st.tuples(kind, begin, st.integers(0, 20))
     return draw(st.lists(triples, min_size=1, max_size=12))
 
 
-def plane_of(kinds, spans, *, core=0, steps=(), unit=US):
+def plane_of(
+    kinds: Sequence[Mapping[str, Any]],
+    spans: Sequence[tuple[int, int, int]],
+    *,
+    core: int = 0,
+    steps: Sequence[tuple[int, int]] | tuple[()] = (),
+    unit: int = US,
+) -> PlaneBuilder:
     ops = [
         SmallOp(spans=[(b * unit, d * unit) for k, b, d in spans if k == number], **kind)
         for number, kind in enumerate(kinds)
@@ -77,7 +89,7 @@ def plane_of(kinds, spans, *, core=0, steps=(), unit=US):
     return tpu_plane(ops, steps, name=f"/device:TPU:{core}", plane_id=core)
 
 
-def read(folder: Path, *hosts) -> Profile:
+def read(folder: Path, *hosts: Sequence[PlaneBuilder]) -> Profile:
     sources = []
     for number, planes in enumerate(hosts):
         path = folder / f"host_{number}.xplane.pb"
@@ -91,12 +103,14 @@ def analysed(profile: Profile) -> RooflineAnalysis:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("properties")
 
 
 @given(kinds=kinds(), spans=nested_spans(0, 1000))
-def test_self_times_of_nested_ops_sum_to_the_time_covered(kinds, spans, folder):
+def test_self_times_of_nested_ops_sum_to_the_time_covered(
+    kinds: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int, int]], folder: Path
+) -> None:
     profile = read(folder, [plane_of(kinds, spans)])
     covered = set()
     for _, begin, duration in spans:
@@ -105,14 +119,18 @@ def test_self_times_of_nested_ops_sum_to_the_time_covered(kinds, spans, folder):
 
 
 @given(kinds=kinds(), spans=nested_spans(0, 1000))
-def test_self_time_of_an_op_never_exceeds_its_time(kinds, spans, folder):
+def test_self_time_of_an_op_never_exceeds_its_time(
+    kinds: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int, int]], folder: Path
+) -> None:
     ops = read(folder, [plane_of(kinds, spans)]).ops
     assert (ops.self_time_ps <= ops.time_ps).all()
     assert int(ops.occurrences.sum()) == len(spans)
 
 
 @given(kinds=kinds(), spans=any_spans())
-def test_ops_and_idle_fill_the_capture(kinds, spans, folder):
+def test_ops_and_idle_fill_the_capture(
+    kinds: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int, int]], folder: Path
+) -> None:
     analysis = analysed(read(folder, [plane_of(kinds, spans, steps=[(0, 50)])]))
     total_us = analysis.with_infeed.total_time_us
     filled = analysis.ops.measures.self_time_us[analysis.with_infeed.op].sum()
@@ -125,7 +143,12 @@ def test_ops_and_idle_fill_the_capture(kinds, spans, folder):
     hosts=st.lists(nested_spans(0, 100), min_size=2, max_size=3),
     order=st.randoms(use_true_random=False),
 )
-def test_host_order_does_not_matter(kinds, hosts, order, folder):
+def test_host_order_does_not_matter(
+    kinds: Sequence[Mapping[str, Any]],
+    hosts: Sequence[Sequence[tuple[int, int, int]]],
+    order: ArtificialRandom,
+    folder: Path,
+) -> None:
     planes = [
         [plane_of(kinds, spans, core=core, steps=[(0, 50), (50, 50)]) for core in range(2)]
         for spans in hosts
@@ -138,7 +161,9 @@ def test_host_order_does_not_matter(kinds, hosts, order, folder):
 
 
 @given(kinds=kinds(), spans=nested_spans(0, 300))
-def test_nothing_is_above_its_roof_unless_its_efficiency_says_so(kinds, spans, folder):
+def test_nothing_is_above_its_roof_unless_its_efficiency_says_so(
+    kinds: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int, int]], folder: Path
+) -> None:
     analysis = analysed(read(folder, [plane_of(kinds, spans, steps=[(0, 300)])]))
     measures = analysis.ops.measures
     rate, roof = measures.flop_rate_gflops, measures.attainable_gflops
@@ -152,7 +177,9 @@ def test_nothing_is_above_its_roof_unless_its_efficiency_says_so(kinds, spans, f
 
 
 @given(kinds=kinds(), spans=any_spans())
-def test_steps_never_hold_more_work_than_the_program(kinds, spans, folder):
+def test_steps_never_hold_more_work_than_the_program(
+    kinds: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int, int]], folder: Path
+) -> None:
     analysis = analysed(read(folder, [plane_of(kinds, spans, steps=[(0, 20), (20, 20), (40, 30)])]))
     profile = analysis.profile
     in_steps = int(profile.steps.sums.flop.sum())
@@ -164,7 +191,7 @@ def test_steps_never_hold_more_work_than_the_program(kinds, spans, folder):
     assert in_steps <= in_program
 
 
-def test_work_counts_once_per_occurrence(folder):
+def test_work_counts_once_per_occurrence(folder: Path) -> None:
     kind = SmallOp(
         name="fusion.1",
         spans=[(k * US, US) for k in range(5)],

@@ -33,12 +33,14 @@ def brute_force(spans: list[tuple[int, int, int]], instants: range) -> list[floa
 
 
 @given(INTERVALS)
-def test_every_instant_has_the_owners_that_brute_force_finds(spans: list[tuple[int, int, int]]):
+def test_every_instant_has_the_owners_that_brute_force_finds(
+    spans: list[tuple[int, int, int]],
+) -> None:
     assert np.allclose(sweep_of(spans).exclusive(), brute_force(spans, range(60)), atol=1e-9)
 
 
 @given(INTERVALS)
-def test_owned_time_and_gaps_add_up_to_the_hull(spans: list[tuple[int, int, int]]):
+def test_owned_time_and_gaps_add_up_to_the_hull(spans: list[tuple[int, int, int]]) -> None:
     sweep = sweep_of(spans)
     begin, end = sweep.gaps()
     first, last = sweep.hull
@@ -47,7 +49,9 @@ def test_owned_time_and_gaps_add_up_to_the_hull(spans: list[tuple[int, int, int]
 
 
 @given(INTERVALS, st.lists(st.integers(0, 50), min_size=2, max_size=6, unique=True))
-def test_windows_divide_what_intervals_own(spans: list[tuple[int, int, int]], edges: list[int]):
+def test_windows_divide_what_intervals_own(
+    spans: list[tuple[int, int, int]], edges: list[int]
+) -> None:
     edges = sorted(edges)
     windows = Windows(
         begin=np.array(edges[:-1], np.int64) + START, end=np.array(edges[1:], np.int64) + START
@@ -60,7 +64,9 @@ def test_windows_divide_what_intervals_own(spans: list[tuple[int, int, int]], ed
 
 
 @given(INTERVALS, st.integers(0, 30), st.integers(1, 30))
-def test_gaps_are_clipped_to_windows(spans: list[tuple[int, int, int]], first: int, length: int):
+def test_gaps_are_clipped_to_windows(
+    spans: list[tuple[int, int, int]], first: int, length: int
+) -> None:
     windows = Windows(begin=np.array([first + START]), end=np.array([first + length + START]))
     sweep = sweep_of(spans)
     low, high = (bound - START for bound in sweep.hull)
@@ -72,6 +78,6 @@ def test_gaps_are_clipped_to_windows(spans: list[tuple[int, int, int]], first: i
     assert time_inside(*sweep.gaps(), windows).sum() == len(empty)
 
 
-def test_union_of_intervals_counts_no_instant_twice():
+def test_union_of_intervals_counts_no_instant_twice() -> None:
     begin, end = np.array([0, 5, 20]), np.array([10, 12, 21])
     assert union_length(begin, end) == 13
