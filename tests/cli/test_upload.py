@@ -70,7 +70,7 @@ def test_whole_answer_holds_the_delete_token(server: Server, hosts: list[Path]):
 def test_wrong_token_is_refused_before_a_byte_is_sent(server: Server, hosts: list[Path]):
     refused = run("--server", server.url, *hosts, token="wrong")
     assert refused.returncode == 2
-    assert "wants its token" in refused.stderr
+    assert "asks for a token" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert refused.stdout == ""
 

@@ -73,7 +73,7 @@ def run_doctor(settings: Settings, *, quick: bool, check_only: bool) -> int:
     """Checks rows against files and repairs; 1 when something is left to do."""
     with _store(settings) as instance:
         if check_only or (not instance.is_shared and instance.folder.is_in_use()):
-            _say("Only looking: nothing is repaired." if check_only else _BESIDE)
+            _say("Check only: nothing is repaired." if check_only else _BESIDE)
             findings = _examine(instance, repair=False, quick=quick)
         else:
             with _alone(instance):

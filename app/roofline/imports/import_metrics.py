@@ -11,10 +11,10 @@ from roofline.imports.job_run import ImportReport
 
 IMPORT_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 READY = "ready"
-# Numbers only, but there is no log-in here: who wants them from elsewhere has an agent on this
+# Numbers only, but there is no log-in here: monitoring from elsewhere needs an agent on this
 # machine.
 ADDRESS = "127.0.0.1"
-# One more series for each, which nobody reads.
+# They would be one more series for each, without a reader.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 

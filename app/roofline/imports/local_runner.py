@@ -32,7 +32,7 @@ class LocalRunner:
         future.add_done_callback(_log_fault)
 
     def close(self) -> None:
-        """See `Runner`. What was queued stays so in the job table."""
+        """See `Runner`. Queued jobs stay queued in the job table."""
         self._runs.stop()
         if self._threads is not None:
             self._threads.shutdown(wait=True, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Who runs jobs: threads of this process, or workers on several machines behind one seam."""
+"""The runners of jobs: threads of this process, or workers on several machines."""
 
 from typing import Protocol
 
@@ -13,4 +13,4 @@ class Runner(Protocol):
         """Has the job run, now or when a worker is free. May raise `StoreUnavailableError`."""
 
     def close(self) -> None:
-        """Stops delivering; what was delivered to this process has ended when this returns."""
+        """Stops delivering; jobs delivered to this process have ended when this returns."""

@@ -26,7 +26,7 @@ _log = logging.getLogger("roofline.upkeep")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceOptions:
-    """Where things are kept and who does the work; see `roofline.settings`."""
+    """Where things are kept and which runner imports; see `roofline.settings`."""
 
     workers: int = 1
     runner: str = ""

@@ -78,7 +78,7 @@ def _results(store: ProfileStore, *, repair: bool) -> Iterator[Finding]:
         yield Finding(
             what="its results are damaged",
             subject=f"profile {profile_id}",
-            remedy="They are removed, and computed again when somebody looks.",
+            remedy="They are removed, and recomputed on the next request.",
             repaired=repair,
         )
 

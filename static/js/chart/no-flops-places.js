@@ -132,7 +132,7 @@ function packSmaller(ordered, halfHeight) {
 }
 
 /**
- * The words above the strip: what is in it, and what is not.
+ * The words above the strip: the ops in it, and those that are not.
  * @param {StripGeometry} geometry
  * @param {ReadonlySet<Row>} shown
  * @param {string} axis label of the x axis above

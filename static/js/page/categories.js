@@ -8,7 +8,7 @@ import { mark } from "../ui/marks.js";
 /** @import { Model } from "../types/model.js" */
 /** @import { CategoryTotal } from "../state/filter.js" */
 
-const LEAST_VISIBLE = 0.0015; // below this a part of the stack is no pixel wide
+const LEAST_VISIBLE = 0.0015; // below this a part of the stack is less than a pixel wide
 
 /**
  * @param {object} options

@@ -14,7 +14,7 @@ import { menuCheck } from "../ui/menu.js";
  * @param {(bound: string) => void} onToggle
  */
 export function createBoundChips(model, group, onToggle) {
-  // "No cost" is no resource: last, wherever the data have it. Its number stays its place in the data.
+  // "No cost" is not a resource: last, wherever the data have it. Its number stays its place in the data.
   const chips = model.bounds
     .map((bound, index) => ({ bound, index, ...boundChip(bound, () => onToggle(bound.id)) }))
     .sort((a, b) => Number(a.bound.kind === "none") - Number(b.bound.kind === "none"));

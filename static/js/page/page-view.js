@@ -164,7 +164,7 @@ export class PageView {
     charts.program.markSelection();
     if (isNew || hasMoved) charts.op.draw();
     if (isNew) {
-      // The small charts may come a frame later: what was asked for is seen sooner.
+      // The small charts may come a frame later, so that the changed part is seen sooner.
       requestAnimationFrame(() => {
         charts.strip.draw(this.#visible.place);
         charts.program.draw();

@@ -11,7 +11,7 @@ const EXAMPLE = { gflops: "989 TFLOP/s", gbs: "1.2 TB/s" };
 /**
  * @param {PeakRow} row
  * @param {string} coreWord
- * @param {(text: string) => void} onChange empty: what was set by hand is undone
+ * @param {(text: string) => void} onChange empty: undoes a peak that was set by hand
  */
 export function createPeakField({ key, kind, label }, coreWord, onChange) {
   const field = html("input", {

@@ -14,7 +14,7 @@ export function wireMenus() {
     menu.addEventListener("toggle", (event) => {
       const open = event.newState === "open";
       button.setAttribute("aria-expanded", String(open));
-      // Whoever opened it may have chosen a better place already.
+      // The code that opened it may have chosen a better place already.
       if (open && !menu.contains(document.activeElement))
         findAll(HTMLElement, STOPS, menu)[0]?.focus();
     });

@@ -49,7 +49,7 @@ test("a name is found in any case, a regular expression between slashes", () => 
   assert.deepEqual(names({ q: "<b>" }), ["<b>mystery</b>"]);
 });
 
-test("a pattern that is no pattern is reported and hides nothing", () => {
+test("a broken pattern is reported and hides nothing", () => {
   const result = filterRows(view.rows, { ...DEFAULTS, q: "/(/" }, context);
   assert.equal(result.shown.length, OPS.length);
   assert.match(there(result.error), /group/i);

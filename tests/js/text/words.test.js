@@ -46,7 +46,7 @@ test("idle, unknown and peakless ops say so", () => {
   assert.match(say({ cost: "no_flops" }), /^Does no FLOPs\. 6\.1 %/);
 });
 
-test("a prediction is no share of a roof", () => {
+test("a prediction has no share of a roof", () => {
   assert.match(say({ timing: "predicted", efficiency: null }), /at best it reaches the HBM roof/);
   /** @type {Partial<PlacedOp>} */
   const without = {

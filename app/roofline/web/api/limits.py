@@ -1,4 +1,4 @@
-"""What this server takes, and how long it keeps it: for whoever is about to upload.
+"""What this server accepts, and how long it keeps it: to read before an upload.
 
 The page `/limits` shows the same list. A limit that is not set is `None`: there is none.
 """
@@ -86,19 +86,19 @@ class _Told(NamedTuple):
     value: int | float | None = None
 
 
-_NO_BOMB = "Past the first 256 MiB it is taken for a bomb."
+_NO_BOMB = "Beyond 256 MiB: refused as an archive bomb."
 _STOPPED = "The import is stopped and says so."
 _FAILS = "The import fails and says so."
-_NEXT_TIME = "Refused with 429, which says when to try again."
-_INSTEAD = "Refused with 429; pages ask for the state instead."
+_NEXT_TIME = "Refused with 429, with the time to wait."
+_INSTEAD = "Refused with 429; pages poll the state instead."
 _WITH_400 = "Refused with 400."
 
 _GROUPS: dict[str, tuple[_Told, ...]] = {
     "One upload": (
-        _Told("max_upload_bytes", "Files together, as sent", "bytes", "Refused with 413."),
+        _Told("max_upload_bytes", "All files, as sent", "bytes", "Refused with 413."),
         _Told("max_files", "Files", "count", "Refused with 400. Pack them as one archive."),
-        _Told("upload_idle_seconds", "Pause in between", "s", "The upload is given up."),
-        _Told("rate", "Slowest pace, in bytes/s", "count", "It is given up.", MIN_BYTES_PER_S),
+        _Told("upload_idle_seconds", "Pause while sending", "s", "The upload is cancelled."),
+        _Told("rate", "Least speed, in bytes/s", "count", "It is cancelled.", MIN_BYTES_PER_S),
         _Told("uploads_per_hour", "Uploads of one person in an hour", "count", _NEXT_TIME),
         _Told("title", "Title", "characters", "It is cut.", labels.TITLE_LENGTH),
         _Told("note", "Note", "characters", _WITH_400, labels.NOTE_LENGTH),
@@ -106,22 +106,26 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told("tag", "One tag", "characters", _WITH_400, labels.TAG_LENGTH),
     ),
     "Archives in it": (
-        _Told("max_unpacked_bytes", "Unpacked, all together", "bytes", _FAILS),
-        _Told("max_unpacked_files", "Files in them", "count", _FAILS),
-        _Told("max_expansion_ratio", "Unpacked to packed", "ratio", _NO_BOMB),
-        _Told("nesting", "Archives in each other", "count", "The inner one is not opened.", 1),
+        _Told("max_unpacked_bytes", "All files, unpacked", "bytes", _FAILS),
+        _Told("max_unpacked_files", "Files in archives", "count", _FAILS),
+        _Told("max_expansion_ratio", "Unpacked ÷ packed size", "ratio", _NO_BOMB),
+        _Told("nesting", "Levels of archives", "count", "The inner one is not opened.", 1),
     ),
     "Its import": (
-        _Told("import_memory_bytes", "Memory beside the files", "bytes", _STOPPED),
+        _Told("import_memory_bytes", "Memory besides the files", "bytes", _STOPPED),
         _Told("import_wall_seconds", "Duration", "s", _STOPPED),
         _Told("import_cpu_seconds", "Processor time", "s", _STOPPED),
-        _Told("attempts", "Tries, where the server ends", "count", "It has failed.", MAX_ATTEMPTS),
-        _Told("wait", "An answer waits for it", "s", "It goes on by itself.", settling.MAX_WAIT_S),
+        _Told("attempts", "Attempts, if the server stops", "count", "It has failed.", MAX_ATTEMPTS),
+        _Told(
+            "wait", "Time an answer waits for it", "s", "It continues alone.", settling.MAX_WAIT_S
+        ),
     ),
     "How long it is kept": (
         _Told("retention_days", "A profile that is not pinned", "days", "It is deleted."),
         _Told("quota_bytes", "All raw files, compressed", "bytes", "The oldest are deleted."),
-        _Told("failures", "Why an import failed", "days", "It is forgotten.", FAILURES_KEPT.days),
+        _Told(
+            "failures", "The reason of a failure", "days", "It is forgotten.", FAILURES_KEPT.days
+        ),
     ),
     "Reading": (
         _Told("list", "Profiles in one answer", "count", "Ask with offset.", profiles.MOST_LISTED),
@@ -132,12 +136,14 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
             _INSTEAD,
             streams.STREAMS_PER_ADDRESS,
         ),
-        _Told("streams", "Imports followed at once, by all", "count", _INSTEAD, streams.STREAMS),
-        _Told("body", "A request, but an upload", "bytes", "Refused with 413.", guard.BODY_BYTES),
+        _Told("streams", "Imports followed at once, in total", "count", _INSTEAD, streams.STREAMS),
+        _Told("body", "A request without files", "bytes", "Refused with 413.", guard.BODY_BYTES),
     ),
 }
 _OF_TOKENS = (
-    _Told("attempts_to_log_in", "Tokens tried in a minute", "count", _NEXT_TIME, door.ATTEMPTS),
+    _Told(
+        "attempts_to_log_in", "Attempts to log in per minute", "count", _NEXT_TIME, door.ATTEMPTS
+    ),
     _Told("session", "A session", "days", "Log in again.", sessions.LIFETIME_S / 86_400),
 )
 

@@ -1,4 +1,4 @@
-"""Around every request: who may ask, security headers on every answer, a request id, one log line.
+"""Around every request: access, security headers on every answer, a request id, one log line.
 
 Routes are private by default; only those listed here are public. Routes themselves check who may
 change a particular profile, because they know the profile.
@@ -69,7 +69,7 @@ CountRequest = Callable[[str, str, int, float], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Who may ask. `answered_hosts` is the allow-list of `Host`, `None` for any."""
+    """The rules of access. `answered_hosts` is the allow-list of `Host`, `None` for any."""
 
     answered_hosts: frozenset[str] | None
     identify: Identify
@@ -146,7 +146,7 @@ class Guard:
 
 
 def actor_of(request: Request) -> Actor:
-    """Who asks; on public routes, where nobody needs to be known, somebody without any right."""
+    """The sender; on public routes, which do not ask for one, a sender without any right."""
     actor: Actor | None = request.state.actor
     return actor if actor is not None else Actor()
 
@@ -168,7 +168,7 @@ def stale_page() -> NotAllowedError:
 def _stranger(policy: Policy) -> NotSignedInError:
     if policy.logs_in:
         return NotSignedInError(
-            "This server wants its token.",
+            "This server asks for a token.",
             remedy="Open it in a browser and log in, or send the header"
             " `Authorization: Bearer TOKEN`.",
         )
@@ -252,7 +252,7 @@ def _host_name(host: str) -> str:
 
 
 def _method(scope: Scope) -> str:
-    """The method, or one word for all that nobody has heard of: clients can send any."""
+    """The method, or one word for all unknown ones: clients can send any."""
     method: str = scope["method"]
     return method if method in _METHODS else "other"
 

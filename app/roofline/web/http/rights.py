@@ -1,4 +1,4 @@
-"""Who may change a profile: its uploader, administrators, and who holds its delete token."""
+"""Rights to change a profile: its uploader, administrators, anyone holding its delete token."""
 
 import hashlib
 import hmac
@@ -23,7 +23,7 @@ def new_delete_token() -> tuple[str, str]:
 
 
 def check_may_change(actor: Actor, ownership: Ownership, delete_token: str | None = None) -> None:
-    """Raises `NotAllowedError` unless `actor`, or who holds this token, may change the profile.
+    """Raises `NotAllowedError` unless `actor`, or the holder of this token, may change the profile.
 
     `delete_token` is `None` for changes that it does not allow: all but deleting.
     """
