@@ -6,23 +6,11 @@ the kernel's arguments counts first (`Collective name`, `In msg nelems`, `Group 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from roofline.importers.pytorch.header import device_properties, whole
-from roofline.importers.shared.wire_bytes import wire_bytes
+from roofline.importers.shared.collectives import NAN, Collective, kind_by_kernel
 from roofline.model.memory import MemoryLevel
 
-NAN = float("nan")
-_COMMUNICATION = re.compile(
-    r"nccl|rccl|nvshmem|multimem_(?:all|reduce)|cross_device_reduce|(?:one|two)_?shot_all_?reduce"
-    r"|all_?reduce|all_?gather|reduce_?scatter"
-)
-_BY_KERNEL = (
-    ("all-reduce", re.compile(r"all_?reduce|cross_device_reduce", re.IGNORECASE)),
-    ("all-gather", re.compile(r"all_?gather", re.IGNORECASE)),
-    ("reduce-scatter", re.compile(r"reduce_?scatter", re.IGNORECASE)),
-    ("broadcast", re.compile(r"broadcast", re.IGNORECASE)),
-)
 _BY_NAME = {
     "allreduce": "all-reduce",
     "allgather": "all-gather",
@@ -41,40 +29,16 @@ _DTYPE_BYTES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Collective:
-    """One kind of transfer: payload in bytes (NaN: unknown) and ranks of the group (0: unknown)."""
-
-    kind: str
-    payload_bytes: float = NAN
-    group_size: int = 0
-
-    @property
-    def wire_bytes(self) -> float:
-        """Bytes on the wire per device; NaN where size or group is not known."""
-        found = wire_bytes(self.kind, self.payload_bytes, self.group_size)
-        return NAN if found is None else found
-
-
-def is_collective(kernel: str) -> bool:
-    """True for kernels that move data between devices; their time includes waiting for others."""
-    return _COMMUNICATION.search(kernel.lower()) is not None
-
-
 def collective_of(kernel: str, arguments: Mapping[str, object]) -> Collective:
     """What a kernel of communication moves, by its arguments, else by its name."""
     stated = arguments.get("Collective name")
     if not isinstance(stated, str):
-        return Collective(_kind_by_kernel(kernel))
+        return Collective(kind_by_kernel(kernel))
     kind = _kind_by_name(stated)
     elements = whole(arguments.get(f"{'Out' if kind == 'all-gather' else 'In'} msg nelems"))
     size = _DTYPE_BYTES.get(str(arguments.get("dtype")).lower())
     payload = float(elements * size) if elements and size else NAN
     return Collective(kind, payload, whole(arguments.get("Group size")) or 0)
-
-
-def _kind_by_kernel(kernel: str) -> str:
-    return next((kind for kind, pattern in _BY_KERNEL if pattern.search(kernel)), "collective")
 
 
 def _kind_by_name(stated: str) -> str:

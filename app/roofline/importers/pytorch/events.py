@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.apis import Api, api_of
-from roofline.importers.pytorch.collectives import Collective, collective_of, is_collective
+from roofline.importers.pytorch.collectives import collective_of
 from roofline.importers.pytorch.formulas import READING_VALUES
 from roofline.importers.pytorch.header import EVENTS_KEY, read_header
 from roofline.importers.pytorch.scan import (
@@ -29,6 +29,7 @@ from roofline.importers.pytorch.scan import (
     scan_events,
 )
 from roofline.importers.pytorch.signatures import Signature, read_signature
+from roofline.importers.shared.collectives import Collective, is_collective
 from roofline.importers.source import SourceFile
 from roofline.model.units import MIB
 

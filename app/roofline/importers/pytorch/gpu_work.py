@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
-from roofline.importers.pytorch.collectives import Collective, copy_direction, link_of
+from roofline.importers.pytorch.collectives import copy_direction, link_of
 from roofline.importers.pytorch.events import Step, Trace
 from roofline.importers.pytorch.gradients import settle_gradients
 from roofline.importers.pytorch.nesting import busy_times
@@ -24,15 +24,19 @@ from roofline.importers.pytorch.rows import (
     multiplied,
 )
 from roofline.importers.pytorch.scan import Kind
-from roofline.importers.pytorch.timeline import (
+from roofline.importers.pytorch.timeline import steps_of
+from roofline.importers.pytorch.words import is_region, may_compute, operator_category
+from roofline.importers.shared.collectives import Collective
+from roofline.importers.shared.kernel_names import COPY, is_communication, kernel_category
+from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
     HOST_COPY,
     WORK,
     DeviceEvents,
     timeline_of,
 )
-from roofline.importers.pytorch.words import is_region, may_compute, operator_category
-from roofline.importers.shared.kernel_names import COPY, is_communication, kernel_category
+from roofline.model.memory import MemoryLevel
+from roofline.model.units import PS_PER_NS
 
 _KERNEL_CHARACTERS = 120
 
@@ -271,6 +275,7 @@ class _GpuWork:
         """All device events by what they are: work, communication, copies from and to the host."""
         trace, work = self._trace, self._trace.work
         moved = list(trace.collectives.values())
+        links = [link_of(trace.header, is_hip=trace.is_hip)] * len(moved)
         kind = np.full(len(work), WORK)
         transfer = np.full(len(work), -1)
         places = np.array(list(trace.collectives), np.int64)
@@ -281,18 +286,25 @@ class _GpuWork:
             kind[at], transfer[at] = HOST_COPY, len(moved)
             size = float(copied[at]) if known[at] else float("nan")
             moved.append(Collective(directions[at], size))
+        links += [MemoryLevel.HOST] * (len(moved) - len(links))
+        begin, end = np.array(work["begin"]), np.array(work["begin"] + work["duration"])
+        # Without its launch in the trace, the step of an event is not known.
+        launched_in = np.where(self._found.has_launch, self._scope, -1).astype(np.int64)
+        steps = steps_of(begin, end, device, launched_in, kind == WORK, n_devices)
         return DeviceEvents(
-            begin=np.array(work["begin"]),
-            end=np.array(work["begin"] + work["duration"]),
+            begin=begin,
+            end=end,
             device=device,
             kind=kind,
             row=self._row.astype(np.int64),
-            # Without its launch in the trace, the step of an event is not known.
-            step=np.where(self._found.has_launch, self._scope, -1).astype(np.int64),
             transfer=transfer,
+            starts=np.ones(len(work), np.bool_),
             moved=moved,
-            link=link_of(trace.header, is_hip=trace.is_hip),
-            n_devices=n_devices,
+            links=links,
+            devices=tuple(f"GPU {number}" for number in range(n_devices)),
+            steps=steps,
+            n_steps=len(steps[0].number) if steps else 0,
+            tick_ps=PS_PER_NS,
         )
 
     def _step_core_ns(self, device: I64, n_devices: int) -> I64:
