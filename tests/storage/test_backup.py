@@ -89,7 +89,7 @@ def test_backup_refuses_a_full_folder_and_restore_what_is_no_backup(folder: Plac
     (tmp_path / "full" / "x").touch()
     with pytest.raises(SettingsError, match="not empty"):
         run_backup(folder.settings(), tmp_path / "full")
-    with pytest.raises(SettingsError, match="no backup"):
+    with pytest.raises(SettingsError, match="not a backup"):
         run_restore(folder.settings("new"), tmp_path / "full")
 
 

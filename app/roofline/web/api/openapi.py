@@ -36,5 +36,9 @@ def _correct(responses: dict[str, Any]) -> None:
         del responses["422"]
     for status, description in _EVERYWHERE.items():
         responses.setdefault(status, {"description": description, "content": _ERROR})
+    for response in responses.values():
+        # FastAPI gives errors the media type of the route, but ours are always JSON.
+        if "ErrorBody" in str(response.get("content")):
+            response["content"] = _ERROR
     for status in sorted(responses):
         responses[status] = responses.pop(status)
