@@ -84,7 +84,8 @@ RULES: tuple[Rule, ...] = (
         "no clause with “who” as a subject or a title: “the user who …”, “access”",
     ),
     _rule(
-        rf"\b(?:by|to|than|from|and|or|for|but|so|lets?|let in) whom? {_VERB}\b",
+        r"\b(?:by|to|than|from|for|of|with) who\b"
+        rf"|\b(?:and|or|but|so|lets?|let in) whom? {_VERB}\b",
         "say which person: “the user who …”",
     ),
     _rule(

@@ -30,7 +30,7 @@ from roofline.storage.shared_results import SharedResults
 from roofline.storage.staging import StagedFile, StagingArea
 
 FAILURES_KEPT = timedelta(days=7)
-# No upload takes the last of the disk: what is stored has to be imported, or to say why not.
+# No upload takes the last of the disk: stored profiles must be imported, or say why not.
 LEFT_BYTES = 512 << 10
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class ProfileStore:
             return schema_of(connection)
 
     def instance_id(self) -> str:
-        """128 random bits, known only to who may read the database or the raw files."""
+        """128 random bits, known only to readers of the database or the raw files."""
         with self.database.read() as connection:
             return statements.instance_id(connection)
 

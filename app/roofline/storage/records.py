@@ -17,7 +17,7 @@ JobKind = Literal["import", "analyse"]
 
 
 def new_profile_id() -> ProfileId:
-    """An id nobody can guess (128 bits): who has the link may see the profile."""
+    """An id that cannot be guessed (128 bits): anyone with the link may see the profile."""
     return ProfileId(secrets.token_urlsafe(16))
 
 
@@ -135,7 +135,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """Who may change a profile: its uploader, and who knows the secret with this hash."""
+    """The uploader of a profile, and the hash of the token that allows to delete it."""
 
     uploader: str | None
     delete_token_hash: str | None

@@ -167,7 +167,7 @@ def by_sample(connection: Connection, key: str) -> ProfileId | None:
 
 
 def ownership(connection: Connection, profile_id: str) -> Ownership | None:
-    """Who may change a profile."""
+    """The owner and the delete token of a profile."""
     columns = select(profile.c.uploader, profile.c.delete_token_hash)
     row = connection.execute(columns.where(profile.c.id == profile_id)).first()
     if row is None:
@@ -258,7 +258,7 @@ def ids_in_state(connection: Connection, wanted: str) -> frozenset[str]:
 
 
 def due(connection: Connection, now: str) -> list[tuple[str, str]]:
-    """Profiles past their expiry that nobody pinned: id and title."""
+    """Profiles past their expiry that are not pinned: id and title."""
     statement = select(profile.c.id, profile.c.title).where(
         profile.c.expires_at.is_not(None), profile.c.expires_at <= now, profile.c.pinned.is_(False)
     )
@@ -266,7 +266,7 @@ def due(connection: Connection, now: str) -> list[tuple[str, str]]:
 
 
 def unpinned_by_age(connection: Connection) -> list[tuple[str, str]]:
-    """Ready profiles that nobody pinned, the oldest first: id and title."""
+    """Ready profiles that are not pinned, the oldest first: id and title."""
     statement = (
         select(profile.c.id, profile.c.title)
         .where(profile.c.state == READY, profile.c.pinned.is_(False))

@@ -217,7 +217,7 @@ def _work(events: DeviceEvents, sweeps: Sequence[_Device]) -> WorkTimes:
 def with_calls(work: WorkTimes, ops: OpColumns) -> WorkTimes:
     """Events to calls: an op may run several kernels at each call. `ops` are those of the table."""
     whole = (work.scope == WHOLE_CAPTURE) & (work.op >= 0)
-    events = np.zeros(len(ops) + 1)  # the last is of what is no op
+    events = np.zeros(len(ops) + 1)  # the last is for work without an op
     np.add.at(events, work.op[whole], work.calls[whole])
     per_event = np.append(ops.occurrences, 0) / np.maximum(events, 1)
     return replace(work, calls=work.calls * per_event[work.op])

@@ -17,7 +17,7 @@ DeleteToken = Annotated[
 
 
 def new_delete_token() -> tuple[str, str]:
-    """A secret for who uploads, and the only thing of it that is stored."""
+    """A secret for the uploader, and its digest, which alone is stored."""
     token = secrets.token_urlsafe(24)
     return token, _digest(token)
 
