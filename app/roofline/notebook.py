@@ -26,7 +26,7 @@ class OpenProfile:
     analysis: RooflineAnalysis
 
     def frame(self, *, include_infeed_outfeed: bool = True) -> "pd.DataFrame":
-        """Listed ops by self time, one row each; columns carry units, unknown values are NaN."""
+        """Every op by self time, one row each; columns carry units, unknown values are NaN."""
         # pandas takes a second to import, and only this needs it.
         import pandas as pd
 

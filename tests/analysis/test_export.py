@@ -60,6 +60,7 @@ OP_KEYS = MEASURED | {
     "program",
     "cost",
     "timing",
+    "above_roof",
     "occurrences",
     "self_time_us",
     "avg_self_time_us",
@@ -106,6 +107,7 @@ def test_document_has_its_sections() -> None:
         "device",
         "roofs",
         "include_infeed_outfeed",
+        "known_time_ratio",
         "program_points",
         "steps",
         "ops",
@@ -151,11 +153,31 @@ def test_program_points_have_no_self_time() -> None:
     device = reported(counters=counters(0.5, None))
     document = exported(analysed(OPS, steps=steps, device=device))
     points = document["program_points"]
-    assert [point["label"] for point in points] == ["Total", "Total (HW)", "Average", "0"]
-    expected = MEASURED | {"scope", "label", "is_outlier"}
+    assert [point["label"] for point in points] == [
+        "Total",
+        "Total (HW, matrix unit only)",
+        "Average",
+        "0",
+    ]
+    lower_bounds = {"flop_rate_is_lower_bound", "bandwidth_is_lower_bound"}
+    expected = MEASURED | {"scope", "label", "is_outlier"} | lower_bounds
     assert all(set(point) == expected for point in points)
     assert [point["is_outlier"] for point in points] == [None, None, None, False]
     assert document["steps"] == points[3:]
+
+
+def test_document_says_how_much_of_the_work_is_known() -> None:
+    document = exported(analysed(OPS))
+    share = pytest.approx(600 / 800)
+    assert document["known_time_ratio"] == {"flop": share, "bytes": share, "both": share}
+    assert document["program_points"][0]["flop_rate_is_lower_bound"] is True
+
+
+def test_an_op_above_its_roof_says_why() -> None:
+    table = "op|category|self_us|flop|hbm_bytes\ncopy-start.1|copy-start|1|0|1e9\nx|fusion|9|1|1"
+    first, second = exported(analysed(table))["ops"]
+    assert (first["name"], first["above_roof"]) == ("x", None)
+    assert (second["name"], second["above_roof"]) == ("copy-start.1", "asynchronous")
 
 
 def test_roofs_and_device_name_their_units_and_origin() -> None:
@@ -243,6 +265,19 @@ HOSTILE = [
     "ünïcode – 名前",
     "'quoted",
 ]
+
+
+def test_csv_and_notebook_have_every_op_where_the_page_lists_a_thousand() -> None:
+    ops = "\n".join(f"op{k}|fusion|{2000 - k}|1|1" for k in range(1300))
+    analysis = analysed(f"op|category|self_us|flop|hbm_bytes\n{ops}", idle_us=1)
+    rows = list(
+        csv.DictReader(io.StringIO(ops_to_csv(analysis, include_infeed_outfeed=True).decode()))
+    )
+    assert len(rows) == 1301
+    assert [row["name"] for row in rows] == [*(f"op{k}" for k in range(1300)), "IDLE"]
+    assert [int(row["rank"]) for row in rows] == list(range(1, 1302))
+    assert sum(float(row["self_share_ratio"]) for row in rows) == pytest.approx(1)
+    assert len(op_records(analysis, include_infeed_outfeed=True)) == 1301
 
 
 def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json() -> None:

@@ -12,6 +12,7 @@ from roofline.exports.render import render
 from roofline.pipeline import analyse_files
 from roofline.presentation.figure import roofline_figure
 from roofline.presentation.page import PageIdentity, page_data
+from roofline.presentation.sentences import plain_text
 
 ROOT = Path(__file__).resolve().parents[2]
 MINIMAL = ROOT.parent / "shared" / "samples" / "minimal"
@@ -176,7 +177,7 @@ def test_the_page_says_that_no_time_was_measured(tmp_path: Path, text: str, head
     page = page_data(found, PageIdentity(id="x", created_at="now"))
     verdict = page["views"]["in"]["verdict"]
     assert verdict["headline"][0]["text"].startswith(headline)
-    assert "There is no total." in "".join(segment["text"] for segment in verdict["lead"])
+    assert "There is no total." in plain_text(verdict["lead"])
     assert set(page["ops"]["columns"]["timing"]) <= {"predicted", "rate"}
     assert page["views"]["in"]["program"]["columns"]["total_time_us"] == [None]
     assert headline in render(found, "text", infeed=True).decode()

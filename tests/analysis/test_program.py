@@ -26,6 +26,7 @@ loop    | while    | 100     | 9e9  | 9e9
 feed    | infeed   | 100     | 0    | 3e6
 """
 GIB = 2**30
+HARDWARE = "Total (HW"
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 V6E = SHARED / "profiles" / "tpu-v6e-inference" / "host_0.xplane.pb"
 
@@ -33,7 +34,7 @@ V6E = SHARED / "profiles" / "tpu-v6e-inference" / "host_0.xplane.pb"
 def point(analysis: RooflineAnalysis, label: str, *, infeed: bool = True) -> dict[str, float]:
     """One program point as a mapping."""
     points = analysis.view(include_infeed_outfeed=infeed).program
-    row = points.label.index(label)
+    row = next(k for k, name in enumerate(points.label) if name.startswith(label))
     values = {n: getattr(points.measures, n) for n in points.measures.__dataclass_fields__}
     flat = {n: float(column[row]) for n, column in values.items() if not hasattr(column, "keys")}
     return flat | {"hbm_gibs": float(points.measures.bandwidth_gibs[MemoryLevel.HBM][row])}
@@ -139,7 +140,7 @@ def counted(matrix: float | None, hbm: float | None, **rest: Any) -> RooflineAna
 
 
 def test_both_counters_place_the_program() -> None:
-    hardware = point(counted(0.25, 0.5), "Total (HW)")
+    hardware = point(counted(0.25, 0.5), HARDWARE)
     assert hardware["flop_rate_gflops"] == 250
     assert hardware["hbm_gibs"] == 50
     assert hardware["bottleneck_intensity"] == pytest.approx(250 / gib_to_gb(50))
@@ -150,14 +151,14 @@ def test_both_counters_place_the_program() -> None:
 
 
 def test_counters_tie_for_compute() -> None:
-    assert point(counted(0.5, 0.5), "Total (HW)")["bound"] == 1
+    assert point(counted(0.5, 0.5), HARDWARE)["bound"] == 1
 
 
 @pytest.mark.parametrize(("matrix", "hbm"), [(0.25, None), (None, 0.5)])
 def test_one_counter_shows_what_it_knows_and_no_place(
     matrix: float | None, hbm: float | None
 ) -> None:
-    hardware = point(counted(matrix, hbm), "Total (HW)")
+    hardware = point(counted(matrix, hbm), HARDWARE)
     assert math.isnan(hardware["flop_rate_gflops"]) is (matrix is None)
     assert math.isnan(hardware["hbm_gibs"]) is (hbm is None)
     assert math.isnan(hardware["compute_efficiency_ratio"]) is (matrix is None)
@@ -169,14 +170,14 @@ def test_one_counter_shows_what_it_knows_and_no_place(
 
 def test_counter_of_zero_is_a_measurement_of_one_unit() -> None:
     """A matrix unit that did nothing says nothing about the FLOPs of the vector unit."""
-    hardware = point(counted(0.0, 0.5), "Total (HW)")
+    hardware = point(counted(0.0, 0.5), HARDWARE)
     assert hardware["compute_efficiency_ratio"] == 0
     assert math.isnan(hardware["flop_rate_gflops"])
     assert (hardware["bound"], hardware["roofline_efficiency_ratio"]) == (2, 0.5)
-    idle = point(counted(0.0, 0.0), "Total (HW)")
+    idle = point(counted(0.0, 0.0), HARDWARE)
     assert (idle["bound"], idle["compute_efficiency_ratio"], idle["hbm_gibs"]) == (0, 0, 0)
     assert math.isnan(idle["operational_intensity"])
-    memory_unused = point(counted(0.5, 0.0), "Total (HW)")
+    memory_unused = point(counted(0.5, 0.0), HARDWARE)
     assert memory_unused["bound"] == 1
     assert math.isnan(memory_unused["bottleneck_intensity"])
 
@@ -210,13 +211,26 @@ def test_no_usable_counter_makes_no_point(value: float | None) -> None:
 
 
 def test_compat_mode_and_the_state_without_infeed_have_no_counters() -> None:
-    assert "Total (HW)" not in labels(counted(0.5, 0.5, xprof_compat=True))
-    assert "Total (HW)" not in labels(counted(0.5, 0.5), infeed=False)
+    for shown in (counted(0.5, 0.5, xprof_compat=True), counted(0.5, 0.5)):
+        infeed = shown.options.xprof_compat
+        assert not any(label.startswith(HARDWARE) for label in labels(shown, infeed=infeed))
+
+
+def test_counters_name_what_they_counted() -> None:
+    assert labels(counted(0.25, None))[1] == "Total (HW, matrix unit only)"
+    assert labels(counted(None, 0.25))[1] == "Total (HW, HBM only)"
+    assert labels(counted(0.25, 0.25))[1] == "Total (HW, matrix unit and HBM)"
+
+
+def test_the_matrix_units_rate_is_a_lower_bound_of_the_programs() -> None:
+    points = counted(0.25, 0.5).with_infeed.program
+    assert points.flop_is_least[:2].tolist() == [False, True]
+    assert not points.bytes_is_least[:2].any()
 
 
 def test_counters_without_peaks_have_shares_but_no_rates() -> None:
     device = reported(gflops=None, gibs={}, counters=counters(0.5, 0.25))
-    hardware = point(analysed(OPS, device=device), "Total (HW)")
+    hardware = point(analysed(OPS, device=device), HARDWARE)
     assert math.isnan(hardware["flop_rate_gflops"])
     assert (hardware["compute_efficiency_ratio"], hardware["bound"]) == (0.5, 1)
 

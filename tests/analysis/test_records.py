@@ -130,15 +130,16 @@ def test_op_that_took_no_time_has_no_rate() -> None:
 
 @pytest.mark.parametrize("gflops", [None, 1000.0])
 @pytest.mark.parametrize("gibs", [{}, {HBM: 100.0}], ids=["no memory", "HBM"])
-def test_unknown_peak_binds_nothing_and_has_no_share(
+def test_without_both_peaks_the_bound_is_unknown(
     gflops: float | None, gibs: Mapping[MemoryLevel, float]
 ) -> None:
+    """With one roof alone, the other resource may be used more."""
     analysis = analysed(TWO_OPS, device=reported(gflops=gflops, gibs=gibs))
     op = measured(analysis, "matmul")
     assert op["flop_rate_gflops"] == pytest.approx(500.0)
     assert math.isnan(op["compute_efficiency_ratio"]) is (gflops is None)
     assert math.isnan(op["memory_utilisation_ratio"]) is (not gibs)
-    assert bool(op["bound"]) is bool(gflops or gibs)
+    assert bool(op["bound"]) is bool(gflops and gibs)
     assert ("no-peaks" in codes(analysis)) is (gflops is None or not gibs)
 
 

@@ -13,6 +13,7 @@ import zstandard
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions
+from roofline.analysis.roofline import UNKNOWN_BOUND
 from roofline.devices import resolve
 from roofline.errors import CorruptProfileError, IncompleteProfileError
 from roofline.importers.intake.archives import UnpackLimits, unpack
@@ -495,9 +496,12 @@ def test_what_was_not_counted_is_unknown_and_not_zero(tmp_path: Path) -> None:
     has_bytes = np.isfinite(found.ops.measures.bandwidth_gibs[MemoryLevel.DRAM])[: len(made)]
     assert has_flop == [False, False, True, False, True]
     assert has_bytes.tolist() == [True, True, False, False, True]
-    program = found.with_infeed.program.measures
-    assert np.isnan(program.flop_rate_gflops[0])
-    assert np.isnan(program.operational_intensity[0])
+    view = found.with_infeed
+    assert (view.known.flop, view.known.bytes, view.known.both) == pytest.approx((0.4, 0.6, 0.2))
+    assert view.program.flop_is_least[0]
+    assert view.program.bytes_is_least[0]
+    assert np.isnan(view.program.measures.operational_intensity[0])
+    assert view.program.measures.bound[0] == UNKNOWN_BOUND
 
 
 def test_the_analysis_takes_every_sample() -> None:

@@ -1,7 +1,23 @@
 // Page data, devices and the like for tests: small, but complete enough for every module.
 
+import { readFileSync } from "node:fs";
+
 /** @import { KnownBandwidth, KnownDevice, KnownRate } from "../../static/js/types/device-list.js" */
-/** @import { Bound, Column, ComputeRoof, Cost, MemoryRoof, OpColumns, Page, PageView, ProgramPoint } from "../../static/js/types/page-data.js" */
+/** @import { Bound, Column, ComputeRoof, Cost, Level, MemoryRoof, OpColumns, Page, PageView, ProgramPoint, Segment, Templates, WorkUnit } from "../../static/js/types/page-data.js" */
+/** @import { Filling } from "../../static/js/text/sentences.js" */
+
+/**
+ * Every sentence and number format as the server writes it.
+ * @typedef {object} Golden
+ * @property {[value: number, unit: string, text: string][]} numbers
+ * @property {[value: number, digits: number, text: string][]} percents
+ * @property {Templates} templates
+ * @property {{ sentence: string, fillings: Record<string, Filling>, segments: Segment[], text: string }[]} examples
+ */
+/** @type {Golden} */
+export const GOLDEN = JSON.parse(
+  readFileSync(new URL("../golden/words/words.json", import.meta.url), "utf-8"),
+);
 
 /**
  * @typedef {[name: string, category: string, bound: string, cost: Cost, share: number, intensity?: number, gflops?: number]} OpTuple
@@ -49,6 +65,31 @@ export const memoryRoof = (gbs, extra = {}) => ({
   ...extra,
 });
 
+/** @param {string} id @param {string} label @returns {Level} */
+export const level = (id, label) => ({
+  id,
+  label,
+  spoken: label,
+  token: `--roof-${id}`,
+  dash: "solid",
+  is_main: id === "hbm",
+  is_shown: true,
+  peak_gibs: null,
+  columns: {
+    bandwidth: `${id}_bandwidth_gibs`,
+    intensity: `${id}_intensity`,
+    utilisation: `${id}_utilisation_ratio`,
+  },
+});
+
+/** @param {string} id @param {string} label @returns {WorkUnit} */
+export const workUnit = (id, label) => ({
+  id,
+  label,
+  peak_gflops: null,
+  columns: { rate: `${id}_flop_rate_gflops`, utilisation: `${id}_utilisation_ratio` },
+});
+
 /** @param {string} id @param {Partial<Column>} [extra] @returns {Column} */
 export const column = (id, extra = {}) => ({
   id,
@@ -62,16 +103,31 @@ export const column = (id, extra = {}) => ({
 
 /** @returns {Bound[]} compute, HBM and what has no bound */
 const boundsOf = () => [
-  { id: "Compute", label: "compute", kind: "flat", token: "--roof-compute", dash: "solid" },
+  {
+    id: "Compute",
+    label: "compute",
+    spoken: "compute-bound",
+    kind: "flat",
+    token: "--roof-compute",
+    dash: "solid",
+  },
   {
     id: "HBM",
     label: "HBM",
+    spoken: "HBM-bound",
     kind: "slanted",
     token: "--roof-hbm",
     dash: "solid",
     level: "hbm",
   },
-  { id: "Unknown", label: "no cost", kind: "none", token: "--roof-unknown", dash: "dash" },
+  {
+    id: "Unknown",
+    label: "unknown",
+    spoken: "without a known bound",
+    kind: "none",
+    token: "--roof-unknown",
+    dash: "dash",
+  },
 ];
 
 /** @param {readonly OpTuple[]} ops @returns {PageView} */
@@ -79,6 +135,8 @@ const viewOf = (ops) => ({
   op: ops.map((_, i) => i),
   columns: { rank: ops.map((_, i) => i + 1), self_share_ratio: ops.map((op) => op[4]) },
   total_time_per_core_us: null,
+  known_time_ratio: { flop: 1, bytes: 1, both: 1 },
+  share_is_least: false,
   beyond: { ops: 0, share_ratio: 0 },
   program: [],
   categories: [],
@@ -137,6 +195,13 @@ export function pageWith(ops, extra = {}) {
     roofs: {
       compute: [computeRoof(100_000)],
       memory: [memoryRoof(1000, { ridge_flop_per_byte: 100 })],
+    },
+    levels: [level("hbm", "HBM")],
+    units: [],
+    words: {
+      sentences: GOLDEN.templates,
+      costs: { no_flops: "no FLOPs", unknown: "work unknown", idle: "idle" },
+      causes: { asynchronous: "asynchronous transfer" },
     },
     bounds,
     x_axes: [{ id: "bottleneck", label: "bottleneck memory", column: "bottleneck_intensity" }],

@@ -93,7 +93,7 @@ def numbers(value):
 # ---------------------------------------------------------------------------------------- contract
 
 KEYS = {
-    "": "schema profile device roofs levels units bounds x_axes columns program_columns "
+    "": "schema profile device roofs levels units bounds words x_axes columns program_columns "
     "categories ops views diagnostics",
     "profile": "id created_at captured_at format limits provenance files",
     "profile.files.0": "name size_bytes host cores",
@@ -113,8 +113,12 @@ KEYS = {
     "categories.0": "name token symbol",
     "ops": "count columns",
     "views": "in out",
-    "views.in": "op columns total_time_per_core_us beyond program verdict categories",
-    "views.out": "op columns total_time_per_core_us beyond program verdict categories",
+    "words": "sentences costs causes",
+    "views.in": "op columns total_time_per_core_us known_time_ratio share_is_least beyond program "
+    "verdict categories",
+    "views.out": "op columns total_time_per_core_us known_time_ratio share_is_least beyond program "
+    "verdict categories",
+    "views.in.known_time_ratio": "flop bytes both",
     "views.in.columns": "rank self_share_ratio cumulative_share_ratio total_share_ratio "
     "saving_share_ratio",
     "views.in.beyond": "ops share_ratio",
@@ -147,7 +151,7 @@ def test_op_columns_are_those_of_the_document(full):
     ids = [column["id"] for column in full["columns"]]
     sent = set(full["ops"]["columns"]) | set(full["views"]["in"]["columns"])
     assert len(ids) == len(set(ids))
-    assert sent - set(ids) == {"program_id"}
+    assert sent - set(ids) == {"program_id", "compute_cause", "memory_cause"}
     assert set(ids) - sent == set()
     levels = {level.value for level in MemoryLevel}
     assert set(ids) == documented("Op columns") - levels
@@ -157,7 +161,7 @@ def test_program_points_are_those_of_the_document(full):
     ids = [column["id"] for column in full["program_columns"]]
     assert len(ids) == len(set(ids))
     point = program_points(full["views"]["in"])[0]
-    extra = {"scope", "label", "order", "is_outlier"}
+    extra = {"scope", "label", "order", "is_outlier", "flop_is_least", "bytes_is_least"}
     assert set(ids) <= set(point)
     words = {"total", "total_hw", "average", "step"}
     assert set(point) == (documented("Program points") - words) | extra
@@ -291,7 +295,7 @@ def test_only_step_is_the_last_one():
 
 def test_counters_have_their_own_point_with_what_they_know(full):
     hardware = program_points(full["views"]["in"])[1]
-    assert hardware["label"] == "Total (HW)"
+    assert hardware["label"] == "Total (HW, matrix unit only)"
     assert hardware["flop_rate_gflops"] == 229_500
     assert hardware["hbm_bandwidth_gibs"] is hardware["bottleneck_intensity"] is None
 

@@ -9,18 +9,15 @@ from hypothesis import strategies as st
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Severity
-from roofline.presentation.verdict import (
-    THIN_SPACE,
-    _digits,
-    _percent,
-    _time,
-    build_verdict,
-    category_shares,
-)
+from roofline.presentation.category_shares import category_shares
+from roofline.presentation.quantities import NARROW, SPACE
+from roofline.presentation.sentences import plain_text
+from roofline.presentation.verdict import build_verdict
 from tests.builders import ABSENT, analysed, reported
 
 HEAD = "op|category|self_us|flop|hbm_bytes\n"
 NO_PEAKS = {"gflops": None, "gibs": {}}
+CUSTOM_CALL = "For a Pallas or custom call, pass cost_estimate= so that its work is counted."
 FAST_VMEM = reported(gibs={MemoryLevel.HBM: 100.0, MemoryLevel.VMEM_WRITE: 1000.0})
 CPU = reported(kind=DeviceKind.CPU, name="", cores=0, **NO_PEAKS)
 ONLY_CPU = Diagnostic(
@@ -33,10 +30,10 @@ NO_STEPS = Diagnostic(severity=Severity.WARNING, code="no-steps", message="No st
 
 
 def said(table, *, infeed=True, **rest):
-    """Headline and lead as plain text, thin spaces as spaces."""
+    """Headline and lead as plain text, with ordinary spaces."""
     verdict = verdict_of(table, infeed=infeed, **rest)
     parts = (verdict.headline, verdict.lead)
-    return tuple("".join(s["text"] for s in part).replace(THIN_SPACE, " ") for part in parts)
+    return tuple(plain_text(part).replace(NARROW, " ").replace(SPACE, " ") for part in parts)
 
 
 def verdict_of(table, *, infeed=True, **rest):
@@ -50,21 +47,24 @@ CASES = {
         f"{HEAD}dot|convolution|1000|6e8|1e6\nadd|loop fusion|1000|1e8|1e6",
         {},
         "Compute-bound at 35 % of the roof",
-        "0.350 of 1.00 TFLOP/s per TensorCore. Largest saving: loop fusion, 50 % of the time at "
+        "350 GFLOP/s of 1.00 TFLOP/s per TensorCore. Largest saving: loop fusion, 50 % of the "
+        "time at "
         "10 % of its roof; at the roof it would save 900 µs of 2.00 ms per TensorCore.",
     ),
     "memory-bound": (
         f"{HEAD}add|loop fusion|1000|1e6|5e7",
         {},
         "HBM-bound at 47 % of the roof",
-        "46.6 of 100 GiB/s HBM bandwidth per TensorCore. Largest saving: loop fusion, 100 % of "
+        "46.6 GiB/s of 100 GiB/s HBM bandwidth per TensorCore. Largest saving: loop fusion, 100 % "
+        "of "
         "the time at 47 % of its roof; at the roof it would save 534 µs of 1.00 ms per TensorCore.",
     ),
     "bound by on-chip memory": (
         "op|category|self_us|flop|hbm_bytes|vmem_write_bytes\nx|copy fusion|1000|1e6|1e6|8e8",
         {"device": FAST_VMEM},
         "Bound by VMEM write at 75 % of the roof",
-        "745 of 1,000 GiB/s VMEM write bandwidth per TensorCore. Largest saving: copy fusion, "
+        "745 GiB/s of 1,000 GiB/s VMEM write bandwidth per TensorCore. Largest saving: copy "
+        "fusion, "
         "100 % of the time at 75 % of its roof; at the roof it would save 255 µs of 1.00 ms "
         "per TensorCore.",
     ),
@@ -72,51 +72,53 @@ CASES = {
         f"{HEAD}dot|convolution|700|7e8|1e6",
         {"idle_us": 300},
         "Compute-bound at 70 % of the roof, and idle 30 % of the time",
-        "0.700 of 1.00 TFLOP/s per TensorCore.",
+        "700 GFLOP/s of 1.00 TFLOP/s per TensorCore.",
     ),
     "mostly without arithmetic": (
         f"{HEAD}dot|convolution|600|6e8|1e6\ncopy|copy|400|0|1e6",
         {},
         "Compute-bound at 60 % of the roof, but 40 % of the time does no arithmetic",
-        "0.600 of 1.00 TFLOP/s per TensorCore. Largest saving: copy, 40 % of the time at 2.3 % of "
+        "600 GFLOP/s of 1.00 TFLOP/s per TensorCore. Largest saving: copy, 40 % of the time at "
+        "2.3 % of "
         "its roof; at the roof it would save 391 µs of 1.00 ms per TensorCore.",
     ),
     "idle": (
         f"{HEAD}dot|convolution|40|4e7|1e3",
         {"idle_us": 960},
         "Idle 96 % of the time; compute-bound over the whole capture, at 4.0 % of the roof",
-        "0.0400 of 1.00 TFLOP/s per TensorCore.",
+        "40.0 GFLOP/s of 1.00 TFLOP/s per TensorCore.",
     ),
     "idle and uncounted": (
         f"{HEAD}k|custom-call|40|{ABSENT}|{ABSENT}",
         {"idle_us": 960},
         "Idle 96 % of the time",
-        "",
+        f"FLOPs and bytes were not measured. {CUSTOM_CALL}",
     ),
     "uncounted": (
         f"{HEAD}k|custom-call|40|{ABSENT}|{ABSENT}",
         {},
-        "Nobody counted this program's work, so its bound is unknown",
-        "",
+        "FLOPs and bytes were not measured, so the bound of this program is unknown",
+        CUSTOM_CALL,
     ),
     "no work at all": (
         f"{HEAD}k|fusion|40|0|0",
         {},
         "This program does no arithmetic and moves no bytes, so nothing binds it",
-        "0 of 1.00 TFLOP/s per TensorCore.",
+        "0 FLOP/s of 1.00 TFLOP/s per TensorCore.",
     ),
     "no FLOPs": (
         f"{HEAD}k|copy|1000|0|9e7",
         {},
         "HBM-bound at 84 % of the roof, but 100 % of the time does no arithmetic",
-        "83.8 of 100 GiB/s HBM bandwidth per TensorCore. Largest saving: copy, 100 % of the time "
+        "83.8 GiB/s of 100 GiB/s HBM bandwidth per TensorCore. Largest saving: copy, 100 % of the "
+        "time "
         "at 84 % of its roof; at the roof it would save 162 µs of 1.00 ms per TensorCore.",
     ),
     "one category for all ops": (
         f"{HEAD}sgemm_with_a_name_that_no_sentence_could_hold|kernel|600|6e7|1e6\nx|kernel|400|1e8|1e6",
         {},
         "Compute-bound at 16 % of the roof",
-        "0.160 of 1.00 TFLOP/s per TensorCore. Largest saving: "
+        "160 GFLOP/s of 1.00 TFLOP/s per TensorCore. Largest saving: "
         "sgemm_with_a_name_that_no_sentence_coul…, 60 % of the time at 10 % of its roof; at the "
         "roof it would save 540 µs of 1.00 ms per TensorCore.",
     ),
@@ -126,11 +128,41 @@ CASES = {
         "No peak is known for this device, so there is no roof to compare with",
         "Choose the device or enter its peaks under Peaks: roofs and bounds follow.",
     ),
-    "peak of something else": (
-        f"{HEAD}dot|convolution|1000|6e8|0",
+    "compute peak unknown": (
+        f"{HEAD}dot|convolution|1000|6e8|1e6",
         {"device": reported(gflops=None)},
-        "No peak is known for the work of this program, so its bound is unknown",
-        "",
+        "No compute peak is known, so the bound of this program is unknown",
+        "Enter that peak under Peaks, or choose the device. "
+        "0.931 GiB/s of 100 GiB/s HBM bandwidth per TensorCore.",
+    ),
+    "idle, compute peak unknown": (
+        f"{HEAD}dot|convolution|100|6e8|0",
+        {"device": reported(gflops=None), "idle_us": 900},
+        "Idle 90 % of the time",
+        "No compute peak is known, so the bound of this program is unknown. "
+        "Enter that peak under Peaks, or choose the device.",
+    ),
+    "memory peak unknown": (
+        f"{HEAD}dot|convolution|1000|6e8|1e6",
+        {"device": reported(gibs={})},
+        "No peak bandwidth of HBM is known, so the bound of this program is unknown",
+        "Enter that peak under Peaks, or choose the device. "
+        "600 GFLOP/s of 1.00 TFLOP/s per TensorCore.",
+    ),
+    "most of the work unknown": (
+        f"{HEAD}dot|convolution|400|2e8|1e6\nk|custom-call|600|{ABSENT}|{ABSENT}",
+        {},
+        "The bound of this program is unknown: FLOPs and bytes are known for 40 % of its busy time",
+        CUSTOM_CALL,
+    ),
+    "a part of the work unknown": (
+        f"{HEAD}dot|convolution|800|4e8|1e6\nk|custom-call|200|{ABSENT}|{ABSENT}",
+        {},
+        "Compute-bound at 40 % of the roof or more",
+        "At least 400 GFLOP/s of 1.00 TFLOP/s per TensorCore. FLOPs and bytes are known for 80 % "
+        "of "
+        "the busy time. Largest known saving: convolution, 80 % of the time at 50 % of its roof; "
+        "at the roof it would save 400 µs of 1.00 ms per TensorCore.",
     ),
     "CPU only": (
         "",
@@ -173,23 +205,25 @@ CASES = {
         f"{HEAD}k|custom-call|100|2e8|1\nl|custom-call|100|3e8|1\nd|convolution|800|1e8|1",
         {},
         "Compute-bound at 60 % of the roof",
-        "0.600 of 1.00 TFLOP/s per TensorCore. Caution: 2 ops run above the compute peak "
+        "600 GFLOP/s of 1.00 TFLOP/s per TensorCore. Caution: 2 ops run above the compute peak "
         "(up to 300 %); capped at it, the program is at 30 %. Largest saving: convolution, 80 % "
-        "of the time at 12 % of its roof; at the roof it would save 700 µs of 1.00 ms "
+        "of the time at 13 % of its roof; at the roof it would save 700 µs of 1.00 ms "
         "per TensorCore.",
     ),
     "tiny": (
         f"{HEAD}d|convolution|0.001|1|1e-6",
         {"device": reported(gflops=2e6), "idle_us": 0.0004},
         "Compute-bound at <0.1 % of the roof, and idle 29 % of the time",
-        "<0.001 of 2.00 PFLOP/s per TensorCore. Largest saving: convolution, 71 % of the time at "
+        "714 MFLOP/s of 2.00 PFLOP/s per TensorCore. Largest saving: convolution, 71 % of the "
+        "time at "
         "<0.1 % of its roof; at the roof it would save 1.00 ns of 1.40 ns per TensorCore.",
     ),
     "several cores": (
         f"{HEAD}d|convolution|4000|4e8|1",
         {"device": reported(kind=DeviceKind.GPU, cores=4)},
         "Compute-bound at 10 % of the roof",
-        "0.100 of 1.00 TFLOP/s per GPU. Largest saving: convolution, 100 % of the time at 10 % of "
+        "100 GFLOP/s of 1.00 TFLOP/s per GPU. Largest saving: convolution, 100 % of the time at "
+        "10 % of "
         "its roof; at the roof it would save 900 µs of 1.00 ms per GPU.",
     ),
 }
@@ -229,16 +263,21 @@ def test_container_above_the_peak_corrects_nothing():
 
 def test_words_carry_styles_and_links():
     verdict = verdict_of(CASES["one op above the compute peak"][0])
-    bound, rest = verdict.headline
-    assert bound == {"text": "Compute-bound", "style": "bound", "token": "--roof-compute"}
-    assert rest["style"] == "plain"
-    styles = [segment["style"] for segment in verdict.lead]
-    assert {"strong", "caution", "link", "plain"} == set(styles)
-    links = [segment["filter"] for segment in verdict.lead if segment["style"] == "link"]
-    assert links == [
-        {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"},
-        {"cat": ["convolution"]},
-    ]
+    bound, rest = verdict.headline[0], verdict.headline[1]
+    assert bound == {"kind": "bound", "text": "Compute-bound", "token": "--roof-compute"}
+    assert rest["kind"] == "plain"
+    assert {"strong", "caution", "link", "plain"} == {one["kind"] for one in verdict.lead}
+    links = [one["filter"] for one in verdict.lead if one["kind"] == "link"]
+    above = {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"}
+    assert links == [above, above, above, {"cat": ["convolution"]}]
+
+
+def test_numbers_travel_raw_with_their_unit():
+    verdict = verdict_of(CASES["memory-bound"][0])
+    numbers = [(one["value"], one["unit"]) for one in verdict.lead if "value" in one]
+    assert numbers[0] == (pytest.approx(46.566128730773926), "gibs")
+    assert numbers[1] == (pytest.approx(100), "gibs")
+    assert {unit for _, unit in numbers} == {"gibs", "ratio", "time_us"}
 
 
 def test_memory_bound_has_the_colour_of_its_roof():
@@ -269,62 +308,13 @@ def test_efficiency_of_uncounted_ops_is_unknown():
     assert shares(f"{HEAD}a|x|5|{ABSENT}|{ABSENT}")["x"].efficiency_ratio is None
 
 
-# ----------------------------------------------------------------------------------------- numbers
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0 %"),
-        (0.0004, "<0.1 %"),
-        (0.001, "0.1 %"),
-        (0.0994, "9.9 %"),
-        (0.0996, "10 %"),
-        (0.999, "100 %"),
-        (25.5, "2,550 %"),
-    ],
-)
-def test_percent_is_whole_and_never_zero_for_something(value, text):
-    assert _percent(value).replace(THIN_SPACE, " ") == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0"),
-        (1e-300, "<0.001"),
-        (0.00123, "0.00123"),
-        (9.994, "9.99"),
-        (9.996, "10.0"),
-        (99.96, "100"),
-        (12345.6, "12,346"),
-    ],
-)
-def test_numbers_have_three_digits(value, text):
-    assert _digits(value) == text
-
-
-@pytest.mark.parametrize(
-    ("us", "text"),
-    [
-        (0.0005, "0.500 ns"),
-        (0.9996, "1.00 µs"),
-        (999.6, "1.00 ms"),
-        (5e6, "5.00 s"),
-        (42, "42.0 µs"),
-    ],
-)
-def test_times_have_the_unit_that_reads_best(us, text):
-    assert _time(us).replace(THIN_SPACE, " ") == text
-
-
 # -------------------------------------------------------------------------------------- properties
 
 CATEGORY = st.sampled_from(["fusion", "infeed", "while", "custom-call", "copy"])
 COUNT = st.one_of(st.just(ABSENT), st.integers(0, 10**13).map(str))
 OPS = st.lists(st.tuples(CATEGORY, st.integers(0, 10**6), COUNT, COUNT), max_size=5)
 PEAK = st.one_of(st.none(), st.floats(1e-3, 1e8))
-SENTENCE = re.compile(r"(?:[A-Z0-9<][^.]*(?:\.\d+[^.]*)*\. ?)*\Z")
+SENTENCE = re.compile(r"(?:[A-Z0-9<≥][^.]*(?:\.\d+[^.]*)*\. ?)*\Z")
 
 
 @given(ops=OPS, gflops=PEAK, gibs=PEAK, idle=st.integers(0, 10**6), infeed=st.booleans())

@@ -4,18 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.analysis.records import Bools
 from roofline.analysis.roofline import Peaks
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Device, DeviceKind
 from roofline.model.memory import MemoryLevel, main_level
-from roofline.model.profile import Profile, Provenance
+from roofline.model.profile import Profile
 from roofline.model.units import gb_to_gib
 
 NAN = float("nan")
-# Ops without a count may take this share of the time before the program's count is unknown, too.
-UNCOUNTED_SHARE = 0.05
 _U64 = 2**64
 
 
@@ -50,7 +47,7 @@ class Oddities:
         return time_ps % _U64 if self.on else min(max(0, time_ps), _U64 - 1)
 
     def shared_memory_moves_hbm_bytes(self, device: Device) -> bool:
-        """XProf takes HBM traffic for that of shared memory and L1, which nobody counted."""
+        """XProf takes HBM traffic for that of shared memory and L1, which were not measured."""
         return self.on and device.kind is DeviceKind.GPU
 
     def counted_levels(self, device: Device) -> frozenset[MemoryLevel]:
@@ -78,7 +75,7 @@ class Context:
 
     @property
     def main_level(self) -> MemoryLevel:
-        """The memory that bytes count as when nobody split them."""
+        """The memory that bytes count as where they are not split by level."""
         return main_level(self.levels)
 
     @property
@@ -103,37 +100,6 @@ class Context:
         """False where the file has ops, and none of them a time."""
         known = self.profile.ops.time_known
         return bool(known.any() or not len(known))
-
-    @property
-    def counted(self) -> bool:
-        """True if the work of any op of the program was counted: else the program's is unknown."""
-        ops = self.profile.ops
-        return bool((ops.cost_known & ops.time_known).any())
-
-    @property
-    def counted_flop(self) -> bool:
-        """True if the FLOPs of all ops that matter were counted: else the program's are unknown.
-
-        Formulas for shapes exist for the operators that compute most: a sum of estimates is shown,
-        and the profile's limits say what it leaves out.
-        """
-        if self.profile.flop_provenance is Provenance.ESTIMATED:
-            return True
-        return self._counted(self.profile.ops.flop_known)
-
-    @property
-    def counted_bytes(self) -> bool:
-        """True if the bytes of all ops that matter were counted, or estimated as far as known."""
-        if self.profile.bytes_provenance is Provenance.ESTIMATED:
-            return True
-        return self._counted(self.profile.ops.bytes_known)
-
-    def _counted(self, column: Bools) -> bool:
-        ops = self.profile.ops
-        time_ps = np.where(ops.time_known, ops.self_time_ps.astype(np.float64), 0.0)
-        return float(time_ps[ops.cost_known & ~column].sum()) <= UNCOUNTED_SHARE * float(
-            time_ps.sum()
-        )
 
 
 def peaks_of(device: Device, oddities: Oddities) -> Peaks:

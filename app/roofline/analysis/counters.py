@@ -16,24 +16,36 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.units import gib_to_gb
 
+MATRIX_UNIT = "matrix unit"
+
 
 def with_counters(context: Context, points: ProgramPoints) -> ProgramPoints:
     """Insert "Total (HW)" after Total where hardware counted the program's work."""
     counters = context.device.counters
     if counters.measured is not None:
-        return _inserted(points, _measured_row(context, counters.measured))
+        return _inserted(points, "Total (HW)", _measured_row(context, counters.measured))
     compute, memory = _counted(counters.matrix_unit_ratio), _counted(counters.hbm_ratio)
-    if math.isnan(compute) and math.isnan(memory):
+    parts = [name for name, ratio in ((MATRIX_UNIT, compute), ("HBM", memory)) if ratio >= 0]
+    if not parts:
         return points
-    return _inserted(points, _counter_row(context, compute, memory, points.measures))
+    what = f"{parts[0]} only" if len(parts) == 1 else " and ".join(parts)
+    row = _counter_row(context, compute, memory, points.measures)
+    # Work of the vector unit is not counted, so the rate is a lower bound.
+    return _inserted(points, f"Total (HW, {what})", row, flop_is_least=compute > 0)
 
 
-def _inserted(points: ProgramPoints, row: Measures) -> ProgramPoints:
+def _inserted(
+    points: ProgramPoints, label: str, row: Measures, *, flop_is_least: bool = False
+) -> ProgramPoints:
+    placement = points.placement
     return ProgramPoints(
         scope=(points.scope[0], Scope.TOTAL_HW, *points.scope[1:]),
-        label=(points.label[0], "Total (HW)", *points.label[1:]),
+        label=(points.label[0], label, *points.label[1:]),
         outlier=np.insert(points.outlier, 1, False),
+        flop_is_least=np.insert(points.flop_is_least, 1, flop_is_least),
+        bytes_is_least=np.insert(points.bytes_is_least, 1, False),
         measures=points.measures.inserted(1, row),
+        placement=None if placement is None else placement.inserted(1, row),
     )
 
 

@@ -1,14 +1,16 @@
 """What a reader of the analysis should know: unknown costs, work above the roof, lost peaks."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
 from roofline.analysis import roofline
+from roofline.analysis.above_roof import CAUSE_LABELS
 from roofline.analysis.clocks import clock_of_peaks
 from roofline.analysis.context import Context
 from roofline.analysis.records import Cost, OpRecords, ProgramPoints
-from roofline.model.device import CountedUnits
+from roofline.model.device import CountedUnits, DeviceKind
 from roofline.model.profile import Diagnostic, Profile, Provenance, Severity
 
 
@@ -31,6 +33,7 @@ def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[D
         _unknown_costs(context, ops),
         _above_compute_peak(context, ops),
         _units_without_peak(context),
+        _above_memory_roof(ops),
         _above_memory_peak(context, program),
         _lost_flags(context),
         _wrapped_time(context),
@@ -48,12 +51,13 @@ def _unknown_costs(context: Context, ops: OpRecords) -> Diagnostic | None:
     have, their, them = ("op has", "its", "it") if count == 1 else ("ops have", "their", "them")
     modelled = context.profile.flop_provenance is Provenance.MODELLED
     xprof = f" XProf shows zeros for {them}." if modelled else ""
+    is_tpu = context.device.kind is DeviceKind.TPU
     remedy = "For a Pallas or custom call, pass cost_estimate= so that its work is counted."
     return Diagnostic(
         severity=Severity.INFO,
         code="unknown-cost",
         message=f"{count:,} {have} no FLOP and no byte count, so {their} bound is unknown.{xprof}",
-        remedy=remedy if modelled else "",
+        remedy=remedy if modelled and (is_tpu or context.profile.ops.cost_known.any()) else "",
         count=count,
     )
 
@@ -75,7 +79,7 @@ def _units_without_peak(context: Context) -> Diagnostic | None:
     return Diagnostic(
         severity=Severity.WARNING,
         code="unit-without-peak",
-        message=f"{share:.0%} of the FLOPs ran on a unit whose peak nobody names ({names}). "
+        message=f"{share:.0%} of the FLOPs ran on a compute unit without a known peak ({names}). "
         "They count in rates, but have no compute roof of their own.",
         remedy="Choose the device, or enter that peak.",
     )
@@ -96,6 +100,28 @@ def _above_compute_peak(context: Context, ops: OpRecords) -> Diagnostic | None:
         remedy="FLOPs of a custom call are its author's estimate: check cost_estimate."
         if context.profile.flop_provenance is Provenance.MODELLED
         else "",
+        count=count,
+    )
+
+
+def _above_memory_roof(ops: OpRecords) -> Diagnostic | None:
+    """Ops that seem to move more bytes than their memory can, with the likely causes."""
+    share = ops.measures.roofline_efficiency_ratio
+    is_memory = ops.measures.bound > roofline.COMPUTE_BOUND
+    causes = Counter(c for c, memory in zip(ops.above_roof, is_memory, strict=True) if c and memory)
+    if not causes:
+        return None
+    count, most = causes.total(), float(np.nanmax(share[is_memory]))
+    run, decimals = "op runs" if count == 1 else "ops run", 0 if most >= 10 else 2
+    often = causes.most_common()
+    why = ", ".join(
+        f"{CAUSE_LABELS[c]} ({n:,})" if len(often) > 1 else CAUSE_LABELS[c] for c, n in often
+    )
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="above-memory-roof",
+        message=f"{count:,} {run} above a memory roof, up to {most:,.{decimals}f} times it. Likely "
+        f"{'cause' if len(causes) == 1 else 'causes'}: {why}.",
         count=count,
     )
 

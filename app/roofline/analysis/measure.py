@@ -7,6 +7,7 @@ import numpy as np
 
 from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
+from roofline.analysis.knowledge import KNOWN_SHARE, bytes_known, flop_known, is_light
 from roofline.analysis.records import I64, U64, Bools, Measures
 from roofline.analysis.roofline import Floats
 from roofline.model.compute import ComputeUnit
@@ -47,10 +48,12 @@ def measure(work: OpColumns, context: Context, divisor: Floats | None = None) ->
         for level in context.levels
     }
     bounds = _bounds(context, compute, overall, used, bandwidth, intensity, traffic)
+    decided = _is_decided(work, context, compute, used, traffic) | context.oddities.on
+    code = np.where(decided, bounds.code, roofline.UNKNOWN_BOUND)
     memory = _memory_utilisation(context, used, len(flop))
     efficiency = roofline.highest([memory, compute], length=len(flop), missing=missing)
     # Nothing binds, so there is no roof to be compared with (XProf shows 0 % of it).
-    unbound = (bounds.code == roofline.UNKNOWN_BOUND) & (not context.oddities.on)
+    unbound = (code == roofline.UNKNOWN_BOUND) & (not context.oddities.on)
     efficiency = np.where(unbound, NAN, efficiency)
     return Measures(
         **_times(work, context, np.ones(len(work)) if divisor is None else divisor),
@@ -65,8 +68,10 @@ def measure(work: OpColumns, context: Context, divisor: Floats | None = None) ->
         unit=unit,
         unit_rate_gflops=unit_rate,
         unit_utilisation_ratio={unit: use.share for unit, use in uses.items()},
-        bottleneck_intensity=np.where(unbound, _fallback(context, overall), bounds.intensity),
-        bound=bounds.code,
+        bottleneck_intensity=np.where(
+            unbound, _fallback(context, overall, intensity), bounds.intensity
+        ),
+        bound=code,
         attainable_gflops=roofline.ratio(flop_rate, np.nan_to_num(efficiency), missing=missing),
         roofline_efficiency_ratio=efficiency,
         compute_efficiency_ratio=compute,
@@ -106,13 +111,39 @@ def _intensities(
     return per_byte(moved), {level: per_byte(column) for level, column in traffic.items()}
 
 
-def _fallback(context: Context, overall: Floats) -> Floats:
-    """x of what nothing binds: none, but over all bytes on a device without any known peak.
+def _is_decided(
+    work: OpColumns,
+    context: Context,
+    compute: Floats,
+    used: Mapping[MemoryLevel, Floats],
+    traffic: Mapping[MemoryLevel, Floats],
+) -> Bools:
+    """Rows of which it can be said what binds them: the use of compute and main memory is known.
 
-    Without peaks nothing ever binds, and points without roofs still tell ops apart.
+    With one of the two alone, the other one may be used more. No work uses nothing.
+    """
+    main, flops = context.main_level, flop_known(work)
+    compute_known = (flops & ((work.flop == 0) | ~np.isnan(compute))) | is_light(
+        context.profile, work
+    )
+    if main in used:
+        memory_known = ~np.isnan(used[main]) | (traffic[main] == 0)
+    else:
+        memory_known = np.isfinite(
+            roofline.highest([*used.values()], length=len(work), missing=NAN)
+        )
+    nothing_moved = bytes_known(work) & (work.bytes_accessed == 0)
+    decided: Bools = compute_known & (memory_known | nothing_moved)
+    return decided
+
+
+def _fallback(context: Context, overall: Floats, intensity: Mapping[MemoryLevel, Floats]) -> Floats:
+    """x of rows that nothing is known to bind: their intensity at the main memory.
+
+    Over all bytes on a device without any known peak: points without roofs still tell ops apart.
     """
     if context.peaks.gflops or context.peaks.binding_gibs:
-        return np.full_like(overall, NAN)
+        return intensity.get(context.main_level, np.full_like(overall, NAN))
     return overall
 
 
@@ -197,7 +228,8 @@ def _compute_utilisation(
     """Share of the most used compute peak, and whose it is: a unit's, or -1 for the main one.
 
     What no unit with a peak claims counts against the main peak, unless that is itself a unit's:
-    it says nothing about another unit's work.
+    it says nothing about another unit's work. A row that does most of its work in units without a
+    peak has no share; its unit is the one of those that it uses most.
     """
     peaks, missing = context.peaks, context.oddities.missing
     if not units:
@@ -211,7 +243,13 @@ def _compute_utilisation(
     shares = [main, *(np.where(use.is_held, use.share, NAN) for use in uses)]
     share = roofline.highest(shares, length=len(main), missing=NAN)
     best = np.nan_to_num(np.stack(shares), nan=-1.0).argmax(axis=0)
-    return share, np.where(np.isnan(share), 0, best) - 1
+    lost = [np.where(c & ~u.is_held, u.gflops, 0.0) for c, u in zip(claimed, uses, strict=True)]
+    unheld = np.stack(lost)
+    is_mostly_unheld = unheld.sum(axis=0) > (1 - KNOWN_SHARE) * flop_rate
+    number = np.where(
+        is_mostly_unheld, unheld.argmax(axis=0), np.where(np.isnan(share), 0, best) - 1
+    )
+    return np.where(is_mostly_unheld, NAN, share), number
 
 
 def _memory_utilisation(

@@ -1,14 +1,18 @@
 """The ops of a profile as records, and which of them a view lists."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from roofline.analysis import prediction, roofline
+from roofline.analysis.above_roof import above_roof, causes_above_roof
 from roofline.analysis.context import NAN, Context
+from roofline.analysis.knowledge import bytes_known, flop_known, known_time
 from roofline.analysis.measure import measure
-from roofline.analysis.program import program_points
-from roofline.analysis.records import I64, MAX_OPS, Bools, Cost, OpRecords, View
+from roofline.analysis.program import Scoped, program_points
+from roofline.analysis.records import I64, MAX_OPS, Bools, Cost, OpRecords, Ranking, View
 from roofline.analysis.roofline import Floats
-from roofline.model.categories import IDLE_CATEGORY, is_infeed_outfeed
+from roofline.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
 from roofline.model.op_columns import OpColumns, joined
 from roofline.model.units import PS_PER_US
 
@@ -21,12 +25,16 @@ def op_records(context: Context) -> OpRecords:
     in_one_second = measure(prediction.in_one_second(work, rows.is_predicted), context)
     measures = prediction.at_best(in_one_second, work, rows.is_predicted)
     self_per_core = measures.self_time_us / max(context.device.core_count, 1)
+    causes = causes_above_roof(context, work)
     return OpRecords(
         name=(*table.name, IDLE_CATEGORY),
         category=(*table.category, IDLE_CATEGORY),
         program_id=np.append(table.program_id, np.uint64(0)),
         occurrences=work.occurrences,
         cost=_costs(work),
+        above_roof=above_roof(measures, causes),
+        compute_cause=causes.compute,
+        memory_cause=causes.memory,
         self_time_per_core_us=self_per_core,
         saving_per_core_us=_saving(self_per_core, measures.roofline_efficiency_ratio),
         measures=measures,
@@ -49,13 +57,14 @@ def _idle(context: Context) -> OpColumns:
 
 
 def _costs(work: OpColumns) -> tuple[Cost, ...]:
-    def cost(known: bool, flop: int) -> Cost:
-        if not known:
-            return Cost.UNKNOWN
-        return Cost.KNOWN if flop else Cost.NO_FLOPS
+    flops, moved = flop_known(work)[:-1], bytes_known(work)[:-1]
+    kinds = np.select(
+        [~flops & ~moved, ~flops, ~moved, work.flop[:-1] == 0], [0, 1, 2, 3], default=4
+    )
+    return (*(_COSTS[kind] for kind in kinds.tolist()), Cost.IDLE)
 
-    pairs = zip(work.cost_known[:-1].tolist(), work.flop[:-1].tolist(), strict=True)
-    return (*(cost(known, flop) for known, flop in pairs), Cost.IDLE)
+
+_COSTS = (Cost.UNKNOWN, Cost.FLOPS_UNKNOWN, Cost.BYTES_UNKNOWN, Cost.NO_FLOPS, Cost.KNOWN)
 
 
 def _saving(self_us: Floats, efficiency: Floats) -> Floats:
@@ -68,44 +77,71 @@ def _saving(self_us: Floats, efficiency: Floats) -> Floats:
 
 
 def view_of(context: Context, ops: OpRecords, *, include: bool) -> View:
-    """The listed ops and the program with or without infeed and outfeed."""
+    """The ops and the program with or without infeed and outfeed."""
     hosted = np.array([is_infeed_outfeed(category) for category in ops.category], np.bool_)
     total_us = context.program_ps(include=include) / PS_PER_US
-    listed, beyond = _listed(context, ops, hosted & (not include))
+    ranking, is_listed = _ranked(context, ops, total_us, hosted & (not include))
+    listed, beyond = ranking.select(is_listed), ranking.select(~is_listed)
+    scoped = _scoped(context, include=include)
+    return View(
+        **{one.name: getattr(listed, one.name) for one in fields(Ranking)},
+        include_infeed_outfeed=include,
+        every=ranking,
+        known=scoped.known,
+        total_time_us=total_us,
+        beyond_ops=len(beyond.op),
+        beyond_share_ratio=float(np.nan_to_num(beyond.self_share_ratio).sum()),
+        program=program_points(scoped),
+    )
+
+
+def _scoped(context: Context, *, include: bool) -> Scoped:
+    """The ops that the program sums up: those of a container are its children's."""
+    table = context.profile.ops
+    wanted = np.array(
+        [
+            not is_container(category) and (include or not is_infeed_outfeed(category))
+            for category in table.category
+        ],
+        np.bool_,
+    )
+    ops = table.numbers().select(wanted & table.time_known)
+    return Scoped(context=context, ops=ops, known=known_time(context.profile, ops), include=include)
+
+
+def _ranked(
+    context: Context, ops: OpRecords, total_us: float, dropped: Bools
+) -> tuple[Ranking, Bools]:
+    """Ops by self time, longest first, equal ones by name, and which of them are listed."""
+    order = _by_self_time(ops)
+    idle = len(ops) - 1
+    if context.oddities.cuts_before_dropping:
+        gone = dropped | (ops.occurrences == 0)
+        is_top = np.arange(len(order)) < MAX_OPS
+        kept = order[~(is_top & gone[order])]
+        is_listed = is_top[~(is_top & gone[order])]
+        return _ranking(context, ops, total_us, kept), is_listed
+    kept = order[~dropped[order] & ((order != idle) | (context.idle_ps > 0))]
+    is_listed = (np.cumsum(kept != idle) <= MAX_OPS) | (kept == idle)
+    return _ranking(context, ops, total_us, kept), is_listed
+
+
+def _ranking(context: Context, ops: OpRecords, total_us: float, order: I64) -> Ranking:
     measures = ops.measures
 
     def share(column: Floats) -> Floats:
         return roofline.ratio(column, total_us, missing=context.oddities.missing)
 
-    self_share = share(measures.self_time_us[listed])
+    self_share = share(measures.self_time_us[order])
     cores = max(context.device.core_count, 1)
-    return View(
-        include_infeed_outfeed=include,
-        op=listed,
-        rank=np.arange(1, len(listed) + 1),
+    return Ranking(
+        op=order,
+        rank=np.arange(1, len(order) + 1),
         self_share_ratio=self_share,
         cumulative_share_ratio=np.where(np.isnan(self_share), NAN, np.nancumsum(self_share)),
-        total_share_ratio=share(measures.total_time_us[listed]),
-        saving_share_ratio=share(ops.saving_per_core_us[listed] * cores),
-        total_time_us=total_us,
-        beyond_ops=len(beyond),
-        beyond_share_ratio=float(np.nan_to_num(share(measures.self_time_us[beyond])).sum()),
-        program=program_points(context, include=include),
+        total_share_ratio=share(measures.total_time_us[order]),
+        saving_share_ratio=share(ops.saving_per_core_us[order] * cores),
     )
-
-
-def _listed(context: Context, ops: OpRecords, dropped: Bools) -> tuple[I64, I64]:
-    """Ops by self time, longest first, equal ones by name: the first 1000, and the rest."""
-    order = _by_self_time(ops)
-    if context.oddities.cuts_before_dropping:
-        gone = dropped | (ops.occurrences == 0)
-        top = order[:MAX_OPS]
-        return top[~gone[top]], order[MAX_OPS:]
-    kept = order[~dropped[order]]
-    idle = len(ops) - 1
-    ranked = kept[kept != idle]
-    chosen = set(ranked[:MAX_OPS].tolist()) | ({idle} if context.idle_ps else set())
-    return np.array([k for k in kept.tolist() if k in chosen], np.int64), ranked[MAX_OPS:]
 
 
 def _by_self_time(ops: OpRecords) -> I64:

@@ -36,10 +36,12 @@ class AnalysisOptions:
 
 
 class Cost(StrEnum):
-    """What is known of an op's work."""
+    """What is known of an op's work; `NO_FLOPS` is a known number of zero."""
 
     KNOWN = "known"
     NO_FLOPS = "no_flops"
+    FLOPS_UNKNOWN = "flops_unknown"
+    BYTES_UNKNOWN = "bytes_unknown"
     UNKNOWN = "unknown"
     IDLE = "idle"
 
@@ -54,6 +56,21 @@ class Timing(StrEnum):
     MEASURED = "measured"
     RATE = "rate"
     PREDICTED = "predicted"
+
+
+class Cause(StrEnum):
+    """Why an op may seem to run above its roof."""
+
+    ASYNCHRONOUS = "asynchronous"
+    CACHED = "cached"
+    ON_CHIP = "on_chip"
+    COMPILER_ESTIMATE = "compiler_estimate"
+    OWN_ESTIMATE = "own_estimate"
+    FASTER_PRECISION = "faster_precision"
+    MASKED = "masked"
+    OTHER_RUN = "other_run"
+    STATED = "stated"
+    SHORT = "short"
 
 
 class Scope(StrEnum):
@@ -164,6 +181,9 @@ class OpRecords:
     `saving_per_core_us` is the self time an op would save at its roof. Times of ops that are not
     `Timing.MEASURED` are unknown, and so is the share of the roof of those that are predicted:
     `in_one_second` has their rates as if each took one second, from which other peaks follow.
+    `above_roof` is the likely cause where an op's share of the roof is above 100 %, `None`
+    elsewhere; `compute_cause` and `memory_cause` are what it would be above a compute or memory
+    roof, whatever the peaks.
     """
 
     name: tuple[str, ...]
@@ -171,6 +191,9 @@ class OpRecords:
     program_id: U64
     occurrences: I64
     cost: tuple[Cost, ...]
+    above_roof: tuple[Cause | None, ...]
+    compute_cause: tuple[Cause, ...]
+    memory_cause: tuple[Cause, ...]
     self_time_per_core_us: Floats
     saving_per_core_us: Floats
     measures: Measures
@@ -183,32 +206,65 @@ class OpRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProgramPoints:
-    """Total, counters, average and steps, in that order. `outlier` marks steps off the median."""
+    """Total, counters, average and steps, in that order. `outlier` marks steps off the median.
+
+    `flop_is_least` and `bytes_is_least` mark rates that are lower bounds, because a part of the
+    work is not known. `placement` are the rates of those ops alone that have a place on the
+    roofline, where they are not the same as in `measures`: bound, intensities and share of the roof
+    follow from them.
+    """
 
     scope: tuple[Scope, ...]
     label: tuple[str, ...]
     outlier: Bools
+    flop_is_least: Bools
+    bytes_is_least: Bools
     measures: Measures
+    placement: Measures | None
 
     def __len__(self) -> int:
         return len(self.label)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class View:
-    """One state of the infeed/outfeed switch: listed ops by self time, and program points.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownTime:
+    """Shares of the busy time (0 to 1) whose FLOPs, whose bytes and whose place are known.
 
-    `op` indexes `OpRecords`; the ratios are of the program's time in this state. `beyond_ops` and
-    `beyond_share_ratio` are the ops past the first 1000.
+    `both`: FLOPs and bytes are known, or the bytes of an op that does hardly any arithmetic.
     """
 
-    include_infeed_outfeed: bool
+    flop: float
+    bytes: float
+    both: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranking:
+    """Ops by self time. `op` indexes `OpRecords`; the ratios are of the program's time."""
+
     op: I64
     rank: I64
     self_share_ratio: Floats
     cumulative_share_ratio: Floats
     total_share_ratio: Floats
     saving_share_ratio: Floats
+
+    def select(self, rows: Bools) -> "Ranking":
+        """The entries at `rows`, which keep their ranks."""
+        return Ranking(**{one.name: getattr(self, one.name)[rows] for one in fields(Ranking)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View(Ranking):
+    """One state of the infeed/outfeed switch: the first 1000 ops and IDLE, and program points.
+
+    `every` are all ops; `beyond_ops` and `beyond_share_ratio` those that are not listed. `known`
+    says of which share of the busy time the work is known.
+    """
+
+    include_infeed_outfeed: bool
+    every: Ranking
+    known: KnownTime
     total_time_us: float
     beyond_ops: int
     beyond_share_ratio: float

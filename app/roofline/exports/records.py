@@ -7,10 +7,11 @@ import csv
 import io
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from roofline.analysis import roofline
-from roofline.analysis.records import Measures, RooflineAnalysis, Scope, View
+from roofline.analysis.records import Measures, Ranking, RooflineAnalysis, Scope, View
 from roofline.analysis.roofline import Floats
 from roofline.exports.time_records import time_records
 from roofline.model.units import gb_to_gib, ps_to_us
@@ -32,6 +33,7 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
         "device": _device(analysis),
         "roofs": _roofs(analysis),
         "include_infeed_outfeed": include_infeed_outfeed,
+        "known_time_ratio": asdict(view.known),
         "program_points": points,
         "steps": [point for point in points if point["scope"] == Scope.STEP],
         "ops": _rows(_op_columns(analysis, view)),
@@ -43,15 +45,16 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
 
 
 def op_records(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> list[Record]:
-    """Listed ops by self time, one dictionary each, as in the JSON document."""
+    """Every op by self time, one dictionary each, with the keys of the JSON document."""
     view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
-    return _rows(_op_columns(analysis, view))
+    return _rows(_op_columns(analysis, view.every))
 
 
 def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
-    """All listed ops, RFC 4180, UTF-8 with a header of ids; text that looks like a formula is
-    preceded by an apostrophe."""
-    columns = _op_columns(analysis, analysis.view(include_infeed_outfeed=include_infeed_outfeed))
+    """Every op, RFC 4180, UTF-8 with a header of ids; text that looks like a formula is preceded by
+    an apostrophe."""
+    view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
+    columns = _op_columns(analysis, view.every)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(columns)
@@ -166,13 +169,15 @@ def _program_points(analysis: RooflineAnalysis, view: View) -> list[Record]:
         "is_outlier": [
             bool(points.outlier[row]) if points.scope[row] is Scope.STEP else None for row in rows
         ],
+        "flop_rate_is_lower_bound": points.flop_is_least.tolist(),
+        "bandwidth_is_lower_bound": points.bytes_is_least.tolist(),
         **kept,
     }
     return _rows(columns)
 
 
-def _op_columns(analysis: RooflineAnalysis, view: View) -> Columns:
-    """All columns of the listed ops, in the order of the CSV; `None` where IDLE has no value."""
+def _op_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
+    """All columns of the ops of `view`, in the order of the CSV; `None` where IDLE has no value."""
     ops, table, names = analysis.ops, analysis.profile.ops, analysis.profile.program_names
     rows = view.op.tolist()
     real = [op if op < len(table) else None for op in rows]  # None: IDLE
@@ -184,6 +189,7 @@ def _op_columns(analysis: RooflineAnalysis, view: View) -> Columns:
         "program": [None if op is None else names.get(int(ops.program_id[op]), "") for op in real],
         "cost": [ops.cost[op].value for op in rows],
         "timing": [ops.timing[op].value for op in rows],
+        "above_roof": [ops.above_roof[op] for op in rows],
         "occurrences": [None if op is None else int(ops.occurrences[op]) for op in real],
         **_measured(analysis, ops.measures, rows),
         "self_time_per_core_us": _numbers(ops.self_time_per_core_us[rows]),

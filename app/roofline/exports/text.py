@@ -1,22 +1,29 @@
 """An analysis as plain text: device, program, where the time goes, what could be saved, notes."""
 
-import math
 from collections.abc import Iterable, Sequence
 
+from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
 from roofline.analysis.clocks import measured_clock_ghz
 from roofline.analysis.records import RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin
 from roofline.model.profile import Diagnostic, Severity
-from roofline.model.units import GIGA, gb_to_gib, ps_to_us
-from roofline.presentation.untimed_words import untimed_words
+from roofline.model.units import gb_to_gib, ps_to_us
+from roofline.presentation.quantities import (
+    NARROW,
+    SPACE,
+    duration,
+    flop_rate,
+    percent,
+    significant,
+)
+from roofline.presentation.sentences import Sentence, plain_text
+from roofline.presentation.verdict import build_verdict
 
 OPS_SHOWN = 20
 STEPS_SHOWN = 10
 NAME_WIDTH = 34
 CATEGORY_WIDTH = 20
-MULTIPLE_FROM = 10  # ratios from here on read better as a multiple than in percent
-MISSING = "–"
 _MARKS = {Severity.INFO: "i", Severity.WARNING: "!", Severity.ERROR: "x"}
 
 
@@ -42,7 +49,7 @@ def _device(analysis: RooflineAnalysis) -> str:
     lines += [_roof(p.label, _flops(p.gflops), p, clock) for p in _compute_roofs(analysis)]
     for memory in device.memory:
         if memory.level not in analysis.levels and memory.origin is PeakOrigin.CATALOGUE:
-            continue  # this program's bytes were not measured there
+            continue  # the bytes of this program there were not measured
         gibs = gb_to_gib(memory.gbs)
         ridge = ridge_point(device.peak_gflops, gibs) if device.peak_gflops else None
         at = f", ridge at {_number(ridge)} FLOP/B" if ridge is not None else ""
@@ -91,15 +98,23 @@ def _roof(label: str, value: str, peak: ComputePeak | MemoryPeak, clock: float |
 
 
 def _verdict(analysis: RooflineAnalysis, view: View) -> str:
-    untimed = untimed_words(analysis)
-    if untimed is not None:
-        return "\n".join(_wrapped([f"{untimed.headline}. {untimed.lead}"]))
-    measures = view.program.measures
-    efficiency = float(measures.roofline_efficiency_ratio[0])
-    bound = analysis.bound_label(int(measures.bound[0]))
-    if math.isnan(efficiency) or bound == "Unknown":
-        return "What bounds the program is unknown: the capture counts no work or names no peak."
-    return f"The program runs at {_percent(efficiency)} of its roof, bound by {bound}."
+    verdict = build_verdict(analysis, view)
+    headline, lead = (_written(part) for part in (verdict.headline, verdict.lead))
+    return "\n".join(_wrapped([f"{headline}.", *([lead] if lead else [])], indent=""))
+
+
+def _written(sentence: Sentence) -> str:
+    """A sentence as text for a terminal: ordinary spaces, and names without control characters."""
+    return _plain(_spaced(plain_text(sentence)))
+
+
+def _known(view: View) -> str:
+    """Of which share of the busy time the work is known."""
+    known = view.known
+    return (
+        f"FLOPs are known for {_percent(known.flop)} of the busy time, bytes for "
+        f"{_percent(known.bytes)}."
+    )
 
 
 def _program(analysis: RooflineAnalysis, view: View) -> str:
@@ -110,8 +125,8 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
         (
             ("step " if k in steps else "") + _plain(points.label[k]),
             _time(measures.total_time_per_core_us[k]),
-            _flops(measures.flop_rate_gflops[k]),
-            _number(measures.memory_bandwidth_gibs[k]),
+            _at_least(_flops(measures.flop_rate_gflops[k]), points.flop_is_least[k]),
+            _at_least(_number(measures.memory_bandwidth_gibs[k]), points.bytes_is_least[k]),
             _number(measures.bottleneck_intensity[k]),
             _percent(measures.roofline_efficiency_ratio[k]),
             analysis.bound_label(int(measures.bound[k])),
@@ -121,7 +136,13 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
     heads = ("Program", "time/core", "FLOP/s", "GiB/s", "FLOP/B", "of roof", "bound by")
     table = _table(heads, rows, left={0, 6})
     more = len(steps) - STEPS_SHOWN
-    return f"{table}\n{more} more steps" if more > 0 else table
+    lines = [table, *([f"{more} more steps"] if more > 0 else []), _known(view)]
+    return "\n".join(lines)
+
+
+def _at_least(text: str, is_least: object) -> str:
+    """A rate that lacks the work of a part of the time is a lower bound."""
+    return f"≥ {text}" if is_least else text
 
 
 def _operations(analysis: RooflineAnalysis, view: View) -> str:
@@ -134,9 +155,7 @@ def _operations(analysis: RooflineAnalysis, view: View) -> str:
             _time(ops.self_time_per_core_us[k]),
             _percent(view.self_share_ratio[row]),
             _flops(measures.flop_rate_gflops[k]),
-            "at best"
-            if ops.timing[k] is Timing.PREDICTED
-            else _percent(measures.roofline_efficiency_ratio[k]),
+            _of_roof(analysis, k),
             _percent(view.saving_share_ratio[row]),
             analysis.bound_label(int(measures.bound[k])),
         )
@@ -147,7 +166,22 @@ def _operations(analysis: RooflineAnalysis, view: View) -> str:
     heads = ("#", "Operation", "Category", "self/core", "share", "FLOP/s", "of roof", "saves")
     total = len(view.op) + view.beyond_ops
     table = _table((*heads, "bound by"), rows, left={1, 2, 8})
-    return table if total <= OPS_SHOWN else f"{table}\n{OPS_SHOWN} of {total:,} rows by self time"
+    shown = [] if total <= OPS_SHOWN else [f"{OPS_SHOWN} of {total:,} rows by self time"]
+    return "\n".join([table, *shown, *_above_roof(analysis, view.op[:OPS_SHOWN].tolist())])
+
+
+def _of_roof(analysis: RooflineAnalysis, op: int) -> str:
+    if analysis.ops.timing[op] is Timing.PREDICTED:
+        return "at best"
+    mark = "!" if analysis.ops.above_roof[op] else ""
+    return _percent(analysis.ops.measures.roofline_efficiency_ratio[op]) + mark
+
+
+def _above_roof(analysis: RooflineAnalysis, rows: Sequence[int]) -> Iterable[str]:
+    """What is behind every `!`: the likely cause, once each."""
+    causes = [cause for k in rows if (cause := analysis.ops.above_roof[k])]
+    lines = [f"! {CAUSE_LABELS[cause]}: {WHY_ABOVE[cause]}" for cause in dict.fromkeys(causes)]
+    return _wrapped(lines, indent="  ")
 
 
 def _notes(diagnostics: Iterable[Diagnostic]) -> str:
@@ -161,11 +195,11 @@ def _notes(diagnostics: Iterable[Diagnostic]) -> str:
     return "\n".join(_wrapped(lines)) if len(lines) > 1 else ""
 
 
-def _wrapped(lines: Iterable[str]) -> Iterable[str]:
+def _wrapped(lines: Iterable[str], indent: str = "    ") -> Iterable[str]:
     import textwrap  # only reports need it
 
     for line in lines:
-        yield from textwrap.wrap(line, 100, subsequent_indent="    ") or [""]
+        yield from textwrap.wrap(line, 100, subsequent_indent=indent) or [""]
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: set[int]) -> str:
@@ -181,42 +215,24 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: set[int
     return "\n".join([line(heads), *(line(row) for row in rows)])
 
 
+def _spaced(text: str) -> str:
+    return text.replace(SPACE, " ").replace(NARROW, " ")
+
+
 def _number(value: float | None) -> str:
-    """Three significant digits, integer digits never dropped."""
-    if value is None or math.isnan(value):
-        return MISSING
-    if value == 0:
-        return "0"
-    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{min(decimals, 9)}f}"
+    return _spaced(significant(value))
 
 
 def _flops(gflops: float) -> str:
-    if math.isnan(gflops):
-        return MISSING
-    for factor, unit in ((1e6, "P"), (1e3, "T"), (1, "G"), (1e-3, "M")):
-        if gflops >= factor:
-            return f"{_number(gflops / factor)} {unit}FLOP/s"
-    return "0" if gflops == 0 else f"{_number(gflops * GIGA)} FLOP/s"
+    return _spaced(flop_rate(gflops))
 
 
 def _time(microseconds: float) -> str:
-    if math.isnan(microseconds):
-        return MISSING
-    for factor, unit in ((1e6, "s"), (1e3, "ms")):
-        if microseconds >= factor:
-            return f"{_number(microseconds / factor)} {unit}"
-    return f"{_number(microseconds)} µs"
+    return _spaced(duration(microseconds))
 
 
 def _percent(ratio: float) -> str:
-    if math.isnan(ratio):
-        return MISSING
-    if 0 < ratio < 0.001:
-        return "<0.1 %"
-    if ratio >= MULTIPLE_FROM:
-        return f"{ratio:,.0f}×"
-    return f"{ratio:.1%}".replace("%", " %")
+    return _spaced(percent(ratio))
 
 
 def _counted(count: int, word: str) -> str:

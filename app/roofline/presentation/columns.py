@@ -47,6 +47,8 @@ LEVEL_INTENSITY = "{id}_intensity"
 LEVEL_USE = "{id}_utilisation_ratio"
 # Listed only for profiles that count integer operations.
 INTEGER_RATE = "integer_rate_gops"
+# A rate of those ops alone that have a place on the roofline, in program points.
+PLACED = "placed_{id}"
 
 _UNIT_RATES = PerUnit(
     (
@@ -142,7 +144,8 @@ OP_COLUMNS: tuple[Declared, ...] = (
         label="Bound by",
         unit="bound",
         default=True,
-        help="The most utilised of compute and each memory: achieved ÷ peak.",
+        help="The most utilised of compute and each memory: achieved ÷ peak. Unknown where FLOPs, "
+        "bytes or a peak that this op uses are not known.",
     ),
     Column(
         id="roofline_efficiency_ratio",
@@ -150,8 +153,8 @@ OP_COLUMNS: tuple[Declared, ...] = (
         unit="ratio",
         sub="efficiency",
         default=True,
-        help="Utilisation of the most utilised resource. Above 100 %: bytes that move after the op "
-        "has ended (asynchronous copies), or FLOPs that are over-counted.",
+        help="Utilisation of the most utilised resource. An op above 100 % says what its likely "
+        "cause is, on its card and in the column Above roof.",
     ),
     Column(
         id="saving_per_core_us",
@@ -282,7 +285,14 @@ OP_COLUMNS: tuple[Declared, ...] = (
         help="Line of the program that made the op.",
     ),
     Column(id="program", label="Program", unit="program", help="Compiled program, by name or id."),
-    Column(id="cost", label="Cost", unit="text", help="What is known of the op's work."),
+    Column(id="cost", label="Cost", unit="cost", help="What is known of the op's work."),
+    Column(
+        id="above_roof",
+        label="Above roof",
+        unit="cause",
+        sub="likely cause",
+        help="Why an op seems to run above its roof: no op can be faster than the hardware.",
+    ),
     Column(id="rank", label="Rank", unit="count", help="Place by self time."),
 )
 
@@ -309,14 +319,15 @@ PROGRAM_COLUMNS: tuple[Declared, ...] = (
         unit="gflops",
         sub="{per}",
         default=True,
-        help="FLOPs of all ops ÷ time.",
+        help="Known FLOPs ÷ time; ≥ where those of a part of the time are not known.",
     ),
     Column(
         id="bound_by",
         label="Bound by",
         unit="bound",
         default=True,
-        help="The most utilised resource.",
+        help="The most utilised resource, by the ops whose FLOPs and bytes are both known. Unknown "
+        "where these make less than half of the busy time.",
     ),
     _COMPUTE_ROOF,
     _UNIT_RATES,
@@ -352,7 +363,7 @@ PROGRAM_COLUMNS: tuple[Declared, ...] = (
         unit="gibs",
         sub="{per}",
         default=True,
-        help="All bytes ÷ time.",
+        help="Known bytes ÷ time; ≥ where those of a part of the time are not known.",
     ),
     _INTENSITY_ALL,
     Column(

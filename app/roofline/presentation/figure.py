@@ -41,7 +41,8 @@ def roofline_figure(
     program = view.program.measures
     figure.add_scatter(
         x=program.bottleneck_intensity[:1],
-        y=program.flop_rate_gflops[:1],
+        # The rate of the ops that have a place: FLOPs of others may be known as well.
+        y=(program.attainable_gflops * program.roofline_efficiency_ratio)[:1],
         mode="markers",
         name="Program",
         marker={"symbol": "star", "size": 16},

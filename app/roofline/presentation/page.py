@@ -15,6 +15,7 @@ from roofline.presentation.page_ops import categories_of, op_values, predictions
 from roofline.presentation.page_views import view_data
 from roofline.presentation.palette import category_style
 from roofline.presentation.shown import has_integers, listed_ops, shown_levels, unit_labels
+from roofline.presentation.words import page_words
 
 SCHEMA = 1
 
@@ -55,6 +56,7 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
         "levels": page_roofs.levels(analysis, levels),
         "units": page_roofs.units(analysis, units),
         "bounds": page_roofs.bounds(analysis),
+        "words": page_words(),
         "x_axes": page_roofs.x_axes(levels),
         "columns": [
             asdict(column)

@@ -17,6 +17,7 @@ Json = dict[str, Any]
 FILTERS: dict[str, Json] = {
     "unknown-cost": {"bound": ["Unknown"]},
     "above-compute-peak": {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"},
+    "above-memory-roof": {"sort": "-roofline_efficiency_ratio"},
     "above-memory-peak": {"sort": "-memory_utilisation_ratio"},
 }
 

@@ -22,7 +22,12 @@ from roofline.presentation.palette import (
     compute_style,
 )
 from roofline.presentation.rounding import rounded
-from roofline.presentation.words import COMPUTE_BOUND_WORDS, bound_words, spoken
+from roofline.presentation.words import (
+    COMPUTE_BOUND_WORDS,
+    UNKNOWN_BOUND_WORDS,
+    bound_words,
+    spoken,
+)
 
 
 class Level(TypedDict):
@@ -183,8 +188,8 @@ def bounds(analysis: RooflineAnalysis) -> list[Bound]:
     has_peaks = analysis.peaks.gflops or analysis.peaks.binding_gibs
     unknown: Bound = {
         "id": "Unknown",
-        "label": "no cost" if has_peaks else "no peak",
-        "spoken": "without a known bound",
+        "label": "unknown" if has_peaks else "no peak",
+        "spoken": UNKNOWN_BOUND_WORDS,
         "kind": "none",
         "token": UNKNOWN_STYLE.token,
         "dash": UNKNOWN_STYLE.dash,

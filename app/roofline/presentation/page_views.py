@@ -5,12 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from roofline.analysis.records import ProgramPoints, RooflineAnalysis, Scope, View
+from roofline.analysis.records import Measures, ProgramPoints, RooflineAnalysis, Scope, View
 from roofline.model.memory import MemoryLevel
+from roofline.presentation.category_shares import CategoryShare, category_shares
+from roofline.presentation.columns import LEVEL_BANDWIDTH, PLACED, UNIT_RATE
 from roofline.presentation.page_ops import compute_roofs, shares_of_own_peaks
+from roofline.presentation.placed import is_part_unknown
 from roofline.presentation.rounding import numbers, rounded
+from roofline.presentation.sentences import Segment, Sentence
 from roofline.presentation.shown import shown_measures
-from roofline.presentation.verdict import CategoryShare, build_verdict, category_shares
+from roofline.presentation.verdict import build_verdict
 
 # A program runs once and is its own self.
 _OF_OPS_ONLY = {"avg_time_us", "self_time_us", "avg_self_time_us", "dma_stall_ratio"}
@@ -37,11 +41,25 @@ def view_data(
             "saving_share_ratio": numbers(view.saving_share_ratio),
         },
         "total_time_per_core_us": rounded(view.total_time_us / cores),
+        "known_time_ratio": {
+            "flop": rounded(view.known.flop),
+            "bytes": rounded(view.known.bytes),
+            "both": rounded(view.known.both),
+        },
+        "share_is_least": is_part_unknown(view),
         "beyond": {"ops": view.beyond_ops, "share_ratio": rounded(view.beyond_share_ratio)},
         "program": _program(analysis, view.program, levels),
-        "verdict": {"headline": verdict.headline, "lead": verdict.lead},
+        "verdict": {"headline": _sent(verdict.headline), "lead": _sent(verdict.lead)},
         "categories": [_category(share, categories) for share in shares],
     }
+
+
+def _sent(sentence: Sentence) -> list[Segment]:
+    """A sentence with six digits of each number."""
+    return [
+        {**one, "value": rounded(one["value"]) or 0.0} if "value" in one else one
+        for one in sentence
+    ]
 
 
 def _category(share: CategoryShare, categories: Sequence[str]) -> dict[str, Any]:
@@ -67,6 +85,8 @@ def _program(
             "label": list(points.label),
             "order": _order_of_steps(points),
             "is_outlier": points.outlier.tolist(),
+            "flop_is_least": points.flop_is_least.tolist(),
+            "bytes_is_least": points.bytes_is_least.tolist(),
             "bound_by": points.measures.bound.tolist(),
             **compute_roofs(analysis, points.measures.unit.tolist()),
             **{
@@ -75,8 +95,25 @@ def _program(
                 if name not in _OF_OPS_ONLY
             },
             **{name: numbers(column) for name, column in own_peaks.items()},
+            **_placement(analysis, points.placement, levels),
         },
     }
+
+
+def _placement(
+    analysis: RooflineAnalysis, placement: Measures | None, levels: Sequence[MemoryLevel]
+) -> dict[str, Any]:
+    """Rates of the ops that have a place on the roofline, where others are known as well."""
+    if placement is None:
+        return {}
+    rates = {
+        "flop_rate_gflops": placement.flop_rate_gflops,
+        "memory_bandwidth_gibs": placement.memory_bandwidth_gibs,
+        **{UNIT_RATE.format(id=unit): rate for unit, rate in placement.unit_rate_gflops.items()},
+        **{LEVEL_BANDWIDTH.format(id=level): placement.bandwidth_gibs[level] for level in levels},
+        **shares_of_own_peaks(analysis, placement),
+    }
+    return {PLACED.format(id=name): numbers(column) for name, column in rates.items()}
 
 
 def _order_of_steps(points: ProgramPoints) -> list[float | None]:

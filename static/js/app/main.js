@@ -8,7 +8,7 @@ import { PageView } from "../page/page-view.js";
 import { wirePrinting } from "../page/printing.js";
 import { copyLink, notify } from "../page/toast.js";
 import { createChosenHardware } from "../state/chosen-hardware.js";
-import { fitToProfile, withoutHardware } from "../state/fit-state.js";
+import { fitToProfile, leftOutText, withoutHardware } from "../state/fit-state.js";
 import { createModel, unpacked } from "../state/model.js";
 import { parseQuery } from "../state/query.js";
 import { createStore } from "../state/store.js";
@@ -23,6 +23,7 @@ import { colour, onThemeChange } from "../ui/theme.js";
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Paint } from "../chart/looks.js" */
 /** @import { ChosenHardware } from "../state/chosen-hardware.js" */
+/** @import { Fitted } from "../state/fit-state.js" */
 /** @import { Store } from "../state/store.js" */
 
 const page = part("profile");
@@ -58,34 +59,36 @@ const NO_LIST =
   "The list of devices could not be read, so the devices of this link are left out. Reload the page to try again.";
 
 /**
- * The state with only those devices and peaks of a link that are known here; the others are named.
+ * The state with only those devices and peaks of a link that are known here, and the names of the others.
  * @param {ChosenHardware} hardware
  * @param {ViewState} state
+ * @returns {Promise<Fitted>}
  */
 async function withDevices(hardware, state) {
   const hasList = !hardware.needsList(state) || (await hardware.load().catch(() => null));
   if (!hasList) {
     notify(NO_LIST);
-    return { ...state, dev: null, vs: [] };
+    return { state: { ...state, dev: null, vs: [] }, unknown: [] };
   }
   const { unknown } = hardware.pageFor(state);
-  if (unknown.length === 0) return state;
-  const names = unknown.map((name) => `“${name}”`).join(", ");
-  notify(
-    `This link names ${names}, which this profile or the list of devices does not have. The rest of the link is shown.`,
-  );
-  return withoutHardware(state, unknown);
+  return {
+    state: withoutHardware(state, unknown),
+    unknown: unknown.map((name) => `“${name}”`),
+  };
 }
 
 /**
  * @param {ChosenHardware} hardware
- * @param {ViewState} state of the link
+ * @param {Fitted} link its state, and what of it is left out so far
  */
-function open(hardware, state) {
+function open(hardware, { state, unknown }) {
   const model = createModel(hardware.ownPage);
   const { page: seen, others } = hardware.pageFor(state);
   model.use(seen, others);
-  const store = createStore(fitToProfile(state, model));
+  const fitted = fitToProfile(state, model);
+  const leftOut = leftOutText([...unknown, ...fitted.unknown]);
+  if (leftOut) notify(leftOut);
+  const store = createStore(fitted.state);
   const paint = { colour, family: getComputedStyle(document.body).fontFamily };
   const view = new PageView({ model, store, hardware, paint, opsUrl: written("opsUrl") });
   wireDevice();
@@ -126,7 +129,7 @@ function showProgramTable(store) {
 }
 
 async function main() {
-  const { state, newer } = parseQuery(location.search);
+  const { state, newer, unreadable } = parseQuery(location.search);
   if (newer !== null)
     notify(
       `This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`,
@@ -136,7 +139,8 @@ async function main() {
     const own = await loadPage(written("pageUrl"));
     const hardware = createChosenHardware(own, written("devicesUrl"));
     watchFilterBar();
-    const view = open(hardware, await withDevices(hardware, state));
+    const found = await withDevices(hardware, state);
+    const view = open(hardware, { ...found, unknown: [...unreadable, ...found.unknown] });
     await view.startCharts(await library);
     watchSize(() => view.redraw());
   } catch (error) {

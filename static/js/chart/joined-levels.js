@@ -32,14 +32,14 @@ const LARGEST = 20;
  */
 export function levelDots(model, view, dots) {
   const rate = view.reader("flop_rate_gflops");
-  const levels = model.levels.map(({ id, label }) => {
+  const levels = model.levels.map(({ id, label, token, columns }) => {
     const code = model.bounds.findIndex((bound) => bound.level === id);
     return {
       id,
       label,
       code,
-      token: model.bounds[code]?.token ?? "--ink-3",
-      read: view.reader(`${id}_intensity`),
+      token,
+      read: view.reader(columns.intensity),
     };
   });
   return dots.flatMap(({ row }) =>

@@ -1,4 +1,4 @@
-// Where operations without FLOPs lie in their strip: by achieved bandwidth against its peak. Pure.
+// Where operations without known FLOPs lie in their strip: by achieved bandwidth against its peak. Pure.
 
 import { createScale } from "./axes.js";
 import { markerSize, packDiscs } from "./points.js";
@@ -68,7 +68,7 @@ export function stripGeometry(model, state, place, box) {
  */
 function bandwidthReader(view, level) {
   const sum = view.reader("memory_bandwidth_gibs");
-  const own = level ? view.reader(`${level.id}_bandwidth_gibs`) : sum;
+  const own = level ? view.reader(level.columns.bandwidth) : sum;
   /** @param {Row} row */
   return (row) => own(row) ?? sum(row) ?? 0;
 }

@@ -2,10 +2,13 @@
 
 import { automaticRange, createScale, withHeadroom } from "./axes.js";
 import { computeRoof } from "../metrics/peaks.js";
+import { unheldReader } from "../metrics/unheld.js";
+import { placedRate } from "../metrics/whatif.js";
 import { JOINED } from "../state/model.js";
 import { joinLevels, levelDots } from "./joined-levels.js";
 import { logPlace, placePoints } from "./points.js";
-import { attainable, mainMemory, ridge, topCompute, usedRoofs, visibleRoofs } from "./roofs.js";
+import { attainable, mainMemory, ridge, topCompute } from "./roofs.js";
+import { shownRoofs } from "./shown-roofs.js";
 
 /** @import { ComputeRoof, MemoryRoof, Roofs } from "../types/page-data.js" */
 /** @import { Model, Row, View } from "../types/model.js" */
@@ -54,7 +57,7 @@ export function opPlaces(model, view, axisId) {
 export function opGeometry(model, state, box, shownRows) {
   const view = model.view(state.infeed);
   const dots = dotsOf(view, opPlaces(model, view, state.x));
-  const shown = visibleRoofs(model.roofs, state.roofs, usedBy(model, view), state.x);
+  const shown = shownRoofs(model, view, state);
   const main = mainMemory(shown.memory, state.x);
   const flat = shown.compute[0] ?? null;
   const levels = state.x === JOINED ? levelDots(model, view, dots) : null;
@@ -93,14 +96,6 @@ const dotsOf = (view, place) =>
     return at ? [{ row, x: at[0], y: at[1], weight: row.share }] : [];
   });
 
-/** @param {Model} model @param {View} view */
-const usedBy = (model, view) =>
-  usedRoofs(view.rows, {
-    bounds: model.bounds,
-    boundOf: (row) => row.bound,
-    computeOf: view.reader("compute_unit"),
-  });
-
 /**
  * log10 of the FLOP rate that an op's roof allows. At its bound it is the roof that binds the op; on a level's
  * axis it is that level's.
@@ -108,17 +103,18 @@ const usedBy = (model, view) =>
  * @param {View} view
  * @param {ViewState} state
  * @param {Roofs} shown
- * @returns {(point: { row: Row, x: number }) => number} Infinity: no roof is shown
+ * @returns {(point: { row: Row, x: number }) => number} Infinity: no roof is shown or known for it
  */
 function roofReader(model, view, state, shown) {
   const main = mainMemory(shown.memory, state.x);
   const rate = view.reader("attainable_gflops");
   const unit = view.reader("compute_unit");
+  const isUnheld = unheldReader(model, view);
   const isAtBound = model.axis(state.x).column === model.x_axes[0].column;
   return ({ row, x }) => {
     if (shown.memory.length + shown.compute.length === 0) return Infinity;
-    const own = isAtBound ? (rate(row) ?? 0) : 0;
-    return own > 0 ? Math.log10(own) : attainable(x, main, computeRoof(model, unit(row)));
+    if (isAtBound) return (rate(row) ?? 0) > 0 ? Math.log10(rate(row) ?? 0) : Infinity;
+    return attainable(x, main, isUnheld(row) ? null : computeRoof(model, unit(row)));
   };
 }
 
@@ -178,7 +174,7 @@ function programStar(model, view, state) {
   const intensity = total?.[model.axis(state.x).column];
   const at = logPlace(
     typeof intensity === "number" ? intensity : null,
-    total?.flop_rate_gflops ?? null,
+    total ? (placedRate(total, "flop_rate_gflops") ?? null) : null,
   );
   return at ? { x: at[0], y: at[1] } : null;
 }

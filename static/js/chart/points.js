@@ -26,7 +26,7 @@ export function markerSize(share, symbol, mode, largest = 36) {
 }
 
 /**
- * log10 position of an op, null when it has none: no FLOPs, no bytes or no cost.
+ * log10 position of an op, null when it has none: no FLOPs, no bytes, or one of them is not known.
  * @param {Measure} intensity
  * @param {Measure} gflops
  * @returns {[number, number] | null}

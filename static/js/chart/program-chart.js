@@ -7,6 +7,7 @@ import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
 import { programFigure } from "./program-figure.js";
 import { programGeometry } from "./program-geometry.js";
+import { shownRoofs } from "./shown-roofs.js";
 
 /** @import { ProgramPoint } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
@@ -33,7 +34,10 @@ export function createProgramChart({ Plotly, model, store, paint, onHover, onCli
 
   async function draw() {
     const { clientWidth: width, clientHeight: height } = chart;
-    const geometry = programGeometry(model, points(), { width, height, margin: PROGRAM_MARGIN });
+    const { infeed, roofs } = store.get();
+    const shown = shownRoofs(model, model.view(infeed), { roofs, x: model.x_axes[0].id });
+    const box = { width, height, margin: PROGRAM_MARGIN };
+    const geometry = programGeometry(model, points(), shown, box);
     places = geometry.places;
     showEmptiness(places, points());
     const { data, layout } = programFigure(geometry, paint);

@@ -2,9 +2,11 @@
 
 import { createScale, spread, withHeadroom } from "./axes.js";
 import { logPlace, thinOut } from "./points.js";
-import { mainMemory, ridge, topCompute, usedRoofs, visibleRoofs } from "./roofs.js";
+import { placedRate } from "../metrics/whatif.js";
+import { mainMemory, ridge, topCompute } from "./roofs.js";
+import { isRoofShown } from "./shown-roofs.js";
 
-/** @import { ProgramPoint, Scope } from "../types/page-data.js" */
+/** @import { ProgramPoint, Roofs, Scope } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
 /** @import { ChartBox, Place, Range, Scale } from "./axes.js" */
 /** @import { RoofChart } from "./roof-figure.js" */
@@ -27,25 +29,23 @@ const RADIUS = 5;
 /**
  * @param {Model} model
  * @param {readonly ProgramPoint[]} points
+ * @param {Roofs} shown the roofs that are drawn
  * @param {ChartBox} box
  * @returns {ProgramGeometry}
  */
-export function programGeometry(model, points, box) {
+export function programGeometry(model, points, shown, box) {
   const dots = dotsOf(points, model.x_axes[0].column);
-  const used = usedRoofs(points, {
-    bounds: model.bounds,
-    boundOf: (point) => point.bound_by,
-    computeOf: (point) => point.compute_unit ?? null,
-  });
-  const shown = visibleRoofs(model.roofs, "auto", used, "bottleneck");
-  const binding = shown.memory.filter((roof) => used.levels.has(roof.id));
+  const levels = new Set(points.map((point) => model.bounds[point.bound_by]?.level));
+  const binding = shown.memory.filter((roof) => levels.has(roof.id));
   const main = mainMemory([...binding, ...shown.memory], "bottleneck");
   const flat = shown.compute[0] ?? null;
   const corner = ridge(main, flat);
   const top = topCompute(shown.compute)?.gflops ?? null;
   const scale = createScale(roomyRange(programRange(dots, corner), top, box), box);
   const places = thinned(placesOf(dots, scale));
-  return { places, shown, main, flat, corner, scale, total: totalGap(places, points[0]) };
+  const whole = points[0];
+  const total = whole && isRoofShown(model, shown, whole) ? totalGap(places, whole) : null;
+  return { places, shown, main, flat, corner, scale, total };
 }
 
 /**
@@ -62,7 +62,7 @@ function dotsOf(points, column) {
 }
 
 /** @param {ProgramPoint} point */
-const rateOf = (point) => point.flop_rate_gflops ?? null;
+const rateOf = (point) => placedRate(point, "flop_rate_gflops") ?? null;
 
 /** @param {ProgramDot[]} dots @param {Scale} scale @returns {ProgramPlace[]} */
 const placesOf = (dots, scale) =>
@@ -117,13 +117,13 @@ function roomyRange([x, y], top, { height, margin }) {
 /**
  * From the program up to its roof: what its rate would be at a share of 100 %.
  * @param {ProgramPlace[]} places
- * @param {ProgramPoint | undefined} whole
+ * @param {ProgramPoint} whole
  * @returns {RoofGap | null}
  */
 function totalGap(places, whole) {
   const total = places.find((place) => place.point === whole);
-  const share = whole?.roofline_efficiency_ratio ?? null;
-  const roof = whole?.attainable_gflops ?? 0;
+  const share = whole.roofline_efficiency_ratio ?? null;
+  const roof = whole.attainable_gflops ?? 0;
   return total && roof > 0 && share !== null
     ? { x: total.x, y: total.y, roof: Math.log10(roof), share }
     : null;

@@ -12,6 +12,7 @@ const { log10 } = Math;
  * @typedef {object} Used
  * @property {ReadonlySet<string>} levels memory levels that bound some op
  * @property {ReadonlySet<number>} compute compute roofs that some op is held against
+ * @property {boolean} isUnheld all compute work ran on units without a known peak: the main roof is not about it
  *
  * @typedef {Pick<MemoryRoof, "gbs">} Slope all that a slanted line needs
  * @typedef {Pick<ComputeRoof, "gflops">} Height all that a flat line needs
@@ -32,7 +33,7 @@ export function visibleRoofs(roofs, mode, used, axis) {
   );
   return {
     memory: wanted.length > 0 ? wanted : roofs.memory.slice(0, 1),
-    compute: roofs.compute.filter((_, i) => i === 0 || used.compute.has(i)),
+    compute: roofs.compute.filter((_, i) => used.compute.has(i) || (i === 0 && !used.isUnheld)),
   };
 }
 
@@ -40,21 +41,27 @@ export function visibleRoofs(roofs, mode, used, axis) {
  * Which roofs hold these ops or program points.
  * @template R
  * @param {Iterable<R>} rows
- * @param {{ bounds: readonly Pick<Bound, "level">[], boundOf: (row: R) => number, computeOf: (row: R) => Measure }} options
+ * @param {object} options
+ * @param {readonly Pick<Bound, "level">[]} options.bounds
+ * @param {(row: R) => number} options.boundOf
+ * @param {(row: R) => Measure} options.computeOf
+ * @param {(row: R) => boolean} options.isUnheld its FLOPs ran on a unit without a known peak
  * @returns {Used}
  */
-export function usedRoofs(rows, { bounds, boundOf, computeOf }) {
+export function usedRoofs(rows, { bounds, boundOf, computeOf, isUnheld }) {
   /** @type {Set<string>} */
   const levels = new Set();
   /** @type {Set<number>} */
   const compute = new Set();
+  let hasUnheld = false;
   for (const row of rows) {
     const level = bounds[boundOf(row)]?.level;
     const unit = computeOf(row);
     if (level) levels.add(level);
     if (unit !== null) compute.add(unit);
+    hasUnheld ||= isUnheld(row);
   }
-  return { levels, compute };
+  return { levels, compute, isUnheld: hasUnheld && compute.size === 0 };
 }
 
 /**

@@ -3,7 +3,7 @@
 // An op's lower bound on a device is the longest of its FLOPs ÷ compute peak and its bytes ÷ bandwidth: its self
 // time × the share of that device's roof which its measured rates are.
 
-import { roofsOfDevice, unitIds } from "./peaks.js";
+import { roofsOfDevice } from "./peaks.js";
 import { withRoofs } from "./whatif.js";
 
 /** @import { Column, ComputeRoof, Measure, MemoryRoof, Page, Roofs } from "../types/page-data.js" */
@@ -127,7 +127,7 @@ function otherDevice(page, list, device, [token, dash]) {
     why,
     levels: roofs.memory.map(({ id }) => id),
     standIns: standInsOf(page, roofs.compute),
-    whole: unitIds(page).length === 0 ? (roofs.compute[0] ?? null) : null,
+    whole: page.units.length === 0 ? (roofs.compute[0] ?? null) : null,
   };
 }
 
@@ -141,8 +141,10 @@ const product = (a, b) => (a === null || b === null ? null : a * b);
  */
 function standInsOf(page, compute) {
   /** @param {string} unit */
-  const isUsed = (unit) =>
-    page.ops.columns[`${unit}_flop_rate_gflops`]?.some((rate) => (rate ?? 0) > 0);
+  const isUsed = (unit) => {
+    const column = page.units.find(({ id }) => id === unit)?.columns.rate;
+    return column !== undefined && page.ops.columns[column]?.some((rate) => (rate ?? 0) > 0);
+  };
   return compute.flatMap((roof) =>
     roof.standsFor.filter(isUsed).map((unit) => ({ unit, label: roof.label })),
   );
@@ -156,8 +158,8 @@ function standInsOf(page, compute) {
  */
 function reasonsOf(page, roofs, memory) {
   const { columns, count } = page.ops;
-  const units = unitIds(page).map((id) => ({
-    rates: columns[`${id}_flop_rate_gflops`],
+  const units = page.units.map(({ id, columns: named }) => ({
+    rates: columns[named.rate],
     reason: `rate:${id}`,
     has: roofs.compute.some((roof) => roof.unit === id || roof.covers.includes(id)),
   }));

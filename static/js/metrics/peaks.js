@@ -8,60 +8,48 @@ import { GIB_PER_GB } from "./units.js";
 
 /** @typedef {Pick<ViewState, "dev" | "peaks">} Choice */
 
+/** What a device list calls a main memory; a profile has one of them, and says which. */
 const MAIN_LEVELS = ["hbm", "dram"];
 const SCRATCH = ["shared", "lds"];
 const MORE_DASHES = ["dash", "dot", "dashdot", "longdash"];
-const BANDWIDTH = "_bandwidth_gibs";
-const RATE = "_flop_rate_gflops";
 
-/** @param {Pick<Page, "columns">} page @param {string} suffix @param {string[]} besides */
-const idsOf = (page, suffix, besides) =>
-  page.columns
-    .filter(({ id }) => id.endsWith(suffix))
-    .map(({ id }) => id.slice(0, -suffix.length))
-    .filter((id) => !besides.includes(id));
+/** Memory levels that have columns, outermost first. @param {Pick<Page, "levels">} page */
+export const shownLevels = (page) => page.levels.filter((level) => level.is_shown);
 
-/** Memory levels that have columns, outermost first. @param {Pick<Page, "columns">} page */
-export const levelIds = (page) => idsOf(page, BANDWIDTH, ["memory"]);
-/** Compute units that the profile's work is split by. @param {Pick<Page, "columns">} page */
-export const unitIds = (page) => idsOf(page, RATE, ["model", ""]);
-/** @param {string | undefined} level */
-const isMain = (level) => level !== undefined && MAIN_LEVELS.includes(level);
-
-/** The level that is the profile's main memory. @param {Pick<Page, "bounds">} page */
-export const mainLevel = (page) => page.bounds.find(({ level }) => isMain(level))?.level ?? "hbm";
+/** The id of the profile's main memory. @param {Pick<Page, "levels">} page */
+export const mainLevel = (page) => page.levels.find((level) => level.is_main)?.id ?? "hbm";
 
 /**
  * Where the profile has what a device list calls `level`.
- * @param {Pick<Page, "bounds">} page
+ * @param {Pick<Page, "levels">} page
  * @param {string} level
  */
 function ownLevel(page, level) {
-  if (isMain(level)) return mainLevel(page);
-  return SCRATCH.includes(level) && page.bounds.some((bound) => bound.level === "shared_l1")
+  if (MAIN_LEVELS.includes(level)) return mainLevel(page);
+  return SCRATCH.includes(level) && page.levels.some(({ id }) => id === "shared_l1")
     ? "shared_l1"
     : level;
 }
 
 /**
  * The roof of one memory level, its ridge not known yet; null for a level that the profile does not have.
- * @param {Pick<Page, "bounds">} page
+ * @param {Pick<Page, "levels">} page
  * @param {string} id
  * @param {number} gbs
  * @param {{ origin: Origin, source: string }} from
  * @returns {MemoryRoof | null}
  */
 function memoryRoof(page, id, gbs, { origin, source }) {
-  const like = page.bounds.find((bound) => bound.level === id);
+  const like = page.levels.find((level) => level.id === id);
   if (!like) return null;
   const { label, token, dash } = like;
   const gibs = gbs * GIB_PER_GB;
   return { id, label, gbs, gibs, ridge_flop_per_byte: null, origin, source, token, dash };
 }
 
-/** @param {Pick<Page, "bounds">} page @param {MemoryRoof[]} roofs */
+/** @param {Pick<Page, "levels">} page @param {MemoryRoof[]} roofs */
 const inOrder = (page, roofs) => {
-  const order = page.bounds.map((bound) => bound.level);
+  const order = page.levels.map(({ id }) => id);
   return roofs.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
 };
 
@@ -102,7 +90,7 @@ export function sourceText(list, device, { source, note }) {
 
 /**
  * A device's peaks as roofs of this page; levels that the profile does not have are left out.
- * @param {Pick<Page, "bounds">} page
+ * @param {Pick<Page, "levels">} page
  * @param {DeviceList} list
  * @param {KnownDevice} device
  * @returns {Roofs}
@@ -162,7 +150,7 @@ function withPeak(page, roofs, key, value) {
     return { ...roofs, memory: inOrder(page, [...others, memory]) };
   }
   const at = key === "compute" ? 0 : roofs.compute.findIndex((roof) => roof.unit === key);
-  if (at < 0 && !unitIds(page).includes(key)) return null;
+  if (at < 0 && !page.units.some(({ id }) => id === key)) return null;
   return { ...roofs, compute: withRate(page, roofs.compute, at, key, value) };
 }
 
@@ -187,8 +175,7 @@ function withRate(page, compute, at, key, gflops) {
 }
 
 /** @param {Page} page @param {string} key */
-const unitLabel = (page, key) =>
-  page.columns.find(({ id }) => id === `${key}${RATE}`)?.label ?? "Compute";
+const unitLabel = (page, key) => page.units.find(({ id }) => id === key)?.label ?? "Compute";
 
 /**
  * The key under which a roof is set by hand.

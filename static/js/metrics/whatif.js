@@ -1,21 +1,26 @@
 // The page data under other peaks: bounds, efficiencies and savings of every op and program point again, from
 // their rates. Pure. The rules are those of `app/roofline/analysis/measure.py`; a test holds the two equal.
 
-import { deviceFields, levelIds, mainLevel, unitIds } from "./peaks.js";
+import { causeOf } from "./above-roof.js";
+import { deviceFields, shownLevels } from "./peaks.js";
 
-/** @import { Measure, MeasureId, OpColumns, Page, PageView, Predictions, ProgramPoint, Roofs, Value } from "../types/page-data.js" */
+/** @import { Measure, MeasureId, Level, OpColumns, Page, PageView, Predictions, ProgramPoint, Roofs, Value, WorkUnit } from "../types/page-data.js" */
 
 const NOTHING = 1e-10; // a smaller divisor is none, as in the analysis
 const ROUNDING = 2e-5; // rates have six digits: a smaller rest of their sum is rounding
+const KNOWN_SHARE = 0.5; // compute use is known where so much of the FLOPs has a peak, as in the analysis
 
 /**
  * @typedef {object} Ceilings what rows are held against
  * @property {number} main GFLOP/s of the first compute roof; 0: unknown
  * @property {boolean} isOfOneUnit the first compute roof is a unit's: it says nothing about others
  * @property {boolean} hasCompute
- * @property {{ id: string, gflops: number, roof: number | null, isOwn: boolean }[]} units that work is split by
- * @property {{ id: string, gibs: number, code: number, isMain: boolean, isOwn: boolean }[]} levels
+ * @property {{ columns: WorkUnit["columns"], gflops: number, roof: number | null, isOwn: boolean }[]} units that work is split by
+ * @property {{ columns: Level["columns"], gibs: number, code: number, isMain: boolean, isOwn: boolean }[]} levels
  * @property {boolean} none no peak is known at all
+ * @property {boolean} hasMain the profile knows its main memory
+ * @property {boolean} isEstimated FLOPs are from shapes: ops that have bytes alone do hardly any
+ * @property {number} ofOwnMain main compute peak of the profile itself ÷ this one; NaN: unknown
  *
  * @typedef {(id: MeasureId) => number} Get a rate, share or intensity of one op or program point; NaN where unknown
  */
@@ -35,25 +40,24 @@ function ceilingsOf(page, roofs) {
     compute: new Map(page.roofs.compute.map((roof) => [roof.id, roof.gflops])),
     memory: new Map(page.roofs.memory.map((roof) => [roof.id, roof.gbs])),
   };
-  const units = unitIds(page).map((id) => {
+  const units = page.units.map(({ id, columns }) => {
     const at = roofs.compute.findIndex((roof) => roof.unit === id || roof.covers.includes(id));
     const roof = roofs.compute[at];
     return {
-      id,
+      columns,
       gflops: roof?.gflops ?? 0,
       roof: roof ? at : null,
       isOwn: roof !== undefined && before.compute.get(roof.id) === roof.gflops,
     };
   });
-  const main = mainLevel(page);
-  const levels = levelIds(page).map((id) => {
+  const levels = shownLevels(page).map(({ id, columns, is_main: isMain }) => {
     const roof = roofs.memory.find((one) => one.id === id);
     const code = page.bounds.findIndex((bound) => bound.level === id);
     return {
-      id,
+      columns,
       gibs: roof?.gibs ?? 0,
       code,
-      isMain: id === main,
+      isMain,
       isOwn: roof !== undefined && before.memory.get(id) === roof.gbs,
     };
   });
@@ -65,6 +69,9 @@ function ceilingsOf(page, roofs) {
     units,
     levels,
     none: top === undefined && roofs.memory.length === 0,
+    hasMain: page.levels.some((level) => level.is_main),
+    isEstimated: page.profile.provenance?.flop === "estimated",
+    ofOwnMain: ratio(page.roofs.compute[0]?.gflops ?? NaN, top?.gflops ?? 0),
   };
 }
 
@@ -90,18 +97,21 @@ function computeUse(get, { units, main, isOfOneUnit, hasCompute }) {
   const first = hasCompute ? 0 : null;
   if (units.length === 0) return { used: ratio(rate, main), roof: first };
   let rest = rate;
+  let unheld = 0;
   let isClaimed = false;
   const held = [];
   for (const unit of units) {
-    const own = get(`${unit.id}_flop_rate_gflops`);
-    const used = share(unit.isOwn, get(`${unit.id}_utilisation_ratio`), own, unit.gflops);
+    const own = get(unit.columns.rate);
+    const used = share(unit.isOwn, get(unit.columns.utilisation), own, unit.gflops);
     const isHeld = own > 0 && !Number.isNaN(used);
     if (isHeld) held.push({ used, roof: unit.roof });
     if (isOfOneUnit ? own > 0 : isHeld) {
       rest -= own;
       isClaimed = true;
+      if (!isHeld) unheld += own;
     }
   }
+  if (unheld > (1 - KNOWN_SHARE) * rate * (1 + ROUNDING)) return { used: NaN, roof: null };
   if (!isClaimed || rest > rate * ROUNDING) held.unshift({ used: ratio(rest, main), roof: first });
   const counted = held.filter(({ used }) => !Number.isNaN(used));
   return counted.reduce(
@@ -116,14 +126,14 @@ function computeUse(get, { units, main, isOfOneUnit, hasCompute }) {
  * @param {Ceilings} ceilings
  */
 function memoryUses(get, { levels }) {
-  return levels.map(({ id, gibs, code, isMain, isOwn }) => {
-    const rate = get(`${id}_bandwidth_gibs`);
+  return levels.map(({ columns, gibs, code, isMain, isOwn }) => {
+    const rate = get(columns.bandwidth);
     return {
       code,
       isMain,
       gibs: rate,
-      used: share(isOwn, get(`${id}_utilisation_ratio`), rate, gibs),
-      at: get(`${id}_intensity`),
+      used: share(isOwn, get(columns.utilisation), rate, gibs),
+      at: get(columns.intensity),
     };
   });
 }
@@ -131,6 +141,43 @@ function memoryUses(get, { levels }) {
 /** The largest of what is known; NaN where nothing is. @param {number[]} values */
 const highest = (values) =>
   values.reduce((most, value) => (Number.isNaN(most) || value > most ? value : most), NaN);
+
+/**
+ * Whether it can be said what binds: the use of compute and of the main memory is known. No work uses nothing.
+ * @param {Get} get
+ * @param {Ceilings} ceilings
+ * @param {number} compute share of the compute peak
+ * @param {ReturnType<typeof memoryUses>} memories
+ */
+function isDecided(get, { hasMain, isEstimated }, compute, memories) {
+  const rate = get("flop_rate_gflops");
+  const moved = get("memory_bandwidth_gibs");
+  const main = memories.find(({ isMain }) => isMain);
+  const isLight = isEstimated && Number.isNaN(rate) && !Number.isNaN(moved);
+  const isComputeKnown = isLight || rate === 0 || !Number.isNaN(compute);
+  const isMemoryKnown = main
+    ? !Number.isNaN(main.used) || main.gibs === 0
+    : hasMain || memories.some(({ used }) => !Number.isNaN(used));
+  return isComputeKnown && !Number.isNaN(moved) && (isMemoryKnown || moved === 0);
+}
+
+/** @typedef {{ code: number, used: number, at: number }} Use of one ceiling, and the intensity there */
+
+/**
+ * The most utilised binds: compute first, a later one only if strictly higher; on the chip only what moved bytes.
+ * @param {Use} none
+ * @param {{ used: number }} compute
+ * @param {number} overall intensity over all bytes
+ * @param {ReturnType<typeof memoryUses>} memories
+ * @returns {Use}
+ */
+function mostUsed(none, compute, overall, memories) {
+  const uses = [
+    { code: 1, used: compute.used, at: overall },
+    ...memories.filter(({ isMain, gibs }) => isMain || gibs > 0),
+  ];
+  return uses.reduce((best, one) => (one.used > best.used ? one : best), none);
+}
 
 /**
  * The columns of one op or program point that follow from peaks.
@@ -141,14 +188,10 @@ function measure(get, ceilings) {
   const overall = get("operational_intensity");
   const compute = computeUse(get, ceilings);
   const memories = memoryUses(get, ceilings);
-  let bound = { code: 0, used: 0, at: ceilings.none ? overall : NaN };
-  // The most utilised binds: compute first, a later one only if strictly higher; on the chip only what moved bytes.
-  for (const one of [
-    { code: 1, used: compute.used, at: overall },
-    ...memories.filter(({ isMain, gibs }) => isMain || gibs > 0),
-  ]) {
-    if (one.used > bound.used) bound = one;
-  }
+  const main = memories.find(({ isMain }) => isMain);
+  let bound = { code: 0, used: 0, at: ceilings.none ? overall : (main?.at ?? NaN) };
+  if (isDecided(get, ceilings, compute.used, memories))
+    bound = mostUsed(bound, compute, overall, memories);
   const memory = highest(memories.map(({ used }) => used));
   const efficiency = bound.code === 0 ? NaN : highest([memory, compute.used]);
   return {
@@ -172,24 +215,56 @@ function measure(get, ceilings) {
  */
 const unitOnly = ({ units }, value) => (units.length > 0 ? { compute_unit: value } : {});
 
-const UNPLACED = { bound_by: 0, attainable_gflops: null, roofline_efficiency_ratio: null };
-
 /**
- * A program is placed by hardware counters only where both compute and memory were counted.
+ * A program is placed by hardware counters only where both compute and memory were counted. The counter of compute
+ * is a share of the main peak.
  * @param {Get} get
  * @param {Ceilings} ceilings
  */
 function measureCounters(get, ceilings) {
-  const found = measure(get, {
-    ...ceilings,
-    levels: ceilings.levels.filter(({ isMain }) => isMain),
-  });
-  const both = found.compute_efficiency_ratio !== null && found.memory_utilisation_ratio !== null;
+  const memories = memoryUses(get, ceilings).filter(({ isMain }) => isMain);
+  const memory = memories[0]?.used ?? NaN;
+  const compute = get("compute_efficiency_ratio") * ceilings.ofOwnMain;
+  const isPlaced = !Number.isNaN(compute) && !Number.isNaN(memory) && Math.max(compute, memory) > 0;
+  const efficiency = isPlaced ? Math.max(compute, memory) : NaN;
   return {
-    ...found,
-    ...(both ? {} : UNPLACED),
+    bound_by: !isPlaced ? 0 : compute >= memory ? 1 : memories[0].code,
     bottleneck_intensity: known(get("bottleneck_intensity")),
+    attainable_gflops: known(ratio(get("flop_rate_gflops"), isPlaced ? efficiency : 0)),
+    roofline_efficiency_ratio: known(efficiency),
+    compute_efficiency_ratio: known(compute),
+    memory_utilisation_ratio: known(memory),
+    compute_unit: ceilings.hasCompute ? 0 : null,
   };
+}
+
+/**
+ * Bound, share of the roof and place are those of the ops that have one, where these are not all that is known.
+ * @param {ProgramPoint} point
+ * @param {Ceilings} ceilings
+ */
+function measureProgram(point, ceilings) {
+  /** @type {Get} */
+  const get = (id) => point[id] ?? NaN;
+  const found = measure(get, ceilings);
+  if (point.placed_flop_rate_gflops === undefined) return found;
+  const place = measure((id) => placedRate(point, id) ?? NaN, ceilings);
+  return {
+    ...place,
+    compute_efficiency_ratio: found.compute_efficiency_ratio,
+    memory_utilisation_ratio: found.memory_utilisation_ratio,
+    compute_unit: found.compute_unit,
+  };
+}
+
+/**
+ * A rate of the ops that have a place on the roofline.
+ * @param {ProgramPoint} point
+ * @param {MeasureId} id
+ */
+export function placedRate(point, id) {
+  const placed = point[/** @type {MeasureId} */ (`placed_${id}`)];
+  return placed === undefined ? point[id] : placed;
 }
 
 /**
@@ -202,7 +277,7 @@ function measurePoint(point, index, ceilings) {
   /** @type {Get} */
   const get = (id) => point[id] ?? NaN;
   const isCounters = point.scope === "total_hw" && index > 0;
-  const found = isCounters ? measureCounters(get, ceilings) : measure(get, ceilings);
+  const found = isCounters ? measureCounters(get, ceilings) : measureProgram(point, ceilings);
   const { compute_unit: unit, ...measured } = found;
   return { ...point, ...measured, ...unitOnly(ceilings, unit) };
 }
@@ -235,6 +310,7 @@ function measureOps(columns, count, ceilings) {
     compute_efficiency_ratio: rows.map((row) => row.compute_efficiency_ratio),
     memory_utilisation_ratio: rows.map((row) => row.memory_utilisation_ratio),
     ...unitOnly(ceilings, units),
+    above_roof: rows.map((row, i) => causeOf(columns, i, row)),
     saving_per_core_us: rows.map((row, i) =>
       savingOf(columns.self_time_per_core_us[i], row.roofline_efficiency_ratio),
     ),
@@ -289,6 +365,7 @@ function atBest(columns, { op, columns: inOneSecond }, at, ceilings) {
     memory_utilisation_ratio: faster(found.memory_utilisation_ratio),
     bound_by: isPlaced ? found.bound_by : 0,
     bottleneck_intensity: isPlaced ? found.bottleneck_intensity : null,
+    above_roof: null,
     roofline_efficiency_ratio: null,
     saving_per_core_us: null,
   };
@@ -325,7 +402,7 @@ export function withRoofs(page, roofs) {
   const measured = measureOps(page.ops.columns, page.ops.count, ceilings);
   const { predictions } = page.ops;
   const columns = predictions ? withPredictions(measured, predictions, ceilings) : measured;
-  const noPeak = ceilings.none ? "no peak" : "no cost";
+  const noPeak = ceilings.none ? "no peak" : "unknown";
   const ridges = roofs.memory.map((roof) => ({
     ...roof,
     ridge_flop_per_byte: ceilings.main > 0 ? ceilings.main / roof.gbs : null,

@@ -4,9 +4,11 @@
 import { isText } from "../state/shown-columns.js";
 import { columnScale, DASH } from "../text/format.js";
 import { rateWord } from "../text/provenance.js";
-import { AT_BEST, COST_WORDS, isOver } from "../text/words.js";
+import { isOver } from "../metrics/above-roof.js";
+import { plainText, say } from "../text/sentences.js";
+import { AT_BEST, atLeast } from "../text/words.js";
 
-/** @import { Column, Cost, Timing, Value } from "../types/page-data.js" */
+/** @import { Column, Cost, Timing, Unit, Value } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
 /** @import { ColumnScale } from "../text/format.js" */
 /** @import { TableColumn } from "../ui/table.js" */
@@ -21,6 +23,8 @@ import { AT_BEST, COST_WORDS, isOver } from "../text/words.js";
  * @property {(row: R) => string} shareToken colour of a bar of time
  * @property {(row: R) => Cost | null} costOf null: a cost means nothing for such rows
  * @property {(row: R) => Timing} timingOf
+ * @property {(row: R) => Value} causeOf the likely cause where a row is above its roof, else null
+ * @property {(row: R, unit: Unit) => boolean} isLeast whether a rate of this unit is a lower bound
  * @property {number} largestShare
  * @property {boolean} head
  * @property {(row: R) => string} headText
@@ -38,7 +42,7 @@ const BARS = new Set(["self_share_ratio", "roofline_efficiency_ratio"]);
 export function tableColumn(column, context) {
   const { id, label, help } = column;
   const scale = columnScale(column.unit, isText(column) ? 0 : largestOf(context));
-  const measured = rateWord(context.model.profile.provenance, id);
+  const measured = rateWord(context.model.profile.provenance, column.unit);
   const unit = [scale.unit, column.sub].filter(Boolean).join(" ");
   return {
     id,
@@ -114,8 +118,11 @@ const headPainter =
  * @returns {TableColumn<R>["paint"]}
  */
 function painter(column, scale, context) {
-  const { read, model, costOf } = context;
-  if (column.id === "cost") return (cell, row) => paintText(cell, costWord(costOf(row)), "left");
+  const { read, model, isLeast } = context;
+  if (column.unit === "cost")
+    return (cell, row) => paintText(cell, labelOf(model.words.costs, read(row)), "left");
+  if (column.unit === "cause")
+    return (cell, row) => paintText(cell, labelOf(model.words.causes, read(row)), "left");
   if (column.unit === "category") return categoryPainter(context);
   if (column.unit === "bound") return boundPainter(context);
   if (column.unit === "roof")
@@ -123,11 +130,15 @@ function painter(column, scale, context) {
       paintText(cell, entryOf(model.roofs.compute, read(row))?.label ?? DASH, "left");
   if (isText(column)) return (cell, row) => paintWords(cell, scale.text(read(row)));
   if (BARS.has(column.id)) return barPainter(column, scale, context);
-  return (cell, row) => paintText(cell, scale.text(read(row)), read(row) === 0 ? "zero" : "");
+  return (cell, row) => {
+    const value = read(row);
+    const text = atLeast(scale.text(value), value !== null && isLeast(row, column.unit));
+    paintText(cell, text, value === 0 ? "zero" : "");
+  };
 }
 
-/** @param {Cost | null} cost */
-const costWord = (cost) => (cost ? COST_WORDS[cost] : DASH);
+/** @param {Record<string, string>} labels @param {Value} id */
+export const labelOf = (labels, id) => labels[String(id)] ?? DASH;
 
 /** @param {HTMLElement} cell @param {string} text */
 function paintWords(cell, text) {
@@ -153,10 +164,13 @@ const boundPainter =
     const bound = entryOf(model.bounds, read(row));
     const cost = costOf(row);
     const isUnbound = cost !== null && cost !== "known" && bound?.kind === "none";
-    const text = isUnbound ? COST_WORDS[cost] : (bound?.label ?? DASH);
+    const text = isUnbound ? labelOf(model.words.costs, cost) : (bound?.label ?? DASH);
     paintText(cell, text, `left bound bound-${bound?.kind ?? "none"}`);
     setVariable(cell, "--mark", `var(${bound?.token ?? "--ink-3"})`);
   };
+
+/** Why an op seems to run above its roof. @param {Model} model @param {Value} cause */
+const whyAbove = ({ words }, cause) => plainText(say(words.sentences, `above_${cause}`));
 
 /**
  * @template R
@@ -165,7 +179,8 @@ const boundPainter =
  * @param {CellContext<R>} context
  * @returns {TableColumn<R>["paint"]}
  */
-function barPainter(column, scale, { read, barToken, shareToken, timingOf, largestShare }) {
+function barPainter(column, scale, context) {
+  const { read, barToken, shareToken, timingOf, causeOf, largestShare, model } = context;
   const isShare = column.id === "self_share_ratio";
   const whole = isShare ? largestShare || 1 : 1;
   const token = isShare ? shareToken : barToken;
@@ -174,6 +189,7 @@ function barPainter(column, scale, { read, barToken, shareToken, timingOf, large
     const over = !isShare && isOver(value);
     const text = !isShare && timingOf(row) === "predicted" ? AT_BEST : scale.text(value);
     paintText(cell, text, value === null ? "" : over ? "bar over" : "bar");
+    setTitle(cell, over ? whyAbove(model, causeOf(row)) : "");
     const filled = Math.round(((value ?? 0) / whole) * 1000) / 10;
     setVariable(cell, "--v", String(Math.min(100, filled)));
     setVariable(cell, "--fill", `var(${token(row)})`);

@@ -1,7 +1,6 @@
 // Details of the selected op, over the right column.
 
 import { count } from "../text/format.js";
-import { opReader } from "../text/op-facts.js";
 import { buttonPart, find, findAll, html, part } from "../ui/dom.js";
 import { opDetails, originDetails } from "./op-details.js";
 
@@ -54,11 +53,11 @@ export class Drawer {
   /** @param {View} view @param {Row} row */
   #fill(view, row) {
     const { model } = this.#options;
-    const get = opReader(view, row);
+    const rank = view.reader("rank")(row);
     part("drawer-place").textContent =
-      `Operation ${count(get("rank"))} of ${count(view.rows.length)} by self time`;
+      `Operation ${count(rank)} of ${count(view.rows.length)} by self time`;
     const origin = html("div", { class: "origin-details" }, muted("Loading…"));
-    this.#body.replaceChildren(...opDetails(model, row, get), origin);
+    this.#body.replaceChildren(...opDetails(model, view, row), origin);
     this.#body.scrollTop = 0;
     this.#fillOrigin(row, origin);
   }

@@ -1,7 +1,8 @@
 // What stands where there is nothing to draw or to list: why, and the way out.
 
-import { count } from "../text/format.js";
+import { unheldReader } from "../metrics/unheld.js";
 import { emptyWords } from "../text/empty-words.js";
+import { drawnText } from "../text/words.js";
 import { html, part } from "../ui/dom.js";
 import { drawnOps } from "./visible-ops.js";
 
@@ -33,8 +34,10 @@ export function createEmptyStates({ model, table, onClear }) {
   return {
     /** @param {VisibleOps} visible @param {ViewState} state */
     show(visible, state) {
-      const drawn = drawnOps(visible).length;
-      part("chart-note").textContent = `${count(drawn)} with FLOPs${roofNote(model)}`;
+      const ops = drawnOps(visible);
+      const drawn = ops.length;
+      const unheld = ops.filter(unheldReader(model, visible.view)).length;
+      part("chart-note").textContent = drawnText(drawn, unheld, hasRoofs(model));
       chart.hidden = drawn > 0;
       table.hidden = visible.shown.length > 0;
       if (drawn > 0) return;
@@ -51,5 +54,4 @@ export function createEmptyStates({ model, table, onClear }) {
 }
 
 /** @param {Model} model */
-const roofNote = ({ roofs }) =>
-  roofs.memory.length + roofs.compute.length === 0 ? ", no peak known: no roofs" : "";
+const hasRoofs = ({ roofs }) => roofs.memory.length + roofs.compute.length > 0;

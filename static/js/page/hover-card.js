@@ -129,7 +129,7 @@ function opContent(model, view, row) {
     factList(cardFacts(model, row, get)),
     memoryTable(model, get),
     others.length > 0 ? factList(others, "others") : null,
-    html("div", { class: "sentence" }, opSentence(model, row, get)),
+    html("div", { class: "sentence" }, opSentence(model, view, row)),
   ];
 }
 
@@ -146,7 +146,7 @@ function pointContent(model, point) {
       bound ? boundBadge(bound) : null,
       point.is_outlier ? outlier : null,
     ),
-    factList(pointFacts(model, get)),
+    factList(pointFacts(model, point)),
     memoryTable(model, get),
   ];
 }

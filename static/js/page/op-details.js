@@ -6,6 +6,7 @@ import { computeRoof } from "../metrics/peaks.js";
 import { percent } from "../text/format.js";
 import {
   computeFacts,
+  opReader,
   opSentence,
   originFacts,
   timeFacts,
@@ -17,7 +18,7 @@ import { factList, memoryTable } from "./hover-card.js";
 import { launchContent } from "./launches.js";
 
 /** @import { OpDetails } from "../types/page-data.js" */
-/** @import { Level, Model, Row } from "../types/model.js" */
+/** @import { Level, Model, Row, View } from "../types/model.js" */
 /** @import { Fact, Get } from "../text/op-facts.js" */
 
 /** @param {string} text */
@@ -25,8 +26,9 @@ const title = (text) => html("h3", {}, text);
 /** @param {readonly Fact[]} facts */
 const list = (facts) => factList(facts, "facts");
 
-/** @param {Model} model @param {Row} row @param {Get} get */
-export function opDetails(model, row, get) {
+/** @param {Model} model @param {View} view @param {Row} row */
+export function opDetails(model, view, row) {
+  const get = opReader(view, row);
   const busiest = `${percent(get("memory_utilisation_ratio"))} of its peak`;
   return [
     html("p", { class: "op-name" }, row.name),
@@ -37,7 +39,7 @@ export function opDetails(model, row, get) {
       boundBadge(model.bounds[row.bound]),
     ),
     html("p", { class: "muted", "data-hidden-note": true, hidden: true }, "Hidden by the filters."),
-    html("p", { class: "say" }, opSentence(model, row, get)),
+    html("p", { class: "say" }, opSentence(model, view, row)),
     title("Place on the roofline"),
     ...miniatures(model, row, get),
     title(`Time per ${model.coreWord}`),
@@ -56,9 +58,9 @@ export function opDetails(model, row, get) {
 function miniatures(model, row, get) {
   const compute = computeRoof(model, get("compute_unit"));
   const { token } = model.categories[row.category];
-  const drawn = model.levels.flatMap(({ id, roof: memory }) => {
-    const place = logPlace(get(`${id}_intensity`), get("flop_rate_gflops"));
-    const gibs = get(`${id}_bandwidth_gibs`);
+  const drawn = model.levels.flatMap(({ columns, roof: memory }) => {
+    const place = logPlace(get(columns.intensity), get("flop_rate_gflops"));
+    const gibs = get(columns.bandwidth);
     return memory && place ? [miniRoofline({ memory, compute, place, token, gibs })] : [];
   });
   if (drawn.length > 0) return drawn;

@@ -77,6 +77,8 @@ const opColumn = (column, model, view) =>
     shareToken: (row) => model.categories[row.category].token,
     costOf: (row) => row.cost,
     timingOf: (row) => row.timing,
+    causeOf: view.reader("above_roof"),
+    isLeast: () => false,
     largestShare: view.largestShare,
     head: column.id === "name",
     headText: (row) => row.name,

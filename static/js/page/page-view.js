@@ -170,6 +170,7 @@ export class PageView {
         charts.program.draw();
       });
     } else if (hasMoved) charts.strip.draw(this.#visible.place);
+    if (!isNew && changed(["roofs"])) charts.program.draw();
   }
 
   /**
@@ -195,7 +196,7 @@ export class PageView {
     const verdict = isOther
       ? whatIfVerdict({ model, ownModel: this.#ownModel, infeed, device, peaks })
       : view.verdict;
-    const hasCounts = view.rows.some(({ cost }) => cost === "known" || cost === "no_flops");
+    const hasCounts = view.rows.some(({ cost }) => cost !== "unknown" && cost !== "idle");
     const provenance = hasCounts ? model.profile.provenance : undefined;
     showVerdict(verdict, provenance, this.parts.follow);
   }

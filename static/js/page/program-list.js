@@ -2,7 +2,7 @@
 
 import { SCOPE_SYMBOLS, stepColour } from "../chart/program-figure.js";
 import { columnScale, percent } from "../text/format.js";
-import { programName, programNote } from "../text/words.js";
+import { atLeast, programName, programNote } from "../text/words.js";
 import { around, find, findAll, html, part } from "../ui/dom.js";
 import { icon, mark } from "../ui/marks.js";
 
@@ -98,7 +98,7 @@ export class ProgramList {
       { class: classes.join(" "), "data-index": index, "aria-rowindex": index + 2 },
       rowHead(point, paint),
       html("td", {}, this.#scales.time.text(point.total_time_per_core_us)),
-      html("td", {}, this.#scales.rate.text(point.flop_rate_gflops)),
+      html("td", {}, atLeast(this.#scales.rate.text(point.flop_rate_gflops), point.flop_is_least)),
       shareCell(point, model),
     );
   }

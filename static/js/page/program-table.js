@@ -7,7 +7,7 @@ import { find, part } from "../ui/dom.js";
 import { Table } from "../ui/table.js";
 import { tableColumn } from "./cells.js";
 
-/** @import { Column, ProgramPoint } from "../types/page-data.js" */
+/** @import { Column, ProgramPoint, Unit } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { TableColumn } from "../ui/table.js" */
@@ -65,6 +65,12 @@ export function createProgramTable({ model, store, onSelect, onLight, onHelp }) 
 
 /** @typedef {ReturnType<typeof createProgramTable>} ProgramTable */
 
+/** Rates that lack the work of a part of the time. @param {ProgramPoint} point @param {Unit} unit */
+function isLowerBound(point, unit) {
+  if (unit === "gflops") return point.flop_is_least ?? false;
+  return unit === "gibs" && (point.bytes_is_least ?? false);
+}
+
 /**
  * @param {Column} column
  * @param {Model} model
@@ -82,6 +88,8 @@ function pointColumn(column, model, points, head) {
     shareToken: token,
     costOf: () => null,
     timingOf: () => "measured",
+    causeOf: () => null,
+    isLeast: isLowerBound,
     largestShare: 1,
     head,
     headText: programName,

@@ -1,13 +1,16 @@
-// The sentence at the top, computed by the server and cut into segments where the style changes.
+// The sentences at the top: the server sends them cut into segments, with raw numbers.
 
 import { countsText } from "../text/provenance.js";
+import { segmentText } from "../text/sentences.js";
 import { html, part } from "../ui/dom.js";
 
 /** @import { Filter, Provenance, Segment, Verdict } from "../types/page-data.js" */
 
 /** @param {Segment} segment @param {(filter: Filter) => void} onFollow */
-function segmentNode({ text, style, token, filter }, onFollow) {
-  switch (style) {
+function segmentNode(segment, onFollow) {
+  const { kind, token, filter } = segment;
+  const text = segmentText(segment);
+  switch (kind) {
     case "strong":
       return html("b", {}, text);
     case "caution":

@@ -1,26 +1,68 @@
-// A link may name what this profile does not have: the view then shows its default instead of nothing. Pure.
+// A link may name what this profile does not have: that part is left out and named, the rest is shown. Pure.
 
-import { sortColumn } from "./shown-columns.js";
 import { DEFAULTS } from "./query.js";
+import { sortColumn } from "./shown-columns.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 
+/** @typedef {{ state: ViewState, unknown: string[] }} Fitted `unknown`: what was left out, in words */
+
 /**
  * @param {ViewState} state
  * @param {Model} model
- * @returns {ViewState}
+ * @returns {Fitted}
  */
 export function fitToProfile(state, model) {
-  const isOp = state.op !== null && model.view(state.infeed).byOp.has(state.op);
-  return {
-    ...state,
-    x: model.axis(state.x).id,
-    bound: state.bound.filter((id) => model.bounds.some((bound) => bound.id === id)),
-    cols: state.cols.filter((id) => model.column(id) !== null),
-    sort: model.column(sortColumn(state.sort)) ? state.sort : DEFAULTS.sort,
-    op: isOp ? state.op : null,
+  const view = model.view(state.infeed);
+  /** @type {string[]} */
+  const unknown = [];
+  /**
+   * @param {readonly string[]} names
+   * @param {string} what
+   * @param {(name: string) => boolean} isKnown
+   */
+  const known = (names, what, isKnown) => {
+    unknown.push(...names.filter((name) => !isKnown(name)).map((name) => `${what} “${name}”`));
+    return names.filter(isKnown);
   };
+  /**
+   * @template T
+   * @param {T} value
+   * @param {string} what
+   * @param {boolean} isKnown
+   * @param {T} standard
+   */
+  const orDefault = (value, what, isKnown, standard) => {
+    if (!isKnown) unknown.push(`${what} “${value}”`);
+    return isKnown ? value : standard;
+  };
+  const sorted = sortColumn(state.sort);
+  /** @param {string} id */
+  const isColumn = (id) => model.column(id) !== null;
+  const isAxis = model.x_axes.some(({ id }) => id === state.x);
+  const isOp = state.op === null || view.byOp.has(state.op);
+  const isStep = state.step === null || view.program.some(({ label }) => label === state.step);
+  const fitted = {
+    ...state,
+    cat: known(state.cat, "category", (name) => model.categories.some((one) => one.name === name)),
+    bound: known(state.bound, "bound", (id) => model.bounds.some((bound) => bound.id === id)),
+    cols: known(state.cols, "column", isColumn),
+    x: orDefault(state.x, "x axis", isAxis, model.x_axes[0].id),
+    sort: orDefault(state.sort, "sort column", isColumn(sorted), DEFAULTS.sort),
+    op: orDefault(state.op, "operation", isOp, null),
+    step: orDefault(state.step, "step", isStep, null),
+  };
+  return { state: fitted, unknown };
+}
+
+/**
+ * What a page says of a link of which it leaves something out; empty where it has all.
+ * @param {readonly string[]} unknown
+ */
+export function leftOutText(unknown) {
+  if (unknown.length === 0) return "";
+  return `This link names ${unknown.join(", ")}, which this profile or the list of devices does not have. The rest of the link is shown.`;
 }
 
 /**

@@ -1,6 +1,6 @@
 // The page data as the other modules use it: rows of a view, readers of columns. Pure.
 
-import { levelIds } from "../metrics/peaks.js";
+import { shownLevels } from "../metrics/peaks.js";
 
 /** @import { Axis, OpColumns, Page, PageView, ProgramPoint, SentPage, SentProgram, SentView, Value } from "../types/page-data.js" */
 /** @import { Other } from "../metrics/other-devices.js" */
@@ -152,11 +152,9 @@ export const canDropInfeed = ({ device, categories }) =>
 
 /** @param {Page} page @returns {Level[]} */
 function levelsOf(page) {
-  const label = new Map(page.x_axes.map((axis) => [axis.id, axis.label]));
-  return levelIds(page).map((id) => ({
-    id,
-    label: label.get(id) ?? id,
-    roof: page.roofs.memory.find((roof) => roof.id === id) ?? null,
+  return shownLevels(page).map((level) => ({
+    ...level,
+    roof: page.roofs.memory.find((roof) => roof.id === level.id) ?? null,
   }));
 }
 

@@ -1,6 +1,6 @@
 // Which peaks can be set by hand, in order, and what they are now. Pure.
 
-import { keyOf, mainLevel, unitIds } from "../metrics/peaks.js";
+import { keyOf } from "../metrics/peaks.js";
 
 /** @import { ComputeRoof, MemoryRoof, Page } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
@@ -25,7 +25,7 @@ export function peakRows(model, own) {
     rateRow(keyOf(model.roofs, roof), roof.label, roof),
   );
   const levels = model.levels.filter(
-    ({ id, roof }) => roof || id === mainLevel(own) || isCounted(own, id),
+    ({ roof, is_main: isMain, columns }) => roof || isMain || isCounted(own, columns.bandwidth),
   );
   const beside = memory.filter((roof) => !levels.some(({ id }) => id === roof.id));
   return [
@@ -43,18 +43,17 @@ const rateRow = (key, label, roof) => ({ key, kind: "gflops", label, roof });
 /** @param {string} key @param {string} label @param {MemoryRoof | null} roof @returns {PeakRow} */
 const bandwidthRow = (key, label, roof) => ({ key, kind: "gbs", label, roof });
 
-/** @param {Page} own @param {string} level */
-const isCounted = (own, level) =>
-  own.ops.columns[`${level}_bandwidth_gibs`]?.some((value) => (value ?? 0) > 0) ?? false;
+/** @param {Page} own @param {`${string}_gibs`} bandwidth column of a level */
+const isCounted = (own, bandwidth) =>
+  own.ops.columns[bandwidth]?.some((value) => (value ?? 0) > 0) ?? false;
 
 /** @param {Model} model @param {Page} own */
 const unitsWithoutRoof = (model, own) =>
-  unitIds(own)
+  own.units
     .filter(
-      (unit) =>
-        !model.roofs.compute.some((roof) => roof.unit === unit || roof.covers.includes(unit)),
+      ({ id }) => !model.roofs.compute.some((roof) => roof.unit === id || roof.covers.includes(id)),
     )
-    .map((unit) => rateRow(unit, model.column(`${unit}_flop_rate_gflops`)?.label ?? unit, null));
+    .map(({ id, label }) => rateRow(id, label, null));
 
 /**
  * What a peak is now, in the unit it is set in; null: not known.

@@ -119,11 +119,13 @@ export const parseValue = (key, text) => READ[key](text) ?? DEFAULTS[key];
  * @param {ViewState} state changed in place
  * @param {Key} key
  * @param {URLSearchParams} params
+ * @returns {string[]} the value with its key, where it means nothing
  */
 function readInto(state, key, params) {
   const text = params.get(key);
   const value = text === null ? undefined : READ[key](text);
   if (value !== undefined) state[key] = value;
+  return text && value === undefined ? [`${key} “${text}”`] : [];
 }
 
 const PEAK = "peak.";
@@ -131,40 +133,43 @@ const PEAK = "peak.";
 /**
  * `peak.hbm=1200`, in GB/s, or with a unit as people write it.
  * @param {URLSearchParams} params
- * @returns {PeaksByKey}
+ * @returns {{ peaks: PeaksByKey, unreadable: string[] }}
  */
 function readPeaks(params) {
   /** @type {Record<string, number>} */
   const peaks = {};
+  const unreadable = [];
   for (const [key, text] of params) {
+    if (!key.startsWith(PEAK)) continue;
     const name = key.slice(PEAK.length);
-    const value = key.startsWith(PEAK)
-      ? parseAmount(text, isRateKey(name) ? "gflops" : "gbs")
-      : null;
-    if (value !== null) peaks[name] = value;
+    const value = parseAmount(text, isRateKey(name) ? "gflops" : "gbs");
+    if (value === null) unreadable.push(`${key} “${text}”`);
+    else peaks[name] = value;
   }
-  return peaks;
+  return { peaks, unreadable };
 }
 
 /**
  * @param {string} search a query string, with or without "?"
- * @returns {{ state: ViewState, newer: string | null }} `newer`: the version of a link this page cannot read
+ * @returns {{ state: ViewState, newer: string | null, unreadable: string[] }} `newer`: the version of a link this
+ *   page cannot read; `unreadable`: values that mean nothing, each with its key
  */
 export function parseQuery(search) {
   const params = new URLSearchParams(search);
   const version = params.get("v");
   if (version !== null && Number(version) !== VERSION)
-    return { state: { ...DEFAULTS }, newer: version };
+    return { state: { ...DEFAULTS }, newer: version, unreadable: [] };
+  const { peaks, unreadable } = readPeaks(params);
   /** @type {ViewState} */
   const state = {
     ...DEFAULTS,
     cat: params.getAll("cat"),
     bound: params.getAll("bound"),
-    peaks: readPeaks(params),
+    peaks,
   };
-  for (const key of keysOf(READ)) readInto(state, key, params);
+  for (const key of keysOf(READ)) unreadable.push(...readInto(state, key, params));
   if (!params.has("q")) state.q = params.get("roofline_op_name") ?? state.q;
-  return { state, newer: null };
+  return { state, newer: null, unreadable };
 }
 
 /**

@@ -31,7 +31,7 @@ const CMEM_ONLY = new Set([
 ]);
 
 /** @type {ReadonlySet<Unit>} */
-const WORDS = new Set(["text", "category", "bound", "roof", "source", "program"]);
+const WORDS = new Set(["text", "category", "bound", "cause", "cost", "roof", "source", "program"]);
 
 /**
  * Whether a column shows words: they stand left and sort from A to Z first.

@@ -34,7 +34,7 @@ export function emptyWords({ all, shown, axis, diagnostics }) {
   return {
     title: "Nothing to draw here",
     lines: [
-      `${what}; they are in the table, those without FLOPs also in the strip below.`,
+      `${what}; they are in the table, those without known FLOPs also in the strip below.`,
       ...(every ? reasons(diagnostics) : []),
     ],
     clear: !every,
@@ -45,5 +45,5 @@ export function emptyWords({ all, shown, axis, diagnostics }) {
 export function noProgramText(points) {
   if (points.length === 0) return "The profile has no program totals.";
   if (points[0].total_time_us === null) return "No time was measured, so the program has no total.";
-  return "No FLOPs or no bytes were counted for the program, so it has no place on a roofline.";
+  return "FLOPs and bytes of too little of the time are known, so the program has no place on a roofline.";
 }

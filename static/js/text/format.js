@@ -151,8 +151,11 @@ export function duration(us, digits = 3) {
   return `${significant(us / factor, digits)}${SPACE}${unit}`;
 }
 
+const WHOLE = 99.9995; // percent; from here on the rest is rounding
+const NEARLY_WHOLE = 99.95;
+
 /**
- * A ratio as percent. From 1,000 % on a multiple reads better ("278×").
+ * A ratio as percent, never 0 % or 100 % unless it is. From 1,000 % on a multiple reads better ("278×").
  * @param {Maybe} ratio
  * @param {number} [digits] decimals: one in tables, none in prose
  */
@@ -161,8 +164,21 @@ export function percent(ratio, digits = 1) {
   if (ratio >= 10) return `${significant(ratio, 2)}×`;
   const value = ratio * 100;
   if (value > 0 && value < 0.5 * 10 ** -digits) return `<${fixed(digits, 10 ** -digits)}${NARROW}%`;
-  return `${fixed(value === 0 || value >= 99.95 ? 0 : digits, value)}${NARROW}%`;
+  if (value >= NEARLY_WHOLE && value < WHOLE) return `>99.9${NARROW}%`;
+  return `${fixed(decimalsOf(value, digits), value)}${NARROW}%`;
 }
+
+/** @param {number} value in percent @param {number} digits */
+function decimalsOf(value, digits) {
+  if (value === 0 || value >= WHOLE) return 0;
+  return value >= 99.5 ? Math.max(1, digits) : digits;
+}
+
+/**
+ * A ratio within a sentence: whole percent, a digit more where it is small.
+ * @param {Maybe} ratio
+ */
+export const share = (ratio) => percent(ratio, ratio != null && ratio >= 0.0995 ? 0 : 1);
 
 /**
  * FLOP per byte.
@@ -265,6 +281,14 @@ export function quantity(value, unit, digits) {
   const write = WITH_UNIT[unit];
   return typeof value === "number" && write ? write(value, digits) : String(value);
 }
+
+/**
+ * A value with its unit within a sentence. The server's `quantities.py` writes the same characters.
+ * @param {number} value
+ * @param {string} unit
+ */
+export const inSentence = (value, unit) =>
+  unit === "ratio" ? share(value) : quantity(value, unit);
 
 /**
  * How one table column writes its numbers: one unit for all rows, named once in the header.

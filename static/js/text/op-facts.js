@@ -1,11 +1,12 @@
 // What the card and the drawer say about an op or a program point: terms and values as text. Pure.
 
 import { computeRoof } from "../metrics/peaks.js";
+import { unheldUnit } from "../metrics/unheld.js";
 import { bandwidth, count, DASH, duration, flopRate, intensity, percent } from "./format.js";
 import { rateWord } from "./provenance.js";
-import { AT_BEST, placeSentence } from "./words.js";
+import { AT_BEST, atLeast, placeSentence } from "./words.js";
 
-/** @import { Maybe, Measure, ProgramPoint, Timing, ValueOf } from "../types/page-data.js" */
+/** @import { Maybe, Measure, ProgramPoint, Timing, Unit, ValueOf } from "../types/page-data.js" */
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { Other } from "../metrics/other-devices.js" */
 
@@ -29,27 +30,32 @@ export const opReader = (view, row) => (id) => view.reader(id)(row);
 export const pointReader = (point) =>
   /** @type {Get} */ ((/** @type {string} */ id) => point[id] ?? null);
 
-/** One sentence about an op. @param {Model} model @param {Row} row @param {Get} get */
-export const opSentence = (model, row, get) =>
-  placeSentence({
+/** One sentence about an op. @param {Model} model @param {View} view @param {Row} row */
+export function opSentence(model, view, row) {
+  const get = opReader(view, row);
+  const cause = get("above_roof");
+  const op = {
     cost: row.cost,
     coreWord: model.coreWord,
     bound: model.bounds[row.bound],
     efficiency: get("roofline_efficiency_ratio"),
-    computeEfficiency: get("compute_efficiency_ratio"),
+    aboveRoof: typeof cause === "string" ? cause : null,
+    unheld: unheldUnit(model, view, row),
     savingUs: get("saving_per_core_us"),
     savingShare: get("saving_share_ratio"),
     timing: row.timing,
-  });
+  };
+  return placeSentence(op, model.words.sentences);
+}
 
 /**
  * "FLOP rate, estimated": a term, and how its quantity was obtained.
  * @param {Model} model
  * @param {string} term
- * @param {string} id of the column
+ * @param {Unit} unit of the quantity
  */
-const obtained = ({ profile }, term, id) =>
-  [term, rateWord(profile.provenance, id)].filter(Boolean).join(", ");
+const obtained = ({ profile }, term, unit) =>
+  [term, rateWord(profile.provenance, unit)].filter(Boolean).join(", ");
 
 /**
  * "peak", or whose peak: "Tensor core bf16 peak" where work is split by compute unit.
@@ -57,6 +63,7 @@ const obtained = ({ profile }, term, id) =>
  * @param {Maybe} unit
  */
 export function peakName(model, unit) {
+  if (unit === null && model.units.length > 0) return "a peak that is unknown";
   if (unit === null || unit === undefined) return "peak";
   return `${computeRoof(model, unit)?.label ?? ""} peak`.trimStart();
 }
@@ -66,13 +73,14 @@ export function peakName(model, unit) {
  * @param {Model} model
  * @param {Get} get
  * @param {Timing} [timing] how the rate was obtained
+ * @param {boolean} [isLeast] a part of the work is not known
  * @returns {Fact}
  */
-function rateFact(model, get, timing = "measured") {
+function rateFact(model, get, timing = "measured", isLeast = false) {
   const share = percent(get("compute_efficiency_ratio"));
   const ofPeak = `${share} of ${peakName(model, get("compute_unit"))}`;
-  const term = obtained(model, "FLOP rate", "flop_rate_gflops");
-  const rate = flopRate(get("flop_rate_gflops"));
+  const term = obtained(model, "FLOP rate", "gflops");
+  const rate = atLeast(flopRate(get("flop_rate_gflops")), isLeast);
   return [term, joined(timing === "predicted" ? `${rate} ${AT_BEST}` : rate, ofPeak)];
 }
 
@@ -97,14 +105,17 @@ export function cardFacts(model, row, get) {
   ];
 }
 
-/** The card of a program point. @param {Model} model @param {Get} get @returns {Fact[]} */
-export const pointFacts = (model, get) => [
-  [`Time per ${model.coreWord}`, duration(get("total_time_per_core_us"))],
-  rateFact(model, get),
-  ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
-  ["Attainable", flopRate(get("attainable_gflops"))],
-  ["Share of roof", percent(get("roofline_efficiency_ratio"))],
-];
+/** The card of a program point. @param {Model} model @param {ProgramPoint} point @returns {Fact[]} */
+export function pointFacts(model, point) {
+  const get = pointReader(point);
+  return [
+    [`Time per ${model.coreWord}`, duration(get("total_time_per_core_us"))],
+    rateFact(model, get, "measured", point.flop_is_least),
+    ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
+    ["Attainable", flopRate(get("attainable_gflops"))],
+    ["Share of roof", percent(get("roofline_efficiency_ratio"))],
+  ];
+}
 
 /** The drawer's part on time. @param {Row} row @param {Get} get @returns {Fact[]} */
 export function timeFacts(row, get) {
@@ -133,7 +144,7 @@ const roofShare = ({ timing }, get) =>
  * @returns {Fact[]}
  */
 export const computeFacts = (model, row, get) => [
-  [obtained(model, "FLOP rate, normalised", "flop_rate_gflops"), flopRate(get("flop_rate_gflops"))],
+  [obtained(model, "FLOP rate, normalised", "gflops"), flopRate(get("flop_rate_gflops"))],
   ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
   [`Share of ${peakName(model, get("compute_unit"))}`, percent(get("compute_efficiency_ratio"))],
   ["Attainable here", flopRate(get("attainable_gflops"))],
@@ -156,14 +167,14 @@ export function memoryRows(model, get) {
   /** @param {string} label @param {Measure} rate @param {Measure} ratio */
   const row = (label, rate, ratio) => [label, bandwidth(rate), intensity(ratio)];
   const levels = model.levels
-    .map(({ id, label }) => ({
+    .map(({ label, columns }) => ({
       label,
-      rate: get(`${id}_bandwidth_gibs`),
-      ratio: get(`${id}_intensity`),
+      rate: get(columns.bandwidth),
+      ratio: get(columns.intensity),
     }))
     .filter(({ rate, ratio }) => rate !== null || ratio !== null);
   return {
-    head: ["Memory", obtained(model, "bandwidth", "memory_bandwidth_gibs"), "intensity"],
+    head: ["Memory", obtained(model, "bandwidth", "gibs"), "intensity"],
     rows: [
       row("all levels", get("memory_bandwidth_gibs"), get("operational_intensity")),
       ...levels.map(({ label, rate, ratio }) => row(label, rate, ratio)),
@@ -182,9 +193,7 @@ export function otherFacts({ others, bounds }, { op, bound }) {
   /** @param {Other} other */
   const text = ({ us, bound: there }) => {
     const differs = us[op] !== null && there[op] !== bound;
-    return [duration(us[op]), differs ? `${bounds[there[op]].label}-bound` : ""]
-      .filter(Boolean)
-      .join(" · ");
+    return [duration(us[op]), differs ? bounds[there[op]].spoken : ""].filter(Boolean).join(" · ");
   };
   return others.map((other) => [`At least on ${other.name}`, text(other)]);
 }
@@ -198,9 +207,12 @@ export function otherFacts({ others, bounds }, { op, bound }) {
 export function withoutPlace(model, row, get) {
   if (row.cost === "idle") return "Idle time has no place on a roofline.";
   if (row.cost === "unknown") return "Nothing is known about its work.";
-  if (row.cost !== "no_flops") return "No peak is known for the memory it uses.";
+  if (row.cost === "bytes_unknown")
+    return "Its bytes are unknown, so it has no place on a roofline.";
+  if (row.cost === "known") return "No peak is known for the memory it uses.";
   const level = model.levels[0];
-  const moved = level ? get(`${level.id}_bandwidth_gibs`) : null;
-  const what = "No FLOPs, so no place on a roofline.";
+  const moved = level ? get(level.columns.bandwidth) : null;
+  const why = row.cost === "no_flops" ? "It does no FLOPs" : "Its FLOPs are unknown";
+  const what = `${why}, so it has no place on a roofline.`;
   return level && moved ? `${what} It moves ${bandwidth(moved)} of ${level.label}.` : what;
 }

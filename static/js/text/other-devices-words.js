@@ -1,12 +1,11 @@
 // What to know about a comparison with another device, in sentences. Pure.
 
 import { bytes, count, percent } from "./format.js";
-import { unitIds } from "../metrics/peaks.js";
 import { counted } from "./words.js";
 
 /** @import { Bound } from "../types/page-data.js" */
 /** @import { DeviceList, KnownDevice } from "../types/device-list.js" */
-/** @import { Model } from "../types/model.js" */
+/** @import { Level, Model } from "../types/model.js" */
 /** @import { LeftOut, Other, Summary } from "../metrics/other-devices.js" */
 
 /**
@@ -24,7 +23,7 @@ export function limitsText({ byBound, boundUs }, bounds) {
 }
 
 /** @param {Model} model @param {string} unit */
-const unitLabel = (model, unit) => model.column(`${unit}_flop_rate_gflops`)?.label ?? unit;
+const unitLabel = (model, unit) => model.units.find(({ id }) => id === unit)?.label ?? unit;
 
 /**
  * Which operations are not counted, and why: they keep nothing, so neither time has them.
@@ -76,11 +75,13 @@ function memoryText(device, model, list) {
  * @param {Model} model
  */
 function levelsText({ levels }, model) {
-  /** @param {string} id */
-  const isCounted = (id) =>
-    model.ops.columns[`${id}_bandwidth_gibs`]?.some((value) => (value ?? 0) > 0);
+  /** @param {Level["columns"]} columns */
+  const isCounted = ({ bandwidth }) =>
+    model.ops.columns[bandwidth]?.some((value) => (value ?? 0) > 0);
   const missing = model.levels
-    .filter(({ id, roof }, i) => i > 0 && roof && !levels.includes(id) && isCounted(id))
+    .filter(
+      ({ id, roof, columns }, i) => i > 0 && roof && !levels.includes(id) && isCounted(columns),
+    )
     .map(({ label }) => label);
   return missing.length === 0
     ? ""
@@ -93,6 +94,6 @@ function levelsText({ levels }, model) {
  * @param {Model} model
  */
 function precisionText({ whole }, model) {
-  if (unitIds(model).length > 0 || whole === null) return "";
+  if (model.units.length > 0 || whole === null) return "";
   return `Precisions are not in the profile: all FLOPs are held against ${whole.label}.`;
 }

@@ -17,13 +17,12 @@ const TOLD = new Set(["measured", "estimated"]);
 /**
  * "estimated" for a column of rates, "" where nothing needs saying.
  * @param {Provenance | undefined} provenance
- * @param {string} columnId
+ * @param {string} unit of the column
  */
-export function rateWord(provenance, columnId) {
+export function rateWord(provenance, unit) {
   if (!provenance) return "";
-  if (/^((matrix|vector)_\w+_|model_)?flop_rate_gflops$/.test(columnId))
-    return told(provenance.flop);
-  return /_bandwidth_gibs$/.test(columnId) ? told(provenance.bytes) : "";
+  if (unit === "gflops") return told(provenance.flop);
+  return unit === "gibs" ? told(provenance.bytes) : "";
 }
 
 /** @param {Obtained} kind */

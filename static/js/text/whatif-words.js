@@ -1,54 +1,59 @@
 // What other peaks change, in one sentence each for the headline and below it. Pure.
 
-import { count, duration, peakRate, percent, sheetBandwidth } from "./format.js";
 import { isRateKey } from "../metrics/peaks.js";
-import { counted } from "./words.js";
+import { amount, say } from "./sentences.js";
 
 /** @import { Bound, Measure, ProgramPoint, Segment, Verdict } from "../types/page-data.js" */
 /** @import { KnownDevice } from "../types/device-list.js" */
 /** @import { Infeed, Model, View } from "../types/model.js" */
 /** @import { PeaksByKey } from "../types/view-state.js" */
 
-/** @param {string} text @returns {Segment} */
-const plain = (text) => ({ text, style: "plain" });
-/** @param {string} text @returns {Segment} */
-const strong = (text) => ({ text, style: "strong" });
+/** More peaks than these are counted, not listed. */
+const MOST_NAMED = 3;
 
 /**
- * "compute-bound", in its colour; "without a known bound" where nothing binds.
- * @param {Bound | undefined} bound
+ * What the program is, in the colour of its bound.
+ * @param {Bound} bound
  * @returns {Segment}
  */
-function boundSegment(bound) {
-  if (!bound || bound.kind === "none") return plain("without a known bound");
-  return { text: `${bound.label}-bound`, style: "bound", token: bound.token };
-}
+const boundSegment = ({ spoken, token, kind }) =>
+  kind === "none" ? { kind: "plain", text: spoken } : { kind: "bound", text: spoken, token };
 
 /**
- * "H100 SXM5 80GB", "H100 with HBM at 1.2 TB/s", "compute at 989 TFLOP/s".
+ * "With the peaks of H100 SXM5 80GB", "… with HBM at 1.2 TB/s", "With compute at 989 TFLOP/s".
  * @param {Model} model
  * @param {KnownDevice | null} device
  * @param {PeaksByKey} peaks
  */
-function peaksText(model, device, peaks) {
+function peaksSegments(model, device, peaks) {
+  const templates = model.words.sentences;
+  const edits = editsOf(model, peaks);
+  if (!device) return [...say(templates, "whatif_edits"), ...edits];
+  const opening = say(templates, "whatif_device", {
+    device: { kind: "strong", text: device.name },
+  });
+  return edits.length === 0 ? opening : [...opening, ...say(templates, "whatif_with"), ...edits];
+}
+
+/** @param {Model} model @param {PeaksByKey} peaks */
+function editsOf(model, peaks) {
+  const templates = model.words.sentences;
   /** @param {string} key */
   const label = (key) =>
     model.roofs.memory.find(({ id }) => id === key)?.label ??
     model.roofs.compute.find((roof) => roof.unit === key)?.label ??
     "compute";
-  const edits = Object.entries(peaks).map(
-    ([key, value]) =>
-      `${label(key)} at ${isRateKey(key) ? peakRate(value) : sheetBandwidth(value)}`,
-  );
-  const set = edits.length > 3 ? `${edits.length} peaks set by you` : edits.join(" and ");
-  return [device?.name, set].filter(Boolean).join(" with ");
+  const entries = Object.entries(peaks);
+  if (entries.length > MOST_NAMED)
+    return say(templates, "whatif_many_peaks", { count: amount(entries.length, "count") });
+  return entries.flatMap(([key, value], i) => [
+    ...(i === 0 ? [] : say(templates, "whatif_and")),
+    ...say(templates, "whatif_peak", {
+      name: label(key),
+      peak: amount(value, isRateKey(key) ? "gflops" : "gbs"),
+    }),
+  ]);
 }
-
-/**
- * Small shares keep a decimal: two roofs may differ by less than a percent.
- * @param {Measure} share
- */
-const shareText = (share) => percent(share, share !== null && share < 0.1 ? 1 : 0);
 
 /** @typedef {{ ops: number, share: number, saving: number, ownSaving: number }} Change */
 
@@ -87,37 +92,36 @@ export function whatIfVerdict({ model, ownModel, infeed, device, peaks }) {
   const point = view.program[0];
   const own = ownView.program[0];
   const change = compare(view, ownView);
-  const headline = [
-    plain("With the peaks of "),
-    strong(peaksText(model, device, peaks)),
-    plain(", the program "),
-  ];
-  if (!device) headline[0] = plain("With ");
-  headline.push(...placeSegments(model, point, own));
   const hasOwn = ownModel.roofs.compute.length + ownModel.roofs.memory.length > 0;
-  return { headline, lead: hasOwn ? leadSegments(model, change) : newLead(model, change) };
+  const isLeast = view.share_is_least;
+  return {
+    headline: [
+      ...peaksSegments(model, device, peaks),
+      ...placeSegments(model, point, own, isLeast),
+    ],
+    lead: hasOwn ? leadSegments(model, change) : newLead(model, change),
+  };
 }
 
 /**
  * @param {Model} model
  * @param {ProgramPoint | undefined} point
  * @param {ProgramPoint | undefined} own
+ * @param {boolean} isLeast the share is a lower bound
  */
-function placeSegments(model, point, own) {
+function placeSegments(model, point, own, isLeast) {
+  const templates = model.words.sentences;
   const [bound, share] = placeOf(model, point);
   const [ownBound, ownShare] = placeOf(model, own);
-  if (share === null) return [plain("has no place under a known roof.")];
-  const before =
-    bound === ownBound || bound?.id === ownBound?.id
-      ? ` instead of ${shareText(ownShare)}.`
-      : `; by the profile’s own peaks it is ${boundSegment(ownBound).text} at ${shareText(ownShare)}.`;
-  return [
-    plain("is "),
-    boundSegment(bound),
-    plain(" at "),
-    strong(shareText(share)),
-    plain(` of the roof${ownShare === null ? "." : before}`),
-  ];
+  if (!bound || share === null) return say(templates, "whatif_unplaced");
+  const placed = say(templates, isLeast ? "whatif_placed_or_more" : "whatif_placed", {
+    bound: boundSegment(bound),
+    share: amount(share, "ratio"),
+  });
+  if (!ownBound || ownShare === null) return placed;
+  const before = { bound: boundSegment(ownBound), share: amount(ownShare, "ratio") };
+  const name = bound.id === ownBound.id ? "whatif_same_bound" : "whatif_other_bound";
+  return [...placed, ...say(templates, name, before)];
 }
 
 /**
@@ -136,24 +140,24 @@ const placeOf = (model, point) =>
  * @param {Change} change
  */
 function newLead(model, { saving }) {
-  return [
-    plain("The profile has no peaks of its own. Reaching every roof would save "),
-    strong(duration(saving)),
-    plain(` per ${model.coreWord}.`),
-  ];
+  const core = model.coreWord;
+  return say(model.words.sentences, "whatif_first_peaks", {
+    saving: amount(saving, "time_us"),
+    core,
+  });
 }
 
 /** @param {Model} model @param {Change} change */
 function leadSegments(model, { ops, share, saving, ownSaving }) {
-  const changed =
-    ops === 0
-      ? [plain("No operation changes what binds it. ")]
-      : [
-          strong(counted(ops, count(ops), "operation")),
-          plain(
-            `, ${percent(share)} of the time, ${ops === 1 ? "is" : "are"} bound by something else. `,
-          ),
-        ];
-  const saved = `Reaching every roof would save ${duration(saving)} per ${model.coreWord} (own peaks: ${duration(ownSaving)}). `;
-  return [...changed, plain(saved), plain("Measured times and rates stay; only the roofs move.")];
+  const templates = model.words.sentences;
+  const changes = { count: amount(ops, "count"), share: amount(share, "ratio") };
+  return [
+    ...(ops === 0 ? say(templates, "whatif_no_change") : say(templates, "whatif_changes", changes)),
+    ...say(templates, "whatif_saving", {
+      saving: amount(saving, "time_us"),
+      core: model.coreWord,
+      own: amount(ownSaving, "time_us"),
+    }),
+    ...say(templates, "whatif_stay"),
+  ];
 }

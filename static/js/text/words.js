@@ -1,27 +1,12 @@
 // Sentences about one op and names of things. Pure.
 
-import { count, duration, percent } from "./format.js";
+import { count } from "./format.js";
+import { amount, plainText, say } from "./sentences.js";
 
-/** @import { Bound, Cost, Measure, ProgramPoint, Timing } from "../types/page-data.js" */
+/** @import { Bound, Cost, Measure, ProgramPoint, Templates, Timing } from "../types/page-data.js" */
 
-/** What an op is called in the table when it has no place on the chart. */
-export const COST_WORDS = {
-  known: "counted",
-  no_flops: "no FLOPs",
-  unknown: "unknown cost",
-  idle: "idle",
-};
-
-/**
- * What stands in the place of a share of the roof where an op has none because it is a prediction.
- */
+/** What stands in the place of a share of the roof where an op has none because it is a prediction. */
 export const AT_BEST = "at best";
-
-/** Above this, a ratio over 1 is more than rounding. */
-const OVER = 1.0005;
-
-/** @param {Measure} ratio */
-export const isOver = (ratio) => ratio !== null && ratio > OVER;
 
 /**
  * What the sentence about an op needs to know.
@@ -30,7 +15,8 @@ export const isOver = (ratio) => ratio !== null && ratio > OVER;
  * @property {string} coreWord
  * @property {Pick<Bound, "id" | "label" | "kind">} bound
  * @property {Measure} efficiency share of the roof
- * @property {Measure} computeEfficiency share of the compute peak
+ * @property {string | null} aboveRoof the likely cause, where it is above its roof
+ * @property {string | null} unheld the unit without a known peak that does most of its work
  * @property {Measure} savingUs
  * @property {Measure} savingShare
  * @property {Timing} [timing] how its rates were obtained; measured if not given
@@ -39,39 +25,69 @@ export const isOver = (ratio) => ratio !== null && ratio > OVER;
 /**
  * One sentence: where the op stands and what reaching the roof would bring.
  * @param {PlacedOp} op
+ * @param {Templates} templates
  */
-export function placeSentence(op) {
-  if (op.cost === "idle") return "Nothing ran: the device waited.";
-  if (op.cost === "unknown")
-    return "Unknown cost: neither FLOPs nor bytes were counted, so it has no place on a roofline.";
-  if (op.timing === "predicted") return predictionSentence(op);
-  if (op.efficiency === null)
-    return "No peak is known for what it uses, so its distance to a roof cannot be told.";
-  if (isOver(op.efficiency)) return overSentence(op);
-  const start = op.cost === "no_flops" ? "Does no FLOPs. " : "";
-  const roof = op.bound.kind === "none" ? "the roof" : `the ${op.bound.label} roof`;
-  const saving =
-    op.savingUs === null
-      ? ""
-      : ` At the roof it would save ${duration(op.savingUs)} per ${op.coreWord}${shareText(op.savingShare)}.`;
-  return `${start}${percent(op.efficiency)} of ${roof}.${saving}`;
+export function placeSentence(op, templates) {
+  return plainText(placeSegments(op, templates));
 }
 
-/** @param {PlacedOp} op */
-const predictionSentence = ({ bound }) =>
-  bound.kind === "none"
-    ? "Its time was not measured, and no roof is known that says what it could reach."
-    : `Its time was not measured: at best it reaches the ${bound.label} roof, as shown.`;
+/** @param {PlacedOp} op @param {Templates} templates */
+function placeSegments(op, templates) {
+  if (op.cost === "idle") return say(templates, "op_idle");
+  if (op.cost === "unknown") return say(templates, "op_unknown");
+  if (op.timing === "predicted")
+    return op.bound.kind === "none"
+      ? say(templates, "op_predicted_without_roof")
+      : say(templates, "op_predicted", { roof: op.bound.label });
+  if (op.efficiency === null) return whyUnplaced(op, templates);
+  const roof = op.bound.kind === "none" ? "known" : op.bound.label;
+  const share = amount(op.efficiency, "ratio");
+  if (op.aboveRoof !== null)
+    return [
+      ...say(templates, "op_above", { share, roof }),
+      ...say(templates, `above_${op.aboveRoof}`),
+    ];
+  return [
+    ...(op.cost === "no_flops" ? say(templates, "op_no_flops") : []),
+    ...(op.cost === "flops_unknown" ? say(templates, "op_light") : []),
+    ...say(templates, "op_place", { share, roof }),
+    ...savingOf(op, templates),
+  ];
+}
 
-/** @param {Measure} share */
-const shareText = (share) => (share === null ? "" : ` (${percent(share)} of the time)`);
+/** @param {PlacedOp} op @param {Templates} templates */
+function whyUnplaced({ cost, unheld }, templates) {
+  if (cost === "flops_unknown") return say(templates, "op_flops_unknown");
+  if (cost === "bytes_unknown") return say(templates, "op_bytes_unknown");
+  return unheld === null
+    ? say(templates, "op_no_peak")
+    : say(templates, "op_unit_without_peak", { unit: unheld });
+}
 
-/** @param {PlacedOp} op */
-function overSentence(op) {
-  const share = percent(op.efficiency, 0);
-  return isOver(op.computeEfficiency)
-    ? `${share} of the compute peak: its FLOP count is an estimate, or it runs at a faster precision than the peak.`
-    : `${share} of the ${op.bound.label} peak: asynchronous, its bytes move after its own time has ended.`;
+/** @param {PlacedOp} op @param {Templates} templates */
+function savingOf({ savingUs, savingShare, coreWord }, templates) {
+  if (savingUs === null || savingShare === null) return [];
+  const saving = amount(savingUs, "time_us");
+  const share = amount(savingShare, "ratio");
+  return say(templates, "op_saving", { saving, core: coreWord, share });
+}
+
+/**
+ * A rate that lacks the work of a part of the time is a lower bound.
+ * @param {string} text
+ * @param {unknown} isLeast
+ */
+export const atLeast = (text, isLeast) => (isLeast ? `≥\u00a0${text}` : text);
+
+/**
+ * What the chart shows: how many ops, and which of them no flat roof is about.
+ * @param {number} drawn
+ * @param {number} unheld ops whose compute unit has no known peak
+ * @param {boolean} hasRoofs
+ */
+export function drawnText(drawn, unheld, hasRoofs) {
+  const without = unheld > 0 ? `, ${count(unheld)} on a compute unit without a known peak` : "";
+  return `${count(drawn)} with FLOPs${hasRoofs ? without : ", no peak known: no roofs"}`;
 }
 
 /** "Step 4", "Total". @param {Pick<ProgramPoint, "scope" | "label">} point */

@@ -5,6 +5,7 @@ import type {
   Axis,
   Column,
   Cost,
+  Level as PageLevel,
   MemoryRoof,
   Page,
   PageView,
@@ -45,9 +46,7 @@ export interface View extends PageView {
 }
 
 /** A memory level that has columns. */
-export interface Level {
-  id: string;
-  label: string;
+export interface Level extends PageLevel {
   /** Null: no peak is known. */
   roof: MemoryRoof | null;
 }

@@ -39,6 +39,8 @@ export type Unit =
   | "bound"
   | "roof"
   | "category"
+  | "cost"
+  | "cause"
   | "source"
   | "program";
 
@@ -79,9 +81,36 @@ export interface Roofs {
   memory: MemoryRoof[];
 }
 
+/** A memory level of the profile. */
+export interface Level extends LineStyle {
+  id: string;
+  label: string;
+  /** Within a sentence. */
+  spoken: string;
+  is_main: boolean;
+  /** It has columns. */
+  is_shown: boolean;
+  peak_gibs: Measure;
+  columns: {
+    bandwidth: `${string}_gibs`;
+    intensity: `${string}_intensity`;
+    utilisation: `${string}_ratio`;
+  };
+}
+
+/** A compute unit that work is split by. */
+export interface WorkUnit {
+  id: string;
+  label: string;
+  peak_gflops: Measure;
+  columns: { rate: `${string}_gflops`; utilisation: `${string}_ratio` };
+}
+
 export interface Bound extends LineStyle {
   id: string;
   label: string;
+  /** What a program is that it binds: "HBM-bound". */
+  spoken: string;
   kind: "flat" | "slanted" | "none";
   /** Memory level, where it is one. */
   level?: string;
@@ -117,7 +146,7 @@ export interface Predictions {
   columns: Record<string, Measure[]>;
 }
 
-export type Cost = "known" | "no_flops" | "unknown" | "idle";
+export type Cost = "known" | "no_flops" | "flops_unknown" | "bytes_unknown" | "unknown" | "idle";
 
 /** One array per column, an entry per op. */
 export interface OpColumns {
@@ -128,6 +157,11 @@ export interface OpColumns {
   bound_by: number[];
   cost: Cost[];
   timing?: Timing[];
+  /** Id of the likely cause, where the op is above its roof. */
+  above_roof?: (string | null)[];
+  /** What the cause would be above a compute roof, whatever the peaks. */
+  compute_cause?: string[];
+  memory_cause?: string[];
   program_id?: (string | null)[];
   program?: string[];
   source?: string[];
@@ -152,6 +186,9 @@ export interface ProgramPoint {
   /** 0 to 1 over the steps. */
   order: Measure;
   is_outlier: boolean;
+  /** Rates are lower bounds: a part of the work is not known. */
+  flop_is_least?: boolean;
+  bytes_is_least?: boolean;
   /** Index into `bounds`. */
   bound_by: number;
   /** Index into `roofs.compute`. */
@@ -168,12 +205,38 @@ export interface SentProgram {
 /** What following a link of the verdict, or "Show" beside a diagnostic, sets in the view state. */
 export type Filter = Record<string, unknown>;
 
-/** A sentence is cut into segments where its style changes. */
+export type SegmentKind = "plain" | "strong" | "bound" | "link" | "caution";
+
+/** A sentence is cut into segments where its style changes: a text, or a raw number. */
 export interface Segment {
-  text: string;
-  style: "plain" | "strong" | "bound" | "link" | "caution";
+  kind: SegmentKind;
+  text?: string;
+  value?: number;
+  unit?: string;
   token?: string;
   filter?: Filter;
+}
+
+/** A part of a template that is not plain text: a text, or a slot to be filled. */
+export interface Styled {
+  kind: SegmentKind;
+  text?: string;
+  slot?: string;
+  /** The filling starts with a capital letter. */
+  is_first?: boolean;
+  /** The word that follows the count in the slot. */
+  one?: string;
+  many?: string;
+}
+
+/** Sentences by name, cut into parts. */
+export type Templates = Record<string, (string | Styled)[]>;
+
+export interface Words {
+  sentences: Templates;
+  /** Labels by id. */
+  costs: Record<string, string>;
+  causes: Record<string, string>;
 }
 
 export interface Verdict {
@@ -195,6 +258,10 @@ interface ViewData<Program> {
   /** Aligned with `op`. */
   columns: { rank: number[]; self_share_ratio: Measure[]; [id: string]: Measure[] | undefined };
   total_time_per_core_us: Measure;
+  /** Shares of the busy time whose work is known. */
+  known_time_ratio: { flop: number; bytes: number; both: number };
+  /** The program's share of its roof is a lower bound. */
+  share_is_least: boolean;
   beyond: { ops: number; share_ratio: Measure };
   program: Program;
   verdict: Verdict;
@@ -274,7 +341,11 @@ interface PageOf<View> {
   profile: Profile;
   device: Device;
   roofs: Roofs;
+  /** Outermost first. */
+  levels: Level[];
+  units: WorkUnit[];
   bounds: Bound[];
+  words: Words;
   x_axes: Axis[];
   columns: Column[];
   program_columns: Column[];

@@ -5,7 +5,7 @@ import { createScale } from "../../../static/js/chart/axes.js";
 import { joinLevels, levelDots } from "../../../static/js/chart/joined-levels.js";
 import { createModel, JOINED } from "../../../static/js/state/model.js";
 import { DEFAULTS } from "../../../static/js/state/query.js";
-import { column, pageWith } from "../builders.js";
+import { level, pageWith } from "../builders.js";
 
 /** @import { OpTuple } from "../builders.js" */
 
@@ -15,12 +15,13 @@ function twoLevels(ops) {
   page.bounds.push({
     id: "L2",
     label: "L2",
+    spoken: "L2-bound",
     kind: "slanted",
     token: "--roof-l2",
     dash: "dash",
     level: "l2",
   });
-  page.columns.push(column("l2_bandwidth_gibs", { label: "L2", unit: "gibs" }));
+  page.levels.push(level("l2", "L2"));
   page.x_axes.push(
     { id: "hbm", label: "HBM", column: "hbm_intensity" },
     { id: "l2", label: "L2", column: "l2_intensity" },

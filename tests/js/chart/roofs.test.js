@@ -39,7 +39,11 @@ test("an unknown peak leaves the other roof", () => {
 
 test("roofs in use are those that bound an op, and the axis's own", () => {
   /** @param {...string} levels */
-  const used = (...levels) => ({ levels: new Set(levels), compute: new Set() });
+  const used = (...levels) => ({
+    levels: new Set(levels),
+    compute: new Set(),
+    isUnheld: false,
+  });
   assert.deepEqual(visibleRoofs(ROOFS, "auto", used("vmem_read"), "bottleneck").memory, [VMEM]);
   assert.deepEqual(visibleRoofs(ROOFS, "auto", used("hbm"), "vmem_read").memory, [HBM, VMEM]);
   assert.deepEqual(visibleRoofs(ROOFS, "auto", used(), "bottleneck").memory, [HBM]);
@@ -63,6 +67,7 @@ test("of several compute roofs the main one and those in use are shown", () => {
     bounds: [{}, { level: "hbm" }],
     boundOf: (row) => row.bound,
     computeOf: (row) => row.unit,
+    isUnheld: () => false,
   });
   assert.deepEqual(
     visibleRoofs({ memory: [HBM], compute }, "auto", used, "bottleneck").compute,

@@ -12,13 +12,13 @@ import { deviceNotes, leftText, limitsText } from "../../../static/js/text/other
 import { createModel } from "../../../static/js/state/model.js";
 import { withRoofs } from "../../../static/js/metrics/whatif.js";
 import {
-  column,
   knownBandwidth,
   knownDevice,
   knownRate,
   pageWith,
   SOURCES,
   there,
+  workUnit,
 } from "../builders.js";
 
 /** @import { KnownDevice } from "../../../static/js/types/device-list.js" */
@@ -145,9 +145,7 @@ test("what one must know is said: memory, precision, part of a chip", () => {
 
 test("work of a unit that a device lacks is held against the one that does it there", () => {
   const own = page();
-  own.columns.push(
-    column("matrix_fp32_flop_rate_gflops", { label: "Matrix fp32", unit: "gflops" }),
-  );
+  own.units.push(workUnit("matrix_fp32", "Matrix fp32"));
   own.ops.columns.matrix_fp32_flop_rate_gflops = [90_000, 0, null];
   const list = {
     ...LIST,

@@ -65,6 +65,12 @@ test("values that make no sense leave the default", () => {
   assert.deepEqual(state, { ...DEFAULTS });
 });
 
+test("values that make no sense are named", () => {
+  const { unreadable } = parseQuery("?roofs=x&size=&op=first&peak.l2=soon&q=copy&sort=name");
+  assert.deepEqual(unreadable, ["peak.l2 “soon”", "roofs “x”", "op “first”"]);
+  assert.deepEqual(parseQuery("?q=copy&peak.hbm=1200").unreadable, []);
+});
+
 test("clearing filters keeps axis, selection and table", () => {
   /** @type {ViewState} */
   const state = {

@@ -5,6 +5,7 @@ import { createModel } from "../../../static/js/state/model.js";
 import { chosenRoofs } from "../../../static/js/metrics/peaks.js";
 import { withRoofs } from "../../../static/js/metrics/whatif.js";
 import { whatIfVerdict } from "../../../static/js/text/whatif-words.js";
+import { plainText } from "../../../static/js/text/sentences.js";
 import { pageWith, plain, programPoint } from "../builders.js";
 
 /** @import { Segment } from "../../../static/js/types/page-data.js" */
@@ -27,6 +28,7 @@ function page() {
   const total = programPoint({
     flop_rate_gflops: 40_000,
     operational_intensity: 200,
+    memory_bandwidth_gibs: 186.26,
     hbm_bandwidth_gibs: 186.26,
     hbm_intensity: 200,
   });
@@ -36,7 +38,7 @@ function page() {
 }
 
 /** @param {Segment[]} segments */
-const said = (segments) => plain(segments.map(({ text }) => text).join(""));
+const said = (segments) => plain(plainText(segments));
 
 /** @param {PeaksByKey} peaks */
 function verdict(peaks) {
@@ -57,11 +59,11 @@ test("the headline says under which peaks, and what changed", () => {
   const { headline, lead } = verdict({ hbm: 300 });
   assert.equal(
     headline,
-    "With HBM at 300 GB/s, the program is HBM-bound at 67 % of the roof; by the profile’s own peaks it is compute-bound at 40 %.",
+    "With HBM at 300 GB/s, the program is HBM-bound at 67 % of the roof; by the profile’s own peaks it is compute-bound at 40 %",
   );
   assert.match(
     lead,
-    /^1 operation, 50\.0 % of the time, is bound by something else\. Reaching every roof would save 83\.3 µs per core \(own peaks: 250 µs\)/,
+    /^1 operation, 50 % of the time, is bound by something else\. Reaching every roof would save 83\.3 µs per core \(own peaks: 250 µs\)/,
   );
 });
 
@@ -69,7 +71,7 @@ test("the same bound is only compared by its share", () => {
   const { headline, lead } = verdict({ compute: 160_000 });
   assert.equal(
     headline,
-    "With compute at 160 TFLOP/s, the program is compute-bound at 25 % of the roof instead of 40 %.",
+    "With compute at 160 TFLOP/s, the program is compute-bound at 25 % of the roof instead of 40 %",
   );
   assert.match(lead, /^No operation changes what binds it\./);
 });

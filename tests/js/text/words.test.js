@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { counted, placeSentence, programName } from "../../../static/js/text/words.js";
-import { plain } from "../builders.js";
+import {
+  atLeast,
+  counted,
+  drawnText,
+  placeSentence,
+  programName,
+} from "../../../static/js/text/words.js";
+import { GOLDEN, plain } from "../builders.js";
 
 /** @import { PlacedOp } from "../../../static/js/text/words.js" */
 
@@ -12,13 +18,14 @@ const op = (change) => ({
   coreWord: "core",
   bound: { id: "HBM", label: "HBM", kind: "slanted" },
   efficiency: 0.0606,
-  computeEfficiency: 0.001,
+  aboveRoof: null,
+  unheld: null,
   savingUs: 13_200,
   savingShare: 0.027,
   ...change,
 });
 /** @param {Partial<PlacedOp>} change */
-const say = (change) => plain(placeSentence(op(change)));
+const say = (change) => plain(placeSentence(op(change), GOLDEN.templates));
 
 test("a counted op: its share of the roof and what reaching it saves", () => {
   assert.equal(
@@ -28,21 +35,23 @@ test("a counted op: its share of the roof and what reaching it saves", () => {
 });
 
 test("an op above its roof is explained, not praised", () => {
-  assert.match(
-    say({
-      efficiency: 3.28,
-      computeEfficiency: 3.28,
-      bound: { id: "Compute", label: "compute", kind: "flat" },
-    }),
-    /^328 % of the compute peak: .*estimate/,
+  /** @type {PlacedOp["bound"]} */
+  const compute = { id: "Compute", label: "compute", kind: "flat" };
+  assert.equal(
+    say({ efficiency: 3.28, aboveRoof: "own_estimate", bound: compute }),
+    "328 % of the compute peak. It is a custom op, whose work is the estimate that its author gave.",
   );
-  assert.match(say({ efficiency: 1.4, savingUs: null }), /asynchronous/);
+  assert.match(say({ efficiency: 1_924_471, aboveRoof: "asynchronous" }), /^1,924,471× of the HBM/);
 });
 
 test("idle, unknown and peakless ops say so", () => {
   assert.match(say({ cost: "idle" }), /waited/);
-  assert.match(say({ cost: "unknown", efficiency: null }), /neither FLOPs nor bytes/);
-  assert.match(say({ efficiency: null }), /No peak is known/);
+  assert.match(say({ cost: "unknown", efficiency: null }), /^Neither FLOPs nor bytes/);
+  assert.match(say({ efficiency: null }), /^No peak of the unit or memory/);
+  assert.match(say({ efficiency: null, unheld: "Matrix int8" }), /^The peak of Matrix int8/);
+  assert.match(say({ cost: "flops_unknown", efficiency: null }), /^Its FLOPs are not known/);
+  assert.match(say({ cost: "bytes_unknown", efficiency: null }), /^Its bytes are not known/);
+  assert.match(say({ cost: "flops_unknown" }), /^Its FLOPs are not known, but few\. 6\.1 %/);
   assert.match(say({ cost: "no_flops" }), /^Does no FLOPs\. 6\.1 %/);
 });
 
@@ -56,6 +65,14 @@ test("a prediction has no share of a roof", () => {
   };
   assert.match(say(without), /no roof is known/);
   assert.match(say({ timing: "rate", savingUs: null }), /^6\.1 % of the HBM roof\.$/);
+});
+
+test("lower bounds and roofs that are missing are named", () => {
+  assert.equal(atLeast("3 GiB/s", true), "≥\u00a03 GiB/s");
+  assert.equal(atLeast("3 GiB/s", undefined), "3 GiB/s");
+  assert.equal(drawnText(3, 0, true), "3 with FLOPs");
+  assert.equal(drawnText(3, 2, true), "3 with FLOPs, 2 on a compute unit without a known peak");
+  assert.equal(drawnText(3, 0, false), "3 with FLOPs, no peak known: no roofs");
 });
 
 test("names and counts", () => {

@@ -1,0 +1,121 @@
+"""Ops above a roof: no op can be faster than the hardware, so each has a cause outside of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from roofline.analysis import roofline
+from roofline.analysis.context import Context
+from roofline.analysis.records import Bools, Cause, Measures
+from roofline.model.op_columns import OpColumns
+from roofline.model.profile import Provenance
+
+# A share of the roof up to here is 100 % and rounding.
+OVER = 1.0005
+# Of a launch this short, the clock's own steps are a large part.
+_SHORT_PS = 50_000
+_HALVES = ("-start", "-done")
+# Kinds of op whose work is what their author says it is.
+_CUSTOM = frozenset({"custom-call", "custom fusion"})
+
+
+# What the cause is called, and one sentence about the op.
+CAUSE_LABELS = {
+    Cause.ASYNCHRONOUS: "asynchronous transfer",
+    Cause.CACHED: "kept in a cache",
+    Cause.ON_CHIP: "stayed on the chip",
+    Cause.COMPILER_ESTIMATE: "compiler’s estimate",
+    Cause.OWN_ESTIMATE: "author’s estimate",
+    Cause.FASTER_PRECISION: "faster precision",
+    Cause.MASKED: "masked part",
+    Cause.OTHER_RUN: "another run",
+    Cause.STATED: "as stated",
+    Cause.SHORT: "too short to time",
+}
+WHY_ABOVE = {
+    Cause.ASYNCHRONOUS: "It starts or ends an asynchronous transfer, whose bytes move in the time "
+    "of other ops.",
+    Cause.CACHED: "Its bytes are estimated from shapes; a part of them stayed in a cache.",
+    Cause.ON_CHIP: "The capture does not tell bytes of this memory from bytes that stayed on the "
+    "chip, so all count here.",
+    Cause.COMPILER_ESTIMATE: "Its bytes are the compiler’s estimate, which counts some that never "
+    "reach this memory.",
+    Cause.OWN_ESTIMATE: "It is a custom op, whose work is the estimate that its author gave.",
+    Cause.FASTER_PRECISION: "It runs at a faster precision than the peak’s, or its FLOPs are "
+    "counted too high.",
+    Cause.MASKED: "Its FLOPs are counted from shapes, and a mask leaves a part of them out.",
+    Cause.OTHER_RUN: "Counters and time were taken in different runs, or the clock was above the "
+    "peak’s.",
+    Cause.STATED: "Check the units of its time and work in the file, and the peak.",
+    Cause.SHORT: "It is too short for the profiler’s clock, so its rate is uncertain.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """The likely cause of each op above a compute roof, and above a memory roof."""
+
+    compute: tuple[Cause, ...]
+    memory: tuple[Cause, ...]
+
+
+def causes_above_roof(context: Context, work: OpColumns) -> Causes:
+    """Causes of the rows of `work`: the profile's ops, and IDLE behind them."""
+    table = context.profile.ops
+    launches = np.maximum(work.occurrences, 1).astype(np.float64)
+    short = work.self_time_ps.astype(np.float64) < launches * _SHORT_PS
+    halves = [
+        _is_half(name, category) for name, category in zip(table.name, table.category, strict=True)
+    ]
+    kinds = list(zip((*table.category, ""), short.tolist(), (*halves, False), strict=True))
+    compute = {kind: _compute_cause(context, *kind[:2]) for kind in set(kinds)}
+    memory = {kind: _memory_cause(context, *kind) for kind in set(kinds)}
+    return Causes(tuple(compute[kind] for kind in kinds), tuple(memory[kind] for kind in kinds))
+
+
+def _is_half(name: str, category: str) -> bool:
+    """True for the start or the end of an asynchronous transfer, an op of its own in XLA."""
+    return category.endswith(_HALVES) or name.partition(".")[0].endswith(_HALVES)
+
+
+def _compute_cause(context: Context, category: str, is_short: bool) -> Cause:
+    """Why an op seems to do more FLOPs than the peak allows."""
+    match context.profile.flop_provenance:
+        case Provenance.MEASURED:
+            return Cause.OTHER_RUN
+        case Provenance.STATED:
+            return Cause.STATED
+        case Provenance.ESTIMATED:
+            return Cause.MASKED if category == "attention" else Cause.FASTER_PRECISION
+    if category in _CUSTOM:
+        return Cause.OWN_ESTIMATE
+    return Cause.SHORT if is_short else Cause.FASTER_PRECISION
+
+
+def _memory_cause(context: Context, category: str, is_short: bool, is_half: bool) -> Cause:
+    """Why an op seems to move more bytes than the memory can."""
+    match context.profile.bytes_provenance:
+        case Provenance.MEASURED:
+            return Cause.OTHER_RUN
+        case Provenance.STATED:
+            return Cause.STATED
+        case Provenance.ESTIMATED:
+            return Cause.CACHED
+    if is_half:
+        return Cause.ASYNCHRONOUS
+    if category in _CUSTOM:
+        return Cause.OWN_ESTIMATE
+    if is_short:
+        return Cause.SHORT
+    return Cause.COMPILER_ESTIMATE if context.profile.ops.traffic_known.any() else Cause.ON_CHIP
+
+
+def above_roof(measures: Measures, causes: Causes) -> tuple[Cause | None, ...]:
+    """The cause where a row's share of its roof is above 100 %, `None` elsewhere."""
+    over: Bools = np.nan_to_num(measures.roofline_efficiency_ratio) > OVER
+    is_compute = measures.bound == roofline.COMPUTE_BOUND
+    rows = zip(over.tolist(), is_compute.tolist(), causes.compute, causes.memory, strict=True)
+    return tuple(
+        (compute if by_compute else memory) if is_over else None
+        for is_over, by_compute, compute, memory in rows
+    )

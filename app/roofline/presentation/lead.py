@@ -1,0 +1,240 @@
+"""Below the headline: rates against their peaks, what is known, cautions, the largest saving."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.analysis.diagnose import why_bytes_exceed_peak
+from roofline.analysis.knowledge import KNOWN_SHARE
+from roofline.analysis.records import Measures, RooflineAnalysis, View
+from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, Floats
+from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.model.device import DeviceKind
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Provenance
+from roofline.presentation.category_shares import CategoryShare, category_share
+from roofline.presentation.headline import MOSTLY_IDLE, why_unbound
+from roofline.presentation.placed import (
+    PROGRAM,
+    does_work,
+    has_peaks,
+    is_mostly_known,
+    is_part_unknown,
+    place_of,
+    plain,
+    ratio,
+)
+from roofline.presentation.sentences import Number, Segment, Sentence, say
+from roofline.presentation.words import spoken
+
+_LEAST_SAVING = 0.001
+_LEAST_CORRECTION = 0.005
+_NAME_LENGTH = 40
+_REMEDIES = 2
+# Notes on work that is not known, whose remedy says what to capture.
+_UNKNOWN_WORK = {
+    "no-kernels",
+    "launches-without-kernels",
+    "no-shapes",
+    "kernels-without-operator",
+    "flop-not-counted",
+    "only-times",
+    "no-dram-bytes",
+    "no-flop-counters",
+    "tensor-work-unknown",
+    "unknown-cost",
+}
+
+
+def lead(
+    analysis: RooflineAnalysis, view: View, work: list[CategoryShare], idle: float
+) -> Iterator[Segment]:
+    """Sentences below the headline; `work` are the categories of ops, IDLE left out."""
+    yield from _next_step(analysis, view, idle)
+    yield from _rates(analysis, view)
+    yield from _known(analysis, view, idle)
+    yield from _caution(analysis, view)
+    yield from _largest_saving(analysis, view, work)
+
+
+def _next_step(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segment]:
+    """How a profile without the peaks of its work gets roofs."""
+    if not has_peaks(analysis):
+        yield from say("choose_device")
+        return
+    bound, _ = place_of(view)
+    if bound != UNKNOWN_BOUND or not is_mostly_known(view) or not does_work(view):
+        return
+    if idle >= MOSTLY_IDLE:  # then the headline does not say it
+        yield from why_unbound(analysis, view)
+        yield plain(". ")
+    yield from say("enter_peak")
+
+
+def _known(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segment]:
+    """Of which share of the busy time the work is known, and how more of it can be."""
+    known, mostly = view.known, is_mostly_known(view)
+    is_in_headline = not mostly and has_peaks(analysis) and idle < MOSTLY_IDLE
+    if is_part_unknown(view) and not is_in_headline:
+        if not known.flop and not known.bytes:
+            yield from say("nothing_known")
+        elif known.flop == known.bytes == known.both:
+            yield from say("known_alike", both=ratio(known.both))
+        else:
+            yield from say("known", flop=ratio(known.flop), bytes=ratio(known.bytes))
+    if mostly:
+        return
+    remedies = [f.remedy for f in analysis.diagnostics if f.code in _UNKNOWN_WORK and f.remedy]
+    for remedy in [*dict.fromkeys(remedies)][:_REMEDIES]:
+        yield plain(f"{remedy} " if remedy.endswith(".") else f"{remedy}. ")
+    is_counted = analysis.profile.flop_provenance is Provenance.MEASURED
+    if analysis.device.kind is DeviceKind.GPU and not is_counted:
+        yield from say("counters_know")
+
+
+def _rates(analysis: RooflineAnalysis, view: View) -> Sentence:
+    """What the program achieves of the ceiling that binds it; of those known, where none does."""
+    bound, _ = place_of(view)
+    program = view.program
+    if bound != UNKNOWN_BOUND:
+        # The same ops as those of the program's place, so that rate and share of the roof agree.
+        placed, is_least = program.placement or program.measures, is_part_unknown(view)
+        if bound == COMPUTE_BOUND:
+            return _flop_rate(analysis, placed, is_least=is_least)
+        return _bandwidth(analysis, placed, analysis.levels[bound - 2], is_least=is_least)
+    sentence = Sentence()
+    if view.known.flop >= KNOWN_SHARE:
+        is_least = bool(program.flop_is_least[PROGRAM])
+        sentence += _flop_rate(analysis, program.measures, is_least=is_least)
+    main = [level for level in analysis.levels if level.is_main]
+    if view.known.bytes >= KNOWN_SHARE and main:
+        is_least = bool(program.bytes_is_least[PROGRAM])
+        sentence += _bandwidth(analysis, program.measures, main[0], is_least=is_least)
+    return sentence
+
+
+def _bandwidth(
+    analysis: RooflineAnalysis, measures: Measures, level: MemoryLevel, *, is_least: bool
+) -> Sentence:
+    achieved = float(measures.bandwidth_gibs[level][PROGRAM])
+    used = float(measures.utilisation_ratio[level][PROGRAM])
+    if not achieved > 0 or not used > 0:
+        return []
+    what = say("of_bandwidth" if used <= 1 else "for_level", level=spoken(level))
+    return _against(analysis, achieved, achieved / used, "gibs", what, is_least=is_least)
+
+
+def _flop_rate(analysis: RooflineAnalysis, measures: Measures, *, is_least: bool) -> Sentence:
+    """Rate and peak of the unit the program uses most, with its name if it has one."""
+    number = int(measures.unit[PROGRAM])
+    rate, peak, what = float(measures.flop_rate_gflops[PROGRAM]), analysis.peaks.gflops, Sentence()
+    if number >= 0:
+        unit = analysis.units[number]
+        rate = float(measures.unit_rate_gflops[unit][PROGRAM])
+        used = float(measures.unit_utilisation_ratio[unit][PROGRAM])
+        peak = rate / used if used > 0 else 0.0
+        roof = analysis.roof_of_unit(number)
+        label = unit.label if roof is None else analysis.device.compute[roof].label
+        what = say("of_unit", unit=label)
+    if np.isnan(rate) or not peak:
+        return []
+    return _against(analysis, rate, peak, "gflops", what, is_least=is_least)
+
+
+def _against(
+    analysis: RooflineAnalysis,
+    achieved: float,
+    peak: float,
+    unit: str,
+    what: Sentence,
+    *,
+    is_least: bool,
+) -> Sentence:
+    sentence = "above" if achieved > peak else "rate_or_more" if is_least else "rate"
+    return say(
+        sentence,
+        achieved=Number(achieved, unit),
+        peak=Number(peak, unit),
+        what=what,
+        core=analysis.device.core_word,
+    )
+
+
+def _largest_saving(analysis: RooflineAnalysis, view: View, work: list[CategoryShare]) -> Sentence:
+    if not is_mostly_known(view):
+        return []
+    if len(work) == 1 and work[0].ops > 1:  # one category for all says nothing; the op does
+        work = [_op_share(analysis, view, name=work[0].name)]
+    best = max(work, key=lambda share: share.saving_per_core_us)
+    total_per_core_us = view.total_time_us / max(analysis.device.core_count, 1)
+    least_us = _LEAST_SAVING * total_per_core_us
+    if best.efficiency_ratio is None or not best.share_ratio or best.saving_per_core_us < least_us:
+        return []
+    target = {"q": best.name} if best.is_op else {"cat": [best.name]}
+    link = Segment(kind="link", text=_shortened(best.name), filter=target)
+    of_time = say(
+        "of_time",
+        share=ratio(best.share_ratio),
+        efficiency=ratio(best.efficiency_ratio),
+        saving=Number(best.saving_per_core_us, "time_us"),
+        total=Number(total_per_core_us, "time_us"),
+        core=analysis.device.core_word,
+    )
+    return say("known_saving" if is_part_unknown(view) else "saving", link=link, of_time=of_time)
+
+
+def _op_share(analysis: RooflineAnalysis, view: View, *, name: str) -> CategoryShare:
+    """The op of a category that would save most at its roof, as a share of its own."""
+    ops = analysis.ops
+    rows = [op for op in view.op.tolist() if ops.category[op] == name]
+    best = max(rows, key=lambda op: np.nan_to_num(ops.saving_per_core_us[op]))
+    share = category_share(analysis, ops.name[best], [best], view.total_time_us)
+    return replace(share, is_op=True)
+
+
+def _shortened(name: str) -> str:
+    """A name that fits into a sentence; kernels have names of several lines."""
+    return name if len(name) <= _NAME_LENGTH else f"{name[: _NAME_LENGTH - 1].rstrip()}…"
+
+
+def _caution(analysis: RooflineAnalysis, view: View) -> Sentence:
+    """What makes the program look better than it can be."""
+    bound, share = place_of(view)
+    if bound == COMPUTE_BOUND:
+        return _above_compute_peak(analysis, view)
+    if bound == UNKNOWN_BOUND or share <= 1:
+        return []
+    return say("too_high", why=why_bytes_exceed_peak(analysis.profile))
+
+
+def _above_compute_peak(analysis: RooflineAnalysis, view: View) -> Sentence:
+    """Ops above the compute peak, and where the program is without what they have too much."""
+    used = np.nan_to_num(analysis.ops.measures.compute_efficiency_ratio[view.op])
+    above = np.flatnonzero(used > 1.0)
+    share = float(view.program.measures.compute_efficiency_ratio[PROGRAM])
+    lost = float(((1 - 1 / used[above]) * _flop_share(analysis, view, above)).sum())
+    if lost * share < _LEAST_CORRECTION:
+        return []
+    target = {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"}
+    count = Number(len(above), "count")
+    return say(
+        "above_compute",
+        link=[{**one, "kind": "link", "filter": target} for one in say("ops_run", count=count)],
+        most=ratio(float(used.max())),
+        capped=ratio(share * (1 - lost)),
+    )
+
+
+def _flop_share(analysis: RooflineAnalysis, view: View, rows: NDArray[np.int64]) -> Floats:
+    """Share of the view's FLOPs per op; containers repeat their children's and do not count."""
+    table = analysis.profile.ops
+    dropped = [
+        is_container(category) or (not view.include_infeed_outfeed and is_infeed_outfeed(category))
+        for category in table.category
+    ]
+    flop = np.where(dropped, 0.0, table.flop.astype(np.float64))
+    total = flop.sum() or 1.0
+    shares: Floats = flop[view.op[rows]] / total
+    return shares

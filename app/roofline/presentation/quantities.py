@@ -1,0 +1,151 @@
+"""Numbers as people read them: the digits, the unit and the prefix that reads best.
+
+`static/js/text/format.js` writes the same characters in the browser; the file
+tests/golden/words/words.json holds both to it. Missing is "–" and never 0; three significant
+digits, integer digits always kept.
+"""
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+
+DASH = "–"
+SPACE = "\u00a0"  # between a number and its unit: never broken over two lines
+NARROW = "\u202f"  # before a percent sign
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_ROUNDS_UP = 0.9995  # 999.6 µs are shown as 1.00 ms
+_LEAST_EXPONENT = -4  # smaller numbers are written with a power of ten
+_MOST_DECIMALS = 6
+_MULTIPLE_FROM = 10  # a ratio from here on reads better as a multiple
+_WHOLE = 99.9995  # percent; from here on it is rounding
+_NEARLY_WHOLE = 99.95
+
+_FLOP_STEPS = ((1e6, "P"), (1e3, "T"), (1.0, "G"), (1e-3, "M"), (1e-6, "k"))
+_TIME_STEPS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
+_BYTE_STEPS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+def _missing(value: float | None) -> bool:
+    return value is None or not math.isfinite(value)
+
+
+def _fixed(decimals: int, value: float) -> str:
+    """So many decimals, halves rounded up as the browser does, thousands grouped."""
+    rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+    return f"{rounded:,.{decimals}f}"
+
+
+def _exponential(value: float, digits: int) -> tuple[Decimal, int]:
+    """Mantissa of so many digits and exponent after rounding: 9.996 has the exponent of 10."""
+    exact = Decimal(float(value))
+    exponent = exact.adjusted()
+    mantissa = exact.scaleb(-exponent).quantize(Decimal(1).scaleb(1 - digits), ROUND_HALF_UP)
+    return (mantissa / 10, exponent + 1) if abs(mantissa) >= 10 else (mantissa, exponent)
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """So many significant digits; integer digits are never dropped."""
+    if value is None or _missing(value):
+        return DASH
+    if value == 0:
+        return "0"
+    _, exponent = _exponential(value, digits)
+    if exponent < _LEAST_EXPONENT:
+        mantissa, exponent = _exponential(value, 2)
+        return f"{mantissa:.1f}{SPACE}×{SPACE}10{str(exponent).translate(_SUPERSCRIPTS)}"
+    return _fixed(min(_MOST_DECIMALS, max(0, digits - 1 - exponent)), value)
+
+
+def count(value: float | None) -> str:
+    """A whole number, grouped."""
+    return DASH if value is None or _missing(value) else _fixed(0, float(value))
+
+
+def _stepped(value: float, steps: tuple[tuple[float, str], ...], unit: str, digits: int) -> str:
+    factor, prefix = next((one for one in steps if value >= one[0] * _ROUNDS_UP), steps[-1])
+    return f"{significant(value / factor, digits)}{SPACE}{prefix}{unit}"
+
+
+def flop_rate(gflops: float | None, digits: int = 3) -> str:
+    """GFLOP/s in, "139 TFLOP/s" out."""
+    if gflops is None or _missing(gflops):
+        return DASH
+    return _stepped(gflops, _FLOP_STEPS, "FLOP/s", digits) if gflops else f"0{SPACE}FLOP/s"
+
+
+def bandwidth(gibs: float | None, digits: int = 3) -> str:
+    """GiB/s in; from 10 TiB/s on as TiB/s, below 0.1 GiB/s as MiB/s."""
+    if gibs is None or _missing(gibs):
+        return DASH
+    if gibs >= 10_235:
+        return f"{significant(gibs / 1024, digits)}{SPACE}TiB/s"
+    if gibs != 0 and gibs < 0.1:
+        return f"{significant(gibs * 1024, digits)}{SPACE}MiB/s"
+    return f"{significant(gibs, digits)}{SPACE}GiB/s"
+
+
+def duration(us: float | None, digits: int = 3) -> str:
+    """Microseconds in, "21.2 ms" out."""
+    if us is None or _missing(us):
+        return DASH
+    return _stepped(us, _TIME_STEPS, "", digits) if us else f"0{SPACE}s"
+
+
+def percent(ratio: float | None, digits: int = 1) -> str:
+    """A ratio as percent, never 0 % or 100 % unless it is; from 1,000 % on as a multiple."""
+    if ratio is None or _missing(ratio):
+        return DASH
+    if ratio >= _MULTIPLE_FROM:
+        return f"{significant(ratio, 2)}×"
+    value = ratio * 100
+    if 0 < value < 0.5 * 10**-digits:
+        return f"<{_fixed(digits, 10**-digits)}{NARROW}%"
+    if _NEARLY_WHOLE <= value < _WHOLE:
+        return f">99.9{NARROW}%"
+    if value == 0 or value >= _WHOLE:
+        digits = 0
+    elif value >= 99.5:
+        digits = max(1, digits)
+    return f"{_fixed(digits, value)}{NARROW}%"
+
+
+def share(ratio: float | None) -> str:
+    """A ratio within a sentence: whole percent, a digit more where it is small."""
+    return percent(ratio, 0 if ratio is not None and ratio >= 0.0995 else 1)
+
+
+def intensity(value: float | None) -> str:
+    """FLOP per byte."""
+    return DASH if _missing(value) else f"{significant(value)}{SPACE}FLOP/B"
+
+
+def data_sheet_bandwidth(gbs: float | None) -> str:
+    """GB/s (1e9) in."""
+    return DASH if _missing(gbs) else f"{significant(gbs)}{SPACE}GB/s"
+
+
+def size(value: float | None) -> str:
+    """Bytes in, "1.41 MiB" out."""
+    if value is None or _missing(value):
+        return DASH
+    step = next((one for one in _BYTE_STEPS if value >= one[0]), None)
+    return f"{significant(value / step[0])}{SPACE}{step[1]}" if step else f"{count(value)}{SPACE}B"
+
+
+# By the units of the page data; a ratio within a sentence is a share.
+_WITH_UNIT: dict[str, Callable[[float | None], str]] = {
+    "count": count,
+    "bytes": size,
+    "time_us": duration,
+    "gflops": flop_rate,
+    "gibs": bandwidth,
+    "gbs": data_sheet_bandwidth,
+    "flop_per_byte": intensity,
+    "ratio": share,
+    "number": significant,
+}
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A value with its unit, as sentences have it."""
+    return _WITH_UNIT[unit](value)

@@ -1,0 +1,247 @@
+"""Every sentence about numbers once, as a template; server and browser fill the same ones.
+
+A template is text with slots: `{share}` is filled by name, `{Bound}` with a capital first letter,
+`{count|op runs|ops run}` by a word that follows the number in the slot `count`. `*…*` is strong,
+`!…!` a caution. Filling gives segments: pieces of text and numbers with their unit, cut where the
+style changes. Numbers stay raw until they are shown, so that each language has one format for them
+(`quantities`, and `text/format.js` in the browser).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, NotRequired, TypedDict
+
+from roofline.analysis.above_roof import WHY_ABOVE
+from roofline.presentation.quantities import quantity
+
+SENTENCES: Mapping[str, str] = {
+    # The headline: what binds the program, or why that is not known.
+    "nothing": "Nothing to place on a roofline",
+    "bound": "{Bound} at {share} of the roof",
+    "bound_or_more": "{Bound} at {share} of the roof or more",
+    "also_idle": ", and idle {idle} of the time",
+    "also_moving": ", but {share} of the time does no arithmetic",
+    "idle": "{word} {idle} of the time",
+    "idle_bound": "; {bound} over the whole capture, at {share} of the roof",
+    "idle_bound_or_more": "; {bound} over the whole capture, at {share} of the roof or more",
+    "no_peaks": "No peak is known for this device, so there is no roof to compare with",
+    "no_time": "This profile has no times, so there is no rate to compare",
+    "predictions_only": "Predictions only: no time was measured",
+    "points_only": "Points only: no time was measured",
+    "points_and_predictions": "Points and predictions only: no time was measured",
+    "no_time_without_infeed": "No time is left without infeed and outfeed, so there is no rate to "
+    "compare",
+    "no_work": "This program does no arithmetic and moves no bytes, so nothing binds it",
+    "unmeasured": "FLOPs and bytes were not measured, so the bound of this program is unknown",
+    "flops_unmeasured": "FLOPs were not measured, so the bound of this program is unknown",
+    "bytes_unmeasured": "Bytes were not measured, so the bound of this program is unknown",
+    "mostly_unknown": "The bound of this program is unknown: FLOPs are known for {flop} of its "
+    "busy time, bytes for {bytes}",
+    "mostly_unknown_alike": "The bound of this program is unknown: FLOPs and bytes are known for "
+    "{both} of its busy time",
+    "unit_without_peak": "The peak of {unit} is unknown, and most FLOPs of this program run there, "
+    "so its bound is unknown",
+    "compute_without_peak": "No compute peak is known, so the bound of this program is unknown",
+    "memory_without_peak": "No peak bandwidth of {level} is known, so the bound of this program is "
+    "unknown",
+    # Below it.
+    "of_predictions": "Each operation stands at its roof: this is the best rate that the device "
+    "allows for its work. There is no total. ",
+    "of_points": "Each point has the rate and the intensity that the file states. There is no "
+    "total. ",
+    "of_both": "{points} of {every} operations have the rates that the file states; the others "
+    "stand at their roof, the best rate for their work. There is no total. ",
+    "choose_device": "Choose the device or enter its peaks under Peaks: roofs and bounds follow. ",
+    "enter_peak": "Enter that peak under Peaks, or choose the device. ",
+    "nothing_known": "FLOPs and bytes were not measured. ",
+    "known": "FLOPs are known for {flop} of the busy time, bytes for {bytes}. ",
+    "known_alike": "FLOPs and bytes are known for {both} of the busy time. ",
+    "counters_know": "Hardware counters (Nsight Compute, rocprof-compute) measure the rest. ",
+    "rate": "*{achieved}* of *{peak}*{what} per {core}. ",
+    "rate_or_more": "At least *{achieved}* of *{peak}*{what} per {core}. ",
+    "above": "*{achieved}* counted{what}, more than the peak of *{peak}* per {core}. ",
+    "of_bandwidth": " {level} bandwidth",
+    "of_unit": " on {unit}",
+    "for_level": " for {level}",
+    "too_high": "!Caution: !this share of the roof is too high. {why} ",
+    "above_compute": "!Caution: !{link} above the compute peak (up to {most}); capped at it, the "
+    "program is at *{capped}*. ",
+    "ops_run": "{count} {count|op runs|ops run}",
+    "saving": "Largest saving: {link}{of_time}",
+    "known_saving": "Largest known saving: {link}{of_time}",
+    "of_time": ", {share} of the time at {efficiency} of its roof; at the "
+    "roof it would save *{saving}* of *{total}* per {core}. ",
+    # One op, on its card and in the drawer.
+    "op_idle": "Nothing ran: the device waited.",
+    "op_unknown": "Neither FLOPs nor bytes are known, so it has no place on a roofline.",
+    "op_predicted": "Its time was not measured: at best it reaches the {roof} roof, as shown.",
+    "op_predicted_without_roof": "Its time was not measured, and no roof is known that says what "
+    "it could reach.",
+    "op_flops_unknown": "Its FLOPs are not known, so its bound is unknown.",
+    "op_bytes_unknown": "Its bytes are not known, so its bound is unknown.",
+    "op_no_peak": "No peak of the unit or memory that it uses is known, so its distance to a roof "
+    "is unknown.",
+    "op_unit_without_peak": "The peak of {unit} is unknown, and most of its FLOPs run there, so "
+    "its bound is unknown.",
+    "op_no_flops": "Does no FLOPs. ",
+    "op_light": "Its FLOPs are not known, but few. ",
+    "op_place": "{share} of the {roof} roof.",
+    "op_saving": " At the roof it would save {saving} per {core} ({share} of the time).",
+    "op_above": "{share} of the {roof} peak. ",
+    # Why an op seems to run above its roof, by cause.
+    **{f"above_{cause}": why for cause, why in WHY_ABOVE.items()},
+    # Under other peaks than the profile's.
+    "whatif_device": "With the peaks of {device}",
+    "whatif_and": " and ",
+    "whatif_with": " with ",
+    "whatif_edits": "With ",
+    "whatif_peak": "{name} at *{peak}*",
+    "whatif_many_peaks": "*{count}* peaks set by you",
+    "whatif_placed": ", the program is {bound} at *{share}* of the roof",
+    "whatif_placed_or_more": ", the program is {bound} at *{share}* of the roof or more",
+    "whatif_unplaced": ", the bound of the program is unknown",
+    "whatif_same_bound": " instead of {share}",
+    "whatif_other_bound": "; by the profile’s own peaks it is {bound} at {share}",
+    "whatif_no_change": "No operation changes what binds it. ",
+    "whatif_changes": "*{count} {count|operation|operations}*, {share} of the time, "
+    "{count|is|are} bound by something else. ",
+    "whatif_saving": "Reaching every roof would save {saving} per {core} (own peaks: {own}). ",
+    "whatif_first_peaks": "The profile has no peaks of its own. Reaching every roof would save "
+    "*{saving}* per {core}.",
+    "whatif_stay": "Measured times and rates stay; only the roofs move.",
+}
+
+# Sentences that the browser fills: about one op, and under other peaks.
+_IN_BROWSER = ("op_", "above_", "whatif_")
+
+Kind = Literal["plain", "strong", "caution", "bound", "link"]
+
+
+class Segment(TypedDict):
+    """A piece of a sentence: `text`, or a raw `value` with its `unit`.
+
+    `token` is the colour of a bound, `filter` the view state that a link sets.
+    """
+
+    kind: Kind
+    text: NotRequired[str]
+    value: NotRequired[float]
+    unit: NotRequired[str]
+    token: NotRequired[str]
+    filter: NotRequired[Mapping[str, object]]
+
+
+Sentence = list[Segment]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A raw number for a slot; `unit` is one of the page data's units."""
+
+    value: float
+    unit: str
+
+
+Filling = str | Number | Segment | Sentence
+
+
+class Styled(TypedDict):
+    """A part of a template that is not plain text: a `text`, or a `slot` to be filled.
+
+    `one` and `many` are words that follow the count in that slot, `is_first` says that the filling
+    starts with a capital letter.
+    """
+
+    kind: Kind
+    text: NotRequired[str]
+    slot: NotRequired[str]
+    is_first: NotRequired[bool]
+    one: NotRequired[str]
+    many: NotRequired[str]
+
+
+Part = str | Styled
+
+_STYLES: dict[str, Kind] = {"*": "strong", "!": "caution"}
+_STYLED = re.compile(r"\*([^*]*)\*|!([^!]*)!")
+_SLOT = re.compile(r"\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}")
+
+
+@cache
+def parts(sentence: str) -> tuple[Part, ...]:
+    """The template `sentence` (an id of `SENTENCES`) cut into texts and slots."""
+    template, found, end = SENTENCES[sentence], list[Part](), 0
+    for match in _STYLED.finditer(template):
+        found += _cut(template[end : match.start()], "plain")
+        found += _cut(match[1] or match[2], _STYLES[match[0][0]])
+        end = match.end()
+    return (*found, *_cut(template[end:], "plain"))
+
+
+def _cut(text: str, kind: Kind) -> list[Part]:
+    found, end = list[Part](), 0
+    for match in _SLOT.finditer(text):
+        found += _text(text[end : match.start()], kind)
+        found.append(_slot(match, kind))
+        end = match.end()
+    return [*found, *_text(text[end:], kind)]
+
+
+def _text(text: str, kind: Kind) -> list[Part]:
+    if not text:
+        return []
+    return [text if kind == "plain" else Styled(kind=kind, text=text)]
+
+
+def _slot(match: re.Match[str], kind: Kind) -> Styled:
+    name, one, many = match.groups()
+    slot = Styled(kind=kind, slot=name.lower())
+    if name[0].isupper():
+        slot["is_first"] = True
+    if one is not None:
+        slot["one"], slot["many"] = one, many
+    return slot
+
+
+def for_browser() -> dict[str, tuple[Part, ...]]:
+    """The templates that the browser fills itself, cut into parts."""
+    return {name: parts(name) for name in SENTENCES if name.startswith(_IN_BROWSER)}
+
+
+def say(sentence: str, **fillings: Filling) -> Sentence:
+    """The template `sentence` filled: its segments."""
+    return [one for part in parts(sentence) for one in _filled(part, fillings)]
+
+
+def _filled(part: Part, fillings: Mapping[str, Filling]) -> Sentence:
+    if isinstance(part, str):
+        return [Segment(kind="plain", text=part)]
+    if "text" in part:
+        return [Segment(kind=part["kind"], text=part["text"])]
+    filling, kind = fillings[part["slot"]], part["kind"]
+    match filling:
+        case Number(value, unit):
+            if "one" in part:
+                return [Segment(kind=kind, text=part["one"] if value == 1 else part["many"])]
+            return [Segment(kind=kind, value=value, unit=unit)]
+        case str():
+            return [Segment(kind=kind, text=filling)]
+        case list():
+            return filling
+    return [_capitalised(filling) if part.get("is_first") else filling]
+
+
+def _capitalised(segment: Segment) -> Segment:
+    """`segment` at the start of a sentence."""
+    copy = segment.copy()
+    copy["text"] = copy["text"][:1].upper() + copy["text"][1:]
+    return copy
+
+
+def plain_text(sentence: Sequence[Segment]) -> str:
+    """Segments as text, numbers written out."""
+    return "".join(
+        quantity(one["value"], one["unit"]) if "value" in one else one["text"] for one in sentence
+    )

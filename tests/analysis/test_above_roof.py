@@ -1,0 +1,90 @@
+"""Every op above a roof says so, with the likely cause."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, Cause
+from roofline.devices import resolve
+from roofline.exports.render import render
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.model.profile import Provenance
+from tests.builders import analysed, profile_from_table
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+V6E = SHARED / "profiles" / "tpu-v6e-inference" / "host_0.xplane.pb"
+HEAD = "op|category|self_us|flop|hbm_bytes\n"
+FAST_COPY, FAST_MATMUL = "1|1|1e6", "1|1e7|1"  # 10 times the bandwidth, 10 times the rate
+
+
+@pytest.mark.parametrize(
+    ("op", "cause"),
+    [
+        (f"copy-start.1|copy-start|{FAST_COPY}", Cause.ASYNCHRONOUS),
+        (f"slice-start|async-start|{FAST_COPY}", Cause.ASYNCHRONOUS),
+        (f"copy-done.4|copy-done|{FAST_COPY}", Cause.ASYNCHRONOUS),
+        (f"async-collective-done.5|custom fusion|{FAST_COPY}", Cause.ASYNCHRONOUS),
+        (f"fusion.3|loop fusion|{FAST_COPY}", Cause.COMPILER_ESTIMATE),
+        (f"pallas|custom-call|{FAST_COPY}", Cause.OWN_ESTIMATE),
+        (f"splash|custom-call|{FAST_MATMUL}", Cause.OWN_ESTIMATE),
+        (f"dot|dot|{FAST_MATMUL}", Cause.FASTER_PRECISION),
+        ("tiny|loop fusion|0.01|1|1e4", Cause.SHORT),
+    ],
+)
+def test_the_cause_follows_from_the_kind_of_op(op: str, cause: Cause) -> None:
+    records = analysed(f"{HEAD}{op}\nrest|fusion|999|1|1").ops
+    assert records.above_roof[:2] == (cause, None)
+
+
+@pytest.mark.parametrize(
+    ("provenance", "memory", "compute"),
+    [
+        (Provenance.ESTIMATED, Cause.CACHED, Cause.FASTER_PRECISION),
+        (Provenance.MEASURED, Cause.OTHER_RUN, Cause.OTHER_RUN),
+        (Provenance.STATED, Cause.STATED, Cause.STATED),
+    ],
+)
+def test_the_cause_follows_from_how_work_was_obtained(
+    provenance: Provenance, memory: Cause, compute: Cause
+) -> None:
+    table = f"{HEAD}a|other|{FAST_COPY}\nb|matmul|{FAST_MATMUL}\nc|attention|{FAST_MATMUL}"
+    found = replace(
+        profile_from_table(table), flop_provenance=provenance, bytes_provenance=provenance
+    )
+    records = analyse(found, resolve(found.device), AnalysisOptions()).ops
+    masked = Cause.MASKED if provenance is Provenance.ESTIMATED else compute
+    assert records.above_roof[:3] == (memory, compute, masked)
+
+
+def test_bytes_without_a_breakdown_may_have_stayed_on_the_chip() -> None:
+    records = analysed(f"op|category|self_us|flop|bytes\nx|fusion|{FAST_COPY}").ops
+    assert records.above_roof[0] is Cause.ON_CHIP
+
+
+def test_all_of_the_roof_is_not_above_it() -> None:
+    assert analysed(f"{HEAD}x|dot|1000|1.0004e9|1").ops.above_roof[0] is None
+    assert analysed(f"{HEAD}x|dot|1000|1.001e9|1").ops.above_roof[0] is Cause.FASTER_PRECISION
+
+
+def test_a_note_counts_ops_above_a_memory_roof() -> None:
+    found = analysed(f"{HEAD}copy-start|copy-start|{FAST_COPY}\nx|fusion|{FAST_COPY}\ny|dot|99|1|1")
+    note = next(one for one in found.diagnostics if one.code == "above-memory-roof")
+    assert note.message == (
+        "2 ops run above a memory roof, up to 9.31 times it. Likely causes: asynchronous transfer "
+        "(1), compiler’s estimate (1)."
+    )
+
+
+@pytest.mark.skipif(not V6E.is_file(), reason="the real v6e capture lies in ../shared")
+def test_copies_of_a_real_capture_say_why_they_stand_above_their_roof() -> None:
+    profile = import_profile([SourceFile(V6E)])
+    found = analyse(profile, resolve(profile.device), AnalysisOptions())
+    row = found.ops.name.index("copy-start.1")
+    assert found.ops.measures.roofline_efficiency_ratio[row] == pytest.approx(1_924_471, rel=1e-6)
+    assert found.ops.above_roof[row] is Cause.ASYNCHRONOUS
+    text = render(found, "text", infeed=True).decode()
+    assert "1,924,471×!" in text
+    assert "! asynchronous transfer: It starts or ends an asynchronous transfer" in text

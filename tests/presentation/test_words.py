@@ -1,0 +1,62 @@
+"""Words and numbers: the golden file that the browser is held to as well, and their rules."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
+from roofline.analysis.records import Cause, Cost
+from roofline.model.memory import MemoryLevel
+from roofline.presentation.quantities import DASH, percent, quantity, share
+from roofline.presentation.sentences import SENTENCES, Number, Segment, plain_text, say
+from roofline.presentation.words import COST_LABELS, bound_words, page_words
+from tests.tools.golden_words import GOLDEN, document, written
+
+
+def test_golden_file_is_current() -> None:
+    """Written again by `python -m tests.tools.golden_words`."""
+    assert GOLDEN.read_text("utf-8") == written()
+
+
+def test_golden_file_has_an_example_of_every_sentence() -> None:
+    examples = {example["sentence"] for example in document()["examples"]}
+    assert examples == set(SENTENCES)
+
+
+def test_every_cause_and_cost_has_its_words() -> None:
+    assert set(CAUSE_LABELS) == set(WHY_ABOVE) == set(Cause)
+    assert set(COST_LABELS) == set(Cost)
+    sentences = page_words()["sentences"]
+    assert {f"above_{cause}" for cause in Cause} <= set(sentences)
+    json.dumps(page_words())
+
+
+def test_a_memory_of_two_words_is_what_the_program_is_bound_by() -> None:
+    assert bound_words(MemoryLevel.HBM) == "HBM-bound"
+    assert bound_words(MemoryLevel.VMEM_WRITE) == "bound by VMEM write"
+
+
+def test_slots_are_filled_with_numbers_words_and_sentences() -> None:
+    link = Segment(kind="link", text="copy", filter={"cat": ["copy"]})
+    sentence = say("known_saving", link=link, of_time=say("known_alike", both=Number(0.5, "ratio")))
+    assert [one["kind"] for one in sentence] == ["plain", "link", "plain", "plain", "plain"]
+    assert plain_text(sentence).startswith("Largest known saving: copyFLOPs and bytes are known")
+    assert plain_text(say("ops_run", count=Number(1, "count"))) == "1 op runs"
+    assert plain_text(say("ops_run", count=Number(1200, "count"))) == "1,200 ops run"
+
+
+@pytest.mark.parametrize("unit", ["count", "bytes", "time_us", "gflops", "gibs", "gbs", "number"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None])
+def test_what_is_not_known_is_a_dash(unit: str, value: float | None) -> None:
+    assert quantity(value, unit) == DASH
+    assert percent(value) == share(value) == DASH
+
+
+@given(st.floats(0, 10, exclude_min=True, exclude_max=True))
+def test_a_part_is_never_shown_as_none_or_as_all(ratio: float) -> None:
+    for text in (percent(ratio), percent(ratio, 0), share(ratio)):
+        assert text[0] != "0" or any(digit in "123456789" for digit in text)
+        if ratio < 0.999995:
+            assert not text.startswith("100")

@@ -1,0 +1,109 @@
+"""Every sentence and number format as the server writes it: tests/golden/words/words.json.
+
+pytest holds the server to this file, `node --test` the browser. After a change of words, write it
+again with `python -m tests.tools.golden_words`, and read the difference.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from roofline.presentation.quantities import percent, quantity
+from roofline.presentation.sentences import (
+    SENTENCES,
+    Filling,
+    Number,
+    Segment,
+    parts,
+    plain_text,
+    say,
+)
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "words" / "words.json"
+
+# Halves, both sides of every change of unit or digits, and the ends of the range.
+_NUMBERS = (0, 1e-9, 1.234e-5, 0.000123, 0.00999, 0.0995, 0.125, 0.25, 0.9994, 0.9996, 1, 1.005)
+_NUMBERS += (9.994, 9.995, 9.996, 12.5, 99.94, 99.95, 99.96, 999.4, 999.5, 999.6, 1000, 1234.5)
+_NUMBERS += (9995, 10_234, 10_236, 999_600, 1e6, 1.5e7, 123_456_789, 2.5e12)
+_RATIOS = (0, 1e-9, 0.0004, 0.0005, 0.00051, 0.001, 0.00949, 0.0994, 0.0995, 0.0996, 0.1, 0.125)
+_RATIOS += (0.345, 0.5, 0.9949, 0.995, 0.997, 0.9994, 0.9996, 0.99994, 0.999995, 1, 1.0001, 1.005)
+_RATIOS += (1.5, 3.275, 9.994, 9.996, 10, 12.7, 25.5, 278, 1_924_471.3)
+_UNITS = ("count", "bytes", "time_us", "gflops", "gibs", "gbs", "flop_per_byte", "number")
+
+_BOUND = Segment(kind="bound", text="bound by VMEM write", token="--roof-vmem-write")
+# What fills the slots of an example, by the slot's name.
+_EXAMPLES: dict[str, Filling] = {
+    "share": Number(0.353, "ratio"),
+    "idle": Number(0.86, "ratio"),
+    "flop": Number(0.136, "ratio"),
+    "bytes": Number(0.804, "ratio"),
+    "both": Number(0.023, "ratio"),
+    "efficiency": Number(0.0287, "ratio"),
+    "most": Number(25.5, "ratio"),
+    "capped": Number(0.389, "ratio"),
+    "achieved": Number(66.25, "gibs"),
+    "saving": Number(67_300.0, "time_us"),
+    "own": Number(940.2, "time_us"),
+    "total": Number(488_448.7, "time_us"),
+    "count": Number(2, "count"),
+    "points": Number(3, "count"),
+    "every": Number(1200, "count"),
+    "peak": Number(1525.49, "gibs"),
+    "bound": _BOUND,
+    "word": Segment(kind="bound", text="Idle", token="--warn"),
+    "link": Segment(kind="link", text="copy", filter={"cat": ["copy"]}),
+    "what": say("of_bandwidth", level="HBM"),
+    "of_time": ", 14 % of the time",
+    "level": "HBM",
+    "roof": "HBM",
+    "unit": "Matrix int8",
+    "core": "TensorCore",
+    "why": "Check the units.",
+    "device": "H100 SXM5 80GB",
+    "name": "HBM",
+}
+
+
+def _number(filling: Filling) -> Any:
+    if isinstance(filling, Number):
+        return {"value": filling.value, "unit": filling.unit}
+    return filling
+
+
+def _example(name: str, changed: dict[str, Filling] | None = None) -> dict[str, Any]:
+    slots = {match.lower() for match in re.findall(r"\{(\w+)", SENTENCES[name])}
+    fillings = {slot: _EXAMPLES[slot] for slot in sorted(slots)} | (changed or {})
+    segments = say(name, **fillings)
+    return {
+        "sentence": name,
+        "fillings": {slot: _number(filling) for slot, filling in fillings.items()},
+        "segments": segments,
+        "text": plain_text(segments),
+    }
+
+
+def document() -> dict[str, Any]:
+    """What the file must hold."""
+    one: dict[str, Filling] = {"count": Number(1, "count")}
+    counted = [name for name, template in SENTENCES.items() if "{count|" in template]
+    return {
+        "numbers": [
+            *([value, unit, quantity(value, unit)] for unit in _UNITS for value in _NUMBERS),
+            *([value, "ratio", quantity(value, "ratio")] for value in _RATIOS),
+        ],
+        "percents": [
+            [value, digits, percent(value, digits)] for digits in (0, 1) for value in _RATIOS
+        ],
+        "templates": {name: list(parts(name)) for name in SENTENCES},
+        "examples": [*map(_example, SENTENCES), *(_example(name, one) for name in counted)],
+    }
+
+
+def written() -> str:
+    """The file's text."""
+    return json.dumps(document(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(written(), "utf-8")
