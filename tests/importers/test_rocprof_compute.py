@@ -306,7 +306,7 @@ def test_rocprofv3_counters_are_not_taken_for_a_workload(tmp_path: Path) -> None
         import_profile([SourceFile(path)])
 
 
-def test_workloads_of_two_machines_are_not_one_profile(tmp_path):
+def test_workloads_of_two_machines_are_not_one_profile(tmp_path: Path) -> None:
     other = (SAMPLE / "sysinfo.csv").read_text("utf-8").replace("MI200", "MI300X")
     (tmp_path / "sysinfo2.csv").write_text(other, "utf-8")
     sources = [SourceFile(path) for path in (*sorted(SAMPLE.iterdir()), tmp_path / "sysinfo2.csv")]
