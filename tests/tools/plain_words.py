@@ -15,20 +15,17 @@ import re
 import subprocess
 import sys
 import tokenize
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Sentences by file that were there before the rule was. None may be added; in the end none is left.
-LEFT = Path(__file__).with_suffix(".json")
 
 # Written by others, generated, or text that is data for a test.
 NOT_OURS = re.compile(
     r"^static/vendor/|_pb2\.pyi?$|^bench/README\.md$|^tests/fuzz/corpus/|^tests/golden/"
     r"|^sample_profiles/.*\.(json|csv|pb)$|^tests/storage/first_release/|lock(\.json)?$"
-    r"|^tests/tools/plain_words\.(py|json)$|^tests/test_plain_words\.py$|^\.ci/uv\.txt$"
+    r"|^tests/tools/plain_words\.py$|^tests/test_plain_words\.py$|^\.ci/uv\.txt$"
 )
 
 
@@ -305,20 +302,9 @@ def all_findings(paths: Iterable[str]) -> list[Finding]:
     ]
 
 
-def more_than_before(found: Sequence[Finding]) -> list[Finding]:
-    """The findings of files that have more of them than `LEFT` says."""
-    before = json.loads(LEFT.read_text("utf-8")) if LEFT.exists() else {}
-    now = Counter(finding.path for finding in found)
-    return [finding for finding in found if now[finding.path] > before.get(finding.path, 0)]
-
-
 def main(paths: Sequence[str]) -> int:
     """Prints the findings; 1 if there are any."""
-    if paths == ["--keep"]:
-        now = Counter(finding.path for finding in all_findings(tracked()))
-        LEFT.write_text(json.dumps(now, indent=0, sort_keys=True) + "\n", "utf-8")
-        return 0
-    found = all_findings(paths) if paths else more_than_before(all_findings(tracked()))
+    found = all_findings(paths or tracked())
     for finding in found:
         sys.stdout.write(f"{finding}\n")
     if found:

@@ -294,7 +294,7 @@ export const inSentence = (value, unit) =>
  * How one table column writes its numbers: one unit for all rows, named once in the header.
  * @typedef {object} ColumnScale
  * @property {string} unit shown in the header; "" when the values say it themselves
- * @property {(value: Value | undefined) => string} text what is no number is written as it is
+ * @property {(value: Value | undefined) => string} text a value that is not a number is shown as it is
  */
 
 /**
