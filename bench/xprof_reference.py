@@ -14,7 +14,7 @@ import time
 CACHE_FILES = ("ALL_HOSTS.op_stats_v2.pb", "ALL_HOSTS.op_stats.pb")
 
 
-def forget_cache(files):
+def forget_cache(files) -> None:
     """Delete what XProf leaves beside its input, so that every run does the whole work."""
     for folder in {os.path.dirname(file) for file in files}:
         for name in CACHE_FILES:
@@ -47,7 +47,7 @@ def answer(request):
     return {"seconds": seconds, "peak_rss_kib": peak, "bytes": len(data)}
 
 
-def main():
+def main() -> None:
     # XProf logs to both streams; answers go to a private copy of standard output.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

@@ -20,7 +20,7 @@ def settings_of(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_unit_is_understood_by_systemd(name: str, tmp_path: Path):
+def test_unit_is_understood_by_systemd(name: str, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
     unit = tmp_path / name
@@ -29,7 +29,7 @@ def test_unit_is_understood_by_systemd(name: str, tmp_path: Path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_worker_is_confined_as_the_server_is():
+def test_worker_is_confined_as_the_server_is() -> None:
     server, worker = map(settings_of, UNITS)
     own = re.compile(
         r"Description|Documentation|ExecStart=|Restart|Environment|LoadCredential|IPAddressAllow"
@@ -39,7 +39,7 @@ def test_worker_is_confined_as_the_server_is():
     assert "Restart=always" in worker
 
 
-def test_image_copies_what_is_there_and_starts_what_is_installed():
+def test_image_copies_what_is_there_and_starts_what_is_installed() -> None:
     text = (DEPLOY / "Containerfile").read_text("utf-8")
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE)
     for path in " ".join(copied).split():
@@ -50,7 +50,7 @@ def test_image_copies_what_is_there_and_starts_what_is_installed():
     assert re.search(r"^USER \d+$", text, re.MULTILINE), "not root"
 
 
-def test_readme_of_the_wheel_and_packaged_folders_are_in_the_image():
+def test_readme_of_the_wheel_and_packaged_folders_are_in_the_image() -> None:
     """The wheel is built inside: all that its configuration names must have been copied."""
     text = (DEPLOY / "Containerfile").read_text("utf-8")
     project = (ROOT / "pyproject.toml").read_text("utf-8")

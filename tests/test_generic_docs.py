@@ -1,6 +1,7 @@
 """The examples of docs/generic-format.md import as they stand."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ KERNELS, SCHEMA, ROOFS = EXAMPLES
 
 
 @pytest.mark.parametrize("texts", [[KERNELS], [SCHEMA], [ROOFS, KERNELS]])
-def test_example(texts, tmp_path):
+def test_example(texts: Sequence[str], tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}" for number in range(len(texts))]
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text, encoding="utf-8")

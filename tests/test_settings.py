@@ -21,7 +21,7 @@ def variables() -> set[str]:
     return {f"ROOFLINE_{name.upper()}" for name in Settings.model_fields}
 
 
-def test_every_setting_is_in_the_table():
+def test_every_setting_is_in_the_table() -> None:
     listed: set[str] = set()
     for cell in re.findall(r"^\| (`ROOFLINE_.*?)\s*\|", settings.__doc__ or "", re.MULTILINE):
         first, *more = re.findall(r"`([^`]+)`", cell)
@@ -34,24 +34,26 @@ def test_every_setting_is_in_the_table():
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_documents_name_settings_that_exist(path: Path):
+def test_documents_name_settings_that_exist(path: Path) -> None:
     named = set(re.findall(r"ROOFLINE_[A-Z_]+[A-Z]", path.read_text("utf-8")))
     assert named <= variables() | OF_THE_CLIENT
 
 
 @pytest.mark.parametrize("text", ["a.example, b.example", '["a.example", "b.example"]'])
-def test_lists_are_written_with_commas_or_as_json(monkeypatch: pytest.MonkeyPatch, text: str):
+def test_lists_are_written_with_commas_or_as_json(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     monkeypatch.setenv("ROOFLINE_ALLOWED_HOSTS", text)
     assert Settings.from_env().allowed_hosts == ("a.example", "b.example")
 
 
-def test_half_a_json_list_is_explained(monkeypatch: pytest.MonkeyPatch):
+def test_half_a_json_list_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROOFLINE_ALLOWED_HOSTS", '["a.example"')
     with pytest.raises(SettingsError, match="ROOFLINE_ALLOWED_HOSTS"):
         Settings.from_env()
 
 
-def test_secrets_leave_the_environment_once_read(monkeypatch: pytest.MonkeyPatch):
+def test_secrets_leave_the_environment_once_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROOFLINE_TOKEN", "0123456789abcdef")
     found = Settings.from_env(auth="token")
     forget_secrets()

@@ -73,7 +73,8 @@ def is_at_rest(server: Server) -> bool:
     path = server.data_dir / DATABASE
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
         count = "SELECT count(*) FROM job WHERE state IN ('queued', 'running')"
-        return database.execute(count).fetchone() == (0,)
+        result: bool = database.execute(count).fetchone() == (0,)
+        return result
 
 
 def eventually(claim: Callable[[], bool]) -> None:

@@ -23,29 +23,29 @@ def roofs(*arguments: object) -> dict[str, dict[str, object]]:
     return device
 
 
-def test_every_part_is_listed_in_a_line():
+def test_every_part_is_listed_in_a_line() -> None:
     shown = run("devices").stdout.decode()
     assert "tpu-v5p" in shown
     assert "H100 SXM5 80GB" in shown
     assert "989.4 TFLOP/s bf16" in shown
 
 
-def test_one_part_is_shown_with_its_sources():
+def test_one_part_is_shown_with_its_sources() -> None:
     shown = run("devices", "NVIDIA L4").stdout.decode()
     for word in ("L4 (l4)", "Tensor core bf16", "https://", "Derived: 2 × fp16", "300 GB/s"):
         assert word in shown, word
 
 
-def test_part_that_is_not_known_lists_names_near_it():
+def test_part_that_is_not_known_lists_names_near_it() -> None:
     assert "h100-sxm" in refused("devices", "h100")
 
 
-def test_program_is_held_against_a_chosen_device(capture: Path):
+def test_program_is_held_against_a_chosen_device(capture: Path) -> None:
     device = roofs("--device", "NVIDIA L4", capture)
     assert device["peak_gflops"] == 121_000
 
 
-def test_peaks_are_set_by_hand(capture: Path):
+def test_peaks_are_set_by_hand(capture: Path) -> None:
     device = roofs("--peak", "compute=1TFLOP/s", "--peak", "hbm=500GB/s", capture)
     assert device["peak_gflops"] == 1000
 
@@ -58,11 +58,13 @@ def test_peaks_are_set_by_hand(capture: Path):
         (("--peak", "speed=9TB/s"), "is not a peak"),
     ],
 )
-def test_choice_that_cannot_be_read_is_refused(arguments, said, capture: Path):
+def test_choice_that_cannot_be_read_is_refused(
+    arguments: tuple[str, str], said: str, capture: Path
+) -> None:
     assert said in refused("analyze", *arguments, capture)
 
 
-def test_xprof_table_knows_no_catalogue(capture: Path):
+def test_xprof_table_knows_no_catalogue(capture: Path) -> None:
     table = run("analyze", "--format", "xprof", capture).stdout
     assert b"VMEM" in table or b"HBM" in table
     assert b"MXU" not in table

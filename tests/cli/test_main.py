@@ -48,17 +48,17 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return write_profile(config, tmp_path_factory.mktemp("cli"))
 
 
-def test_version():
+def test_version() -> None:
     assert run("--version").stdout.decode() == f"roofline {roofline.__version__}\n"
 
 
-def test_no_arguments_shows_what_there_is():
+def test_no_arguments_shows_what_there_is() -> None:
     shown = subprocess.run([sys.executable, "-m", "roofline"], capture_output=True, timeout=60)
     for command in (b"serve", b"analyze", b"warm-up"):
         assert command in shown.stdout + shown.stderr
 
 
-def test_text_names_device_bound_and_savings(hosts: list[Path]):
+def test_text_names_device_bound_and_savings(hosts: list[Path]) -> None:
     shown = run("analyze", *hosts).stdout.decode()
     for word in ("TPU v5 lite", "197", "Total", "HBM", "fusion"):
         assert word.lower() in shown.lower(), word
@@ -66,24 +66,24 @@ def test_text_names_device_bound_and_savings(hosts: list[Path]):
     assert max(len(line) for line in shown.splitlines()) <= 120
 
 
-def test_json_has_units_in_its_keys(hosts: list[Path]):
+def test_json_has_units_in_its_keys(hosts: list[Path]) -> None:
     body = json.loads(run("analyze", "--format", "json", *hosts).stdout)
     assert {"device", "roofs", "program_points", "ops", "diagnostics"} <= set(body)
     assert "total_time_us" in body["ops"][0]
 
 
-def test_csv_has_one_row_per_op(hosts: list[Path]):
+def test_csv_has_one_row_per_op(hosts: list[Path]) -> None:
     rows = list(csv.DictReader(io.StringIO(run("analyze", "-f", "csv", *hosts).stdout.decode())))
     ops = json.loads(run("analyze", "-f", "json", *hosts).stdout)["ops"]
     assert len(rows) == len(ops)
 
 
-def test_xprof_format_is_its_table(hosts: list[Path]):
+def test_xprof_format_is_its_table(hosts: list[Path]) -> None:
     table = json.loads(run("analyze", "--format", "xprof", *hosts).stdout)
     assert {"cols", "rows", "p"} <= set(table[0])
 
 
-def test_infeed_and_outfeed_can_be_left_out(hosts: list[Path]):
+def test_infeed_and_outfeed_can_be_left_out(hosts: list[Path]) -> None:
     def shares(*options: str) -> list[object]:
         body = json.loads(run("analyze", "-f", "json", *options, *hosts).stdout)
         return [op["name"] for op in body["ops"]]
@@ -91,7 +91,7 @@ def test_infeed_and_outfeed_can_be_left_out(hosts: list[Path]):
     assert set(shares("--exclude-infeed-outfeed")) < set(shares())
 
 
-def test_output_goes_to_a_file(hosts: list[Path], tmp_path: Path):
+def test_output_goes_to_a_file(hosts: list[Path], tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     assert run("analyze", "-f", "json", "-o", target, *hosts).stdout == b""
     assert json.loads(target.read_bytes())["ops"]
@@ -99,7 +99,7 @@ def test_output_goes_to_a_file(hosts: list[Path], tmp_path: Path):
     assert b"cannot be written" in said
 
 
-def test_archives_and_gzip_are_read(hosts: list[Path], tmp_path: Path):
+def test_archives_and_gzip_are_read(hosts: list[Path], tmp_path: Path) -> None:
     expected = json.loads(run("analyze", "-f", "json", *hosts).stdout)
     packed = tmp_path / "run.tar.gz"
     with tarfile.open(packed, "w:gz") as archive:
@@ -112,7 +112,7 @@ def test_archives_and_gzip_are_read(hosts: list[Path], tmp_path: Path):
         assert json.loads(run("analyze", "-f", "json", *given).stdout)["ops"] == expected["ops"]
 
 
-def test_every_bad_file_exits_2_with_a_remedy(hosts: list[Path], tmp_path: Path):
+def test_every_bad_file_exits_2_with_a_remedy(hosts: list[Path], tmp_path: Path) -> None:
     whole = hosts[0].read_bytes()
     bad = {
         "empty.pb": b"",
@@ -128,22 +128,22 @@ def test_every_bad_file_exits_2_with_a_remedy(hosts: list[Path], tmp_path: Path)
 
 
 @pytest.mark.parametrize("output_format", ["text", "json", "csv", "xprof"])
-def test_missing_file_is_named_in_every_format(tmp_path: Path, output_format: str):
+def test_missing_file_is_named_in_every_format(tmp_path: Path, output_format: str) -> None:
     said = refused("analyze", "--format", output_format, tmp_path / "missing.pb")
     assert "missing.pb cannot be read: no such file" in said
 
 
-def test_folder_is_told_apart(tmp_path: Path):
+def test_folder_is_told_apart(tmp_path: Path) -> None:
     assert "is a folder" in refused("analyze", tmp_path)
 
 
-def test_unknown_format_is_a_usage_error(hosts: list[Path]):
+def test_unknown_format_is_a_usage_error(hosts: list[Path]) -> None:
     said = run("analyze", "--format", "xml", hosts[0], code=2).stderr.decode()
     assert "xml" in said
     assert "Traceback" not in said
 
 
-def test_closed_pipe_is_no_traceback(hosts: list[Path]):
+def test_closed_pipe_is_no_traceback(hosts: list[Path]) -> None:
     reader = subprocess.Popen(
         ["head", "-c", "10"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
@@ -160,7 +160,7 @@ def test_closed_pipe_is_no_traceback(hosts: list[Path]):
 
 
 @pytest.mark.parametrize("output_format", ["json", "xprof", "csv"])
-def test_analysis_imports_no_server_and_no_frames(hosts: list[Path], output_format: str):
+def test_analysis_imports_no_server_and_no_frames(hosts: list[Path], output_format: str) -> None:
     script = (
         "import sys, json, os\n"
         "from roofline.cli.main import main\n"
@@ -177,7 +177,7 @@ def test_analysis_imports_no_server_and_no_frames(hosts: list[Path], output_form
     assert not loaded & {*HEAVY, "rich"}
 
 
-def test_files_of_two_machines_are_listed_by_group():
+def test_files_of_two_machines_are_listed_by_group() -> None:
     samples = Path(__file__).parents[2] / "sample_profiles/xspace"
     one, other = samples / "v4-training-cmem.xplane.pb", samples / "v6e-training.xplane.pb"
     said = refused("analyze", one, other)

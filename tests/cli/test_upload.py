@@ -43,7 +43,7 @@ def run(*arguments: object, token: str | None = TOKEN) -> subprocess.CompletedPr
     )
 
 
-def test_upload_prints_the_link(server: Server, hosts: list[Path], tmp_path: Path):
+def test_upload_prints_the_link(server: Server, hosts: list[Path], tmp_path: Path) -> None:
     (tmp_path / "token").write_text(f"{TOKEN}\n")
     sent = run(
         *hosts,
@@ -60,14 +60,14 @@ def test_upload_prints_the_link(server: Server, hosts: list[Path], tmp_path: Pat
     assert answer["state"] == "ready"
 
 
-def test_whole_answer_holds_the_delete_token(server: Server, hosts: list[Path]):
+def test_whole_answer_holds_the_delete_token(server: Server, hosts: list[Path]) -> None:
     sent = run("--server", server.url, "--json", "--title", "T", "--tag", "a", *hosts)
     answer = json.loads(sent.stdout)
     assert answer["delete_token"]
     assert (answer["title"], answer["tags"], answer["state"]) == ("T", ["a"], "ready")
 
 
-def test_wrong_token_is_refused_before_a_byte_is_sent(server: Server, hosts: list[Path]):
+def test_wrong_token_is_refused_before_a_byte_is_sent(server: Server, hosts: list[Path]) -> None:
     refused = run("--server", server.url, *hosts, token="wrong")
     assert refused.returncode == 2
     assert "asks for a token" in refused.stderr
@@ -75,7 +75,7 @@ def test_wrong_token_is_refused_before_a_byte_is_sent(server: Server, hosts: lis
     assert refused.stdout == ""
 
 
-def test_bad_profile_is_refused_in_the_server_s_words(server: Server, tmp_path: Path):
+def test_bad_profile_is_refused_in_the_server_s_words(server: Server, tmp_path: Path) -> None:
     (tmp_path / "x.pb").write_bytes(b"neither this nor that")
     refused = run("--server", server.url, tmp_path / "x.pb")
     assert refused.returncode == 2
@@ -90,18 +90,18 @@ def test_bad_profile_is_refused_in_the_server_s_words(server: Server, tmp_path: 
         ("http://", "not the address"),
     ],
 )
-def test_server_that_is_not_there_is_one_sentence(hosts: list[Path], url: str, said: str):
+def test_server_that_is_not_there_is_one_sentence(hosts: list[Path], url: str, said: str) -> None:
     with pytest.raises(UploadRejectedError, match=said):
         send(Upload(files=tuple(hosts)), Receiver(url), wait_s=1)
 
 
 @pytest.mark.parametrize("name", ["missing.pb", "."])
-def test_file_that_cannot_be_read_is_named(tmp_path: Path, name: str):
+def test_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(UploadRejectedError, match="read"):
         send(Upload(files=(tmp_path / name,)), Receiver("http://127.0.0.1:9"), wait_s=1)
 
 
-def test_token_file_that_is_missing_is_named(tmp_path: Path):
+def test_token_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(UploadRejectedError, match="nothing-here"):
         read_token(tmp_path / "nothing-here")
 
@@ -125,7 +125,7 @@ class _Stranger(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_proxy_that_refuses_in_the_middle_is_understood(tmp_path: Path):
+def test_proxy_that_refuses_in_the_middle_is_understood(tmp_path: Path) -> None:
     (tmp_path / "large.pb").write_bytes(bytes(20 << 20))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Stranger) as stranger:
         threading.Thread(target=stranger.serve_forever, daemon=True).start()

@@ -68,7 +68,8 @@ class Target:
         """Another input made from `data`: by the family's rules, or by libFuzzer's."""
         rng = random.Random(seed)
         if rng.random() < 0.5:
-            return atheris.Mutate(data, longest)
+            result: bytes = atheris.Mutate(data, longest)
+            return result
         return changed(self._family, rng, data)[:longest]
 
     def _keep(self, data: bytes, error: BaseException) -> None:

@@ -41,7 +41,7 @@ def outside(data_dir: Path) -> list[Path]:
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_hostile_archive_is_imported_or_refused_and_leaves_nothing(
     server: Client, profile: bytes, name: str
-):
+) -> None:
     before = server.listing()
     answer = server.upload(ARCHIVES[name](profile), names=(f"{name}.bin",))
     body = answer.json()
@@ -59,7 +59,7 @@ def test_hostile_archive_is_imported_or_refused_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name)[:24])
-def test_hostile_name_is_shown_and_never_used(server: Client, profile: bytes, name: str):
+def test_hostile_name_is_shown_and_never_used(server: Client, profile: bytes, name: str) -> None:
     answer = server.upload(profile, names=(name,), title=name, tag=name[:40], note=name[:500])
     if answer.status_code == 400:  # no name makes a text field of a file; headers have an end
         assert name in ("", " ") or len(name) > 4_000
@@ -83,7 +83,7 @@ def disposition(headers: object) -> str:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_mutated_files_are_imported_or_refused(tmp_path: Path, family: str):
+def test_mutated_files_are_imported_or_refused(tmp_path: Path, family: str) -> None:
     make = FAMILIES[family]
     ends = [read(make(n), tmp_path, is_drawn=n % DRAWN_EVERY == 0) for n in range(INPUTS)]
     assert "read" in ends or family == "wrong-file"
@@ -91,21 +91,21 @@ def test_mutated_files_are_imported_or_refused(tmp_path: Path, family: str):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_inputs_have_numbers(family: str):
+def test_inputs_have_numbers(family: str) -> None:
     assert FAMILIES[family](77) == FAMILIES[family](77)
 
 
 @pytest.mark.parametrize("path", corpus(), ids=lambda path: path.name)
-def test_what_was_found_once_is_imported_or_refused(tmp_path: Path, path: Path):
+def test_what_was_found_once_is_imported_or_refused(tmp_path: Path, path: Path) -> None:
     read(kept(path), tmp_path, is_drawn=True)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_what_guided_runs_reached_is_imported_or_refused(tmp_path: Path, family: str):
+def test_what_guided_runs_reached_is_imported_or_refused(tmp_path: Path, family: str) -> None:
     for at, content in enumerate(kept_seeds(family)):
         read(upload_of(family, content), tmp_path, is_drawn=at % DRAWN_EVERY == 0)
 
 
 @pytest.mark.parametrize("name", LONG_TEXTS)
-def test_long_texts_are_read_in_one_pass(tmp_path: Path, name: str):
+def test_long_texts_are_read_in_one_pass(tmp_path: Path, name: str) -> None:
     read([("input", LONG_TEXTS[name].encode())], tmp_path, is_drawn=True)

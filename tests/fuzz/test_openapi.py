@@ -116,7 +116,7 @@ def check(client: Client, operation: Any, mode: GenerationMode, known: Callable[
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
-def test_every_operation_answers_as_documented(server: Client, mode: GenerationMode):
+def test_every_operation_answers_as_documented(server: Client, mode: GenerationMode) -> None:
     known = server.get("/api/v1/profiles").json()["profiles"][0]["id"]
     for name, operation in operations(server).items():
         if name.startswith("delete"):
@@ -126,7 +126,9 @@ def test_every_operation_answers_as_documented(server: Client, mode: GenerationM
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
-def test_deleting_answers_as_documented(other_server: Client, profile: bytes, mode: GenerationMode):
+def test_deleting_answers_as_documented(
+    other_server: Client, profile: bytes, mode: GenerationMode
+) -> None:
     def fresh() -> str:
         return str(other_server.upload(profile, wait=0).json()["id"])
 
@@ -136,7 +138,7 @@ def test_deleting_answers_as_documented(other_server: Client, profile: bytes, mo
         check(other_server, operation, mode, fresh)
 
 
-def test_methods_that_are_not_documented_are_refused(other_server: Client):
+def test_methods_that_are_not_documented_are_refused(other_server: Client) -> None:
     paths: dict[str, set[str]] = {}
     for name in operations(other_server):
         method, _, path = name.partition(" ")
@@ -148,7 +150,7 @@ def test_methods_that_are_not_documented_are_refused(other_server: Client):
             assert {one.lower() for one in answer.headers["allow"].split(", ")} <= known | {"head"}
 
 
-def test_every_operation_asks_who_is_there(tmp_path: Path, profile: bytes):
+def test_every_operation_asks_who_is_there(tmp_path: Path, profile: bytes) -> None:
     with serving(tmp_path, profile, auth="token", token="x" * 40) as client:
         for operation in operations(client).values():
             case = operation.Case(

@@ -54,7 +54,7 @@ def worker(shared: Place, tmp_path: Path) -> Iterator[tuple["subprocess.Popen[st
 
 def test_worker_imports_counts_logs_and_ends_when_told(
     shared: Place, worker: tuple["subprocess.Popen[str]", int], capture_bytes: bytes
-):
+) -> None:
     process, port = worker
     server = shared.server()
     profile_id = add(server, capture_bytes)

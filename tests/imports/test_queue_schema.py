@@ -78,14 +78,14 @@ def deliver(url: str) -> int:
     return len(ask(url, "SELECT id FROM procrastinate_jobs"))
 
 
-def test_tables_are_made_once_and_say_of_which_version(url: str):
+def test_tables_are_made_once_and_say_of_which_version(url: str) -> None:
     assert deliver(url) == 1
     assert mark(url) == f"roofline: {NEWEST}"
     assert deliver(url) == 1, "a second start changes nothing"
 
 
 @pytest.mark.parametrize("last", ["03.02.00_50", "03.03.00_01"])
-def test_older_tables_are_brought_up_to_date(url: str, last: str):
+def test_older_tables_are_brought_up_to_date(url: str, last: str) -> None:
     written_by(url, last)
     set_mark(url, f"roofline: {last}")
     before = shape(url)
@@ -94,13 +94,13 @@ def test_older_tables_are_brought_up_to_date(url: str, last: str):
     assert ("function", "procrastinate_retry_job_v2", "") in set(shape(url)) - set(before)
 
 
-def test_tables_without_a_mark_are_those_of_earlier_releases(url: str):
+def test_tables_without_a_mark_are_those_of_earlier_releases(url: str) -> None:
     with psycopg.connect(url) as connection:
         connection.execute(procrastinate.schema.SchemaManager.get_schema().encode())
     assert deliver(url) == 1
 
 
-def test_step_that_fails_is_not_noted(url: str, monkeypatch: pytest.MonkeyPatch):
+def test_step_that_fails_is_not_noted(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written_by(url, "03.03.00_01")
     set_mark(url, "roofline: 03.03.00_01")
     with psycopg.connect(url) as connection:
@@ -111,20 +111,20 @@ def test_step_that_fails_is_not_noted(url: str, monkeypatch: pytest.MonkeyPatch)
     assert mark(url) == "roofline: 03.03.00_01"
 
 
-def test_tables_of_a_newer_library_are_refused(url: str):
+def test_tables_of_a_newer_library_are_refused(url: str) -> None:
     deliver(url)
     set_mark(url, "roofline: 99.00.00_01")
     with pytest.raises(SettingsError, match=r"newer Procrastinate .*99\.00\.00_01"):
         QueueRunner(url).start()
 
 
-def test_tables_that_somebody_else_made_long_ago_are_refused(url: str):
+def test_tables_that_somebody_else_made_long_ago_are_refused(url: str) -> None:
     written_by(url, "03.02.00_50")
     with pytest.raises(SettingsError, match="older than"):
         queue_schema.prepare(url)
 
 
-def test_user_who_may_not_make_tables_is_told(url: str):
+def test_user_who_may_not_make_tables_is_told(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DROP ROLE IF EXISTS reader")
         connection.execute("CREATE ROLE reader LOGIN")
@@ -132,14 +132,14 @@ def test_user_who_may_not_make_tables_is_told(url: str):
         queue_schema.prepare(url.replace("roofline@", "reader@"))
 
 
-def test_servers_that_start_at_the_same_time_do_not_disturb_each_other(url: str):
+def test_servers_that_start_at_the_same_time_do_not_disturb_each_other(url: str) -> None:
     with ThreadPoolExecutor() as threads:
         for started in [threads.submit(queue_schema.prepare, url) for _ in range(6)]:
             started.result()
     assert deliver(url) == 1
 
 
-def test_user_who_may_not_write_our_tables_is_told(url: str, tmp_path: Path):
+def test_user_who_may_not_write_our_tables_is_told(url: str, tmp_path: Path) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DROP ROLE IF EXISTS reader")
         connection.execute("CREATE ROLE reader LOGIN")
@@ -150,7 +150,7 @@ def test_user_who_may_not_write_our_tables_is_told(url: str, tmp_path: Path):
         database.migrate()
 
 
-def test_standby_is_not_ready(url: str, tmp_path: Path):
+def test_standby_is_not_ready(url: str, tmp_path: Path) -> None:
     with closing(Database(tmp_path, url)) as database:
         database.migrate()
         database.check()

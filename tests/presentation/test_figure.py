@@ -1,7 +1,9 @@
 """The figure for notebooks: roofs, marks and the program."""
 
 import pytest
+from plotly.graph_objs import Figure, Scatter
 
+from roofline.model.device import ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.figure import roofline_figure
 from tests.builders import analysed, reported
@@ -13,11 +15,11 @@ copy   | copy     | 100     | 0    | 1e6
 """
 
 
-def traces(figure):
+def traces(figure: Figure) -> dict[str, Scatter]:
     return {trace.name: trace for trace in figure.data}
 
 
-def test_figure_has_a_line_per_roof_and_a_mark_per_op_with_flops():
+def test_figure_has_a_line_per_roof_and_a_mark_per_op_with_flops() -> None:
     device = reported(gibs={MemoryLevel.HBM: 100.0, MemoryLevel.VMEM_READ: 900.0})
     found = traces(roofline_figure(analysed(OPS, device=device)))
     assert list(found) == ["HBM 100 GiB/s", "VMEM Read 900 GiB/s", "x &amp; y", "Program"]
@@ -26,12 +28,12 @@ def test_figure_has_a_line_per_roof_and_a_mark_per_op_with_flops():
     assert found["Program"].y[0] == pytest.approx(4e8 / 600e3)
 
 
-def test_roof_line_never_exceeds_the_compute_peak():
+def test_roof_line_never_exceeds_the_compute_peak() -> None:
     roof = traces(roofline_figure(analysed(OPS)))["HBM 100 GiB/s"]
     assert max(roof.y) == pytest.approx(1000)
     assert roof.y[1] == pytest.approx(1000)
 
 
 @pytest.mark.parametrize("device", [reported(), reported(gflops=None, gibs={})])
-def test_figure_of_no_ops_is_drawn(device):
+def test_figure_of_no_ops_is_drawn(device: ReportedDevice) -> None:
     assert "Program" in traces(roofline_figure(analysed("", device=device)))

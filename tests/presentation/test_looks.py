@@ -1,12 +1,14 @@
 """Colours, columns and the device panel."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from roofline.model.compute import ComputeUnit
-from roofline.model.device import DeviceKind
+from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
 from roofline.presentation.columns import op_columns, program_columns
@@ -28,12 +30,12 @@ ODD = ["", "é", "\ud800", "x" * 500, "<b>", "my own kernel"]
 
 
 @pytest.mark.parametrize("level", MemoryLevel)
-def test_every_memory_level_has_a_style(level):
+def test_every_memory_level_has_a_style(level: MemoryLevel) -> None:
     assert LEVEL_STYLES[level].token in TOKENS
     assert LEVEL_STYLES[level].dash in DASHES
 
 
-def test_levels_differ_in_colour_or_dash():
+def test_levels_differ_in_colour_or_dash() -> None:
     # A profile has one main memory, HBM or DRAM: those two never meet.
     levels = [style for level, style in LEVEL_STYLES.items() if level is not MemoryLevel.DRAM]
     styles = [*levels, COMPUTE_STYLE, UNKNOWN_STYLE]
@@ -42,14 +44,14 @@ def test_levels_differ_in_colour_or_dash():
 
 
 @pytest.mark.parametrize("category", [*KNOWN, *ODD], ids=ascii)
-def test_category_has_a_colour_that_exists(category):
+def test_category_has_a_colour_that_exists(category: str) -> None:
     style = category_style(category)
     assert style.token in TOKENS
     assert style.symbol in SYMBOLS
     assert category_style(category) == style
 
 
-def test_unknown_categories_keep_their_colour_between_runs():
+def test_unknown_categories_keep_their_colour_between_runs() -> None:
     assert category_style("my own kernel").token == "--c9"
     assert category_style("another kernel").token == "--c1"
 
@@ -70,7 +72,7 @@ def test_unknown_categories_keep_their_colour_between_runs():
         ("IDLE", "diamond"),
     ],
 )
-def test_shape_tells_the_family(category, symbol):
+def test_shape_tells_the_family(category: str, symbol: str) -> None:
     assert category_style(category).symbol == symbol
 
 
@@ -79,7 +81,9 @@ def test_shape_tells_the_family(category, symbol):
 
 @pytest.mark.parametrize("columns", [op_columns, program_columns])
 @pytest.mark.parametrize("levels", [(), tuple(MemoryLevel)], ids=["no level", "all levels"])
-def test_columns_are_unique_and_explained(columns, levels):
+def test_columns_are_unique_and_explained(
+    columns: Callable[..., object], levels: tuple[MemoryLevel, ...]
+) -> None:
     units = {unit: unit.label for unit in ComputeUnit}
     found = columns(levels, units, "TensorCore")
     assert len({column.id for column in found}) == len(found)
@@ -88,13 +92,13 @@ def test_columns_are_unique_and_explained(columns, levels):
     assert all(f"{level}_bandwidth_gibs" in {c.id for c in found} for level in levels)
 
 
-def test_columns_name_the_core_as_the_device_does():
+def test_columns_name_the_core_as_the_device_does() -> None:
     subs = {column.sub for column in op_columns((), {}, "GPU")}
     assert "per GPU" in subs
     assert not any("TensorCore" in sub for sub in subs)
 
 
-def test_only_the_main_memory_is_shown_at_first():
+def test_only_the_main_memory_is_shown_at_first() -> None:
     shown = {column.id for column in op_columns(tuple(MemoryLevel), {}, "core") if column.default}
     assert "hbm_bandwidth_gibs" in shown
     assert not {"vmem_read_bandwidth_gibs", "cmem_write_bandwidth_gibs"} & shown
@@ -103,13 +107,17 @@ def test_only_the_main_memory_is_shown_at_first():
 # -------------------------------------------------------------------------------------- the device
 
 
-def fields(table="op|self_us|flop|hbm_bytes\nx|5|1|1", device=None, **rest):
+def fields(
+    table: str = "op|self_us|flop|hbm_bytes\nx|5|1|1",
+    device: ReportedDevice | None = None,
+    **rest: int | Provenance,
+) -> dict[str, Any]:
     found = device_fields(analysed(table, device=device, **rest))
     assert len({one["id"] for one in found}) == len(found)
     return {one["id"]: one for one in found}
 
 
-def test_tpu_shows_type_megacore_cores_peaks_ridges_and_duration():
+def test_tpu_shows_type_megacore_cores_peaks_ridges_and_duration() -> None:
     device = reported(cores=4, gibs={MemoryLevel.HBM: 100.0, MemoryLevel.VMEM_READ: 500.0})
     assert list(fields(device=device)) == [
         "device_type",
@@ -127,7 +135,7 @@ def test_tpu_shows_type_megacore_cores_peaks_ridges_and_duration():
     ]
 
 
-def test_the_device_says_which_hardware_counters_there_are():
+def test_the_device_says_which_hardware_counters_there_are() -> None:
     assert fields()["counters"]["value"] == "none in this profile"
     counted = fields(device=reported(counters=counters(0.3, 0.4)))["counters"]["value"]
     assert counted == "matrix unit and HBM"
@@ -135,7 +143,7 @@ def test_the_device_says_which_hardware_counters_there_are():
     assert fields(**measured)["counters"]["value"] == "all FLOPs and bytes"
 
 
-def test_peaks_say_where_they_come_from():
+def test_peaks_say_where_they_come_from() -> None:
     peak = fields()["peak_hbm_bandwidth"]
     assert (peak["label"], peak["origin"]) == ("Peak HBM bandwidth per TensorCore", "profile")
     assert peak["help"] == (
@@ -144,7 +152,7 @@ def test_peaks_say_where_they_come_from():
 
 
 @pytest.mark.parametrize("kind", [DeviceKind.CPU, DeviceKind.UNKNOWN])
-def test_device_without_peaks_shows_what_is_left(kind):
+def test_device_without_peaks_shows_what_is_left(kind: DeviceKind) -> None:
     device = reported(kind=kind, name="", cores=0, gflops=None, gibs={})
     shown = fields("", device=device)
     assert list(shown) == ["device_type", "cores", "hosts", "wall_time", "steps", "counters"]
@@ -152,11 +160,11 @@ def test_device_without_peaks_shows_what_is_left(kind):
     assert shown["cores"]["label"] == "Cores"
 
 
-def test_ridge_needs_a_compute_peak():
+def test_ridge_needs_a_compute_peak() -> None:
     assert "hbm_ridge_point" not in fields(device=reported(gflops=None))
 
 
-def test_time_scale_is_shown_where_the_clock_was_not_the_default():
+def test_time_scale_is_shown_where_the_clock_was_not_the_default() -> None:
     assert "time_scale" not in fields()
     shown = fields(normalised_op_time_ps=4_000_000)["time_scale"]
     assert shown["value"] == 0.8

@@ -4,8 +4,10 @@ import gzip
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices import resolve
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind
@@ -57,18 +59,21 @@ NOTE = Diagnostic(severity=Severity.WARNING, code="x", message="Look.", remedy="
 EMPTY_DEVICE = {"gflops": None, "gibs": {}, "cores": 0, "name": ""}
 
 
-def identity(**rest):
+def identity(**rest: Mapping[str, int]) -> PageIdentity:
     return PageIdentity(id="abc", created_at="2026-11-21T11:00:00Z", **rest)
 
 
-def page(analysis, **rest):
+def page(analysis: RooflineAnalysis, **rest: Mapping[str, int]) -> dict[str, Any]:
     """Page data as the browser gets it, read with a reader that takes no NaN."""
     data = build_page(analysis, identity(**rest))
-    return json.loads(data, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+    result: dict[str, Any] = json.loads(
+        data, parse_constant=lambda name: pytest.fail(f"{name} in JSON")
+    )
+    return result
 
 
 @pytest.fixture(scope="module")
-def full():
+def full() -> dict[str, Any]:
     analysis = analysed(
         OPS,
         idle_us=300,
@@ -81,7 +86,9 @@ def full():
     return page(analysis, file_sizes={"host-0.pb": 862_707})
 
 
-def numbers(value):
+def numbers(
+    value: Mapping[str, Any] | float | Sequence[Mapping[str, Any]] | str | None,
+) -> list[float]:
     """All numbers in a JSON value."""
     if isinstance(value, dict):
         value = list(value.values())
@@ -129,7 +136,9 @@ KEYS = {
 
 
 @pytest.mark.parametrize("path", KEYS)
-def test_object_has_exactly_its_keys_and_all_are_documented(full, path):
+def test_object_has_exactly_its_keys_and_all_are_documented(
+    full: Mapping[str, Any], path: str
+) -> None:
     value = full
     for step in path.split(".") if path else []:
         value = value[int(step) if step.isdigit() else step]
@@ -137,7 +146,7 @@ def test_object_has_exactly_its_keys_and_all_are_documented(full, path):
     assert all(f'"{key}"' in DOCUMENT for key in value)
 
 
-def documented(paragraph):
+def documented(paragraph: str) -> set[str]:
     """Column ids of a paragraph of the document, with the shown levels filled in."""
     text = re.search(rf"\*\*{paragraph}\*\*.*?(?:\n\n|\Z)", DOCUMENT, re.S)[0]
     names = set(re.findall(r"`([a-z_{}]+)`", text))
@@ -147,7 +156,7 @@ def documented(paragraph):
     return fixed | {name.format(level=level) for name in templates for level in levels}
 
 
-def test_op_columns_are_those_of_the_document(full):
+def test_op_columns_are_those_of_the_document(full: Mapping[str, Any]) -> None:
     ids = [column["id"] for column in full["columns"]]
     sent = set(full["ops"]["columns"]) | set(full["views"]["in"]["columns"])
     assert len(ids) == len(set(ids))
@@ -157,7 +166,7 @@ def test_op_columns_are_those_of_the_document(full):
     assert set(ids) == documented("Op columns") - levels
 
 
-def test_program_points_are_those_of_the_document(full):
+def test_program_points_are_those_of_the_document(full: Mapping[str, Any]) -> None:
     ids = [column["id"] for column in full["program_columns"]]
     assert len(ids) == len(set(ids))
     point = program_points(full["views"]["in"])[0]
@@ -167,19 +176,19 @@ def test_program_points_are_those_of_the_document(full):
     assert set(point) == (documented("Program points") - words) | extra
 
 
-def test_units_are_documented(full):
+def test_units_are_documented(full: Mapping[str, Any]) -> None:
     shown = [*full["columns"], *full["program_columns"], *full["device"]["fields"]]
     assert {item["unit"] for item in shown} <= UNITS
 
 
-def test_all_arrays_have_one_entry_per_op(full):
+def test_all_arrays_have_one_entry_per_op(full: Mapping[str, Any]) -> None:
     ops = full["ops"]
     assert {len(column) for column in ops["columns"].values()} == {ops["count"]}
     for view in full["views"].values():
         assert {len(column) for column in view["columns"].values()} == {len(view["op"])}
 
 
-def test_all_indices_are_in_range(full):
+def test_all_indices_are_in_range(full: Mapping[str, Any]) -> None:
     columns, bounds = full["ops"]["columns"], full["bounds"]
     assert {*columns["category"]} <= {*range(len(full["categories"]))}
     assert {*columns["bound_by"]} <= {*range(len(bounds))}
@@ -189,13 +198,13 @@ def test_all_indices_are_in_range(full):
         assert {point["bound_by"] for point in program_points(view)} <= {*range(len(bounds))}
 
 
-def test_every_op_is_sent_once_and_listed_by_self_time(full):
+def test_every_op_is_sent_once_and_listed_by_self_time(full: Mapping[str, Any]) -> None:
     assert full["ops"]["columns"]["name"] == ["matmul", "IDLE", "pallas", "feed", "copy"]
     assert full["views"]["in"]["op"] == [0, 1, 2, 3, 4]
     assert full["views"]["out"]["op"] == [0, 1, 2, 4]
 
 
-def test_second_state_may_list_ops_that_the_first_cut():
+def test_second_state_may_list_ops_that_the_first_cut() -> None:
     ops = "\n".join(f"op{k}|fusion|{2000 - k}|1|1" for k in range(1000))
     analysis = analysed(f"op|category|self_us|flop|hbm_bytes\nfeed|infeed|9999|0|1\n{ops}")
     data = page(analysis)
@@ -204,7 +213,7 @@ def test_second_state_may_list_ops_that_the_first_cut():
     assert data["views"]["out"]["beyond"] == {"ops": 0, "share_ratio": 0}
 
 
-def test_cost_tells_what_is_known(full):
+def test_cost_tells_what_is_known(full: Mapping[str, Any]) -> None:
     costs = dict(zip(full["ops"]["columns"]["name"], full["ops"]["columns"]["cost"], strict=True))
     assert costs == {
         "matmul": "known",
@@ -216,7 +225,7 @@ def test_cost_tells_what_is_known(full):
     assert set(costs.values()) <= set(re.findall(r"`(\w+)`", DOCUMENT.split("**Cost**")[1]))
 
 
-def test_unknown_is_null_and_zero_is_zero(full):
+def test_unknown_is_null_and_zero_is_zero(full: Mapping[str, Any]) -> None:
     columns = full["ops"]["columns"]
     assert columns["flop_rate_gflops"][2] is None
     assert columns["flop_rate_gflops"][3] == 0
@@ -226,24 +235,24 @@ def test_unknown_is_null_and_zero_is_zero(full):
     assert columns["program"] == ["", "", "jit_step", "jit_step", "jit_step"]
 
 
-def test_numbers_have_six_significant_digits(full):
+def test_numbers_have_six_significant_digits(full: Mapping[str, Any]) -> None:
     assert all(number == float(f"{number:.5e}") for number in numbers(full))
     assert full["ops"]["columns"]["self_time_us"][0] == 500.123
 
 
-def test_roof_slopes_use_powers_of_ten_and_labels_powers_of_two(full):
+def test_roof_slopes_use_powers_of_ten_and_labels_powers_of_two(full: Mapping[str, Any]) -> None:
     hbm = full["roofs"]["memory"][0]
     assert (hbm["gibs"], hbm["gbs"]) == (1525.49, 1637.98)
     assert hbm["ridge_flop_per_byte"] == pytest.approx(918_000 / 1637.98, rel=1e-5)
 
 
-def test_bounds_are_by_code_and_memory_bounds_name_their_level(full):
+def test_bounds_are_by_code_and_memory_bounds_name_their_level(full: Mapping[str, Any]) -> None:
     kinds = [bound["kind"] for bound in full["bounds"]]
     assert kinds == ["none", "flat", *["slanted"] * 5]
     assert [bound["level"] for bound in full["bounds"][2:]][:2] == ["hbm", "cmem_read"]
 
 
-def test_levels_name_their_columns_and_the_main_memory(full):
+def test_levels_name_their_columns_and_the_main_memory(full: Mapping[str, Any]) -> None:
     columns = set(full["ops"]["columns"])
     shown = {level["id"]: level for level in full["levels"] if level["is_shown"]}
     assert list(shown) == ["hbm", "vmem_read"]
@@ -255,7 +264,7 @@ def test_levels_name_their_columns_and_the_main_memory(full):
     assert shown["hbm"]["peak_gibs"] == 1525.49
 
 
-def test_units_name_their_columns():
+def test_units_name_their_columns() -> None:
     profile = profile_from_table(OPS, device=V6)
     flop = {ComputeUnit.MATRIX_BF16: profile.ops.flop}
     split = replace(profile, ops=replace(profile.ops, unit_flop=flop))
@@ -268,13 +277,13 @@ def test_units_name_their_columns():
     assert unit["columns"]["rate"] in {column["id"] for column in data["columns"]}
 
 
-def test_axes_read_columns_that_are_sent(full):
+def test_axes_read_columns_that_are_sent(full: Mapping[str, Any]) -> None:
     columns = set(full["ops"]["columns"])
     assert [axis["id"] for axis in full["x_axes"]] == ["bottleneck", "hbm", "vmem_read", "total"]
     assert all(axis["column"] in columns for axis in full["x_axes"])
 
 
-def test_steps_are_ordered_from_zero_to_one_and_outliers_marked(full):
+def test_steps_are_ordered_from_zero_to_one_and_outliers_marked(full: Mapping[str, Any]) -> None:
     points = program_points(full["views"]["in"])
     assert [(point["scope"], point["order"]) for point in points] == [
         ("total", None),
@@ -288,19 +297,19 @@ def test_steps_are_ordered_from_zero_to_one_and_outliers_marked(full):
     assert [point["is_outlier"] for point in points] == [*[False] * 5, True, False]
 
 
-def test_only_step_is_the_last_one():
+def test_only_step_is_the_last_one() -> None:
     data = page(analysed(OPS, steps=make_steps({"us": 5, "flop": 1, "hbm": 1})))
     assert program_points(data["views"]["in"])[-1]["order"] == 1
 
 
-def test_counters_have_their_own_point_with_what_they_know(full):
+def test_counters_have_their_own_point_with_what_they_know(full: Mapping[str, Any]) -> None:
     hardware = program_points(full["views"]["in"])[1]
     assert hardware["label"] == "Total (HW, matrix unit only)"
     assert hardware["flop_rate_gflops"] == 229_500
     assert hardware["hbm_bandwidth_gibs"] is hardware["bottleneck_intensity"] is None
 
 
-def test_files_have_sizes_where_known(full):
+def test_files_have_sizes_where_known(full: Mapping[str, Any]) -> None:
     assert full["profile"]["files"] == [
         {"name": "host-0.pb", "size_bytes": 862_707, "host": "host-0", "cores": 2}
     ]
@@ -308,12 +317,12 @@ def test_files_have_sizes_where_known(full):
     assert unknown is None
 
 
-def test_capture_date_is_in_utc_or_null(full):
+def test_capture_date_is_in_utc_or_null(full: Mapping[str, Any]) -> None:
     assert full["profile"]["captured_at"] == "2025-03-11T20:14:59Z"
     assert page(analysed(OPS))["profile"]["captured_at"] is None
 
 
-def test_diagnostics_show_their_count_once():
+def test_diagnostics_show_their_count_once() -> None:
     many = f"op|self_us|flop|hbm_bytes\na|1|{ABSENT}|{ABSENT}\nb|1|{ABSENT}|{ABSENT}"
     note, unknown = page(analysed(many, diagnostics=[NOTE]))["diagnostics"]
     assert note == {
@@ -327,7 +336,7 @@ def test_diagnostics_show_their_count_once():
     assert (unknown["message"][:10], unknown["count"]) == ("2 ops have", 1)
 
 
-def test_levels_are_shown_with_a_peak_or_with_bytes():
+def test_levels_are_shown_with_a_peak_or_with_bytes() -> None:
     analysis = analysed("op|self_us|flop|cmem_write_bytes\nx|1|1|5\ny|1|1|0")
     assert shown_levels(analysis, listed_ops(analysis)) == [
         MemoryLevel.HBM,
@@ -335,14 +344,14 @@ def test_levels_are_shown_with_a_peak_or_with_bytes():
     ]
 
 
-def test_category_shares_add_up_to_the_whole(full):
+def test_category_shares_add_up_to_the_whole(full: Mapping[str, Any]) -> None:
     shares = full["views"]["in"]["categories"]
     assert sum(share["share_ratio"] for share in shares) == pytest.approx(1, abs=1e-5)
     names = [full["categories"][share["category"]]["name"] for share in shares]
     assert names == ["fusion", "IDLE", "custom-call", "infeed", "copy"]
 
 
-def test_category_of_a_program_without_time_has_no_share():
+def test_category_of_a_program_without_time_has_no_share() -> None:
     table = "op|category|self_us|flop|hbm_bytes\nfeed|infeed|9|0|1\nx|fusion|5|1|1"
     (share,) = page(analysed(table, time_us=9))["views"]["out"]["categories"]
     assert share["share_ratio"] is None
@@ -353,7 +362,7 @@ def test_category_of_a_program_without_time_has_no_share():
 
 @pytest.mark.parametrize("kind", DeviceKind)
 @pytest.mark.parametrize("device", [{}, EMPTY_DEVICE], ids=["described", "bare"])
-def test_page_without_ops_is_whole(kind, device):
+def test_page_without_ops_is_whole(kind: DeviceKind, device: Mapping[str, Any]) -> None:
     data = page(analysed("", device=reported(kind=kind, **device)))
     assert data["ops"]["count"] == 0
     assert {len(column) for column in data["ops"]["columns"].values()} == {0}
@@ -362,19 +371,19 @@ def test_page_without_ops_is_whole(kind, device):
     assert data["device"]["name"] == (device.get("name", "TPU v0") or "Unknown device")
 
 
-def test_program_that_only_idled_lists_idle():
+def test_program_that_only_idled_lists_idle() -> None:
     data = page(analysed("", time_us=7, program_names={0: "main"}))
     assert data["ops"]["columns"]["name"] == ["IDLE"]
     assert data["ops"]["columns"]["program"] == [""]
 
 
-def test_names_that_are_no_unicode_are_sent():
+def test_names_that_are_no_unicode_are_sent() -> None:
     analysis = analysed(OPS, host=Host(file_name="\udcff", hostname="h", core_count=1))
     assert page(analysis)["profile"]["files"][0]["name"] == "?"
 
 
 @given(st.lists(st.floats(), max_size=5))
-def test_rounding_keeps_six_digits_of_any_number(values):
+def test_rounding_keeps_six_digits_of_any_number(values: Sequence[float]) -> None:
     found = rounded_numbers(np.array(values))
     for value, rounded in zip(values, found, strict=True):
         if not math.isfinite(value):
@@ -385,14 +394,14 @@ def test_rounding_keeps_six_digits_of_any_number(values):
 
 
 @pytest.mark.parametrize("value", [1e-300, 5e-324, 1.7976931348623157e308, 1e22, 1234565.0, 1e-17])
-def test_rounding_of_extremes_is_silent(value):
+def test_rounding_of_extremes_is_silent(value: float) -> None:
     assert rounded_numbers(np.array([value, -value])) == [
         float(f"{value:.5e}"),
         -float(f"{value:.5e}"),
     ]
 
 
-def test_page_of_a_thousand_ops_is_small():
+def test_page_of_a_thousand_ops_is_small() -> None:
     rows = [
         f"fusion.{k * 7919}|category {k % 12}|{1 + k * 37 % 991}.{k}|{k * 1237}|{k * 911}|m.py:{k}"
         for k in range(1000)
@@ -408,7 +417,7 @@ def test_page_of_a_thousand_ops_is_small():
 # ----------------------------------------------------------------------------------------- details
 
 
-def test_details_are_those_of_the_listed_ops_in_order():
+def test_details_are_those_of_the_listed_ops_in_order() -> None:
     table = "op|self_us|flop|hbm_bytes|source|stack|long_name\nx|5|1|1|a.py:3|f;;g|%x = dot()"
     analysis = analysed(table, idle_us=1, program_names={1: "jit_step"})
     op, idle = [json.loads(data) for data in op_details(analysis)]
@@ -424,7 +433,7 @@ def test_details_are_those_of_the_listed_ops_in_order():
     assert idle == {"name": "IDLE", "long_name": "", "source_stack": []}
 
 
-def test_details_without_a_line_say_so():
+def test_details_without_a_line_say_so() -> None:
     (op,) = [json.loads(data) for data in op_details(analysed("op|self_us|flop\nx|1|1"))]
     assert op["source_line"] is None
 

@@ -1,6 +1,8 @@
 """The sentence at the top, read as a user reads it, for every kind of profile."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,10 +11,10 @@ from hypothesis import strategies as st
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Severity
-from roofline.presentation.category_shares import category_shares
+from roofline.presentation.category_shares import CategoryShare, category_shares
 from roofline.presentation.quantities import NARROW, SPACE
 from roofline.presentation.sentences import plain_text
-from roofline.presentation.verdict import build_verdict
+from roofline.presentation.verdict import Verdict, build_verdict
 from tests.builders import ABSENT, analysed, reported
 
 HEAD = "op|category|self_us|flop|hbm_bytes\n"
@@ -29,14 +31,14 @@ ONLY_CPU = Diagnostic(
 NO_STEPS = Diagnostic(severity=Severity.WARNING, code="no-steps", message="No step markers.")
 
 
-def said(table, *, infeed=True, **rest):
+def said(table: str, *, infeed: bool = True, **rest: Any) -> tuple[str, str]:
     """Headline and lead as plain text, with ordinary spaces."""
     verdict = verdict_of(table, infeed=infeed, **rest)
     parts = (verdict.headline, verdict.lead)
     return tuple(plain_text(part).replace(NARROW, " ").replace(SPACE, " ") for part in parts)
 
 
-def verdict_of(table, *, infeed=True, **rest):
+def verdict_of(table: str, *, infeed: bool = True, **rest: Any) -> Verdict:
     analysis = analysed(table, **rest)
     view = analysis.view(include_infeed_outfeed=infeed)
     return build_verdict(analysis, view, category_shares(analysis, view))
@@ -230,7 +232,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_verdict_reads_well(case):
+def test_verdict_reads_well(case: str) -> None:
     table, rest, headline, lead = CASES[case]
     assert said(table, **rest) == (headline, lead)
 
@@ -238,30 +240,30 @@ def test_verdict_reads_well(case):
 FED = f"{HEAD}feed|infeed|50|0|1"
 
 
-def test_program_of_infeed_alone_is_nothing_without_it():
+def test_program_of_infeed_alone_is_nothing_without_it() -> None:
     assert said(FED, infeed=False) == (
         "Nothing to place on a roofline",
         "All ops are infeed or outfeed; without them nothing is left.",
     )
 
 
-def test_program_that_takes_no_time_without_infeed_says_so():
+def test_program_that_takes_no_time_without_infeed_says_so() -> None:
     headline, lead = said(f"{FED}\nd|convolution|10|5|5", infeed=False, time_us=20)
     assert headline == "No time is left without infeed and outfeed, so there is no rate to compare"
     assert lead == ""
 
 
-def test_asynchronous_copies_alone_above_their_roof_are_no_caution():
+def test_asynchronous_copies_alone_above_their_roof_are_no_caution() -> None:
     _, lead = said(f"{HEAD}copy-start|copy-start|1|0|1e6\nd|convolution|999|9e8|1")
     assert "Caution" not in lead
 
 
-def test_container_above_the_peak_corrects_nothing():
+def test_container_above_the_peak_corrects_nothing() -> None:
     _, lead = said(f"{HEAD}loop|while|100|9e9|1\nd|convolution|900|8e8|1")
     assert "Caution" not in lead
 
 
-def test_words_carry_styles_and_links():
+def test_words_carry_styles_and_links() -> None:
     verdict = verdict_of(CASES["one op above the compute peak"][0])
     bound, rest = verdict.headline[0], verdict.headline[1]
     assert bound == {"kind": "bound", "text": "Compute-bound", "token": "--roof-compute"}
@@ -272,7 +274,7 @@ def test_words_carry_styles_and_links():
     assert links == [above, above, above, {"cat": ["convolution"]}]
 
 
-def test_numbers_travel_raw_with_their_unit():
+def test_numbers_travel_raw_with_their_unit() -> None:
     verdict = verdict_of(CASES["memory-bound"][0])
     numbers = [(one["value"], one["unit"]) for one in verdict.lead if "value" in one]
     assert numbers[0] == (pytest.approx(46.566128730773926), "gibs")
@@ -280,7 +282,7 @@ def test_numbers_travel_raw_with_their_unit():
     assert {unit for _, unit in numbers} == {"gibs", "ratio", "time_us"}
 
 
-def test_memory_bound_has_the_colour_of_its_roof():
+def test_memory_bound_has_the_colour_of_its_roof() -> None:
     verdict = verdict_of(CASES["memory-bound"][0])
     assert verdict.headline[0]["token"] == "--roof-hbm"
 
@@ -288,23 +290,23 @@ def test_memory_bound_has_the_colour_of_its_roof():
 # ------------------------------------------------------------------------------- category shares
 
 
-def shares(table, **rest):
+def shares(table: str, **rest: int) -> dict[str, CategoryShare]:
     analysis = analysed(table, **rest)
     return {share.name: share for share in category_shares(analysis, analysis.with_infeed)}
 
 
-def test_categories_are_ordered_by_self_time_and_idle_is_one():
+def test_categories_are_ordered_by_self_time_and_idle_is_one() -> None:
     found = shares(f"{HEAD}a|b-cat|5|1|1\nb|a-cat|5|1|1\nc|long|9|1|1", idle_us=7)
     assert list(found) == ["long", "IDLE", "a-cat", "b-cat"]
 
 
-def test_efficiency_is_weighted_by_time_and_an_op_counts_at_most_once():
+def test_efficiency_is_weighted_by_time_and_an_op_counts_at_most_once() -> None:
     found = shares(f"{HEAD}a|x|750|3.75e8|0\nb|x|250|9e9|0")["x"]
     assert found.efficiency_ratio == pytest.approx(0.75 * 0.5 + 0.25 * 1)
     assert (found.ops, found.self_time_us, found.share_ratio) == (2, 1000, 1)
 
 
-def test_efficiency_of_uncounted_ops_is_unknown():
+def test_efficiency_of_uncounted_ops_is_unknown() -> None:
     assert shares(f"{HEAD}a|x|5|{ABSENT}|{ABSENT}")["x"].efficiency_ratio is None
 
 
@@ -318,7 +320,13 @@ SENTENCE = re.compile(r"(?:[A-Z0-9<≥][^.]*(?:\.\d+[^.]*)*\. ?)*\Z")
 
 
 @given(ops=OPS, gflops=PEAK, gibs=PEAK, idle=st.integers(0, 10**6), infeed=st.booleans())
-def test_every_profile_gets_whole_sentences(ops, gflops, gibs, idle, infeed):
+def test_every_profile_gets_whole_sentences(
+    ops: Sequence[tuple[str, int, str, str]],
+    gflops: float | None,
+    gibs: float | None,
+    idle: int,
+    infeed: bool,
+) -> None:
     lines = [
         f"op{k}|{category}|{us}|{flop}|{hbm}" for k, (category, us, flop, hbm) in enumerate(ops)
     ]

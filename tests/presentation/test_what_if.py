@@ -4,9 +4,11 @@ import json
 import math
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +20,9 @@ from roofline.devices.listing import device_list
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
-from roofline.model.device import DeviceKind, PeakOrigin
+from roofline.model.device import DeviceKind, PeakOrigin, ReportedDevice
 from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile
 from roofline.presentation.page import PageIdentity, page_data
 from tests.builders import make_steps, profile_from_table, reported
 from tests.page_rows import program_points
@@ -57,16 +60,16 @@ GPU = reported(
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 
-def sample(name):
+def sample(name: str) -> Profile:
     paths = sorted((XSPACE / name).glob("*")) if (XSPACE / name).is_dir() else [XSPACE / name]
     return import_profile([SourceFile(path) for path in paths])
 
 
-def table(**rest):
+def table(**rest: ReportedDevice) -> Profile:
     return profile_from_table(OPS, idle_us=100, steps=STEPS, **rest)
 
 
-def split_by_unit(profile):
+def split_by_unit(profile: Profile) -> Profile:
     """Half of the FLOPs on the matrix unit at bf16, 40 % vector fp32, the rest unnamed."""
     flop = profile.ops.flop
     shares = {ComputeUnit.MATRIX_BF16: (5, 10), ComputeUnit.VECTOR_FP32: (4, 10)}
@@ -76,7 +79,7 @@ def split_by_unit(profile):
     return replace(profile, ops=replace(profile.ops, unit_flop=units))
 
 
-def with_own_peaks(profile):
+def with_own_peaks(profile: Profile) -> Profile:
     """The profiler measured, per launch, how much each op could have moved."""
     could = profile.ops.self_time_ps.astype(np.float64) * 0.11
     capacity = {MemoryLevel.HBM: could}
@@ -94,7 +97,7 @@ half,4e9,,,,,fp32
 """
 
 
-def without_times():
+def without_times() -> Profile:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.csv"
         path.write_text(WITHOUT_TIMES, "utf-8")
@@ -123,7 +126,7 @@ CHOICES = {
 }
 
 
-def in_browser(data, choice):
+def in_browser(data: Mapping[str, Any], choice: PeakChoice) -> dict[str, Any]:
     peaks = {"compute" if unit is None else unit.value: v for unit, v in choice.gflops.items()}
     peaks |= {level.value: gbs for level, gbs in choice.gbs.items()}
     asked = {
@@ -140,26 +143,27 @@ def in_browser(data, choice):
     )
     answer = json.loads(done.stdout)
     assert answer["unknown"] == []
-    return answer["page"]
+    result: dict[str, Any] = answer["page"]
+    return result
 
 
-def of_analysis(profile, choice):
+def of_analysis(profile: Profile, choice: PeakChoice) -> dict[str, Any]:
     device = resolve(profile.device, choice=choice)
     analysis = analyse(profile, device, AnalysisOptions())
     return page_data(analysis, PageIdentity(id="p", created_at=""))
 
 
-def is_close(mine, theirs, scale=0.0):
+def is_close(mine: float | None, theirs: float | None, scale: float = 0.0) -> bool:
     if mine is None or theirs is None:
         return mine is theirs
     return math.isclose(mine, theirs, rel_tol=RELATIVE, abs_tol=RELATIVE * scale + 1e-12)
 
 
-def roof_id(data, number):
+def roof_id(data: Mapping[str, Any], number: int | None) -> str | None:
     return None if number is None else data["roofs"]["compute"][number]["id"]
 
 
-def assert_equal(mine, theirs):
+def assert_equal(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
     """Columns that follow from peaks, op by op and point by point."""
     ours, python = mine["ops"]["columns"], theirs["ops"]["columns"]
     bound = [[one["id"] for one in data["bounds"]] for data in (mine, theirs)]
@@ -184,7 +188,7 @@ def assert_equal(mine, theirs):
             assert all(is_close(ours_point[c], point[c]) for c in CHANGED), point["label"]
 
 
-def assert_same_roofs(mine, theirs):
+def assert_same_roofs(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
     for kind, value in (("compute", "gflops"), ("memory", "gbs")):
         known = {roof["id"]: roof for roof in mine["roofs"][kind]}
         for roof in theirs["roofs"][kind]:
@@ -208,7 +212,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "choice"), CASES)
-def test_equals_an_analysis_with_those_peaks(name, choice):
+def test_equals_an_analysis_with_those_peaks(name: str, choice: str) -> None:
     profile = PROFILES[name]()
     mine = in_browser(of_analysis(profile, PeakChoice()), CHOICES[choice])
     theirs = of_analysis(profile, CHOICES[choice])
@@ -216,7 +220,7 @@ def test_equals_an_analysis_with_those_peaks(name, choice):
     assert_same_roofs(mine, theirs)
 
 
-def test_shares_of_measured_peaks_count_until_that_peak_changes():
+def test_shares_of_measured_peaks_count_until_that_peak_changes() -> None:
     profile = with_own_peaks(table(device=GPU))
     own = of_analysis(profile, PeakChoice())
     kept = in_browser(own, PeakChoice(gflops={None: 700.0}))

@@ -83,7 +83,8 @@ def servers(tmp_path: Path, workers: tuple[Workers, dict[str, str]]) -> Iterator
 @pytest.fixture(params=["folder", "servers"])
 def place(request: pytest.FixtureRequest) -> Place:
     """Both, one after the other: what a test says holds for each."""
-    return request.getfixturevalue(request.param)
+    result: Place = request.getfixturevalue(request.param)
+    return result
 
 
 @pytest.fixture(autouse=True)

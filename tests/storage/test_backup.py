@@ -15,7 +15,9 @@ from tests.storage.places import Place, add, raw_bytes, settled, stored
 from tests.storage.test_both_places import damage, digests, store_of
 
 
-def test_backup_while_serving_is_restored_elsewhere(place: Place, tmp_path: Path, capsys):
+def test_backup_while_serving_is_restored_elsewhere(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     server = place.server()
     one = stored(server, b"stub one", b"stub two", title="One", tags=["t"], uploader="ada")
     two = stored(server, b"stub one", title="Two", note="n")
@@ -38,7 +40,7 @@ def test_backup_while_serving_is_restored_elsewhere(place: Place, tmp_path: Path
 
 def test_folder_moves_to_servers_by_backup_and_restore(
     folder: Place, servers: Place, tmp_path: Path
-):
+) -> None:
     server = folder.server()
     first, second = (stored(server, b"stub %d" % number, title=f"{number}") for number in (1, 2))
     run_backup(folder.settings(), tmp_path / "backup")
@@ -53,7 +55,7 @@ def test_folder_moves_to_servers_by_backup_and_restore(
     moved.library.remove(third)
 
 
-def test_backup_is_whole_while_profiles_come_and_go(folder: Place, tmp_path: Path):
+def test_backup_is_whole_while_profiles_come_and_go(folder: Place, tmp_path: Path) -> None:
     server = folder.server()
     kept = stored(server, b"stub kept")
     done = threading.Event()
@@ -81,7 +83,9 @@ def test_backup_is_whole_while_profiles_come_and_go(folder: Place, tmp_path: Pat
         restored.instance.close()
 
 
-def test_backup_refuses_a_full_folder_and_restore_what_is_no_backup(folder: Place, tmp_path: Path):
+def test_backup_refuses_a_full_folder_and_restore_what_is_no_backup(
+    folder: Place, tmp_path: Path
+) -> None:
     with pytest.raises(SettingsError, match="no store"):
         run_backup(folder.settings("nothing"), tmp_path / "b")
     folder.server().instance.close()
@@ -93,7 +97,9 @@ def test_backup_refuses_a_full_folder_and_restore_what_is_no_backup(folder: Plac
         run_restore(folder.settings("new"), tmp_path / "full")
 
 
-def test_doctor_says_what_is_wrong_and_repairs_what_it_can(place: Place, tmp_path: Path, capsys):
+def test_doctor_says_what_is_wrong_and_repairs_what_it_can(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     server = place.server()
     whole, cut, gone = (stored(server, b"stub %d" % n + bytes(range(200))) for n in range(3))
     damage(server, cut, tmp_path / "cut", lambda packed: packed[:30])
@@ -130,7 +136,9 @@ def test_doctor_says_what_is_wrong_and_repairs_what_it_can(place: Place, tmp_pat
     assert "0 findings" in capsys.readouterr().out
 
 
-def test_doctor_beside_a_server_only_looks(folder: Place, capsys):
+def test_doctor_beside_a_server_only_looks(
+    folder: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
     server = folder.server()
     profile_id = stored(server, b"stub")
     store_of(server).raw.remove(server.reader.manifest(profile_id).files[0].sha256)
@@ -140,7 +148,9 @@ def test_doctor_beside_a_server_only_looks(folder: Place, capsys):
     assert "is missing" in said
 
 
-def test_gc_removes_what_its_dry_run_names(folder: Place, capsys):
+def test_gc_removes_what_its_dry_run_names(
+    folder: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
     server = folder.server()
     kept = stored(server, b"stub kept")
     orphan = server.library.stage().receive_all("x", [b"orphan"])
@@ -160,7 +170,7 @@ def test_gc_removes_what_its_dry_run_names(folder: Place, capsys):
     assert raw_bytes(server, kept) == [b"stub kept"]
 
 
-def test_backup_of_an_older_schema_is_brought_up_to_date(folder: Place, tmp_path: Path):
+def test_backup_of_an_older_schema_is_brought_up_to_date(folder: Place, tmp_path: Path) -> None:
     server = folder.server()
     stored(server, b"stub")
     run_backup(folder.settings(), tmp_path / "backup")

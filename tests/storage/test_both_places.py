@@ -11,6 +11,7 @@ from roofline.errors import BadEditError, CorruptProfileError, ProfileNotFoundEr
 from roofline.library.build import Backend
 from roofline.library.states import Failed, Importing, Ready
 from roofline.storage import statements
+from roofline.storage.profiles import ProfileStore
 from roofline.storage.raw import key_of
 from roofline.storage.records import Manifest
 from roofline.storage.results import PAGE
@@ -19,7 +20,7 @@ from tests.storage.places import Place, add, eventually, logged_sweeps, raw_byte
 from tests.tools.generate_xspace import Config, write_profile
 
 
-def store_of(server: Backend):
+def store_of(server: Backend) -> ProfileStore:
     return server.instance.store
 
 
@@ -27,7 +28,7 @@ def digests(server: Backend) -> set[str]:
     return {digest for digest, _ in store_of(server).raw.list()}
 
 
-def test_real_profile_is_imported_and_read_back(place: Place, tmp_path: Path):
+def test_real_profile_is_imported_and_read_back(place: Place, tmp_path: Path) -> None:
     (path,) = write_profile(Config(n_events=600, n_steps=3, n_distinct_ops=40), tmp_path)
     server = place.server()
     profile_id = stored(server, path.read_bytes(), title="Real", tags=["b", "a", "b"])
@@ -41,7 +42,7 @@ def test_real_profile_is_imported_and_read_back(place: Place, tmp_path: Path):
     assert b"name" in server.reader.op_details(profile_id, 0)
 
 
-def test_profile_outlives_the_server_under_the_same_address(place: Place):
+def test_profile_outlives_the_server_under_the_same_address(place: Place) -> None:
     first = place.server()
     profile_id = stored(first, b"stub one", b"stub two", uploader="ada", note="a note")
     manifest = first.reader.manifest(profile_id)
@@ -52,7 +53,7 @@ def test_profile_outlives_the_server_under_the_same_address(place: Place):
     assert isinstance(second.reader.state(profile_id), Ready)
 
 
-def test_equal_files_share_one_blob_until_the_last_profile_goes(place: Place):
+def test_equal_files_share_one_blob_until_the_last_profile_goes(place: Place) -> None:
     server = place.server()
     before = digests(server)
     first = stored(server, b"stub alpha", b"stub beta")
@@ -67,7 +68,7 @@ def test_equal_files_share_one_blob_until_the_last_profile_goes(place: Place):
         server.library.remove(second)
 
 
-def test_failed_import_says_why_and_keeps_no_bytes(place: Place):
+def test_failed_import_says_why_and_keeps_no_bytes(place: Place) -> None:
     server = place.server()
     before = digests(server)
     profile_id = add(server, b"fail this", title="bad", uploader="ada")
@@ -86,7 +87,7 @@ def test_failed_import_says_why_and_keeps_no_bytes(place: Place):
         server.reader.state(profile_id)
 
 
-def test_import_is_followed_and_cancelled(place: Place, tmp_path: Path):
+def test_import_is_followed_and_cancelled(place: Place, tmp_path: Path) -> None:
     server = place.server()
     before = digests(server)
     profile_id = add(server, b"wait %s for ever" % bytes(tmp_path / "gate"))
@@ -100,7 +101,7 @@ def test_import_is_followed_and_cancelled(place: Place, tmp_path: Path):
     server.library.cancel(profile_id)  # nothing runs: nothing happens
 
 
-def test_deleting_an_import_under_way_leaves_nothing(place: Place, tmp_path: Path):
+def test_deleting_an_import_under_way_leaves_nothing(place: Place, tmp_path: Path) -> None:
     server = place.server()
     before = digests(server)
     profile_id = add(server, b"wait %s for ever" % bytes(tmp_path / "gate"))
@@ -111,7 +112,7 @@ def test_deleting_an_import_under_way_leaves_nothing(place: Place, tmp_path: Pat
     assert server.reader.pending(profile_id) is None
 
 
-def test_results_that_went_are_found_or_computed_again(place: Place):
+def test_results_that_went_are_found_or_computed_again(place: Place) -> None:
     server = place.server()
     profile_id = stored(server, b"stub results")
     page = server.reader.result(profile_id, PAGE).plain()
@@ -120,7 +121,7 @@ def test_results_that_went_are_found_or_computed_again(place: Place):
     assert server.reader.result(profile_id, PAGE).plain() == page
 
 
-def test_title_note_tags_and_pin_are_edited(place: Place):
+def test_title_note_tags_and_pin_are_edited(place: Place) -> None:
     server = place.server()
     profile_id = stored(server, b"stub edit", title="old", tags=["x"])
     edited = server.library.edit(
@@ -139,7 +140,7 @@ def test_title_note_tags_and_pin_are_edited(place: Place):
         server.library.edit("nobody", title="x")
 
 
-def test_profiles_are_found_by_words_tags_devices_and_people(place: Place):
+def test_profiles_are_found_by_words_tags_devices_and_people(place: Place) -> None:
     server = place.server()
     one = stored(server, b"stub 1", title="Llama 50%", tags=["nightly"], uploader="ada")
     two = stored(server, b"stub 2", title="llama_b", note="after the fix", uploader="bob")
@@ -160,7 +161,7 @@ def test_profiles_are_found_by_words_tags_devices_and_people(place: Place):
     assert server.queries.frequent_tags(1) == ("nightly",)
 
 
-def test_ownership_is_known_in_every_state(place: Place):
+def test_ownership_is_known_in_every_state(place: Place) -> None:
     server = place.server()
     profile_id = add(server, b"fail it", uploader="ada", delete_token_hash="ab12")
     settled(server, profile_id)
@@ -170,7 +171,9 @@ def test_ownership_is_known_in_every_state(place: Place):
         server.library.ownership("nobody")
 
 
-def test_identical_uploads_at_once_are_one_blob(place: Place, monkeypatch: pytest.MonkeyPatch):
+def test_identical_uploads_at_once_are_one_blob(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = place.server()
     before = digests(server)
     count = 40 if place.is_shared else 200
@@ -194,7 +197,7 @@ def raw_bytes_of(server: Backend, before: set[str]) -> list[bytes]:
     return [b"".join(store_of(server).raw.chunks(files[digest])) for digest in new]
 
 
-def test_upload_and_deletion_of_the_same_bytes_at_once_lose_nothing(place: Place):
+def test_upload_and_deletion_of_the_same_bytes_at_once_lose_nothing(place: Place) -> None:
     server = place.server()
     ids = [stored(server, b"stub contended") for _ in range(6)]
     with ThreadPoolExecutor(12) as threads:
@@ -208,7 +211,7 @@ def test_upload_and_deletion_of_the_same_bytes_at_once_lose_nothing(place: Place
         assert raw_bytes(server, profile_id) == [b"stub contended"]
 
 
-def test_what_expired_goes_unless_it_is_pinned_and_is_noted(place: Place):
+def test_what_expired_goes_unless_it_is_pinned_and_is_noted(place: Place) -> None:
     server = place.server(retention_days=1)
     gone, pinned, young = (
         stored(server, b"stub %d" % number, title=f"run {number}") for number in range(3)
@@ -230,7 +233,7 @@ def test_what_expired_goes_unless_it_is_pinned_and_is_noted(place: Place):
     assert entry["size_bytes"] == 6
 
 
-def test_oldest_profiles_go_when_the_quota_is_exceeded(place: Place):
+def test_oldest_profiles_go_when_the_quota_is_exceeded(place: Place) -> None:
     server = place.server()
     ids = [stored(server, b"stub %d" % number + bytes(1000)) for number in range(4)]
     twin = stored(server, b"stub 3" + bytes(1000))  # takes no room of its own
@@ -241,7 +244,7 @@ def test_oldest_profiles_go_when_the_quota_is_exceeded(place: Place):
     assert sweep_over_quota(store_of(server), 0) == 2  # never the pinned one
 
 
-def test_orphans_are_swept_and_what_is_needed_stays(place: Place):
+def test_orphans_are_swept_and_what_is_needed_stays(place: Place) -> None:
     server = place.server()
     kept = stored(server, b"stub kept")
     before = digests(server)
@@ -255,7 +258,9 @@ def test_orphans_are_swept_and_what_is_needed_stays(place: Place):
     assert raw_bytes(server, kept) == [b"stub kept"]
 
 
-def test_damaged_raw_file_is_an_error_and_heals_by_uploading_it_again(place: Place, tmp_path: Path):
+def test_damaged_raw_file_is_an_error_and_heals_by_uploading_it_again(
+    place: Place, tmp_path: Path
+) -> None:
     server = place.server()
     content = b"stub " + bytes(range(256)) * 40
     profile_id = stored(server, content)
@@ -266,7 +271,7 @@ def test_damaged_raw_file_is_an_error_and_heals_by_uploading_it_again(place: Pla
     assert raw_bytes(server, profile_id) == [content]
 
 
-def test_flipped_bit_on_the_disk_is_an_error_and_heals_too(folder: Place, tmp_path: Path):
+def test_flipped_bit_on_the_disk_is_an_error_and_heals_too(folder: Place, tmp_path: Path) -> None:
     server = folder.server()
     content = b"stub " + bytes(range(256)) * 40
     profile_id = stored(server, content)
@@ -289,7 +294,7 @@ def damage(
     assert not store.raw.is_intact(file)
 
 
-def test_sizes_count_shared_bytes_once(place: Place):
+def test_sizes_count_shared_bytes_once(place: Place) -> None:
     server = place.server()
     for _ in range(3):
         stored(server, b"stub size" + bytes(100_000))
@@ -301,7 +306,7 @@ def test_sizes_count_shared_bytes_once(place: Place):
     server.instance.check()
 
 
-def test_thousand_profiles_are_listed(place: Place):
+def test_thousand_profiles_are_listed(place: Place) -> None:
     server = place.server()
     profile_id = stored(server, b"stub list", tags=["a", "b"])
     copy_rows(server, profile_id, 999)

@@ -49,7 +49,7 @@ def running(server: Backend, *profile_ids: str) -> list[str]:
         time.sleep(0.05)
 
 
-def test_killing_the_server_again_and_again_loses_nothing_that_was_promised(tmp_path: Path):
+def test_killing_the_server_again_and_again_loses_nothing_that_was_promised(tmp_path: Path) -> None:
     given = ["--folder", tmp_path, "--cycles", str(CYCLES)]
     done = subprocess.run(
         [sys.executable, "-P", "-m", "tests.storage.crash", *given],
@@ -64,7 +64,7 @@ def test_killing_the_server_again_and_again_loses_nothing_that_was_promised(tmp_
     assert int(found[1]) > CYCLES
 
 
-def test_job_of_a_killed_worker_is_done_by_the_other(servers: Place, tmp_path: Path):
+def test_job_of_a_killed_worker_is_done_by_the_other(servers: Place, tmp_path: Path) -> None:
     assert servers.workers is not None
     gate = tmp_path / "gate"
     server = servers.server()
@@ -87,7 +87,7 @@ def test_job_of_a_killed_worker_is_done_by_the_other(servers: Place, tmp_path: P
 
 def test_restart_of_the_database_in_mid_job_loses_nothing(
     folder: Place, own_postgres: Postgres, tmp_path: Path
-):
+) -> None:
     gate = tmp_path / "gate"
     options = {
         "database_url": own_postgres.url,
@@ -111,7 +111,7 @@ def test_restart_of_the_database_in_mid_job_loses_nothing(
 
 def test_results_do_not_depend_on_who_computed_them_and_how_often(
     servers: Place, folder: Place, capture_bytes: bytes
-):
+) -> None:
     elsewhere, here = servers.server("team"), folder.server("own")
     pages = []
     for server in (elsewhere, here):
@@ -123,7 +123,9 @@ def test_results_do_not_depend_on_who_computed_them_and_how_often(
     assert pages[0] == pages[1]
 
 
-def test_stopping_the_server_queues_its_imports_for_the_next_start(folder: Place, tmp_path: Path):
+def test_stopping_the_server_queues_its_imports_for_the_next_start(
+    folder: Place, tmp_path: Path
+) -> None:
     gate = tmp_path / "gate"
     server = folder.server()
     ids = [add(server, b"wait %s %d" % (bytes(gate), number)) for number in range(3)]
@@ -139,7 +141,9 @@ def test_stopping_the_server_queues_its_imports_for_the_next_start(folder: Place
         assert job.attempts == 1  # being interrupted does not count
 
 
-def test_import_that_always_takes_its_process_along_is_given_up(folder: Place, tmp_path: Path):
+def test_import_that_always_takes_its_process_along_is_given_up(
+    folder: Place, tmp_path: Path
+) -> None:
     server = folder.server()
     profile_id = add(server, b"wait %s" % bytes(tmp_path / "never"))
     running(server, profile_id)
@@ -150,7 +154,7 @@ def test_import_that_always_takes_its_process_along_is_given_up(folder: Place, t
     assert "interrupted 3 times" in state.error.message
 
 
-def test_two_deliveries_of_a_job_are_one_import(folder: Place, tmp_path: Path):
+def test_two_deliveries_of_a_job_are_one_import(folder: Place, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     server = folder.server()
     profile_id = add(server, b"wait %s" % bytes(gate))
@@ -166,7 +170,7 @@ def test_two_deliveries_of_a_job_are_one_import(folder: Place, tmp_path: Path):
     assert (job.state, job.attempts) == ("done", 1)
 
 
-def test_job_queued_by_an_older_version_is_done_by_the_next(folder: Place, tmp_path: Path):
+def test_job_queued_by_an_older_version_is_done_by_the_next(folder: Place, tmp_path: Path) -> None:
     server = folder.server()
     profile_id = add(server, b"wait %s" % bytes(tmp_path / "gate"))
     running(server, profile_id)
@@ -196,7 +200,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", mount], check=True)
 
 
-def test_full_disk_refuses_uploads_and_reads_go_on(folder: Place, small_disk: Path):
+def test_full_disk_refuses_uploads_and_reads_go_on(folder: Place, small_disk: Path) -> None:
     place = Place(root=small_disk, stack=folder.stack)
     server = place.server()
     ids: list[str] = []
@@ -221,7 +225,9 @@ def test_full_disk_refuses_uploads_and_reads_go_on(folder: Place, small_disk: Pa
     assert run_doctor(place.settings(), quick=False, check_only=True) == 0
 
 
-def test_profiles_can_be_deleted_when_others_filled_the_disk(folder: Place, small_disk: Path):
+def test_profiles_can_be_deleted_when_others_filled_the_disk(
+    folder: Place, small_disk: Path
+) -> None:
     place = Place(root=small_disk, stack=folder.stack)
     server = place.server()
     kept, gone = (stored(server, b"stub " + os.urandom(400_000)) for _ in range(2))
@@ -243,7 +249,7 @@ def fill(path: Path) -> None:
             pass
 
 
-def test_database_that_cannot_grow_is_said_and_recovers(folder: Place):
+def test_database_that_cannot_grow_is_said_and_recovers(folder: Place) -> None:
     server = folder.server()
     kept = stored(server, b"stub kept")
     engine = store_of(server).database._writer
@@ -260,7 +266,7 @@ def test_database_that_cannot_grow_is_said_and_recovers(folder: Place):
     stored(server, b"stub again")
 
 
-def test_locked_database_is_busy_not_broken(folder: Place, monkeypatch: pytest.MonkeyPatch):
+def test_locked_database_is_busy_not_broken(folder: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roofline.storage.database.BUSY_WAIT_S", 0.1)
     server = folder.server()
     profile_id = stored(server, b"stub")
@@ -274,7 +280,9 @@ def test_locked_database_is_busy_not_broken(folder: Place, monkeypatch: pytest.M
     assert server.library.edit(profile_id, title="x").title == "x"
 
 
-def test_damaged_database_is_said_at_the_start_and_by_the_doctor(folder: Place, capsys):
+def test_damaged_database_is_said_at_the_start_and_by_the_doctor(
+    folder: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
     server = folder.server()
     for number in range(20):
         add(server, b"stub %d" % number, note="x" * 5000)
@@ -290,7 +298,7 @@ def test_damaged_database_is_said_at_the_start_and_by_the_doctor(folder: Place, 
     assert "the database" in capsys.readouterr().out
 
 
-def test_read_only_folder_is_refused_in_words(tmp_path: Path):
+def test_read_only_folder_is_refused_in_words(tmp_path: Path) -> None:
     if os.getuid() == 0:
         mount = tmp_path / "readonly"
         mount.mkdir()
@@ -310,13 +318,13 @@ def test_read_only_folder_is_refused_in_words(tmp_path: Path):
             subprocess.run(["umount", "--lazy", mount], check=True)
 
 
-def test_second_server_on_one_folder_is_refused(folder: Place):
+def test_second_server_on_one_folder_is_refused(folder: Place) -> None:
     folder.server()
     with pytest.raises(SettingsError, match="Another server"):
         folder.server()
 
 
-def test_database_that_is_gone_is_said_without_its_password(tmp_path: Path):
+def test_database_that_is_gone_is_said_without_its_password(tmp_path: Path) -> None:
     url = "postgresql://user:geheim@127.0.0.1:1/nothing"
     place = Place(root=tmp_path, options={"database_url": url})
     with pytest.raises(StoreUnavailableError, match="cannot be reached") as caught:
@@ -327,7 +335,7 @@ def test_database_that_is_gone_is_said_without_its_password(tmp_path: Path):
     assert "geheim" not in refused.value.message + refused.value.remedy
 
 
-def test_object_store_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_object_store_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "geheim")
     monkeypatch.setattr("roofline.storage.objects.RETRY_S", 0.1)
@@ -340,17 +348,17 @@ def test_object_store_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("runner", ["celery", "local:0", "local:x", "procrastinate:2"])
-def test_runner_that_does_not_exist_is_refused(tmp_path: Path, runner: str):
+def test_runner_that_does_not_exist_is_refused(tmp_path: Path, runner: str) -> None:
     with pytest.raises(SettingsError, match="ROOFLINE_RUNNER"):
         Place(root=tmp_path, options={"runner": runner}).server()
 
 
-def test_queue_without_postgresql_is_refused(tmp_path: Path):
+def test_queue_without_postgresql_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="PostgreSQL"):
         Place(root=tmp_path, options={"runner": "procrastinate"}).server()
 
 
-def test_what_was_removed_is_written_down(folder: Place):
+def test_what_was_removed_is_written_down(folder: Place) -> None:
     server = folder.server()
     store_of(server).raw.put(server.library.stage().receive_all("x", [b"1"]))
     server.instance.close()
@@ -360,7 +368,9 @@ def test_what_was_removed_is_written_down(folder: Place):
     assert (entry["action"], entry["subject"]) == ("orphans", "1 without a profile")
 
 
-def test_server_started_with_the_wrong_database_removes_nothing(place: Place, capsys):
+def test_server_started_with_the_wrong_database_removes_nothing(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
     server = place.server()
     profile_id = stored(server, b"stub precious")
     if place.is_shared:
@@ -384,7 +394,7 @@ def test_server_started_with_the_wrong_database_removes_nothing(place: Place, ca
     assert raw_bytes(server, profile_id) == [b"stub precious"]
 
 
-def test_raw_files_may_lie_in_another_folder(folder: Place, tmp_path: Path):
+def test_raw_files_may_lie_in_another_folder(folder: Place, tmp_path: Path) -> None:
     options = {"blobs": f"file://{tmp_path / 'elsewhere'}"}
     server = folder.server(**options)
     profile_id = stored(server, b"stub far")
@@ -396,7 +406,7 @@ def test_raw_files_may_lie_in_another_folder(folder: Place, tmp_path: Path):
     assert not list((tmp_path / "elsewhere").rglob("*.*"))
 
 
-def test_lease_is_longer_than_two_beats():
+def test_lease_is_longer_than_two_beats() -> None:
     from roofline.imports import job_run
     from roofline.storage import jobs
 
@@ -404,7 +414,7 @@ def test_lease_is_longer_than_two_beats():
     assert job_run.BEAT_EVERY_S * 2 <= LEASE_S
 
 
-def test_library_that_was_closed_is_opened_again_and_goes_on(folder: Place, tmp_path: Path):
+def test_library_that_was_closed_is_opened_again_and_goes_on(folder: Place, tmp_path: Path) -> None:
     server = folder.server()
     profile_id = add(server, b"wait %s" % bytes(tmp_path / "gate"), title="survivor")
     running(server, profile_id)

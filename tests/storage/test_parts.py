@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def tree(root: Path) -> set[str]:
 
 
 @pytest.fixture
-def staging(tmp_path: Path):
+def staging(tmp_path: Path) -> Iterator[Staging]:
     staging = Staging(tmp_path / "incoming")
     staging.open()
     yield staging
@@ -46,7 +47,7 @@ def stored(file: StagedFile) -> StoredFile:
     return StoredFile(name=file.name, size_bytes=file.size_bytes, sha256=file.sha256)
 
 
-def test_staged_file_is_compressed_and_comes_back(staging: Staging, tmp_path: Path):
+def test_staged_file_is_compressed_and_comes_back(staging: Staging, tmp_path: Path) -> None:
     content = b"many of the same " * 100_000
     file = staging.new().receive_all("a", [content[:7], content[7:]])
     assert file.size_bytes == len(content)
@@ -61,7 +62,7 @@ def test_staged_file_is_compressed_and_comes_back(staging: Staging, tmp_path: Pa
     assert sum(ticks) == len(content)
 
 
-def test_empty_file_is_kept(staging: Staging, tmp_path: Path):
+def test_empty_file_is_kept(staging: Staging, tmp_path: Path) -> None:
     file = staging.new().receive_all("a", [])
     raw = RawStore(FolderBlobs(tmp_path))
     raw.put(file)
@@ -69,14 +70,16 @@ def test_empty_file_is_kept(staging: Staging, tmp_path: Path):
     assert raw.is_intact(stored(file))
 
 
-def test_hostile_file_name_stays_a_name(staging: Staging):
+def test_hostile_file_name_stays_a_name(staging: Staging) -> None:
     area = staging.new()
     staged_file = area.receive_all("../../../etc/cron.d/x", [b"1"])
     assert staged_file.name == "../../../etc/cron.d/x"
     assert staged_file.path.parent == area.root
 
 
-def test_staging_sweeps_ended_processes_and_leaves_living_ones(tmp_path: Path, staging: Staging):
+def test_staging_sweeps_ended_processes_and_leaves_living_ones(
+    tmp_path: Path, staging: Staging
+) -> None:
     mine = staging.new().receive_all("x", [b"1"])
     (tmp_path / "incoming" / "of-an-older-release").mkdir()
     code = (
@@ -98,17 +101,19 @@ def test_staging_sweeps_ended_processes_and_leaves_living_ones(tmp_path: Path, s
 
 
 @pytest.mark.parametrize("key", ["../x", "/etc/passwd", "a/../b", "a//b", "", ".hidden", "a\0b"])
-def test_folder_takes_only_keys_that_stay_inside(tmp_path: Path, key: str):
+def test_folder_takes_only_keys_that_stay_inside(tmp_path: Path, key: str) -> None:
     with pytest.raises(ValueError, match="key"):
         FolderBlobs(tmp_path).head(key)
 
 
-def test_only_digests_name_raw_files():
+def test_only_digests_name_raw_files() -> None:
     with pytest.raises(ValueError, match="digest"):
         key_of("../../etc/passwd")
 
 
-def test_folder_on_another_disk_gets_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_folder_on_another_disk_gets_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def other_disk(*_: object) -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")
 
@@ -121,12 +126,12 @@ def test_folder_on_another_disk_gets_a_copy(tmp_path: Path, monkeypatch: pytest.
     assert tree(tmp_path / "store") == {"blobs", "blobs/ab", "blobs/ab/abc"}
 
 
-def test_folder_elsewhere_is_named_as_a_file_address(tmp_path: Path):
+def test_folder_elsewhere_is_named_as_a_file_address(tmp_path: Path) -> None:
     assert open_blobs(f"file://{tmp_path / 'x'}", tmp_path).folder == tmp_path / "x"
     assert open_blobs(None, tmp_path).folder == tmp_path
 
 
-def test_write_that_was_cut_off_is_not_listed_and_swept(tmp_path: Path):
+def test_write_that_was_cut_off_is_not_listed_and_swept(tmp_path: Path) -> None:
     (tmp_path / "blobs" / "ab").mkdir(parents=True)
     (tmp_path / "blobs" / "ab" / ".abc.zst.1234").write_bytes(b"half")
     blobs = FolderBlobs(tmp_path)
@@ -136,7 +141,7 @@ def test_write_that_was_cut_off_is_not_listed_and_swept(tmp_path: Path):
     assert not list((tmp_path / "blobs").rglob("*"))
 
 
-def test_bytes_can_be_put_while_the_same_are_deleted(tmp_path: Path):
+def test_bytes_can_be_put_while_the_same_are_deleted(tmp_path: Path) -> None:
     (tmp_path / "staged").write_bytes(b"bytes")
     blobs = FolderBlobs(tmp_path)
     with ThreadPoolExecutor(8) as threads:
@@ -151,7 +156,7 @@ def test_bytes_can_be_put_while_the_same_are_deleted(tmp_path: Path):
     assert not [call.exception() for call in calls if call.exception()]
 
 
-def test_folder_of_a_deleted_blob_stays_for_writes_under_way_until_swept(tmp_path: Path):
+def test_folder_of_a_deleted_blob_stays_for_writes_under_way_until_swept(tmp_path: Path) -> None:
     (tmp_path / "staged").write_bytes(b"bytes")
     blobs = FolderBlobs(tmp_path)
     blobs.put("blobs/ab/abc.zst", tmp_path / "staged")
@@ -165,21 +170,23 @@ def test_folder_of_a_deleted_blob_stays_for_writes_under_way_until_swept(tmp_pat
 @pytest.mark.parametrize(
     "place", ["ftp://x/y", "s3://", "file://relative", "bucket", "s3://b/p?secret_key=1"]
 )
-def test_place_that_cannot_be_is_refused_without_repeating_secrets(place: str, tmp_path: Path):
+def test_place_that_cannot_be_is_refused_without_repeating_secrets(
+    place: str, tmp_path: Path
+) -> None:
     with pytest.raises(SettingsError) as caught:
         open_blobs(place, tmp_path)
     assert "ROOFLINE_BLOBS" in caught.value.message
     assert "=1" not in caught.value.message
 
 
-def test_results_of_another_version_are_not_seen(tmp_path: Path, area: StagingArea):
+def test_results_of_another_version_are_not_seen(tmp_path: Path, area: StagingArea) -> None:
     ResultStore(tmp_path / "derived", "v1").adopt("p", area.results)
     assert ResultStore(tmp_path / "derived", "v1").has("p")
     assert not ResultStore(tmp_path / "derived", "v2").has("p")
     assert ResultStore(tmp_path / "derived", "v2").file("p", PAGE) is None
 
 
-def test_op_details_are_read_one_at_a_time(tmp_path: Path, area: StagingArea):
+def test_op_details_are_read_one_at_a_time(tmp_path: Path, area: StagingArea) -> None:
     results = ResultStore(tmp_path / "derived", "v1")
     results.adopt("p", area.results)
     assert results.op("p", 1) == b'{"name":"bb"}'
@@ -191,7 +198,7 @@ def test_op_details_are_read_one_at_a_time(tmp_path: Path, area: StagingArea):
 @pytest.mark.parametrize("name", [PAGE, OPS, "index.json"])
 def test_missing_result_file_is_told_apart_from_a_present_one(
     tmp_path: Path, area: StagingArea, name: str
-):
+) -> None:
     results = ResultStore(tmp_path / "derived", "v1")
     results.adopt("p", area.results)
     (tmp_path / "derived" / "p" / "v1" / name).unlink()
@@ -201,7 +208,7 @@ def test_missing_result_file_is_told_apart_from_a_present_one(
         assert results.op("p", 0) is None
 
 
-def test_packed_results_are_the_same_bytes_every_time(tmp_path: Path, area: StagingArea):
+def test_packed_results_are_the_same_bytes_every_time(tmp_path: Path, area: StagingArea) -> None:
     results = ResultStore(tmp_path / "derived", "v1")
     for name in ("one.tar", "two.tar"):
         results.pack(area.results, tmp_path / name)
@@ -215,7 +222,7 @@ def test_packed_results_are_the_same_bytes_every_time(tmp_path: Path, area: Stag
 
 def test_write_whole_leaves_the_old_file_when_it_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     target = tmp_path / "m.json"
     durable.write_whole(target, b"old")
 
@@ -230,12 +237,12 @@ def test_write_whole_leaves_the_old_file_when_it_fails(
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
-def test_full_disk_is_said_in_words(code: int):
+def test_full_disk_is_said_in_words(code: int) -> None:
     with pytest.raises(StorageFullError), durable.explained_writes():
         raise OSError(code, "x")
 
 
-def test_profile_ids_cannot_be_guessed():
+def test_profile_ids_cannot_be_guessed() -> None:
     ids = {new_profile_id() for _ in range(100)}
     assert len(ids) == 100
     assert all(len(profile_id) >= 22 for profile_id in ids)

@@ -1,6 +1,7 @@
 """Older data folders are taken over at the first start, and newer ones are refused."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def old(folder: Place) -> Place:
     return folder
 
 
-def test_every_link_of_the_release_before_the_database_keeps_working(old: Place):
+def test_every_link_of_the_release_before_the_database_keeps_working(old: Place) -> None:
     server = old.server()
     assert [m.id for m in server.queries.search(limit=10).profiles] == [TWO_HOSTS, ONE_HOST]
     one = server.reader.manifest(ONE_HOST)
@@ -44,7 +45,7 @@ def test_every_link_of_the_release_before_the_database_keeps_working(old: Place)
     assert raw_bytes(server, TWO_HOSTS) == [originals[file.sha256] for file in files]
 
 
-def test_upgraded_folder_is_upgraded_once(old: Place):
+def test_upgraded_folder_is_upgraded_once(old: Place) -> None:
     first = old.server()
     first.library.remove(ONE_HOST)
     first.library.edit(TWO_HOSTS, title="Renamed")
@@ -56,7 +57,7 @@ def test_upgraded_folder_is_upgraded_once(old: Place):
     assert not list((old.root / "server").glob("blobs/*/*"))
 
 
-def test_upgrade_that_was_cut_off_goes_on(old: Place, monkeypatch: pytest.MonkeyPatch):
+def test_upgrade_that_was_cut_off_goes_on(old: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     root = old.root / "server"
     database = Database(root)
     database.migrate()
@@ -69,7 +70,7 @@ def test_upgrade_that_was_cut_off_goes_on(old: Place, monkeypatch: pytest.Monkey
     assert old.server().queries.search().total == 2
 
 
-def test_damaged_manifest_is_kept_and_keeps_every_raw_file(old: Place):
+def test_damaged_manifest_is_kept_and_keeps_every_raw_file(old: Place) -> None:
     path = old.root / "server" / "profiles" / f"{ONE_HOST}.json"
     path.write_bytes(path.read_bytes()[:40])
     (old.root / "server" / "profiles" / f"{TWO_HOSTS}.json").unlink()
@@ -79,7 +80,7 @@ def test_damaged_manifest_is_kept_and_keeps_every_raw_file(old: Place):
     assert len(list((old.root / "server").glob("blobs/*/*"))) == 2
 
 
-def test_uploading_a_file_of_the_old_release_again_shares_its_fate(old: Place):
+def test_uploading_a_file_of_the_old_release_again_shares_its_fate(old: Place) -> None:
     server = old.server()
     content = raw_bytes(server, ONE_HOST)[0]
     again = stored(server, content)
@@ -90,7 +91,7 @@ def test_uploading_a_file_of_the_old_release_again_shares_its_fate(old: Place):
     assert not list((old.root / "server").glob("blobs/*/*"))
 
 
-def test_newer_schema_is_refused_with_the_way_out(folder: Place):
+def test_newer_schema_is_refused_with_the_way_out(folder: Place) -> None:
     server = folder.server()
     profile_id = stored(server, b"stub")
     server.instance.close()
@@ -109,7 +110,7 @@ def test_newer_schema_is_refused_with_the_way_out(folder: Place):
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_migrations_make_the_tables_that_the_code_uses(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
-):
+) -> None:
     url = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
     database = Database(tmp_path, url)
     database.migrate()
@@ -121,12 +122,14 @@ def test_migrations_make_the_tables_that_the_code_uses(
     database.close()
 
 
-def test_newest_migration_is_the_schema_that_the_code_names():
+def test_newest_migration_is_the_schema_that_the_code_names() -> None:
     steps = sorted(path.stem for path in database_module._MIGRATIONS.glob("versions/[0-9]*.py"))
     assert steps[-1].split("_")[0] == SCHEMA
 
 
-def test_alembic_is_loaded_only_when_a_step_is_due(folder: Place, run_python):
+def test_alembic_is_loaded_only_when_a_step_is_due(
+    folder: Place, run_python: Callable[..., object]
+) -> None:
     folder.server().instance.close()
     said = run_python(
         "import sys; from pathlib import Path; from roofline.storage.database import Database\n"
@@ -136,7 +139,7 @@ def test_alembic_is_loaded_only_when_a_step_is_due(folder: Place, run_python):
     assert said == "False"
 
 
-def test_terminal_commands_load_nothing_of_the_store(run_python):
+def test_terminal_commands_load_nothing_of_the_store(run_python: Callable[..., object]) -> None:
     said = run_python(
         "import sys; import roofline.cli.main, roofline.exports.render\n"
         "import roofline.imports.child.fork_server\n"

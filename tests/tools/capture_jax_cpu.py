@@ -53,7 +53,7 @@ def train_step(parameters, tokens):
     return jax.tree.map(lambda p, g: p - 1e-3 * g, parameters, gradient), value
 
 
-def main():
+def main() -> None:
     parameters = initial_parameters(jax.random.key(0))
     tokens = jax.random.randint(jax.random.key(1), (BATCH, LENGTH), 0, WORDS)
     parameters, value = train_step(parameters, tokens)

@@ -12,10 +12,14 @@ import argparse
 import dataclasses
 import random
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
 from tests.tools import xspace_writer_pb2 as pb
 from tests.tools.xspace_wire import (
@@ -113,7 +117,7 @@ class Config:
         "/usr/lib/a&b.py",
     )
 
-    def has(self, trait):
+    def has(self, trait: str) -> bool:
         assert trait in TRAITS, trait
         return trait in self.traits
 
@@ -180,7 +184,7 @@ class Op:
     drop: set = field(default_factory=set)
 
 
-def make_tpu_ops(cfg, spec, rng):
+def make_tpu_ops(cfg: Config, spec: Tpu, rng: Random) -> tuple[list[Op], list[int]]:
     """Distinct ops of all programs; index 0.. are leaves, containers last."""
     weights = np.array([o[3] if cfg.mix == "training" else o[4] for o in TPU_OPS], float)
     weights /= weights.sum()
@@ -195,12 +199,14 @@ def make_tpu_ops(cfg, spec, rng):
     ops, counters, symbol = [], {}, 1
     share = cfg.has("shared_names") and cfg.n_programs > 1
 
-    def new_name(stem, prog):
+    def new_name(stem: str, prog: int) -> str:
         key = (stem, prog if share else None)
         counters[key] = counters.get(key, 0) + 1
         return f"{stem}.{counters[key]}"
 
-    def add(category, stem, arch, dur_ps, prog, container=False):
+    def add(
+        category: str, stem: str, arch: str, dur_ps: float, prog: int, container: bool = False
+    ) -> Op:
         nonlocal symbol
         op = Op(
             new_name(stem, prog),
@@ -249,7 +255,7 @@ def make_tpu_ops(cfg, spec, rng):
         ops.append(op)
         return op
 
-    def duration():
+    def duration() -> float:
         return float(nprng.lognormal(np.log(cfg.mean_us * 1e6), 0.9))
 
     for p in range(cfg.n_programs):
@@ -276,7 +282,7 @@ def make_tpu_ops(cfg, spec, rng):
     return ops, programs
 
 
-def apply_name_traits(cfg, ops, rng):
+def apply_name_traits(cfg: Config, ops: Sequence[Op], rng: Random) -> None:
     if cfg.has("hostile_names"):
         leaves = [o for o in ops if not o.container]
         for text, op in zip(
@@ -297,7 +303,7 @@ def apply_name_traits(cfg, ops, rng):
             op.drop = set(rng.sample(keys, rng.choice([1, 1, 2])))
 
 
-def tpu_event_metadata(cfg, plane, ops):
+def tpu_event_metadata(cfg: Config, plane: PlaneBuilder, ops: Sequence[Op]) -> NDArray[np.int64]:
     ids = np.zeros(len(ops), np.int64)
     r = random.Random(cfg.seed + 17)
     for i, op in enumerate(ops):
@@ -353,7 +359,9 @@ EVENT_STATS = (
 )
 
 
-def step_template(cfg, ops, n_tokens, rng, program):
+def step_template(
+    cfg: Config, ops: Sequence[Op], n_tokens: int, rng: Random, program: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Token arrays (kind, op index, matching exit) with about n_tokens events."""
     prog_id = sorted({o.program for o in ops})[0] if program is None else program
     mine = [i for i, o in enumerate(ops) if o.program == prog_id]
@@ -365,7 +373,7 @@ def step_template(cfg, ops, n_tokens, rng, program):
     outfeed = [i for i in mine if ops[i].category == "outfeed"]
     kind, op, match = [], [], []
 
-    def put(k, o):
+    def put(k: int, o: int) -> int:
         kind.append(k)
         op.append(o)
         match.append(-1)
@@ -373,13 +381,13 @@ def step_template(cfg, ops, n_tokens, rng, program):
 
     cursor = 0
 
-    def leaf(n):
+    def leaf(n: int) -> None:
         nonlocal cursor
         for _ in range(n):
             put(LEAF, leaves[cursor % len(leaves)])
             cursor += 1
 
-    def close(enter):
+    def close(enter: int) -> None:
         match[enter] = put(EXIT, op[enter])
 
     budget = max(n_tokens, 4)
@@ -425,7 +433,14 @@ class Timeline:
     seed: int
 
 
-def simulate_device(cfg, ops, templates, seed, t0_ps, host):
+def simulate_device(
+    cfg: Config,
+    ops: Sequence[Op],
+    templates: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]],
+    seed: int,
+    t0_ps: int,
+    host: int,
+) -> Timeline:
     """Run all steps of one device; with `ragged_hosts`, host h records none of its first h % 3."""
     rng = np.random.default_rng(seed)
     skip = host % 3 if cfg.has("ragged_hosts") else 0
@@ -458,7 +473,14 @@ def simulate_device(cfg, ops, templates, seed, t0_ps, host):
     return Timeline(op[order], off[order], dur[order], windows, seed)
 
 
-def simulate_step(cfg, ops, template, rng, begin_ps, step):
+def simulate_step(
+    cfg: Config,
+    ops: Sequence[Op],
+    template: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    rng: Generator,
+    begin_ps: int,
+    step: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Begin, length with the gap after it, and duration of every token, in ps."""
     kind, op, match = template
     n = len(kind)
@@ -484,7 +506,7 @@ def simulate_step(cfg, ops, template, rng, begin_ps, step):
     return begin, length, duration
 
 
-def tpu_caps(plane, spec, device, cfg):
+def tpu_caps(plane: PlaneBuilder, spec: Tpu, device: int, cfg: Config) -> None:
     if cfg.has("no_caps"):
         return
     plane.plane_stat("device_type_string", spec.type_string)
@@ -508,7 +530,7 @@ def tpu_caps(plane, spec, device, cfg):
     )
 
 
-def build_tpu_host(cfg, spec, host, out):
+def build_tpu_host(cfg: Config, spec: Tpu, host: int, out: Path) -> None:
     """Write one host: its TensorCore planes, SparseCore planes and host plane."""
     rng = random.Random(cfg.seed)  # same population on each host
     ops, programs = make_tpu_ops(cfg, spec, rng)
@@ -547,14 +569,23 @@ def build_tpu_host(cfg, spec, host, out):
     write_space(cfg, host, planes, out)
 
 
-def tpu_lines(cfg, plane, ops, ids, programs, timeline, line_ts, device):
+def tpu_lines(
+    cfg: Config,
+    plane: PlaneBuilder,
+    ops: Sequence[Op],
+    ids: NDArray[np.int64],
+    programs: Sequence[int],
+    timeline: Timeline,
+    line_ts: int,
+    device: int,
+) -> list[tuple[int, int, int]]:
     """Add the lines of one TensorCore; returns its program launches (step, device, begin)."""
     erng = np.random.default_rng(timeline.seed ^ 0x5EED)
     base_ps = line_ts * 1000
     stats = op_event_stats(cfg, plane, timeline, base_ps, erng)
     launches = []
 
-    def clock(o, n, step=None):
+    def clock(o: int, n: int, step: int | None = None) -> list[tuple[str, int]]:
         return event_stats(cfg, o + base_ps, n, step)
 
     if not cfg.has("no_steps_line"):
@@ -577,7 +608,9 @@ def tpu_lines(cfg, plane, ops, ids, programs, timeline, line_ts, device):
     return launches
 
 
-def event_stats(cfg, begin_ps, duration_ps, step):
+def event_stats(
+    cfg: Config, begin_ps: int, duration_ps: int, step: int | None
+) -> list[tuple[str, int]]:
     """Stats of a step, module or async event: its group and its device clock, where asked for."""
     stats = []
     if cfg.has("pregrouped") and step is not None:
@@ -588,7 +621,9 @@ def event_stats(cfg, begin_ps, duration_ps, step):
     return stats
 
 
-def op_event_stats(cfg, plane, timeline, base_ps, erng):
+def op_event_stats(
+    cfg: Config, plane: PlaneBuilder, timeline: Timeline, base_ps: int, erng: Generator
+) -> list[StatCol]:
     """Stat columns of the op line."""
     off, dur = timeline.offset_ps, timeline.duration_ps
     rich = cfg.has("rich_events")
@@ -613,7 +648,16 @@ def op_event_stats(cfg, plane, timeline, base_ps, erng):
     return stats
 
 
-def async_line(cfg, plane, ops, ids, timeline, line_ts, erng, clock):
+def async_line(
+    cfg: Config,
+    plane: PlaneBuilder,
+    ops: Sequence[Op],
+    ids: NDArray[np.int64],
+    timeline: Timeline,
+    line_ts: int,
+    erng: Generator,
+    clock: Callable[..., object],
+) -> None:
     """Add up to 200 asynchronous copies, spread over the whole capture."""
     line = plane.line(4, "Async XLA Ops", line_ts)
     sources = [i for i, o in enumerate(ops) if o.category in ("copy-start", "async-start")] or [0]
@@ -630,7 +674,9 @@ def async_line(cfg, plane, ops, ids, timeline, line_ts, erng, clock):
             plane.event(line, source, o, n, [*clock(o, n), ("_a", 1, "i64")])
 
 
-def sparse_core_plane(device, windows, line_ts):
+def sparse_core_plane(
+    device: int, windows: Sequence[tuple[int, int]], line_ts: int
+) -> PlaneBuilder:
     plane = PlaneBuilder(f"/device:TPU:{device} SparseCore 0", 100 + device)
     steps = plane.line(1, "Sparse Core Steps", line_ts)
     mods = plane.line(2, "Sparse Core Modules", line_ts)
@@ -661,14 +707,16 @@ def sparse_core_plane(device, windows, line_ts):
     return plane
 
 
-def idle_host_plane(line_ts):
+def idle_host_plane(line_ts: int) -> PlaneBuilder:
     plane = PlaneBuilder("/host:CPU", 500)
     line = plane.line(1, "python", line_ts)
     plane.event(line, plane.event_meta("p", "PjitFunction(train_step)"), 5_000, 100_000)
     return plane
 
 
-def host_plane(launches, windows, line_ts):
+def host_plane(
+    launches: Sequence[tuple[int, int, int]], windows: Sequence[tuple[int, int]], line_ts: int
+) -> PlaneBuilder:
     """Step annotations (roots) that contain the launches of device programs."""
     plane = PlaneBuilder("/host:CPU", 500)
     line = plane.line(1, "python", line_ts)
@@ -697,7 +745,7 @@ def host_plane(launches, windows, line_ts):
 
 
 # files
-def write_space(cfg, host, planes, out):
+def write_space(cfg: Config, host: int, planes: Sequence[PlaneBuilder], out: Path) -> None:
     with open(out, "wb") as f:
         for p in planes:
             p.write(f, cfg.has("metadata_first"))
@@ -725,7 +773,7 @@ def write_profile(cfg: Config, directory: Path | str) -> list[Path]:
     return files
 
 
-def main():
+def main() -> None:
     ap = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

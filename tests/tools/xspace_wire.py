@@ -5,9 +5,13 @@ practical; metadata, plane stats and small lines are protobuf objects.
 """
 
 import dataclasses
+from _io import BufferedWriter, BytesIO
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from xspace_writer_pb2 import XEvent, XEventMetadata, XLine, XPlane
 
 from tests.tools import xspace_writer_pb2 as pb
 
@@ -16,7 +20,7 @@ READ, WRITE = 1, 2
 HBM, CMEM, VMEM = 1, 2, 3
 
 
-def _varint_sizes(v):
+def _varint_sizes(v: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Encoded size of every element of an uint64 array."""
     size = np.ones(v.shape, np.int64)
     x = v >> np.uint64(7)
@@ -26,7 +30,9 @@ def _varint_sizes(v):
     return size
 
 
-def _put_varints(buf, pos, v, size):
+def _put_varints(
+    buf: NDArray[np.uint8], pos: NDArray[np.int64], v: NDArray[np.uint64], size: NDArray[np.int64]
+) -> None:
     for k in range(int(size.max()) if size.size else 0):
         live = size > k
         byte = (v[live] >> np.uint64(7 * k)) & np.uint64(0x7F)
@@ -43,11 +49,17 @@ class StatCol:
     values: np.ndarray
     mask: np.ndarray | None = None
 
-    def tag(self):
+    def tag(self) -> int:
         return {"u64": 0x18, "i64": 0x20, "f64": 0x11}[self.kind]
 
 
-def encode_events(meta_ids, offsets, durations, stats, chunk=400_000):
+def encode_events(
+    meta_ids: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    durations: NDArray[np.int64],
+    stats: Sequence[StatCol],
+    chunk: int = 400_000,
+) -> Iterator[bytes]:
     """Bytes of `repeated XEvent events = 4` for a whole line, chunk by chunk."""
     n = len(meta_ids)
     for lo in range(0, n, chunk):
@@ -65,7 +77,12 @@ def encode_events(meta_ids, offsets, durations, stats, chunk=400_000):
         )
 
 
-def _encode_chunk(mid, off, dur, stats):
+def _encode_chunk(
+    mid: NDArray[np.uint64],
+    off: NDArray[np.uint64],
+    dur: NDArray[np.uint64],
+    stats: Sequence[StatCol],
+) -> bytes:
     n = len(mid)
     cols = [
         (0x08, mid, _varint_sizes(mid)),
@@ -118,7 +135,7 @@ def _encode_chunk(mid, off, dur, stats):
     return buf.tobytes()
 
 
-def varint(n):
+def varint(n: int) -> bytes:
     out = bytearray()
     n &= (1 << 64) - 1
     while n > 0x7F:
@@ -131,21 +148,27 @@ def varint(n):
 class PlaneBuilder:
     """Collects one XPlane; lines may be protobuf XLines or raw byte chunks."""
 
-    def __init__(self, name, plane_id=0, ref_strings=False):
+    def __init__(self, name: str, plane_id: int = 0, ref_strings: bool = False) -> None:
         self.plane = pb.XPlane(name=name, id=plane_id)
         self.stat_ids = {}
         self.event_ids = {}
         self.raw_lines = []
         self.ref_strings = ref_strings
 
-    def sid(self, name):
+    def sid(self, name: str) -> int:
         i = self.stat_ids.get(name)
         if i is None:
             i = self.stat_ids[name] = len(self.stat_ids) + 1
             self.plane.stat_metadata[i].CopyFrom(pb.XStatMetadata(id=i, name=name))
         return i
 
-    def stat(self, owner, name, value, kind=None):
+    def stat(
+        self,
+        owner: XEvent | XEventMetadata | XPlane,
+        name: str,
+        value: bytes | float | str,
+        kind: str | None = None,
+    ) -> None:
         s = owner.stats.add(metadata_id=self.sid(name))
         if kind == "i64":
             s.int64_value = value
@@ -162,10 +185,16 @@ class PlaneBuilder:
         else:
             s.str_value = value
 
-    def plane_stat(self, name, value, kind=None):
+    def plane_stat(self, name: str, value: bytes | float | str, kind: str | None = None) -> None:
         self.stat(self.plane, name, value, kind)
 
-    def event_meta(self, key, name, display="", stats=()):
+    def event_meta(
+        self,
+        key: int | str | tuple[str | int, ...],
+        name: str,
+        display: str = "",
+        stats: Sequence[tuple[str | bytes | float | None, ...]] | tuple[()] = (),
+    ) -> int:
         i = self.event_ids.get(key)
         if i is None:
             i = self.event_ids[key] = len(self.event_ids) + 1
@@ -175,10 +204,17 @@ class PlaneBuilder:
                 self.stat(m, *item)
         return i
 
-    def line(self, line_id, name, timestamp_ns):
+    def line(self, line_id: int, name: str, timestamp_ns: int) -> XLine:
         return self.plane.lines.add(id=line_id, name=name, timestamp_ns=timestamp_ns)
 
-    def event(self, line, meta_id, offset_ps, duration_ps, stats=()):
+    def event(
+        self,
+        line: XLine,
+        meta_id: int,
+        offset_ps: int,
+        duration_ps: int,
+        stats: Sequence[tuple[str | float, ...]] | tuple[()] = (),
+    ) -> XEvent:
         e = line.events.add(
             metadata_id=meta_id, offset_ps=int(offset_ps), duration_ps=int(duration_ps)
         )
@@ -186,11 +222,13 @@ class PlaneBuilder:
             self.stat(e, *item)
         return e
 
-    def raw_line(self, line_id, name, timestamp_ns, chunks):
+    def raw_line(
+        self, line_id: int, name: str, timestamp_ns: int, chunks: Iterable[object]
+    ) -> None:
         head = pb.XLine(id=line_id, name=name, timestamp_ns=timestamp_ns).SerializeToString()
         self.raw_lines.append((head, list(chunks)))
 
-    def write(self, out, metadata_first=False):
+    def write(self, out: BufferedWriter | BytesIO, metadata_first: bool = False) -> None:
         """Append this plane as field 1 of the XSpace to a binary file.
 
         The usual order on the wire is id, name, lines, metadata maps, stats.
@@ -226,8 +264,9 @@ class PlaneBuilder:
             out.write(tail)
 
 
-def breakdown(entries):
+def breakdown(entries: Sequence[tuple[int, int, int]]) -> bytes:
     m = pb.MemoryAccessBreakdown()
     for op, space, nbytes in entries:
         m.memory_accessed.add(operation_type=op, memory_space=space, bytes_accessed=int(nbytes))
-    return m.SerializeToString()
+    result: bytes = m.SerializeToString()
+    return result

@@ -113,7 +113,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 def test_real_server_takes_an_upload_and_stops_when_told(
     servers: list[Server], tmp_path: Path, capture: bytes
-):
+) -> None:
     server = Server(tmp_path / "data")
     servers.append(server)
     answer = server.http.post("/api/v1/profiles", files={"file": ("h.xplane.pb", capture)})
@@ -130,7 +130,7 @@ def test_real_server_takes_an_upload_and_stops_when_told(
 
 def test_stopping_closes_event_streams_and_the_next_start_goes_on(
     servers: list[Server], tmp_path: Path
-):
+) -> None:
     limits = {"max_expansion_ratio": 2000, "max_unpacked_bytes": 2 << 30}
     server = Server(tmp_path / "data", **limits)
     servers.append(server)
@@ -147,14 +147,14 @@ def test_stopping_closes_event_streams_and_the_next_start_goes_on(
     assert again.http.get(f"/api/v1/profiles/{slow}").json()["state"] == "importing"
 
 
-def test_server_on_another_address_wants_a_mode(tmp_path: Path):
+def test_server_on_another_address_wants_a_mode(tmp_path: Path) -> None:
     refused = run("serve", "--host", "0.0.0.0", "--port", "0", "--data-dir", str(tmp_path / "d"))
     assert refused.returncode == 2
     assert "ROOFLINE_AUTH=token" in refused.stderr
     assert not (tmp_path / "d").exists()
 
 
-def test_port_in_use_is_one_clear_sentence(shared_server: Server, tmp_path: Path):
+def test_port_in_use_is_one_clear_sentence(shared_server: Server, tmp_path: Path) -> None:
     port = shared_server.port
     second = run("serve", "--port", str(port), "--data-dir", str(tmp_path / "other"))
     assert second.returncode == 2
@@ -163,21 +163,21 @@ def test_port_in_use_is_one_clear_sentence(shared_server: Server, tmp_path: Path
     assert not (tmp_path / "other").exists()
 
 
-def test_data_folder_in_use_is_one_clear_sentence(shared_server: Server):
+def test_data_folder_in_use_is_one_clear_sentence(shared_server: Server) -> None:
     second = run("serve", "--port", "0", "--data-dir", str(shared_server.data_dir))
     assert second.returncode == 2
     assert "Another server uses the data folder" in second.stderr
     assert "Traceback" not in second.stderr
 
 
-def test_data_folder_that_cannot_be_made_is_one_clear_sentence(tmp_path: Path):
+def test_data_folder_that_cannot_be_made_is_one_clear_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refused = run("serve", "--port", "0", "--data-dir", str(tmp_path / "file" / "data"))
     assert refused.returncode == 2
     assert "cannot be used" in refused.stderr
 
 
-def test_bad_setting_is_named(tmp_path: Path):
+def test_bad_setting_is_named(tmp_path: Path) -> None:
     refused = run("serve", ROOFLINE_MAX_FILES="many", ROOFLINE_DATA_DIR=str(tmp_path))
     assert refused.returncode == 2
     assert "ROOFLINE_MAX_FILES" in refused.stderr
@@ -185,7 +185,7 @@ def test_bad_setting_is_named(tmp_path: Path):
 
 def test_killed_server_leaves_no_child_and_goes_on_with_its_imports(
     servers: list[Server], tmp_path: Path, capture: bytes
-):
+) -> None:
     limits = {"max_expansion_ratio": 2000, "max_unpacked_bytes": 2 << 30}
     server = Server(tmp_path / "data", **limits)
     servers.append(server)
@@ -207,7 +207,7 @@ def test_killed_server_leaves_no_child_and_goes_on_with_its_imports(
     assert again.http.delete(f"/api/v1/profiles/{slow}").status_code == 204
 
 
-def test_large_upload_stays_out_of_the_server_memory(shared_server: Server):
+def test_large_upload_stays_out_of_the_server_memory(shared_server: Server) -> None:
     server = shared_server
     idle = server.peak_memory_bytes()
     size = 200 << 20

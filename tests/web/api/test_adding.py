@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -18,16 +19,19 @@ def wait_for(client: Client, profile_id: str, *, phase: str | None = None, state
     while time.monotonic() < deadline:
         body = client.get(f"/api/v1/profiles/{profile_id}").json()
         if body["state"] == state or (phase and body.get("progress", {}).get("phase") == phase):
-            return body
+            result: dict = body
+            return result
         time.sleep(0.02)
     raise AssertionError(f"still {body}")
 
 
-def misbehave(monkeypatch: pytest.MonkeyPatch, child) -> None:
+def misbehave(monkeypatch: pytest.MonkeyPatch, child: Callable[..., object]) -> None:
     monkeypatch.setattr("roofline.imports.children.run_in_child", child)
 
 
-def test_import_can_be_followed_and_cancelled(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_import_can_be_followed_and_cancelled(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     misbehave(monkeypatch, children.linger)
     before = client.listing()
     answer = client.upload(b"content", wait=0, title="slow")
@@ -49,7 +53,9 @@ def test_import_can_be_followed_and_cancelled(client: Client, monkeypatch: pytes
     assert client.get(f"/api/v1/profiles/{profile_id}").status_code == 404
 
 
-def test_waiting_ends_after_the_time_asked_for(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_waiting_ends_after_the_time_asked_for(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     misbehave(monkeypatch, children.linger)
     started = time.monotonic()
     body = client.upload(b"content", wait=0.3).json()
@@ -69,8 +75,8 @@ def test_waiting_ends_after_the_time_asked_for(client: Client, monkeypatch: pyte
     ],
 )
 def test_child_that_dies_is_a_failed_profile_with_a_message(
-    client: Client, monkeypatch: pytest.MonkeyPatch, child, said
-):
+    client: Client, monkeypatch: pytest.MonkeyPatch, child: Callable[..., object], said: str
+) -> None:
     misbehave(monkeypatch, child)
     before = client.listing()
     answer = client.upload(b"content")
@@ -83,7 +89,9 @@ def test_child_that_dies_is_a_failed_profile_with_a_message(
     assert client.get("/healthz").status_code == 200
 
 
-def test_failure_is_remembered_for_the_page(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_failure_is_remembered_for_the_page(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     misbehave(monkeypatch, children.linger)
     profile_id = client.upload(b"content", wait=0).json()["id"]
     client.parts.library.cancel(profile_id)
@@ -96,19 +104,23 @@ def test_failure_is_remembered_for_the_page(client: Client, monkeypatch: pytest.
     assert client.get(f"/api/v1/profiles/{profile_id}").status_code == 404
 
 
-def test_import_past_its_duration_is_stopped(launch: Launch, monkeypatch: pytest.MonkeyPatch):
+def test_import_past_its_duration_is_stopped(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     misbehave(monkeypatch, children.linger)
     body = launch(import_wall_seconds=0.3).upload(b"content").json()
     assert "ROOFLINE_IMPORT_WALL_SECONDS" in body["remedy"]
 
 
-def test_import_past_its_processor_time_is_stopped(launch: Launch, monkeypatch: pytest.MonkeyPatch):
+def test_import_past_its_processor_time_is_stopped(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     misbehave(monkeypatch, children.spin)
     body = launch(import_cpu_seconds=1).upload(b"content").json()
     assert "ROOFLINE_IMPORT_CPU_SECONDS" in body["remedy"]
 
 
-def test_import_past_its_memory_is_stopped(launch: Launch, capture: bytes):
+def test_import_past_its_memory_is_stopped(launch: Launch, capture: bytes) -> None:
     client = launch(import_memory_bytes=1)
     before = client.listing()
     body = client.upload(capture).json()
@@ -117,7 +129,7 @@ def test_import_past_its_memory_is_stopped(launch: Launch, capture: bytes):
     assert client.listing() == before
 
 
-def test_imports_wait_for_a_free_worker(launch: Launch, monkeypatch: pytest.MonkeyPatch):
+def test_imports_wait_for_a_free_worker(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     misbehave(monkeypatch, children.linger)
     client = launch(import_workers=1)
     first, second = (client.upload(b"content", wait=0).json()["id"] for _ in range(2))
@@ -128,7 +140,9 @@ def test_imports_wait_for_a_free_worker(launch: Launch, monkeypatch: pytest.Monk
     assert not [path for path in client.listing() if path.startswith("incoming/")]
 
 
-def test_stopping_the_server_ends_its_imports(launch: Launch, monkeypatch: pytest.MonkeyPatch):
+def test_stopping_the_server_ends_its_imports(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     misbehave(monkeypatch, children.linger)
     client = launch()
     profile_id = client.upload(b"content", wait=0).json()["id"]
@@ -152,7 +166,7 @@ def in_a_fork_server(code: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = "from roofline.imports.child.sandbox import give_up_network; print(give_up_network())"
     may_leave = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
     if may_leave.stdout.strip() != "True":
@@ -164,7 +178,7 @@ def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch):
     assert body["message"] == "ENETUNREACH"
 
 
-def test_import_knows_no_secret():
+def test_import_knows_no_secret() -> None:
     secrets = {"AWS_SECRET_ACCESS_KEY": "x", "PGPASSWORD": "x", "ROOFLINE_DATABASE_URL": "x"}
     known = in_a_fork_server("print(*sorted(os.environ))", **secrets, LC_ALL="C").split()
     assert not set(known) & set(secrets)

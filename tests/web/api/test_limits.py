@@ -16,7 +16,7 @@ def told(client: Client, **options: Any) -> dict[str, dict[str, Any]]:
     return {limit["id"]: limit for group in groups for limit in group["limits"]}
 
 
-def test_limits_are_those_of_the_settings(launch: Launch, capture: bytes):
+def test_limits_are_those_of_the_settings(launch: Launch, capture: bytes) -> None:
     client = launch(max_upload_bytes=len(capture), retention_days=30, uploads_per_hour=7)
     found = told(client)
     assert found["max_upload_bytes"]["value"] == len(capture)
@@ -28,7 +28,7 @@ def test_limits_are_those_of_the_settings(launch: Launch, capture: bytes):
     assert client.upload(capture + bytes(1)).status_code == 413
 
 
-def test_every_limit_that_can_be_set_is_told(client: Client):
+def test_every_limit_that_can_be_set_is_told(client: Client) -> None:
     settings = {
         name for name in Settings.model_fields if name.startswith(("max_", "import_", "upload"))
     }
@@ -38,7 +38,7 @@ def test_every_limit_that_can_be_set_is_told(client: Client):
     assert {name.removeprefix("ROOFLINE_").lower() for name in named} <= set(Settings.model_fields)
 
 
-def test_page_says_the_same_in_words(launch: Launch):
+def test_page_says_the_same_in_words(launch: Launch) -> None:
     client = launch(max_upload_bytes=3 << 30, retention_days=90)
     page = client.get("/limits", headers=HTML)
     assert page.status_code == 200
@@ -50,7 +50,9 @@ def test_page_says_the_same_in_words(launch: Launch):
     assert "<td>15 min</td>" in page.text
 
 
-def test_home_page_leads_there_and_says_how_long_profiles_are_kept(launch: Launch, client: Client):
+def test_home_page_leads_there_and_says_how_long_profiles_are_kept(
+    launch: Launch, client: Client
+) -> None:
     page = client.get("/", headers=HTML).text
     assert 'href="/limits"' in page
     assert "kept for" not in page
@@ -58,7 +60,7 @@ def test_home_page_leads_there_and_says_how_long_profiles_are_kept(launch: Launc
     assert "kept for 90 days" in client.get("/", headers=HTML).text
 
 
-def test_logging_in_has_limits_where_one_logs_in(launch: Launch, client: Client):
+def test_logging_in_has_limits_where_one_logs_in(launch: Launch, client: Client) -> None:
     assert "session" not in told(client)
     guarded = launch(
         auth="token",
@@ -88,6 +90,6 @@ def test_logging_in_has_limits_where_one_logs_in(launch: Launch, client: Client)
         (0.5, "days", "0.5 days"),
     ],
 )
-def test_values_in_words(value: float | None, unit: Any, words: str):
+def test_values_in_words(value: float | None, unit: Any, words: str) -> None:
     limit = Limit(id="x", label="x", value=value, unit=unit, past="x", setting="")
     assert limit.shown == words

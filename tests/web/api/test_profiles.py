@@ -24,7 +24,7 @@ def titles(answer: httpx.Response) -> list[str]:
     return [profile["title"] for profile in answer.json()["profiles"]]
 
 
-def test_upload_takes_title_note_and_tags(client: Client, capture: bytes):
+def test_upload_takes_title_note_and_tags(client: Client, capture: bytes) -> None:
     body = client.upload(
         capture, title="Run", note="first\nsecond", tag=["nightly", "llama, v5e"]
     ).json()
@@ -32,7 +32,7 @@ def test_upload_takes_title_note_and_tags(client: Client, capture: bytes):
     assert body["tags"] == ["llama", "nightly", "v5e"]
 
 
-def test_list_is_searched_and_paged(client: Client, capture: bytes):
+def test_list_is_searched_and_paged(client: Client, capture: bytes) -> None:
     described(client, capture, title="Alpha", tag="nightly")
     described(client, capture, title="Beta", tag="weekly")
     described(client, capture, title="Gamma", tag="nightly")
@@ -44,14 +44,14 @@ def test_list_is_searched_and_paged(client: Client, capture: bytes):
     assert {page.json()["total"] for page in pages} == {3}
 
 
-def test_pinned_profile_comes_first(client: Client, capture: bytes):
+def test_pinned_profile_comes_first(client: Client, capture: bytes) -> None:
     first = described(client, capture, title="Old")
     described(client, capture, title="New")
     assert client.request("PATCH", f"{API}/{first}", json={"pinned": True}).json()["pinned"]
     assert titles(client.get(API))[0] == "Old"
 
 
-def test_edit_changes_what_is_given_and_nothing_else(client: Client, capture: bytes):
+def test_edit_changes_what_is_given_and_nothing_else(client: Client, capture: bytes) -> None:
     profile_id = described(client, capture, title="Before", note="Note", tag="one")
     body = client.request("PATCH", f"{API}/{profile_id}", json={"title": "After"}).json()
     assert (body["title"], body["note"], body["tags"]) == ("After", "Note", ["one"])
@@ -75,7 +75,7 @@ def test_edit_changes_what_is_given_and_nothing_else(client: Client, capture: by
     ],
     ids=lambda edit: str(edit)[:30],
 )
-def test_edit_that_cannot_be_kept_is_refused(client: Client, capture: bytes, edit: Any):
+def test_edit_that_cannot_be_kept_is_refused(client: Client, capture: bytes, edit: Any) -> None:
     profile_id = described(client, capture, title="Kept")
     answer = client.request("PATCH", f"{API}/{profile_id}", json=edit)
     assert answer.status_code == 400, answer.text
@@ -83,7 +83,7 @@ def test_edit_that_cannot_be_kept_is_refused(client: Client, capture: bytes, edi
     assert client.get(f"{API}/{profile_id}").json()["title"] == "Kept"
 
 
-def test_body_of_an_edit_is_limited(client: Client, capture: bytes):
+def test_body_of_an_edit_is_limited(client: Client, capture: bytes) -> None:
     profile_id = described(client, capture)
     answer = client.request(
         "PATCH",
@@ -94,7 +94,7 @@ def test_body_of_an_edit_is_limited(client: Client, capture: bytes):
     assert answer.status_code == 413
 
 
-def test_home_searches_and_pages_without_scripts(client: Client, capture: bytes):
+def test_home_searches_and_pages_without_scripts(client: Client, capture: bytes) -> None:
     described(client, capture, title="Alpha", tag="nightly & <b>")
     described(client, capture, title="Beta")
     everything = client.get("/", headers=HTML).text
@@ -109,7 +109,9 @@ def test_home_searches_and_pages_without_scripts(client: Client, capture: bytes)
     assert "No profile matches" in client.get("/?page=9", headers=HTML).text
 
 
-def test_long_list_has_pages(client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch):
+def test_long_list_has_pages(
+    client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("roofline.web.pages.routes.PAGE_SIZE", 2)
     for number in range(5):
         described(client, capture, title=f"Run {number}", tag="t")
@@ -121,11 +123,11 @@ def test_long_list_has_pages(client: Client, capture: bytes, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("query", ["page=0", "page=x", "page=99999999", f"q={'x' * 300}"])
-def test_list_that_cannot_be_is_refused(client: Client, query: str):
+def test_list_that_cannot_be_is_refused(client: Client, query: str) -> None:
     assert client.get(f"/?{query}", headers=HTML).status_code == 400
 
 
-def test_link_preview_names_device_and_headline(client: Client, capture: bytes):
+def test_link_preview_names_device_and_headline(client: Client, capture: bytes) -> None:
     profile_id = described(client, capture, title='Run "7" <x>')
     page = client.get(f"/p/{profile_id}", headers=HTML).text
     summary = client.get(f"{API}/{profile_id}").json()["summary"]
@@ -137,7 +139,7 @@ def test_link_preview_names_device_and_headline(client: Client, capture: bytes):
     assert f"{summary['efficiency_ratio']:.0%} of the roof" in found[1]
 
 
-def test_link_preview_tells_strangers_nothing(launch: Launch, capture: bytes):
+def test_link_preview_tells_strangers_nothing(launch: Launch, capture: bytes) -> None:
     client = launch(auth="token", token="0123456789abcdef")
     headers = {"authorization": "Bearer 0123456789abcdef"}
     profile_id = client.upload(capture, title="Secret plan", headers=headers).json()["id"]
@@ -154,7 +156,7 @@ def events(answer: httpx.Response) -> list[tuple[str, dict[str, Any]]]:
     return [(name[7:], orjson.loads(data[6:])) for name, data in lines]
 
 
-def test_events_of_a_ready_profile_are_one(client: Client, capture: bytes):
+def test_events_of_a_ready_profile_are_one(client: Client, capture: bytes) -> None:
     profile_id = described(client, capture, title="Run")
     answer = client.get(f"{API}/{profile_id}/events")
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -165,7 +167,9 @@ def test_events_of_a_ready_profile_are_one(client: Client, capture: bytes):
     assert body == client.get(f"{API}/{profile_id}").json()
 
 
-def test_events_follow_an_import_to_its_end(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_events_follow_an_import_to_its_end(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("roofline.imports.children.run_in_child", children.linger)
     profile_id = client.upload(b"content", wait=0).json()["id"]
     stream: Future[httpx.Response] = client.start("GET", f"{API}/{profile_id}/events")
@@ -178,7 +182,7 @@ def test_events_follow_an_import_to_its_end(client: Client, monkeypatch: pytest.
     assert (name, body["code"]) == ("failed", "import-stopped")
 
 
-def test_events_end_when_the_server_stops(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_events_end_when_the_server_stops(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roofline.imports.children.run_in_child", children.linger)
     profile_id = client.upload(b"content", wait=0).json()["id"]
     stream = client.start("GET", f"{API}/{profile_id}/events")
@@ -187,7 +191,9 @@ def test_events_end_when_the_server_stops(client: Client, monkeypatch: pytest.Mo
     assert client.get("/readyz").status_code == 503
 
 
-def test_streams_of_one_address_are_limited(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_streams_of_one_address_are_limited(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("roofline.imports.children.run_in_child", children.linger)
     monkeypatch.setattr("roofline.web.http.streams.STREAMS_PER_ADDRESS", 2)
     path = f"{API}/{client.upload(b'content', wait=0).json()['id']}"
@@ -200,7 +206,7 @@ def test_streams_of_one_address_are_limited(client: Client, monkeypatch: pytest.
     assert other.result(timeout=30).status_code in (200, 404)  # opened before, or after
 
 
-def test_events_of_an_unknown_profile_are_404(client: Client):
+def test_events_of_an_unknown_profile_are_404(client: Client) -> None:
     assert client.get(f"{API}/unknown/events").status_code == 404
 
 
@@ -210,7 +216,7 @@ def numbers(client: Client, **headers: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 
-def test_metrics_count_requests_imports_failures_and_bytes(client: Client, capture: bytes):
+def test_metrics_count_requests_imports_failures_and_bytes(client: Client, capture: bytes) -> None:
     profile_id = described(client, capture)
     client.upload(b"neither this nor that")
     client.get(f"{API}/{profile_id}")
@@ -228,7 +234,7 @@ def test_metrics_count_requests_imports_failures_and_bytes(client: Client, captu
     assert not any(profile_id in name for name in found)
 
 
-def test_metrics_have_a_token_of_their_own(launch: Launch):
+def test_metrics_have_a_token_of_their_own(launch: Launch) -> None:
     client = launch(auth="token", token="0123456789abcdef", metrics_token=METRICS_TOKEN)
     assert client.get("/metrics").status_code == 401
     bearer = {"authorization": f"Bearer {METRICS_TOKEN}"}
@@ -237,14 +243,14 @@ def test_metrics_have_a_token_of_their_own(launch: Launch):
     assert client.get("/metrics", headers={"authorization": "Bearer no"}).status_code == 401
 
 
-def test_unheard_of_methods_are_one_number(client: Client):
+def test_unheard_of_methods_are_one_number(client: Client) -> None:
     for method in ("BREW", "PROPFIND", "X" * 50):
         client.request(method, "/")
     assert 'method="other"' in client.get("/metrics").text
     assert "BREW" not in client.get("/metrics").text
 
 
-def test_readiness_says_what_is_missing(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_readiness_says_what_is_missing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.get("/readyz").json() == {"status": "ready"}
     from roofline.errors import StoreUnavailableError
 

@@ -19,7 +19,7 @@ def profile_id(client: Client, capture: bytes) -> str:
     return str(client.upload(capture, title="The run").json()["id"])
 
 
-def test_page_data_names_the_profile(client: Client, profile_id: str):
+def test_page_data_names_the_profile(client: Client, profile_id: str) -> None:
     answer = client.get(f"{API}/{profile_id}/page")
     page = answer.json()
     assert answer.headers["content-type"] == "application/json"
@@ -28,7 +28,9 @@ def test_page_data_names_the_profile(client: Client, profile_id: str):
     assert page["profile"]["files"][0]["name"] == "host_0.xplane.pb"
 
 
-def test_result_is_sent_compressed_or_plain_with_an_etag_each(client: Client, profile_id: str):
+def test_result_is_sent_compressed_or_plain_with_an_etag_each(
+    client: Client, profile_id: str
+) -> None:
     path = f"{API}/{profile_id}/page"
     packed = client.get(path, headers={"accept-encoding": "gzip"})
     plain = client.get(path, headers={"accept-encoding": "identity"})
@@ -40,7 +42,7 @@ def test_result_is_sent_compressed_or_plain_with_an_etag_each(client: Client, pr
     assert int(packed.headers["content-length"]) < len(plain.content) / 2
 
 
-def test_result_the_client_holds_is_304(client: Client, profile_id: str):
+def test_result_the_client_holds_is_304(client: Client, profile_id: str) -> None:
     path = f"{API}/{profile_id}/page"
     etag = client.get(path).headers["etag"]
     held = client.get(path, headers={"if-none-match": f'"other", {etag}'})
@@ -49,7 +51,9 @@ def test_result_the_client_holds_is_304(client: Client, profile_id: str):
     assert client.get(path, headers={"if-none-match": '"other"'}).status_code == 200
 
 
-def test_page_data_is_kept_for_ever_under_its_revision_only(client: Client, profile_id: str):
+def test_page_data_is_kept_for_ever_under_its_revision_only(
+    client: Client, profile_id: str
+) -> None:
     rev = client.get(f"{API}/{profile_id}").json()["rev"]
     path = f"{API}/{profile_id}/page"
     assert "immutable" in client.get(f"{path}?rev={rev}").headers["cache-control"]
@@ -57,14 +61,14 @@ def test_page_data_is_kept_for_ever_under_its_revision_only(client: Client, prof
         assert client.get(other).headers["cache-control"] == "private, no-cache"
 
 
-def test_roofline_has_records_with_and_without_infeed(client: Client, profile_id: str):
+def test_roofline_has_records_with_and_without_infeed(client: Client, profile_id: str) -> None:
     for infeed in ("in", "out"):
         body = client.get(f"{API}/{profile_id}/roofline?infeed={infeed}").json()
         assert {"device", "roofs", "program_points", "ops", "diagnostics"} <= set(body)
         assert body["ops"]
 
 
-def test_csv_is_an_attachment_with_one_row_per_op(client: Client, profile_id: str):
+def test_csv_is_an_attachment_with_one_row_per_op(client: Client, profile_id: str) -> None:
     answer = client.get(f"{API}/{profile_id}/roofline.csv")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     assert 'filename="The run-roofline.csv"' in answer.headers["content-disposition"]
@@ -73,7 +77,7 @@ def test_csv_is_an_attachment_with_one_row_per_op(client: Client, profile_id: st
     assert len(rows) == len(ops)
 
 
-def test_details_of_an_op_match_the_page(client: Client, profile_id: str):
+def test_details_of_an_op_match_the_page(client: Client, profile_id: str) -> None:
     page = client.get(f"{API}/{profile_id}/page").json()
     for index in (0, page["ops"]["count"] - 1):
         details = client.get(f"{API}/{profile_id}/ops/{index}").json()
@@ -84,7 +88,7 @@ def test_details_of_an_op_match_the_page(client: Client, profile_id: str):
         assert (missing.status_code, missing.json()["code"]) == (400, "bad-view")
 
 
-def test_source_of_one_file_is_the_upload_byte_for_byte(client: Client, capture: bytes):
+def test_source_of_one_file_is_the_upload_byte_for_byte(client: Client, capture: bytes) -> None:
     packed = gzip.compress(capture)
     name = 'Größe";.pb.gz'
     profile_id = client.upload(packed, names=(name,)).json()["id"]
@@ -97,7 +101,7 @@ def test_source_of_one_file_is_the_upload_byte_for_byte(client: Client, capture:
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_source_of_several_files_is_a_zip_of_them(client: Client, hosts: tuple[bytes, ...]):
+def test_source_of_several_files_is_a_zip_of_them(client: Client, hosts: tuple[bytes, ...]) -> None:
     profile_id = client.upload(*hosts, names=("a.pb", "a.pb", "b.pb")).json()["id"]
     answer = client.get(f"{API}/{profile_id}/source")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
@@ -106,7 +110,7 @@ def test_source_of_several_files_is_a_zip_of_them(client: Client, hosts: tuple[b
         assert tuple(archive.read(name) for name in archive.namelist()) == hosts
 
 
-def test_deleting_removes_every_trace(client: Client, capture: bytes):
+def test_deleting_removes_every_trace(client: Client, capture: bytes) -> None:
     before = client.listing()
     profile_id = client.upload(capture).json()["id"]
     assert client.listing() != before
@@ -117,14 +121,14 @@ def test_deleting_removes_every_trace(client: Client, capture: bytes):
     assert client.delete(f"{API}/{profile_id}").status_code == 404
 
 
-def test_list_is_newest_first(client: Client, capture: bytes):
+def test_list_is_newest_first(client: Client, capture: bytes) -> None:
     ids = [client.upload(capture, title=f"run {k}").json()["id"] for k in range(3)]
     listed = client.get(API).json()["profiles"]
     assert {profile["id"] for profile in listed} == set(ids)
     assert len(client.get(f"{API}?limit=2").json()["profiles"]) == 2
 
 
-def test_profiles_outlive_the_server(launch: Launch, capture: bytes):
+def test_profiles_outlive_the_server(launch: Launch, capture: bytes) -> None:
     first = launch()
     body = first.upload(capture).json()
     del body["delete_token"]
@@ -135,7 +139,7 @@ def test_profiles_outlive_the_server(launch: Launch, capture: bytes):
 
 
 @pytest.mark.parametrize("result", ["page", "roofline?infeed=out", "roofline.csv", "ops/0"])
-def test_results_that_went_are_computed_again(launch: Launch, capture: bytes, result: str):
+def test_results_that_went_are_computed_again(launch: Launch, capture: bytes, result: str) -> None:
     client = launch(kept_answers_bytes=0)
     profile_id = client.upload(capture).json()["id"]
     path = f"{API}/{profile_id}/{result}"
@@ -146,7 +150,9 @@ def test_results_that_went_are_computed_again(launch: Launch, capture: bytes, re
     assert client.get(f"{API}/{profile_id}").json()["state"] == "ready"
 
 
-def test_results_of_older_code_are_computed_again(launch: Launch, capture: bytes, monkeypatch):
+def test_results_of_older_code_are_computed_again(
+    launch: Launch, capture: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = launch()
     profile_id = first.upload(capture).json()["id"]
     first.parts.instance.close()
@@ -163,7 +169,7 @@ def test_results_of_older_code_are_computed_again(launch: Launch, capture: bytes
     assert "OLD" not in second.get(API).text, "lists show what the new code found"
 
 
-def test_missing_raw_file_is_told_when_it_is_needed(client: Client, profile_id: str):
+def test_missing_raw_file_is_told_when_it_is_needed(client: Client, profile_id: str) -> None:
     shutil.rmtree(client.settings.data_dir / "derived" / profile_id)
     shutil.rmtree(client.settings.data_dir / "blobs")
     (client.settings.data_dir / "blobs").mkdir()
@@ -173,7 +179,7 @@ def test_missing_raw_file_is_told_when_it_is_needed(client: Client, profile_id: 
     assert client.get(f"{API}/{profile_id}/source").status_code == 422
 
 
-def test_sample_is_imported_once(client: Client):
+def test_sample_is_imported_once(client: Client) -> None:
     samples = client.get("/api/v1/samples").json()["samples"]
     if not samples:
         pytest.skip("no sample is bundled")
@@ -185,7 +191,7 @@ def test_sample_is_imported_once(client: Client):
     assert len(client.get(API).json()["profiles"]) == 1
 
 
-def test_sample_clicked_twice_at_once_is_one_profile(client: Client):
+def test_sample_clicked_twice_at_once_is_one_profile(client: Client) -> None:
     samples = client.get("/api/v1/samples").json()["samples"]
     if not samples:
         pytest.skip("no sample is bundled")
@@ -193,7 +199,7 @@ def test_sample_clicked_twice_at_once_is_one_profile(client: Client):
     assert len({click.result(timeout=60).json()["id"] for click in clicks}) == 1
 
 
-def test_every_bundled_sample_opens(client: Client):
+def test_every_bundled_sample_opens(client: Client) -> None:
     for sample in client.get("/api/v1/samples").json()["samples"]:
         answer = client.post(sample["open_url"])
         assert answer.status_code == 201, (sample["name"], answer.text)

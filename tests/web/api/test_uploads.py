@@ -5,6 +5,7 @@ import io
 import itertools
 import random
 import zipfile
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 import httpx
@@ -27,10 +28,11 @@ def refused(answer: httpx.Response, *statuses: int) -> dict[str, str]:
     assert set(body) - {"details"} == {"message", "remedy", "code"}
     assert body["message"].endswith((".", "?"))
     assert body["remedy"]
-    return body
+    result: dict[str, str] = body
+    return result
 
 
-def test_upload_answers_with_the_link_of_a_ready_profile(client: Client, capture: bytes):
+def test_upload_answers_with_the_link_of_a_ready_profile(client: Client, capture: bytes) -> None:
     answer = client.upload(capture, title="My run")
     body = answer.json()
     assert answer.status_code == 201
@@ -43,31 +45,33 @@ def test_upload_answers_with_the_link_of_a_ready_profile(client: Client, capture
     assert client.get(f"/api/v1/profiles/{body['id']}").json() == body
 
 
-def test_longest_note_and_every_tag_come_with_the_upload(client: Client, capture: bytes):
+def test_longest_note_and_every_tag_come_with_the_upload(client: Client, capture: bytes) -> None:
     note, tags = "é" * 10_000, [f"tag {number:02}" for number in range(20)]
     body = client.upload(capture, tag=tags, title="Run", note=note).json()
     assert (body["title"], body["note"], body["tags"]) == ("Run", note, tags)
 
 
-def test_title_is_taken_from_the_file_names(client: Client, hosts: tuple[bytes, ...]):
+def test_title_is_taken_from_the_file_names(client: Client, hosts: tuple[bytes, ...]) -> None:
     assert client.upload(hosts[0], names=("runA.xplane.pb.gz",)).json()["title"] == "runA"
     assert client.upload(*hosts).json()["title"] == "host_0 and 2 more"
 
 
-def test_several_files_are_the_hosts_of_one_profile(client: Client, hosts: tuple[bytes, ...]):
+def test_several_files_are_the_hosts_of_one_profile(
+    client: Client, hosts: tuple[bytes, ...]
+) -> None:
     body = client.upload(*hosts).json()
     assert body["summary"]["host_count"] == 3
     assert [file["name"] for file in body["files"]] == [f"host_{k}.xplane.pb" for k in range(3)]
 
 
 @pytest.mark.parametrize("name", ["h.xplane.pb.gz", "no-suffix"])
-def test_gzip_is_read(client: Client, capture: bytes, name: str):
+def test_gzip_is_read(client: Client, capture: bytes, name: str) -> None:
     assert client.upload(gzip.compress(capture), names=(name,)).status_code == 201
 
 
 def test_zip_of_hosts_is_read_and_other_files_in_it_are_noted(
     client: Client, hosts: tuple[bytes, ...]
-):
+) -> None:
     members = {f"run/h{k}.xplane.pb": content for k, content in enumerate(hosts)}
     answer = client.upload(zipped({**members, "README.md": b"# Notes"}), names=("run.zip",))
     body = answer.json()
@@ -95,7 +99,7 @@ def bad_inputs(capture: bytes) -> dict[str, tuple[str, bytes]]:
     }
 
 
-def test_every_bad_file_is_explained_and_leaves_no_trace(launch: Launch, capture: bytes):
+def test_every_bad_file_is_explained_and_leaves_no_trace(launch: Launch, capture: bytes) -> None:
     client = launch(max_unpacked_bytes=10 << 20)
     client.upload(capture)
     before = client.listing()
@@ -105,7 +109,7 @@ def test_every_bad_file_is_explained_and_leaves_no_trace(launch: Launch, capture
         assert client.listing() == before, label
 
 
-def test_one_bad_file_among_good_ones_refuses_all(client: Client, capture: bytes):
+def test_one_bad_file_among_good_ones_refuses_all(client: Client, capture: bytes) -> None:
     before = client.listing()
     body = refused(client.upload(capture, b"hello, world" * 20, names=("a.pb", "b.txt")), 400)
     assert "b.txt" in body["message"]
@@ -113,7 +117,7 @@ def test_one_bad_file_among_good_ones_refuses_all(client: Client, capture: bytes
     assert client.listing() == before
 
 
-def test_upload_past_the_limit_is_413(launch: Launch):
+def test_upload_past_the_limit_is_413(launch: Launch) -> None:
     client = launch(max_upload_bytes=100_000)
     before = client.listing()
     for content in (bytes(100_001), bytes(3_000_000)):
@@ -121,7 +125,7 @@ def test_upload_past_the_limit_is_413(launch: Launch):
     assert client.listing() == before
 
 
-def test_limit_holds_without_a_declared_length(launch: Launch):
+def test_limit_holds_without_a_declared_length(launch: Launch) -> None:
     client = launch(max_upload_bytes=100_000)
 
     async def body():
@@ -138,7 +142,7 @@ def test_limit_holds_without_a_declared_length(launch: Launch):
     refused(answer, 413)
 
 
-def test_too_many_files_are_refused(launch: Launch):
+def test_too_many_files_are_refused(launch: Launch) -> None:
     client = launch(max_files=3)
     before = client.listing()
     assert "more than 3 files" in refused(client.upload(*[b"x"] * 4), 400)["message"]
@@ -179,7 +183,7 @@ PART = b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a.pb"\r\
         ),
     ],
 )
-def test_malformed_body_is_explained(client: Client, body: bytes, said: str):
+def test_malformed_body_is_explained(client: Client, body: bytes, said: str) -> None:
     before = client.listing()
     answer = refused(client.raw(body), 400)
     assert said in answer["message"] + answer["remedy"]
@@ -187,7 +191,7 @@ def test_malformed_body_is_explained(client: Client, body: bytes, said: str):
 
 
 @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data", "text/plain"])
-def test_body_that_is_no_form_is_explained(client: Client, kind: str):
+def test_body_that_is_no_form_is_explained(client: Client, kind: str) -> None:
     assert "curl" in refused(client.raw(b"{}", kind), 400)["remedy"]
 
 
@@ -202,14 +206,16 @@ def test_body_that_is_no_form_is_explained(client: Client, kind: str):
         ("<img src=x onerror=alert(1)>.pb", "<img src=x onerror=alert(1)>.pb"),
     ],
 )
-def test_file_names_are_data(client: Client, capture: bytes, name: str, shown: str):
+def test_file_names_are_data(client: Client, capture: bytes, name: str, shown: str) -> None:
     body = client.upload(capture, names=(name,)).json()
     assert body["files"][0]["name"] == shown
     stored = "\n".join(client.listing())
     assert not any(part in stored for part in ("passwd", "host.pb", "img", "aaaa"))
 
 
-def test_identical_uploads_share_blobs_and_are_separate_profiles(client: Client, capture: bytes):
+def test_identical_uploads_share_blobs_and_are_separate_profiles(
+    client: Client, capture: bytes
+) -> None:
     first, second = (client.upload(capture).json()["id"] for _ in range(2))
     blobs = [
         path for path in client.listing() if path.startswith("blobs/") and path.count("/") == 2
@@ -219,8 +225,8 @@ def test_identical_uploads_share_blobs_and_are_separate_profiles(client: Client,
     assert client.get(f"/api/v1/profiles/{second}/source").content == capture
 
 
-def test_concurrent_uploads_all_succeed(client: Client, capture: bytes):
-    def send(number: int):
+def test_concurrent_uploads_all_succeed(client: Client, capture: bytes) -> None:
+    def send(number: int) -> Future:
         content = capture + b"" if number % 2 else gzip.compress(capture, mtime=number)
         return client.start("POST", "/api/v1/profiles", files=[("file", (f"{number}.pb", content))])
 
@@ -232,7 +238,7 @@ def test_concurrent_uploads_all_succeed(client: Client, capture: bytes):
 
 def test_upload_that_would_fill_the_disk_is_refused_before_it_is_read(
     launch: Launch, capture: bytes
-):
+) -> None:
     client = launch(disk_reserve_bytes=1 << 60)
     before = client.listing()
     body = refused(client.upload(capture), 507)
@@ -243,7 +249,7 @@ def test_upload_that_would_fill_the_disk_is_refused_before_it_is_read(
     assert client.get("/api/v1/profiles").status_code == 200
 
 
-def test_client_that_goes_away_leaves_no_trace(client: Client):
+def test_client_that_goes_away_leaves_no_trace(client: Client) -> None:
     before = client.listing()
     arriving = [
         {"type": "http.request", "body": PART + bytes(3 << 20), "more_body": True},
@@ -254,7 +260,7 @@ def test_client_that_goes_away_leaves_no_trace(client: Client):
     assert client.listing() == before
 
 
-def test_client_that_trickles_is_given_up(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_client_that_trickles_is_given_up(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """A byte now and then is neither silence nor an upload."""
     seconds = itertools.count()
     monkeypatch.setattr(
@@ -268,7 +274,7 @@ def test_client_that_trickles_is_given_up(client: Client, monkeypatch: pytest.Mo
     assert client.listing() == before
 
 
-def test_client_that_falls_silent_is_given_up(launch: Launch):
+def test_client_that_falls_silent_is_given_up(launch: Launch) -> None:
     client = launch(upload_idle_seconds=0.2)
     before = client.listing()
     arriving = [{"type": "http.request", "body": PART + bytes(1000), "more_body": True}]

@@ -40,7 +40,7 @@ def session(client: Client, token: str = TOKEN, name: str = "") -> dict[str, str
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "roofline.example"])
-def test_open_server_refuses_every_address_but_loopback(tmp_path: Path, host: str):
+def test_open_server_refuses_every_address_but_loopback(tmp_path: Path, host: str) -> None:
     with pytest.raises(SettingsError) as refused:
         check_access(Settings.from_env(host=host, data_dir=tmp_path))
     assert host in refused.value.message
@@ -48,7 +48,7 @@ def test_open_server_refuses_every_address_but_loopback(tmp_path: Path, host: st
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
-def test_open_server_listens_on_loopback(tmp_path: Path, host: str):
+def test_open_server_listens_on_loopback(tmp_path: Path, host: str) -> None:
     check_access(Settings.from_env(host=host, data_dir=tmp_path))
 
 
@@ -63,27 +63,27 @@ def test_open_server_listens_on_loopback(tmp_path: Path, host: str):
         ({"auth": "token", "token_file": "/no/such/file"}, "/no/such/file"),
     ],
 )
-def test_half_a_configuration_is_refused_by_name(options: dict[str, Any], named: str):
+def test_half_a_configuration_is_refused_by_name(options: dict[str, Any], named: str) -> None:
     with pytest.raises(SettingsError) as refused:
         check_access(Settings.from_env(**options))
     assert named in f"{refused.value.message} {refused.value.remedy}"
 
 
-def test_no_refusal_repeats_a_secret():
+def test_no_refusal_repeats_a_secret() -> None:
     with pytest.raises(SettingsError) as refused:
         check_access(Settings.from_env(auth="token", token="geheim"))
     assert "geheim" not in f"{refused.value.message} {refused.value.remedy}"
     assert TOKEN not in repr(Settings.from_env(auth="token", token=TOKEN))
 
 
-def test_token_may_lie_in_a_file(launch: Launch, tmp_path: Path):
+def test_token_may_lie_in_a_file(launch: Launch, tmp_path: Path) -> None:
     (tmp_path / "token").write_text(f"{TOKEN}\n")
     client = launch(auth="token", token_file=tmp_path / "token")
     assert client.get("/api/v1/profiles").status_code == 401
     assert client.get("/api/v1/profiles", headers=BEARER).status_code == 200
 
 
-def test_stranger_is_sent_to_log_in_or_told_so(guarded: Client):
+def test_stranger_is_sent_to_log_in_or_told_so(guarded: Client) -> None:
     page = guarded.get("/p/some-id?v=1&x=hbm", headers=HTML)
     assert page.status_code == 303
     assert page.headers["location"] == "/login?next=%2Fp%2Fsome-id%3Fv%3D1%26x%3Dhbm"
@@ -94,7 +94,9 @@ def test_stranger_is_sent_to_log_in_or_told_so(guarded: Client):
         assert guarded.get(path).status_code == 200
 
 
-def test_unknown_and_existing_profiles_look_alike_to_a_stranger(guarded: Client, capture: bytes):
+def test_unknown_and_existing_profiles_look_alike_to_a_stranger(
+    guarded: Client, capture: bytes
+) -> None:
     profile_id = guarded.upload(capture, headers=BEARER).json()["id"]
     known, unknown = (guarded.get(f"/api/v1/profiles/{one}") for one in (profile_id, "unknown"))
     assert known.status_code == unknown.status_code == 401
@@ -102,7 +104,7 @@ def test_unknown_and_existing_profiles_look_alike_to_a_stranger(guarded: Client,
 
 
 @pytest.mark.parametrize("given", ["", "wrong", TOKEN.upper(), f"{TOKEN} ", "ünïcode"])
-def test_wrong_token_opens_nothing(guarded: Client, given: str):
+def test_wrong_token_opens_nothing(guarded: Client, given: str) -> None:
     if given.strip() != TOKEN:
         header = f"Bearer {given}".encode()
         assert guarded.get("/api/v1/profiles", headers={"authorization": header}).status_code == 401
@@ -112,7 +114,7 @@ def test_wrong_token_opens_nothing(guarded: Client, given: str):
         assert "set-cookie" not in answer.headers
 
 
-def test_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: Client):
+def test_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: Client) -> None:
     answer = log_in(guarded, next="/p/abc")
     assert (answer.status_code, answer.headers["location"]) == (303, "/p/abc")
     cookie = answer.headers["set-cookie"]
@@ -122,7 +124,7 @@ def test_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: Client):
     assert "Secure" not in cookie, "a browser would not keep it without TLS"
 
 
-def test_cookie_is_for_tls_alone_behind_a_proxy_with_tls(guarded: Client):
+def test_cookie_is_for_tls_alone_behind_a_proxy_with_tls(guarded: Client) -> None:
     answer = guarded.post("/login", data={"token": TOKEN}, headers={"x-forwarded-proto": "https"})
     assert "Secure" in answer.headers["set-cookie"]
     assert "strict-transport-security" in answer.headers
@@ -131,24 +133,24 @@ def test_cookie_is_for_tls_alone_behind_a_proxy_with_tls(guarded: Client):
 @pytest.mark.parametrize(
     "elsewhere", ["https://evil.example", "//evil.example", "/\\evil.example", "x", "/\r\nx: y"]
 )
-def test_log_in_leads_nowhere_else(guarded: Client, elsewhere: str):
+def test_log_in_leads_nowhere_else(guarded: Client, elsewhere: str) -> None:
     assert log_in(guarded, next=elsewhere).headers["location"] == "/"
 
 
-def test_tokens_cannot_be_tried_one_after_the_other(guarded: Client):
+def test_tokens_cannot_be_tried_one_after_the_other(guarded: Client) -> None:
     answers = [log_in(guarded, "wrong") for _ in range(12)]
     assert [answer.status_code for answer in answers] == [403] * 10 + [429] * 2
     assert int(answers[-1].headers["retry-after"]) >= 1
 
 
-def test_session_may_read_and_change(guarded: Client):
+def test_session_may_read_and_change(guarded: Client) -> None:
     headers = session(guarded)
     assert guarded.get("/api/v1/profiles", headers=headers).status_code == 200
     assert guarded.delete("/api/v1/profiles/unknown", headers=headers).status_code == 404
 
 
 @pytest.mark.parametrize("csrf", [None, "", "0" * 64])
-def test_change_without_the_pages_own_token_is_refused(guarded: Client, csrf: str | None):
+def test_change_without_the_pages_own_token_is_refused(guarded: Client, csrf: str | None) -> None:
     headers = session(guarded)
     del headers["x-csrf-token"]
     if csrf is not None:
@@ -158,7 +160,7 @@ def test_change_without_the_pages_own_token_is_refused(guarded: Client, csrf: st
     assert "Reload" in answer.json()["remedy"]
 
 
-def test_csrf_token_of_another_session_is_refused(guarded: Client):
+def test_csrf_token_of_another_session_is_refused(guarded: Client) -> None:
     mine, other = session(guarded), session(guarded)
     answer = guarded.delete(
         "/api/v1/profiles/unknown", headers={**mine, "x-csrf-token": other["x-csrf-token"]}
@@ -166,7 +168,7 @@ def test_csrf_token_of_another_session_is_refused(guarded: Client):
     assert answer.status_code == 403
 
 
-def test_logging_out_needs_the_token_of_the_form(guarded: Client):
+def test_logging_out_needs_the_token_of_the_form(guarded: Client) -> None:
     headers = session(guarded)
     assert guarded.post("/logout", headers=headers).status_code == 403
     form = {"csrf": headers["x-csrf-token"]}
@@ -186,13 +188,13 @@ def test_logging_out_needs_the_token_of_the_form(guarded: Client):
         lambda value: "1.member.x.y.z." + "0" * 64,
     ],
 )
-def test_forged_cookie_is_nobody(guarded: Client, damage: Any):
+def test_forged_cookie_is_nobody(guarded: Client, damage: Any) -> None:
     value = session(guarded)["cookie"].partition("=")[2]
     headers = {"cookie": f"{COOKIE}={damage(value)}"}
     assert guarded.get("/api/v1/profiles", headers=headers).status_code == 401
 
 
-def test_session_ends_with_its_time_and_with_its_token():
+def test_session_ends_with_its_time_and_with_its_token() -> None:
     now = 1_000_000.0
     sessions = Sessions("token", "", clock=lambda: now)
     cookie = sessions.open("Ada", is_admin=False)
@@ -204,7 +206,7 @@ def test_session_ends_with_its_time_and_with_its_token():
     assert sessions.read(cookie) is None
 
 
-def test_admin_session_ends_with_the_admin_token():
+def test_admin_session_ends_with_the_admin_token() -> None:
     cookie = Sessions("token", "admin token").open("Ada", is_admin=True)
     found = Sessions("token", "admin token").read(cookie)
     assert found is not None
@@ -231,18 +233,18 @@ ADA = {"x-forwarded-user": "ada@example.org"}
 )
 def test_user_header_counts_from_the_proxy_only(
     launch: Launch, address: str, headers: dict[str, str], status: int
-):
+) -> None:
     client = launch(**PROXY).at(address)
     assert client.get("/api/v1/profiles", headers=headers).status_code == status
 
 
-def test_user_header_can_be_named(launch: Launch):
+def test_user_header_can_be_named(launch: Launch) -> None:
     client = launch(**PROXY, proxy_header="X-Auth-Email").at("10.1.2.3")
     assert client.get("/api/v1/profiles", headers=ADA).status_code == 401
     assert client.get("/api/v1/profiles", headers={"x-auth-email": "ada"}).status_code == 200
 
 
-def test_user_names_are_utf8(launch: Launch, capture: bytes):
+def test_user_names_are_utf8(launch: Launch, capture: bytes) -> None:
     client = launch(**PROXY, admins="Zoë").at("10.1.2.3")
     headers = {b"x-forwarded-user": "Zoë".encode()}
     body = client.upload(capture, headers=headers).json()
@@ -252,7 +254,7 @@ def test_user_names_are_utf8(launch: Launch, capture: bytes):
     assert client.delete(f"/api/v1/profiles/{theirs}", headers=headers).status_code == 204
 
 
-def test_browser_behind_the_proxy_needs_the_pages_token_and_a_tool_does_not(launch: Launch):
+def test_browser_behind_the_proxy_needs_the_pages_token_and_a_tool_does_not(launch: Launch) -> None:
     client = launch(**PROXY).at("10.1.2.3")
     path = "/api/v1/profiles/unknown"
     assert client.delete(path, headers=ADA).status_code == 404
@@ -271,7 +273,9 @@ def csrf_of(client: Client, name: str) -> str:
     return found[1]
 
 
-def test_open_form_outlives_a_restart_and_belongs_to_one_user_of_one_instance(tmp_path: Path):
+def test_open_form_outlives_a_restart_and_belongs_to_one_user_of_one_instance(
+    tmp_path: Path,
+) -> None:
     tokens = []
     for folder in ("one", "one", "other"):
         settings = Settings.from_env(**PROXY, data_dir=tmp_path / folder)
@@ -281,7 +285,7 @@ def test_open_form_outlives_a_restart_and_belongs_to_one_user_of_one_instance(tm
     assert len(set(tokens)) == 4
 
 
-def test_stranger_to_the_proxy_sees_a_page_that_says_so(launch: Launch):
+def test_stranger_to_the_proxy_sees_a_page_that_says_so(launch: Launch) -> None:
     answer = launch(**PROXY).get("/", headers=HTML)
     assert answer.status_code == 401
     assert "does not know who you are" in answer.text

@@ -15,7 +15,7 @@ def every_class(kind: type[RooflineError] = RooflineError) -> list[type[Roofline
 
 
 @pytest.mark.parametrize("kind", every_class(), ids=lambda kind: kind.__name__)
-def test_every_class_has_a_status_and_crosses_processes(kind: type[RooflineError]):
+def test_every_class_has_a_status_and_crosses_processes(kind: type[RooflineError]) -> None:
     assert kind in STATUS
     error = kind("What is wrong.", remedy="What to do.")
     again = error_from(describe(error))
@@ -23,12 +23,12 @@ def test_every_class_has_a_status_and_crosses_processes(kind: type[RooflineError
     assert (again.message, again.remedy) == (error.message, error.remedy)
 
 
-def test_codes_are_distinct():
+def test_codes_are_distinct() -> None:
     codes = [kind.code for kind in every_class()]
     assert len(set(codes)) == len(codes)
 
 
-def test_bad_files_are_the_sender_s_fault():
+def test_bad_files_are_the_sender_s_fault() -> None:
     for kind in (
         errors.UploadRejectedError,
         errors.UnknownFormatError,
@@ -54,7 +54,7 @@ class FullFile:
 
 def test_full_disk_during_the_upload_is_507_and_leaves_no_trace(
     client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     before = client.listing()
     opened = Path.open
 
@@ -72,7 +72,7 @@ def test_full_disk_during_the_upload_is_507_and_leaves_no_trace(
 
 def test_full_disk_at_the_commit_is_507_and_leaves_no_trace(
     client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     before = client.listing()
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", no_space)

@@ -118,7 +118,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     running.close()
 
 
-def test_user_comes_from_the_proxy_and_from_nobody_else(site: Site, capture: bytes):
+def test_user_comes_from_the_proxy_and_from_nobody_else(site: Site, capture: bytes) -> None:
     forged = {"x-forwarded-user": "root@example.org"}
     answer = site.http.post(
         "/api/v1/profiles", files={"file": ("h.pb", capture)}, headers=forged
@@ -128,7 +128,7 @@ def test_user_comes_from_the_proxy_and_from_nobody_else(site: Site, capture: byt
     assert site.http.delete(f"/api/v1/profiles/{answer['id']}").status_code == 204
 
 
-def test_answers_are_those_of_a_site_with_tls(site: Site):
+def test_answers_are_those_of_a_site_with_tls(site: Site) -> None:
     answer = site.http.get("/", headers={"accept": "text/html"})
     assert answer.status_code == 200
     assert "strict-transport-security" in answer.headers
@@ -137,7 +137,7 @@ def test_answers_are_those_of_a_site_with_tls(site: Site):
     assert site.http.get("/metrics").status_code == 404
 
 
-def test_upload_passes_through_as_it_comes(site: Site):
+def test_upload_passes_through_as_it_comes(site: Site) -> None:
     """nginx keeps nothing of it, and the server has it while the client still sends."""
     part = b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a.pb"\r\n\r\n'
     total = len(part) + (200 << 20) + len(b"\r\n--XX--\r\n")
@@ -164,7 +164,7 @@ def test_upload_passes_through_as_it_comes(site: Site):
     assert seen == [True, False]
 
 
-def test_upload_past_the_limit_is_refused_in_the_servers_words(site: Site):
+def test_upload_past_the_limit_is_refused_in_the_servers_words(site: Site) -> None:
     """Though most of it is still to be sent when the answer comes."""
     size_mib = LIMIT_MIB + 100
     answer = site.http.post(
@@ -179,12 +179,12 @@ def test_upload_past_the_limit_is_refused_in_the_servers_words(site: Site):
     assert "ROOFLINE_MAX_UPLOAD_BYTES" in answer.json()["remedy"]
 
 
-def test_large_request_that_is_no_upload_is_refused(site: Site):
+def test_large_request_that_is_no_upload_is_refused(site: Site) -> None:
     answer = site.http.patch("/api/v1/profiles/x", content=bytes(2 << 20))
     assert answer.status_code == 413
 
 
-def test_events_come_when_they_happen(site: Site, capture: bytes):
+def test_events_come_when_they_happen(site: Site, capture: bytes) -> None:
     """Not together at the end: the first is there while the import cannot go on."""
     with frozen_imports(site.server):
         started = site.http.post("/api/v1/profiles?wait=0", files={"file": ("h.pb", capture)})
@@ -198,7 +198,7 @@ def test_events_come_when_they_happen(site: Site, capture: bytes):
     answer.close()
 
 
-def test_log_has_no_link(site: Site):
+def test_log_has_no_link(site: Site) -> None:
     profile_id = "A" * 22
     site.http.get(f"/p/{profile_id}?v=1&secret=yes")
     site.http.get(f"/api/v1/profiles/{profile_id}/events")

@@ -1,5 +1,7 @@
 """Access, and the headers of every answer."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from roofline.web.http.guard import CONTENT_SECURITY_POLICY, refusal_of
@@ -20,7 +22,7 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_answer_carries_the_security_headers(client: Client, path: str):
+def test_every_answer_carries_the_security_headers(client: Client, path: str) -> None:
     headers = client.get(path, headers={"accept": "text/html"}).headers
     assert headers["content-security-policy"] == CONTENT_SECURITY_POLICY
     assert headers["x-content-type-options"] == "nosniff"
@@ -30,7 +32,7 @@ def test_every_answer_carries_the_security_headers(client: Client, path: str):
     assert len(headers["x-request-id"]) == 12
 
 
-def test_policy_allows_no_foreign_host_and_no_inline_script():
+def test_policy_allows_no_foreign_host_and_no_inline_script() -> None:
     assert "default-src 'none'" in CONTENT_SECURITY_POLICY
     for loose in ("unsafe", "http:", "https:", "*", "data:"):
         assert loose not in CONTENT_SECURITY_POLICY
@@ -54,7 +56,9 @@ def test_policy_allows_no_foreign_host_and_no_inline_script():
         ("DELETE", "/api/v1/profiles/x"),
     ],
 )
-def test_request_from_another_site_is_refused(client: Client, method, path, headers):
+def test_request_from_another_site_is_refused(
+    client: Client, method: str, path: str, headers: Mapping[str, str]
+) -> None:
     answer = client.request(method, path, headers=headers)
     assert answer.status_code == 403
     assert answer.json()["code"] == "not-allowed"
@@ -69,33 +73,33 @@ def test_request_from_another_site_is_refused(client: Client, method, path, head
         {"sec-fetch-site": "none"},
     ],
 )
-def test_own_pages_and_tools_may_change_things(client: Client, headers):
+def test_own_pages_and_tools_may_change_things(client: Client, headers: Mapping[str, str]) -> None:
     assert client.delete("/api/v1/profiles/x", headers=headers).status_code == 404
 
 
-def test_reading_from_a_link_on_another_site_is_allowed(client: Client):
+def test_reading_from_a_link_on_another_site_is_allowed(client: Client) -> None:
     assert client.get("/healthz", headers={"sec-fetch-site": "cross-site"}).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "localhost.evil.example"])
-def test_other_host_names_are_not_answered_on_loopback(client: Client, host: str):
+def test_other_host_names_are_not_answered_on_loopback(client: Client, host: str) -> None:
     answer = client.get("/api/v1/profiles", headers={"host": host})
     assert answer.status_code == 403
     assert "ROOFLINE_ALLOWED_HOSTS" in answer.json()["remedy"]
 
 
 @pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:1", "[::1]:8000", "[::1]"])
-def test_loopback_names_are_answered(client: Client, host: str):
+def test_loopback_names_are_answered(client: Client, host: str) -> None:
     assert client.get("/healthz", headers={"host": host}).status_code == 200
 
 
-def test_allowed_hosts_replace_the_loopback_names(launch: Launch):
+def test_allowed_hosts_replace_the_loopback_names(launch: Launch) -> None:
     client = launch(allowed_hosts=("roofline.example",))
     assert client.get("/healthz", headers={"host": "roofline.example"}).status_code == 200
     assert client.get("/healthz").status_code == 403
 
 
-def test_server_on_a_public_address_answers_any_name():
+def test_server_on_a_public_address_answers_any_name() -> None:
     assert refusal_of("GET", {"host": "anything"}, None) is None
 
 
@@ -112,21 +116,23 @@ def test_server_on_a_public_address_answers_any_name():
         ("GET", "/static/x/%2e%2e/%2e%2e/pyproject.toml", 404, "not-found"),
     ],
 )
-def test_errors_have_one_shape(client: Client, method, path, status, code):
+def test_errors_have_one_shape(
+    client: Client, method: str, path: str, status: int, code: str
+) -> None:
     answer = client.request(method, path)
     assert answer.status_code == status
     assert set(answer.json()) == {"message", "remedy", "code"}
     assert answer.json()["code"] == code
 
 
-def test_body_nobody_asked_for_is_not_read(client: Client):
+def test_body_nobody_asked_for_is_not_read(client: Client) -> None:
     answer = client.post("/api/v1/samples/unknown", content=bytes(2 << 20))
     assert answer.status_code == 404
 
 
 def test_fault_of_the_server_is_answered_in_the_same_shape(
     client: Client, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     def broken(*_arguments: object, **_options: object) -> None:
         raise ZeroDivisionError
 

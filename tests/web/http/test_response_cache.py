@@ -84,7 +84,7 @@ def lasting(answer: httpx.Response) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
 def test_kept_answer_is_the_drawn_one(
     client: Client, profile_id: str, drawn: Drawn, which: int, encoding: str
-):
+) -> None:
     path, headers = paths_of(profile_id)[which], {"accept-encoding": encoding}
     drawn.new()
     first = client.get(path, headers=headers)
@@ -97,7 +97,7 @@ def test_kept_answer_is_the_drawn_one(
     assert second.headers["content-security-policy"] == first.headers["content-security-policy"]
 
 
-def test_who_holds_it_is_told_so(client: Client, profile_id: str, drawn: Drawn):
+def test_who_holds_it_is_told_so(client: Client, profile_id: str, drawn: Drawn) -> None:
     path = f"{API}/{profile_id}/roofline.csv"
     held = {"if-none-match": client.get(f"{path}?infeed=out").headers["etag"]}
     first = client.get(f"{path}?infeed=out&x=1", headers=held)  # drawn: another address
@@ -110,7 +110,7 @@ def test_who_holds_it_is_told_so(client: Client, profile_id: str, drawn: Drawn):
     assert other.status_code == 200
 
 
-def test_encodings_and_queries_are_not_mixed_up(client: Client, profile_id: str):
+def test_encodings_and_queries_are_not_mixed_up(client: Client, profile_id: str) -> None:
     path = f"{API}/{profile_id}/page"
     rev = client.get(f"{API}/{profile_id}").json()["rev"]
     for _ in range(2):
@@ -126,7 +126,7 @@ def test_encodings_and_queries_are_not_mixed_up(client: Client, profile_id: str)
         assert client.get(f"{roofline}?infeed=bad").status_code == 400
 
 
-def test_head_and_other_methods_are_answered_as_before(client: Client, profile_id: str):
+def test_head_and_other_methods_are_answered_as_before(client: Client, profile_id: str) -> None:
     page, roofline = f"/p/{profile_id}", f"{API}/{profile_id}/roofline"
     drawn, _ = client.get(page), client.get(roofline)
     head = client.request("HEAD", page)
@@ -144,7 +144,9 @@ def test_head_and_other_methods_are_answered_as_before(client: Client, profile_i
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_edit_is_seen_at_once(client: Client, profile_id: str, edit: dict[str, Any], shown: str):
+def test_edit_is_seen_at_once(
+    client: Client, profile_id: str, edit: dict[str, Any], shown: str
+) -> None:
     page, csv = f"/p/{profile_id}", f"{API}/{profile_id}/roofline.csv"
     for path in (page, page, csv, csv):
         assert client.get(path).status_code == 200
@@ -154,7 +156,7 @@ def test_edit_is_seen_at_once(client: Client, profile_id: str, edit: dict[str, A
     assert f"{title}-roofline.csv" in client.get(csv).headers["content-disposition"]
 
 
-def test_pin_is_seen_at_once(client: Client, profile_id: str):
+def test_pin_is_seen_at_once(client: Client, profile_id: str) -> None:
     page = f"/p/{profile_id}"
     before = [client.get(page).text for _ in range(2)]
     client.request("PATCH", f"{API}/{profile_id}", json={"pinned": True})
@@ -163,7 +165,7 @@ def test_pin_is_seen_at_once(client: Client, profile_id: str):
     assert client.get(page).text == before[0]
 
 
-def test_deleted_profile_is_gone_at_once(client: Client, profile_id: str):
+def test_deleted_profile_is_gone_at_once(client: Client, profile_id: str) -> None:
     for path in paths_of(profile_id) * 2:
         assert client.get(path).status_code == 200
     client.delete(f"{API}/{profile_id}")
@@ -171,7 +173,9 @@ def test_deleted_profile_is_gone_at_once(client: Client, profile_id: str):
         assert client.get(path).status_code == 404, path
 
 
-def test_other_profiles_stay_kept(client: Client, profile_id: str, capture: bytes, drawn: Drawn):
+def test_other_profiles_stay_kept(
+    client: Client, profile_id: str, capture: bytes, drawn: Drawn
+) -> None:
     other = client.upload(capture).json()["id"]
     for _ in range(2):
         client.get(f"/p/{profile_id}")
@@ -182,7 +186,7 @@ def test_other_profiles_stay_kept(client: Client, profile_id: str, capture: byte
     assert not drawn.new()
 
 
-def test_swept_profile_is_gone_at_once(client: Client, profile_id: str):
+def test_swept_profile_is_gone_at_once(client: Client, profile_id: str) -> None:
     for path in paths_of(profile_id) * 2:
         client.get(path)
     client.parts.instance.store.edit(profile_id, expires_at=timestamp(timedelta(days=-1)))
@@ -195,7 +199,7 @@ def test_swept_profile_is_gone_at_once(client: Client, profile_id: str):
 
 def test_profile_that_is_not_ready_is_not_kept(
     client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch, drawn: Drawn
-):
+) -> None:
     with monkeypatch.context() as patched:
         patched.setattr("roofline.imports.children.run_in_child", children.linger)
         profile_id = client.upload(capture, wait=0).json()["id"]
@@ -211,7 +215,9 @@ def test_profile_that_is_not_ready_is_not_kept(
         assert "state" in drawn.new()
 
 
-def test_results_computed_again_replace_kept_ones(client: Client, profile_id: str, drawn: Drawn):
+def test_results_computed_again_replace_kept_ones(
+    client: Client, profile_id: str, drawn: Drawn
+) -> None:
     page = f"/p/{profile_id}"
     for _ in range(2):
         client.get(page)
@@ -224,7 +230,7 @@ def test_results_computed_again_replace_kept_ones(client: Client, profile_id: st
 
 def test_answer_drawn_before_a_change_is_not_kept(
     client: Client, profile_id: str, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """An edit between the look into the database and the last byte of the page."""
     state = ProfileReader.state
 
@@ -241,7 +247,7 @@ def test_answer_drawn_before_a_change_is_not_kept(
 
 def test_answer_drawn_during_a_deletion_is_not_kept(
     client: Client, profile_id: str, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """Rows are gone, results not yet: a reader that checked earlier may still read them, once."""
     path = f"{API}/{profile_id}/roofline"
     remove, answers = profiles.ProfileStore.remove, []
@@ -259,7 +265,7 @@ def test_answer_drawn_during_a_deletion_is_not_kept(
     assert client.get(path).status_code == 404
 
 
-def test_nothing_kept_gets_past_the_guard(launch: Launch, capture: bytes):
+def test_nothing_kept_gets_past_the_guard(launch: Launch, capture: bytes) -> None:
     client = launch(auth="token", token=TOKEN, admin_token=ADMIN)
     profile_id = client.upload(capture, headers=BEARER).json()["id"]
     for path in paths_of(profile_id):
@@ -273,7 +279,7 @@ def test_nothing_kept_gets_past_the_guard(launch: Launch, capture: bytes):
 
 def test_session_that_is_over_is_answered_nothing_kept(
     launch: Launch, capture: bytes, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     client = launch(auth="token", token=TOKEN)
     ada = session(client, name="Ada")
     page = f"/p/{client.upload(capture, headers=ada).json()['id']}"
@@ -282,7 +288,7 @@ def test_session_that_is_over_is_answered_nothing_kept(
     assert client.get(page, headers=ada).status_code == 401
 
 
-def test_page_of_one_session_is_nobody_elses(launch: Launch, capture: bytes, drawn: Drawn):
+def test_page_of_one_session_is_nobody_elses(launch: Launch, capture: bytes, drawn: Drawn) -> None:
     client = launch(auth="token", token=TOKEN, admin_token=ADMIN)
     people = {
         "owner": session(client, name="Ada"),
@@ -307,7 +313,7 @@ def test_page_of_one_session_is_nobody_elses(launch: Launch, capture: bytes, dra
     assert not drawn.new(), "an answer that is equal for all is drawn once for all"
 
 
-def test_page_of_one_user_of_a_proxy_is_nobody_elses(launch: Launch, capture: bytes):
+def test_page_of_one_user_of_a_proxy_is_nobody_elses(launch: Launch, capture: bytes) -> None:
     server = launch(auth="proxy", proxy_addresses="10.1.0.0/16")
     proxy = server.at("10.1.0.1")
     ada, grace = ({"x-forwarded-user": name} for name in ("ada", "grace"))
@@ -325,7 +331,7 @@ def csrf(page: str) -> str:
     return found[1]
 
 
-def test_kept_answers_are_counted_and_logged_alike(client: Client, profile_id: str):
+def test_kept_answers_are_counted_and_logged_alike(client: Client, profile_id: str) -> None:
     page = f"/p/{profile_id}"
     with structlog.testing.capture_logs() as lines:
         for _ in range(3):
@@ -336,7 +342,7 @@ def test_kept_answers_are_counted_and_logged_alike(client: Client, profile_id: s
     assert name in client.get("/metrics").text
 
 
-def test_encrypted_connection_is_told_to_stay_so(client: Client, profile_id: str):
+def test_encrypted_connection_is_told_to_stay_so(client: Client, profile_id: str) -> None:
     page = f"/p/{profile_id}"
     for _ in range(2):
         assert "strict-transport-security" not in client.get(page).headers
@@ -344,7 +350,7 @@ def test_encrypted_connection_is_told_to_stay_so(client: Client, profile_id: str
         assert "strict-transport-security" in through_tls.headers
 
 
-def test_no_memory_keeps_nothing(launch: Launch, capture: bytes, drawn: Drawn):
+def test_no_memory_keeps_nothing(launch: Launch, capture: bytes, drawn: Drawn) -> None:
     client = launch(kept_answers_bytes=0)
     page = f"/p/{client.upload(capture).json()['id']}"
     for _ in range(2):
@@ -353,7 +359,7 @@ def test_no_memory_keeps_nothing(launch: Launch, capture: bytes, drawn: Drawn):
         assert drawn.new()
 
 
-def test_servers_that_share_a_database_keep_nothing():
+def test_servers_that_share_a_database_keep_nothing() -> None:
     alone = Settings.from_env()
     assert cache_of(alone) is not None
     assert cache_of(Settings.from_env(database_url="postgresql://db/roofline")) is None
@@ -375,7 +381,7 @@ def room_for(count: int) -> ResponseCache:
     return ResponseCache(count * (EACH + OVERHEAD_BYTES))
 
 
-def test_memory_is_limited_and_goes_to_what_is_asked_for():
+def test_memory_is_limited_and_goes_to_what_is_asked_for() -> None:
     cache = room_for(10)
     for number in range(10):
         cache.put(key(str(number)), response(), changes=0)
@@ -387,7 +393,7 @@ def test_memory_is_limited_and_goes_to_what_is_asked_for():
     assert cache.find(key("large")) is None
 
 
-def test_many_variants_of_one_path_stay_within_the_memory():
+def test_many_variants_of_one_path_stay_within_the_memory() -> None:
     cache = room_for(10)
     for number in range(50):
         cache.put(key("a", str(number)), response(), changes=0)
@@ -395,7 +401,7 @@ def test_many_variants_of_one_path_stay_within_the_memory():
         assert held == min(number + 1, 10)
 
 
-def test_what_is_put_again_counts_once():
+def test_what_is_put_again_counts_once() -> None:
     cache = room_for(10)
     for _ in range(50):
         cache.put(key("a"), response(), changes=0)
@@ -407,7 +413,7 @@ def test_what_is_put_again_counts_once():
     assert all(cache.find(key(str(number))) for number in range(9))
 
 
-def test_response_from_before_any_change_is_not_put():
+def test_response_from_before_any_change_is_not_put() -> None:
     cache = room_for(1)
     before = cache.changes
     cache.forget("b")
@@ -420,7 +426,7 @@ def asked(path: str, *, actor: str = "", query: bytes = b"", **more: Any) -> Req
     return Request({**scope, **more, "state": {"actor": actor}})
 
 
-def test_page_depends_on_the_person_and_results_on_the_query():
+def test_page_depends_on_the_person_and_results_on_the_query() -> None:
     page, result = "/p/a", f"{API}/a/roofline.csv"
     assert key_of(asked(page, actor="ada")) != key_of(asked(page, actor="eve"))
     assert key_of(asked(page, query=b"x=1")) == key_of(asked(page, query=b"x=2"))
@@ -431,7 +437,7 @@ def test_page_depends_on_the_person_and_results_on_the_query():
     assert {found.profile_id for path in (page, result) if (found := key_of(asked(path)))} == {"a"}
 
 
-def test_both_depend_on_what_was_measured_on_this_machine():
+def test_both_depend_on_what_was_measured_on_this_machine() -> None:
     path = machine_files()[0]
     before = [key_of(asked(one)) for one in ("/p/a", f"{API}/a/page")]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -446,14 +452,14 @@ def test_both_depend_on_what_was_measured_on_this_machine():
 @pytest.mark.parametrize(
     "path", ["/", "/p/a/b", "/p/", f"{API}/a", f"{API}/a/ops/1", f"{API}/a/source", "/metrics"]
 )
-def test_other_paths_are_never_kept(path: str):
+def test_other_paths_are_never_kept(path: str) -> None:
     assert key_of(asked(path)) is None
     assert key_of(asked("/p/a", method="POST")) is None
 
 
 def test_page_that_many_open_at_once_is_drawn_once(
     client: Client, profile_id: str, drawn: Drawn, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     everyone_asked = threading.Event()
     state = ProfileReader.state
 
@@ -475,7 +481,7 @@ def test_page_that_many_open_at_once_is_drawn_once(
 
 def test_what_many_ask_for_and_cannot_be_kept_is_answered_to_all(
     client: Client, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     asking = [client.start("GET", f"{API}/unknown/roofline") for _ in range(20)]
     assert {request.result(timeout=60).status_code for request in asking} == {404}
 
@@ -487,7 +493,7 @@ def test_what_many_ask_for_and_cannot_be_kept_is_answered_to_all(
     assert {request.result(timeout=60).status_code for request in asking} == {500}
 
 
-def test_nobody_waits_for_a_slow_client(client: Client, profile_id: str):
+def test_nobody_waits_for_a_slow_client(client: Client, profile_id: str) -> None:
     """A client that asked first, and reads nothing, does not delay others with the same page."""
     path = f"/p/{profile_id}"
     scope = {

@@ -98,7 +98,7 @@ def expected(actor: str, operation: tuple[str, str]) -> set[int]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_every_operation_asks_who_asks(launch: Launch, capture: bytes, mode: str):
+def test_every_operation_asks_who_asks(launch: Launch, capture: bytes, mode: str) -> None:
     instance = MODES[mode](launch, capture)
     document = instance.client.app.openapi()
     operations = [(verb, path) for path, item in document["paths"].items() for verb in item]
@@ -129,7 +129,7 @@ def ask(instance: Instance, operation: tuple[str, str], headers: dict[str, str])
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("path", ["/", "/api", "/p/{id}", "/openapi.json", "/metrics", "/nothing"])
-def test_pages_ask_who_asks(launch: Launch, capture: bytes, mode: str, path: str):
+def test_pages_ask_who_asks(launch: Launch, capture: bytes, mode: str, path: str) -> None:
     instance = MODES[mode](launch, capture)
     address = path.format(id=instance.profile_id)
     for actor in UNKNOWN:
@@ -143,7 +143,7 @@ def test_pages_ask_who_asks(launch: Launch, capture: bytes, mode: str, path: str
 @pytest.mark.parametrize("mode", MODES)
 def test_delete_token_deletes_for_who_has_it_and_only_that_profile(
     launch: Launch, capture: bytes, mode: str
-):
+) -> None:
     instance = MODES[mode](launch, capture)
     client, path = instance.client, f"{API}/{instance.profile_id}"
     other = client.upload(capture, headers=instance.actors["tool"]).json()
@@ -156,7 +156,7 @@ def test_delete_token_deletes_for_who_has_it_and_only_that_profile(
     assert client.delete(path, headers=headers).status_code == 204
 
 
-def test_delete_token_is_given_once_and_stored_as_a_hash(client: Client, capture: bytes):
+def test_delete_token_is_given_once_and_stored_as_a_hash(client: Client, capture: bytes) -> None:
     body = client.upload(capture).json()
     token = body["delete_token"]
     again = client.get(f"{API}/{body['id']}")
@@ -169,7 +169,7 @@ def test_delete_token_is_given_once_and_stored_as_a_hash(client: Client, capture
 
 def test_uploader_is_shown_by_name_without_what_tells_sessions_apart(
     launch: Launch, capture: bytes
-):
+) -> None:
     instance = token_instance(launch, capture)
     headers = instance.actors["of the same name"]
     body = instance.client.get(f"{API}/{instance.profile_id}", headers=headers).json()
@@ -179,7 +179,7 @@ def test_uploader_is_shown_by_name_without_what_tells_sessions_apart(
     assert not re.search(r"Ada#[0-9a-f]", page)
 
 
-def test_editing_is_offered_to_who_may_edit(launch: Launch, capture: bytes):
+def test_editing_is_offered_to_who_may_edit(launch: Launch, capture: bytes) -> None:
     instance = token_instance(launch, capture)
     for actor, offered in (("owner", True), ("admin", True), ("of the same name", False)):
         headers = {**instance.actors[actor], "accept": "text/html"}
@@ -189,7 +189,7 @@ def test_editing_is_offered_to_who_may_edit(launch: Launch, capture: bytes):
 
 def test_secrets_stay_out_of_logs(
     launch: Launch, capture: bytes, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     instance = token_instance(launch, capture)
     headers = {**instance.actors["tool"], "x-delete-token": instance.delete_token}
     instance.client.delete(f"{API}/{instance.profile_id}", headers=headers)
@@ -210,7 +210,7 @@ def test_secrets_stay_out_of_logs(
         assert secret not in said
 
 
-def test_uploads_are_limited_by_person_and_hour(launch: Launch):
+def test_uploads_are_limited_by_person_and_hour(launch: Launch) -> None:
     client = launch(auth="token", token=TOKEN, uploads_per_hour=2)
     first, second = session(client, name="Ada"), session(client, name="Eve")
     client.forget_cookies()
@@ -226,6 +226,6 @@ def test_uploads_are_limited_by_person_and_hour(launch: Launch):
     assert tools == [415, 415, 429, 415]
 
 
-def test_nobody_counts_on_an_open_server(client: Client):
+def test_nobody_counts_on_an_open_server(client: Client) -> None:
     assert uploads_per_hour(Settings(auth="open")) is None
     assert {client.upload(b"x").status_code for _ in range(5)} == {415}

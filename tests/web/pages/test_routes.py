@@ -17,7 +17,7 @@ def addresses(html: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ["/", "/api", "/limits", "/p/unknown"])
-def test_page_loads_nothing_that_is_missing_or_foreign(client: Client, path: str):
+def test_page_loads_nothing_that_is_missing_or_foreign(client: Client, path: str) -> None:
     html = client.get(path, headers=HTML).text
     loaded = [address for address in addresses(html) if "/static/" in address]
     assert loaded
@@ -28,7 +28,7 @@ def test_page_loads_nothing_that_is_missing_or_foreign(client: Client, path: str
     assert " style=" not in html
 
 
-def test_page_of_a_ready_profile_preloads_its_data(client: Client, capture: bytes):
+def test_page_of_a_ready_profile_preloads_its_data(client: Client, capture: bytes) -> None:
     body = client.upload(capture, title="<b>bold</b> & run").json()
     answer = client.get(f"/p/{body['id']}", headers=HTML)
     assert answer.status_code == 200
@@ -38,7 +38,7 @@ def test_page_of_a_ready_profile_preloads_its_data(client: Client, capture: byte
     assert "<b>bold" not in answer.text
 
 
-def test_home_lists_recent_profiles_and_samples(client: Client, capture: bytes):
+def test_home_lists_recent_profiles_and_samples(client: Client, capture: bytes) -> None:
     body = client.upload(capture, title="Latest run").json()
     html = client.get("/", headers=HTML).text
     assert "Latest run" in html
@@ -47,7 +47,7 @@ def test_home_lists_recent_profiles_and_samples(client: Client, capture: bytes):
         assert sample["open_url"] in html
 
 
-def test_unknown_profile_is_a_page_with_a_way_back(client: Client):
+def test_unknown_profile_is_a_page_with_a_way_back(client: Client) -> None:
     answer = client.get("/p/unknown", headers=HTML)
     assert answer.status_code == 404
     assert "There is no profile at this address" in answer.text
@@ -55,7 +55,7 @@ def test_unknown_profile_is_a_page_with_a_way_back(client: Client):
     assert answer.headers["x-request-id"] in answer.text
 
 
-def test_static_files_are_kept_for_ever_under_their_build(client: Client):
+def test_static_files_are_kept_for_ever_under_their_build(client: Client) -> None:
     static = client.parts.static
     answer = client.get(static.url("css/tokens.css"), headers={"accept-encoding": "gzip"})
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -71,7 +71,7 @@ def test_static_files_are_kept_for_ever_under_their_build(client: Client):
     assert held.status_code == 304
 
 
-def test_static_file_of_another_build_is_served_but_not_kept(client: Client):
+def test_static_file_of_another_build_is_served_but_not_kept(client: Client) -> None:
     answer = client.get("/static/0123456789abcdef/css/tokens.css")
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-cache"
@@ -88,7 +88,7 @@ def modules() -> dict[str, str]:
     return {path.relative_to(static).as_posix(): path.read_text("utf-8") for path in paths}
 
 
-def test_modules_import_each_other_relatively(client: Client):
+def test_modules_import_each_other_relatively(client: Client) -> None:
     static = client.parts.static
     for name, text in modules().items():
         for imported in IMPORT.findall(text):
@@ -97,7 +97,7 @@ def test_modules_import_each_other_relatively(client: Client):
             assert client.get(address).status_code == 200, (name, imported)
 
 
-def test_preloads_of_a_profile_are_what_its_modules_import(client: Client, capture: bytes):
+def test_preloads_of_a_profile_are_what_its_modules_import(client: Client, capture: bytes) -> None:
     html = client.get(f"/p/{client.upload(capture).json()['id']}", headers=HTML).text
     preloaded = re.findall(r'<link rel="modulepreload" href="([^"]+)"', html)
     static, wanted = client.parts.static, set()
@@ -113,30 +113,30 @@ def test_preloads_of_a_profile_are_what_its_modules_import(client: Client, captu
     assert set(preloaded) == {static.url(name) for name in wanted}
 
 
-def test_scripts_have_a_type_browsers_accept_for_modules(client: Client):
+def test_scripts_have_a_type_browsers_accept_for_modules(client: Client) -> None:
     answer = client.get(client.parts.static.url("js/ui/theme.js"))
     assert answer.headers["content-type"].startswith("text/javascript")
 
 
-def test_api_page_describes_every_operation(client: Client):
+def test_api_page_describes_every_operation(client: Client) -> None:
     document = client.get("/openapi.json").json()
     html = client.get("/api", headers=HTML).text
     for path in document["paths"]:
         assert path in html
 
 
-def test_pages_of_the_framework_are_off(client: Client):
+def test_pages_of_the_framework_are_off(client: Client) -> None:
     for path in ("/docs", "/redoc"):
         assert client.get(path).status_code == 404
 
 
-def test_upload_form_is_documented(client: Client):
+def test_upload_form_is_documented(client: Client) -> None:
     document = client.get("/openapi.json").json()
     form = document["paths"]["/api/v1/profiles"]["post"]["requestBody"]["content"]
     assert "file" in form["multipart/form-data"]["schema"]["properties"]
 
 
-def test_link_previews_may_ask_for_the_head_only(client: Client):
+def test_link_previews_may_ask_for_the_head_only(client: Client) -> None:
     answer = client.request("HEAD", "/", headers=HTML)
     assert answer.status_code == 200
     assert answer.headers["x-robots-tag"] == "noindex, nofollow"
