@@ -129,3 +129,8 @@ def test_ids_of_the_glossary_are_those_of_the_data() -> None:
         for word, _, where in rows(glossary, heading):
             for name in quoted(where):
                 assert name.partition(".")[0] in contract, word
+
+
+def test_every_package_has_its_tests() -> None:
+    packages = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
+    assert [name for name in packages if not any((ROOT / "tests" / name).rglob("test_*.py"))] == []
