@@ -5,13 +5,12 @@ practical; metadata, plane stats and small lines are protobuf objects.
 """
 
 import dataclasses
-from _io import BufferedWriter, BytesIO
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from xspace_writer_pb2 import XEvent, XEventMetadata, XLine, XPlane
 
 from tests.tools import xspace_writer_pb2 as pb
 
@@ -164,7 +163,7 @@ class PlaneBuilder:
 
     def stat(
         self,
-        owner: XEvent | XEventMetadata | XPlane,
+        owner: pb.XEvent | pb.XEventMetadata | pb.XPlane,
         name: str,
         value: bytes | float | str,
         kind: str | None = None,
@@ -204,17 +203,17 @@ class PlaneBuilder:
                 self.stat(m, *item)
         return i
 
-    def line(self, line_id: int, name: str, timestamp_ns: int) -> XLine:
+    def line(self, line_id: int, name: str, timestamp_ns: int) -> pb.XLine:
         return self.plane.lines.add(id=line_id, name=name, timestamp_ns=timestamp_ns)
 
     def event(
         self,
-        line: XLine,
+        line: pb.XLine,
         meta_id: int,
         offset_ps: int,
         duration_ps: int,
         stats: Sequence[tuple[str | float, ...]] | tuple[()] = (),
-    ) -> XEvent:
+    ) -> pb.XEvent:
         e = line.events.add(
             metadata_id=meta_id, offset_ps=int(offset_ps), duration_ps=int(duration_ps)
         )
@@ -228,7 +227,7 @@ class PlaneBuilder:
         head = pb.XLine(id=line_id, name=name, timestamp_ns=timestamp_ns).SerializeToString()
         self.raw_lines.append((head, list(chunks)))
 
-    def write(self, out: BufferedWriter | BytesIO, metadata_first: bool = False) -> None:
+    def write(self, out: BinaryIO, metadata_first: bool = False) -> None:
         """Append this plane as field 1 of the XSpace to a binary file.
 
         The usual order on the wire is id, name, lines, metadata maps, stats.
