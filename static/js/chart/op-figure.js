@@ -1,4 +1,4 @@
-// The Plotly figure of the roofline of operations. Pure; only our own words enter as text.
+// The Plotly figure of the roofline of operations. Pure. Only our own words enter as text.
 
 import { intensityTicks, rateTicks } from "./axes.js";
 import { font, layout, logAxis, power, words } from "./looks.js";

@@ -1,5 +1,5 @@
 // How a value becomes a cell of a table. One element per cell: marks, bars and glyphs are drawn by the style
-// sheet, which keeps a page of rows light.
+// sheet, which keeps a page of rows light. Pure. Cells are given.
 
 import { isText } from "../state/shown-columns.js";
 import { columnScale, DASH } from "../text/format.js";

@@ -1,15 +1,18 @@
-// What the pointer is on is lit wherever it is shown, and described by the card.
+// What the pointer is on is lit wherever it is shown, and described by the card. Pure.
 
 /** @import { ProgramPoint } from "../types/page-data.js" */
 /** @import { Row, View } from "../types/model.js" */
 /** @import { OpPlace } from "../chart/op-chart.js" */
-/** @import { TableColumn } from "../ui/table.js" */
-/** @import { Charts } from "./charts.js" */
 /** @import { HoverCard } from "./hover-card.js" */
-/** @import { Parts } from "./page-parts.js" */
 
 /**
- * @typedef {{ parts: Parts, charts: Charts | null }} Lit what can be lit; the charts are there once their library is
+ * What can be lit; the charts are there once their library is.
+ * @typedef {object} Lit
+ * @property {{ lightOp: (row: Row | null) => void, program: { light: (point: ProgramPoint | null) => void } } | null} charts
+ * @property {object} parts
+ * @property {{ grid: { light: (key: string | null) => void } }} parts.opTable
+ * @property {{ light: (point: ProgramPoint | null) => void }} parts.programTable
+ * @property {{ light: (point: ProgramPoint | null, intoView: boolean) => void }} parts.programList
  */
 
 /**
@@ -58,8 +61,7 @@ export function createLight({ card, view, lit }) {
     },
     /**
      * What a column means.
-     * @template R
-     * @param {TableColumn<R> | null} column
+     * @param {{ label: string, sub: string, help: string } | null} column
      * @param {HTMLElement} anchor
      */
     help: (column, anchor) => (column ? card.showHelp(column, anchor) : card.hide()),

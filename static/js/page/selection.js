@@ -1,14 +1,16 @@
-// The selected operation and the selected program point: by the chart, the tables and the keyboard.
+// The selected operation and the selected program point: by the chart, the tables and the keyboard. Pure.
 
 /** @import { ProgramPoint } from "../types/page-data.js" */
 /** @import { Row } from "../types/model.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { Table } from "../ui/table.js" */
 
+/** @typedef {Pick<Table<Row>, "rows" | "pageOf" | "scrollTo">} SelectedTable */
+
 /**
  * @param {object} options
  * @param {Store} options.store
- * @param {() => Table<Row>} options.table of operations
+ * @param {() => SelectedTable} options.table of operations
  */
 export function createSelection({ store, table }) {
   /** @param {number} op @param {number} fallback the page where the row is not in the table */

@@ -1,5 +1,5 @@
 // The files of a drop or a paste. A dropped folder stands for the profiles in it, so that the
-// profiler's log folder (`plugins/profile/<run>/`) can be dropped as it is.
+// profiler's log folder (`plugins/profile/<run>/`) can be dropped as it is. Pure.
 
 const PROFILE_NAME = /\.(pb|pb\.gz|zip|tar|tgz|tar\.gz)$/i;
 // What else a folder may hold, as a workload of rocprof-compute does: beside captures, such files

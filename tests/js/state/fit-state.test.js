@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fitToProfile, leftOutText } from "../../../static/js/state/fit-state.js";
+import { fitToProfile, leftOutText, withoutHardware } from "../../../static/js/state/fit-state.js";
 import { createModel } from "../../../static/js/state/model.js";
 import { DEFAULTS } from "../../../static/js/state/query.js";
 import { pageWith, programPoint } from "../builders.js";
@@ -61,4 +61,14 @@ test("the page says what a link names in vain, once for all", () => {
     leftOutText(["category “nope”", "“gone”"]),
     /^This link names category “nope”, “gone”, which this profile or the list of devices does not have\./,
   );
+});
+
+test("unknown devices and peaks are left out, the others stay", () => {
+  const state = { ...DEFAULTS, dev: "gone", vs: ["b200", "gone2"], peaks: { hbm: 1, lds: 2 } };
+  assert.deepEqual(withoutHardware(state, ["gone", "gone2", "lds"]), {
+    ...DEFAULTS,
+    dev: null,
+    vs: ["b200"],
+    peaks: { hbm: 1 },
+  });
 });

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  canDropInfeed,
+  createModel,
+  JOINED,
+  pointValue,
+  unpacked,
+} from "../../../static/js/state/model.js";
+import { level, memoryRoof, pageWith, programPoint } from "../builders.js";
+
+/** @import { Page, SentPage } from "../../../static/js/types/page-data.js" */
+
+const page = () =>
+  pageWith([
+    ["IDLE", "IDLE", "Unknown", "idle", 0.5],
+    ["fusion.1", "loop fusion", "HBM", "known", 0.3, 10, 1000],
+    ["Fusion.2", "loop fusion", "Compute", "known", 0.2, 500, 50_000],
+  ]);
+
+test("program points come as columns and are used as objects", () => {
+  const { views, ...rest } = page();
+  const program = { count: 2, columns: { scope: ["total", "step"], label: ["Total", "0"] } };
+  /** @type {SentPage} */
+  const sent = { ...rest, views: { in: { ...views.in, program }, out: { ...views.out, program } } };
+  const { program: points } = unpacked(sent).views.in;
+  assert.deepEqual(
+    points.map(({ label }) => label),
+    ["Total", "0"],
+  );
+  assert.equal(sent.views.in.program, program, "what was sent stays as it was");
+});
+
+test("a row has its op's columns, and its share of the view's time", () => {
+  const view = createModel(page()).view("in");
+  const [idle, first] = view.rows;
+  assert.deepEqual([first.name, first.lowerName, first.cost], ["fusion.1", "fusion.1", "known"]);
+  assert.equal(first.timing, "measured");
+  assert.equal(view.largestShare, 0.5);
+  assert.equal(view.byOp.get(1), first);
+  assert.equal(idle.covered, 1, "idle time is not work");
+  assert.deepEqual(
+    view.rows.slice(1).map(({ covered }) => covered),
+    [0, 0.6],
+  );
+});
+
+test("a reader gives a column's values, and null for what is missing", () => {
+  const base = page();
+  base.ops.columns.program = ["", "jit", ""];
+  base.ops.columns.program_id = [null, "7", "8"];
+  const view = createModel(base).view("in");
+  assert.deepEqual(view.rows.map(view.reader("flop_rate_gflops")), [null, 1000, 50_000]);
+  assert.deepEqual(view.rows.map(view.reader("rank")), [1, 2, 3]);
+  assert.deepEqual(view.rows.map(view.reader("no_such_column")), [null, null, null]);
+  assert.deepEqual(view.rows.map(view.reader("program")), [null, "jit", "8"]);
+});
+
+test("the model follows other page data in place", () => {
+  const model = createModel(page());
+  const before = model.view("in");
+  model.use({ ...page(), roofs: { compute: [], memory: [] } });
+  assert.deepEqual(model.roofs.compute, []);
+  assert.notEqual(model.view("in"), before);
+  assert.equal(model.levels[0].roof, null);
+});
+
+test("an unknown axis is the first one; an unknown column is none", () => {
+  const model = createModel(page());
+  assert.equal(model.axis("nope").id, "bottleneck");
+  assert.equal(model.column("nope"), null);
+  assert.equal(model.coreWord, "core");
+});
+
+test("levels have the labels of their axes; joined needs traffic at two of them", () => {
+  const base = page();
+  base.levels.push(level("l2", "L2 cache"));
+  base.x_axes.push(
+    { id: "hbm", label: "HBM", column: "hbm_intensity" },
+    { id: "l2", label: "L2 cache", column: "l2_intensity" },
+  );
+  base.ops.columns.hbm_intensity = [null, 10, 500];
+  base.ops.columns.l2_intensity = [null, 0, 0];
+  assert.deepEqual(
+    createModel(base).levels.map(({ label }) => label),
+    ["HBM", "L2 cache"],
+  );
+  assert.ok(!createModel(base).x_axes.some(({ id }) => id === JOINED));
+  base.ops.columns.l2_intensity = [null, 5, 0];
+  assert.ok(createModel(base).x_axes.some(({ id }) => id === JOINED));
+  assert.deepEqual(
+    createModel(base).levels[0].roof,
+    memoryRoof(1000, { ridge_flop_per_byte: 100 }),
+  );
+});
+
+test("flags of a program point are no values of a table", () => {
+  const point = programPoint({ is_outlier: true, total_time_us: 5 });
+  assert.equal(pointValue(point, "is_outlier"), null);
+  assert.equal(pointValue(point, "total_time_us"), 5);
+  assert.equal(pointValue(point, "nope"), null);
+});
+
+test("the infeed switch is offered to TPUs and where there are host transfers", () => {
+  /**
+   * @param {Page["device"]["kind"]} kind
+   * @param {...string} names
+   * @returns {Pick<Page, "device" | "categories">}
+   */
+  const of = (kind, ...names) => ({
+    device: { ...page().device, kind },
+    categories: names.map((name) => ({ name, token: "--c1", symbol: "circle" })),
+  });
+  assert.equal(canDropInfeed(of("tpu", "dot")), true);
+  assert.equal(canDropInfeed(of("gpu", "dot", "infeed")), true);
+  assert.equal(canDropInfeed(of("gpu", "matmul")), false);
+});

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { emptyWords, noProgramText } from "../../../static/js/text/empty-words.js";
+import { programPoint } from "../builders.js";
+
+const found = { all: 5, shown: 5, axis: "HBM", diagnostics: [] };
+
+test("a profile without operations says so, and filters are not the cause", () => {
+  const { title, clear } = emptyWords({ ...found, all: 0, shown: 0 });
+  assert.match(title, /no operations/);
+  assert.equal(clear, false);
+});
+
+test("filters that leave nothing can be cleared", () => {
+  const { title, clear } = emptyWords({ ...found, shown: 0 });
+  assert.match(title, /No operation matches/);
+  assert.equal(clear, true);
+});
+
+test("operations without a place are named with the memory of the axis", () => {
+  const every = emptyWords(found);
+  assert.match(every.lines[0], /^None of the operations has both FLOPs and bytes of HBM/);
+  assert.equal(every.clear, false);
+  const some = emptyWords({ ...found, shown: 2 });
+  assert.match(some.lines[0], /^None of the filtered operations/);
+  assert.equal(some.clear, true);
+});
+
+test("the program's empty chart says what is missing", () => {
+  assert.match(noProgramText([]), /no program totals/);
+  assert.match(noProgramText([programPoint({ total_time_us: null })]), /No time was measured/);
+  assert.match(noProgramText([programPoint({ total_time_us: 1 })]), /too little of the time/);
+});
