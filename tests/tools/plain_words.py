@@ -275,6 +275,7 @@ _READERS: dict[str, Callable[[str], Iterator[Passage]]] = {
     ".md": _markdown,
     ".html": _html,
     ".js": _script,
+    ".ts": _script,
     ".css": _script,
     ".toml": _marked_lines,
     ".service": _marked_lines,

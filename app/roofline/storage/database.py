@@ -210,7 +210,7 @@ def _engine(url: URL, *, size: int) -> Engine:
     except ModuleNotFoundError as error:
         raise SettingsError(
             f"PostgreSQL needs the Python package {error.name}, which is not installed.",
-            remedy="Install Roofline with its team extra: pip install 'roofline[team]'.",
+            remedy="Install the packages for teams as docs/operations.md says.",
         ) from error
 
 

@@ -22,7 +22,7 @@ try:
 except ModuleNotFoundError as error:
     raise SettingsError(
         "ROOFLINE_BLOBS names an object store, which needs the Python package obstore.",
-        remedy="Install Roofline with its team extra: pip install 'roofline[team]'.",
+        remedy="Install the packages for teams as docs/operations.md says.",
     ) from error
 
 _OPTIONS = {"endpoint", "region"}
