@@ -45,7 +45,7 @@ test("ops without FLOPs lie by their bandwidth, those with a place on the chart 
   );
 });
 
-test("what is far above the peak is a mark at the edge", () => {
+test("ops far above the peak are marks at the edge", () => {
   const { geometry } = strip(OPS, BANDWIDTHS);
   assert.deepEqual(
     geometry.places.map(({ edge }) => edge),

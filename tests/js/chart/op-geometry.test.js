@@ -93,7 +93,7 @@ test("ridge points and the star can be pointed at", () => {
   assert.equal(star?.ridge, null);
 });
 
-test("a drag along one axis names that axis; one that changes nothing is no zoom", () => {
+test("a drag along one axis names that axis; one that changes nothing does not zoom", () => {
   assert.deepEqual(zoomFrom({ "xaxis.range[0]": 0.5, "xaxis.range[1]": 1 }, scale), [0.5, 1, 1, 5]);
   assert.equal(zoomFrom({}, scale), null);
 });

@@ -29,7 +29,7 @@ test("program points come as columns and are used as objects", () => {
     points.map(({ label }) => label),
     ["Total", "0"],
   );
-  assert.equal(sent.views.in.program, program, "what was sent stays as it was");
+  assert.equal(sent.views.in.program, program, "the page data stay as they were");
 });
 
 test("a row has its op's columns, and its share of the view's time", () => {
@@ -95,7 +95,7 @@ test("levels have the labels of their axes; joined needs traffic at two of them"
   );
 });
 
-test("flags of a program point are no values of a table", () => {
+test("flags of a program point are not values of a table", () => {
   const point = programPoint({ is_outlier: true, total_time_us: 5 });
   assert.equal(pointValue(point, "is_outlier"), null);
   assert.equal(pointValue(point, "total_time_us"), 5);

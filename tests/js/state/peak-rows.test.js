@@ -24,7 +24,7 @@ test("the main peak comes first, then the memories, then further units", () => {
   assert.deepEqual([rows[3].label, rows[3].roof], ["Matrix int8", null]);
 });
 
-test("what has no peak can be given one: compute and the main memory always, others if used", () => {
+test("units and levels without a peak can be given one: compute and the main memory always, others if used", () => {
   const page = own();
   page.levels.push(level("l2", "L2"), level("l1", "L1"));
   page.roofs = { compute: [], memory: [] };

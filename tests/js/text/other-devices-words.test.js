@@ -46,7 +46,7 @@ test("limits are told by their share of the bound", () => {
   assert.equal(limitsText({ byBound: new Map(), boundUs: 0 }, bounds), "–");
 });
 
-test("what is left out is named with its share and its reason", () => {
+test("parts that are left out are named with their share and their reason", () => {
   const model = createModel(page());
   const text = plain(leftText(summarise(model.view("in"), ownBounds(page())), model));
   assert.match(
