@@ -17,6 +17,8 @@ DOCUMENTS = sorted(
     for pattern in ("*.md", "docs/**/*.md", "app/**/*.md", "bench/*.md", "sample_profiles/*.md")
     for path in ROOT.glob(pattern)
 )
+# A floor plan that a newcomer reads at once.
+MOST_FLOORS, MOST_ROOMS = 9, 20
 # Folders in which documents name files by a short path.
 SHORT_FOR = ("", "app/roofline/", "app/roofline/importers/")
 
@@ -40,8 +42,14 @@ def test_floors_are_those_that_the_linter_checks() -> None:
     contracts = PROJECT["tool"]["importlinter"]["contracts"]
     (layers,) = (one["layers"] for one in contracts if one["type"] == "layers")
     assert [set(quoted(cells[0])) for cells in FLOORS] == [
-        {room.strip() for room in floor.split("|")} for floor in layers
+        {room.strip() for room in re.split("[|:]", floor)} for floor in layers
     ]
+
+
+def test_the_house_stays_small() -> None:
+    rooms = [room for cells in FLOORS for room in quoted(cells[0])]
+    assert len(FLOORS) <= MOST_FLOORS
+    assert len(rooms) <= MOST_ROOMS
 
 
 def test_libraries_are_imported_on_the_floors_that_own_them() -> None:
