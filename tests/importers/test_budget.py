@@ -33,6 +33,13 @@ KINETO = sorted(
 )
 
 
+GPU = sorted(
+    path.stem
+    for path in EXPECTED.glob("*.json")
+    if json.loads(path.read_text("utf-8"))["format"] == "xspace-gpu"
+)
+
+
 # Times of these traces are whole microseconds. The other implementation keeps them as floats since
 # 1970, which are off by up to 256 ns, so a gap of exactly 50 us is below the limit there.
 WHOLE_MICROSECONDS = {
@@ -114,7 +121,7 @@ def wanted_parts(unit: dict[str, Any]) -> dict[str, float]:
     return {name: value for name, value in wanted.items() if value}
 
 
-@pytest.mark.parametrize("name", [*TPU, *KINETO])
+@pytest.mark.parametrize("name", [*TPU, *KINETO, *GPU])
 def test_time_of_every_core_divides_as_expected(name: str) -> None:
     timeline = timeline_of(name)
     cores = expected_of(name)["cores"]
@@ -124,14 +131,18 @@ def test_time_of_every_core_divides_as_expected(name: str) -> None:
         assert_same(name, found, wanted_parts(core))
 
 
-@pytest.mark.parametrize("name", [*TPU, *KINETO])
+@pytest.mark.parametrize("name", [*TPU, *KINETO, *GPU])
 def test_mean_step_divides_as_expected(name: str) -> None:
-    timeline = timeline_of(name)
-    for number, core in enumerate(expected_of(name)["cores"]):
-        step = core.get("step")
-        assert timeline.steps == (step["steps"] if step else 0)
+    """A GPU that only copied has no step."""
+    timeline, cores = timeline_of(name), expected_of(name)["cores"]
+    counts = [core["step"]["steps"] for core in cores if core.get("step")]
+    assert timeline.steps == max(counts, default=0)
+    for number, core in enumerate(cores):
+        step, times = core.get("step"), timeline.times
+        scopes = times.scope[(times.core == number) & (times.scope != WHOLE_CAPTURE)].tolist()
+        assert scopes == list(range(timeline.steps if step else 0))
         if step:
-            found = parts_of(timeline, number, list(range(timeline.steps)))
+            found = parts_of(timeline, number, scopes)
             assert_same(name, found, wanted_parts(step))
 
 
@@ -162,7 +173,7 @@ def test_transfers_are_as_expected(name: str) -> None:
         assert times == pytest.approx((transfer["time_us"], transfer["exposed_us"]), rel=1e-6)
 
 
-@pytest.mark.parametrize("name", [*TPU, *KINETO])
+@pytest.mark.parametrize("name", [*TPU, *KINETO, *GPU])
 def test_parts_add_up_to_the_whole(name: str) -> None:
     budgets = analyse_files([file_of(name)]).budgets
     assert budgets is not None
@@ -186,8 +197,8 @@ def test_hosts_of_one_program_keep_their_cores() -> None:
     assert len(timeline.transfers) == len(alone[0].transfers)
 
 
-@pytest.mark.parametrize("name", KINETO)
-def test_copies_and_collectives_of_traces_are_as_expected(name: str) -> None:
+@pytest.mark.parametrize("name", [*KINETO, *GPU])
+def test_copies_and_collectives_of_streams_are_as_expected(name: str) -> None:
     wanted: dict[tuple[str, str], list[float]] = {}
     for transfer in expected_of(name)["transfers"]:
         key = (transfer["op"], transfer["link"])

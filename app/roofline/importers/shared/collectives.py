@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from roofline.importers.shared.wire_bytes import wire_bytes
 
 NAN = float("nan")
-_LIBRARIES = r"nccl|rccl|nvshmem|multimem_(?:all|reduce)|cross_device_reduce"
-_LIBRARY = re.compile(_LIBRARIES)
-_COMMUNICATION = re.compile(
-    _LIBRARIES + r"|(?:one|two)_?shot_all_?reduce|all_?reduce|all_?gather|reduce_?scatter"
+# Words, not a pattern: names of kernels are templates of a thousand characters.
+_LIBRARIES = ("nccl", "rccl", "nvshmem", "multimem_all", "multimem_reduce", "cross_device_reduce")
+_COLLECTIVES = (
+    "allreduce",
+    "all_reduce",
+    "allgather",
+    "all_gather",
+    "reducescatter",
+    "reduce_scatter",
 )
 _BY_KERNEL = (
     ("all-reduce", re.compile(r"all_?reduce|cross_device_reduce", re.IGNORECASE)),
@@ -39,13 +44,15 @@ class Collective:
 
 def is_collective(kernel: str) -> bool:
     """True for kernels that move data between devices; their time includes waiting for others."""
-    return _COMMUNICATION.search(kernel.lower()) is not None
+    name = kernel.lower()
+    return any(word in name for word in (*_LIBRARIES, *_COLLECTIVES))
 
 
 def is_of_library(kernel: str) -> bool:
     """True for kernels of libraries that only communicate. Compilers may give other kernels names
     such as `reduce_scatter`."""
-    return _LIBRARY.search(kernel.lower()) is not None
+    name = kernel.lower()
+    return any(word in name for word in _LIBRARIES)
 
 
 def kind_by_kernel(kernel: str) -> str:

@@ -90,20 +90,29 @@ def timeline_of(events: DeviceEvents) -> Timeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Device:
-    """One device: its events, what each owns over the capture, and per window."""
+    """One device: its events, what each owns over the capture, and in each step: event, window,
+    time."""
 
     number: int
     at: I64
     sweep: Sweep
     steps: Steps
     owned: F64
+    in_steps: tuple[I64, I64, F64]
 
 
 def _device(events: DeviceEvents, number: int) -> _Device:
     at = np.flatnonzero(events.device == number)
     sweep = Sweep(events.begin[at], events.end[at], _PRIORITY[events.kind[at]])
     steps = events.steps[number]
-    return _Device(number=number, at=at, sweep=sweep, steps=steps, owned=sweep.exclusive())
+    return _Device(
+        number=number,
+        at=at,
+        sweep=sweep,
+        steps=steps,
+        owned=sweep.exclusive(),
+        in_steps=sweep.exclusive_in(steps.windows),
+    )
 
 
 # -------------------------------------------------------------------------------------------- times
@@ -172,7 +181,7 @@ def _rows_of(events: DeviceEvents, one: _Device, link_of_event: I64, n_links: in
 
     rows = [row(WHOLE_CAPTURE, slice(None), one.owned, lengths(short), lengths(long))]
     windows = one.steps.windows
-    interval, window, owned = one.sweep.exclusive_in(windows)
+    interval, window, owned = one.in_steps
     launch, idle = time_inside(*short, windows), time_inside(*long, windows)
     for place, number in enumerate(one.steps.number.tolist()):
         mine = window == place
@@ -192,7 +201,7 @@ def _work(events: DeviceEvents, sweeps: Sequence[_Device]) -> WorkTimes:
         row = events.row[one.at]
         capture = np.full(int(works.sum()), WHOLE_CAPTURE)
         parts.append((one.number, capture, row[works], one.owned[works]))
-        interval, window, owned = one.sweep.exclusive_in(one.steps.windows)
+        interval, window, owned = one.in_steps
         kept = works[interval]
         scope = one.steps.number[window[kept]]
         parts.append((one.number, scope, row[interval[kept]], owned[kept]))
@@ -277,20 +286,19 @@ def _kinds_of_transfers(
 
 def _summed(seen: TransferOccurrences) -> TransferOccurrences:
     """Occurrences of one kind on one device as one row; those of unknown size as another."""
-    key = np.stack(
-        [seen.transfer, seen.core, np.isnan(seen.wire_bytes), np.isnan(seen.payload_bytes)]
-    )
-    keys, at = np.unique(key, axis=1, return_inverse=True)
-    at = at.reshape(-1)
+    n_cores = int(seen.core.max(initial=0)) + 1
+    place = seen.transfer * n_cores + seen.core
+    key = (place * 2 + np.isnan(seen.wire_bytes)) * 2 + np.isnan(seen.payload_bytes)
+    keys, at = np.unique(key, return_inverse=True)
 
     def total(values: F64) -> F64:
-        sums = np.zeros(keys.shape[1])
+        sums = np.zeros(len(keys))
         np.add.at(sums, at, values)
         return sums
 
     return TransferOccurrences(
-        transfer=keys[0].astype(np.int64),
-        core=keys[1].astype(np.int64),
+        transfer=keys // 4 // n_cores,
+        core=keys // 4 % n_cores,
         count=total(seen.count),
         wire_bytes=total(seen.wire_bytes),
         payload_bytes=total(seen.payload_bytes),

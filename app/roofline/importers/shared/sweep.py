@@ -35,6 +35,8 @@ class Sweep:
         self._begin, self._end, self._kind = begin, end, kind
         real = end > begin
         self._points = np.unique(np.concatenate([begin[real], end[real]]))
+        # Floats hold differences exactly, not times since 1970.
+        self._since_first = (self._points - self._points[:1]).astype(np.float64)
         self._owner = np.full(max(len(self._points) - 1, 0), -1, np.int64)
         self._share = self._shares(real)
 
@@ -83,7 +85,9 @@ class Sweep:
     def _owned(self, begin: I64, end: I64, kind: I64) -> F64:
         owned = np.zeros(len(begin))
         for number, share in enumerate(self._share):
-            mine = (kind == number) & (end > begin)
+            mine = np.flatnonzero((kind == number) & (end > begin))
+            if not len(mine):
+                continue
             owned[mine] = self._at(share, end[mine]) - self._at(share, begin[mine])
         return owned
 
@@ -91,9 +95,7 @@ class Sweep:
         """`share` at any time, between two points as well."""
         if not len(self._points):
             return np.zeros(len(time))
-        # Relative to the first point: floats hold differences exactly, not times since 1970.
-        zero = self._points[0]
-        found: F64 = np.interp(time - zero, self._points - zero, share)
+        found: F64 = np.interp(time - self._points[0], self._since_first, share)
         return found
 
 

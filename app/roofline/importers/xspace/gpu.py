@@ -5,14 +5,18 @@ Kernels without HLO are listed by their names, and time that several streams sha
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpTableBuilder
+from roofline.importers.shared.stream_timeline import with_calls
 from roofline.importers.xspace import notes
 from roofline.importers.xspace.gpu_device import read_gpu_device
+from roofline.importers.xspace.gpu_timeline import gpu_timeline
+from roofline.importers.xspace.gpu_transfers import HostLinks
 from roofline.importers.xspace.grouping import EventGroups, group_events
 from roofline.importers.xspace.hlo.ops import Programs
 from roofline.importers.xspace.hlo.units import VECTOR_UNITS, unit_on_gpu
@@ -47,7 +51,10 @@ def read_gpu_host(
     for gpu in gpus:
         builder.add(gpu.labels, gpu.rows())
     steps = _steps(gpus, groups, oddities)
+    timeline = gpu_timeline([space.planes[k] for k in at], gpus, builder.numbers)
     ops = builder.build()
+    if timeline is not None:
+        timeline = replace(timeline, work=with_calls(timeline.work, ops))
     busy = [_busy_ps(gpu, oddities) for gpu in gpus]
     return Profile(
         device=read_gpu_device(space.gpus[0], count=len(gpus), oddities=oddities),
@@ -62,6 +69,7 @@ def read_gpu_host(
         captured_at_ns=space.captured_at_ns,
         program_names={k: name for k in set(ops.program_id.tolist()) if (name := programs.name(k))},
         diagnostics=tuple(_diagnostics(gpus, steps, programs)),
+        timeline=timeline,
     )
 
 
@@ -73,6 +81,8 @@ def _read_gpus(
     oddities: Oddities,
     progress: Callable[[float], None],
 ) -> Iterator[Kernels]:
+    is_amd = space.gpus[0].stats.text("device_vendor") == "AMD"
+    links = HostLinks(n_gpus=len(at), link=MemoryLevel.XGMI if is_amd else MemoryLevel.NVLINK)
     for done, k in enumerate(at, 1):
         yield read_kernels(
             space.planes[k],
@@ -80,6 +90,7 @@ def _read_gpus(
             programs,
             inherit=lambda: not grouping.result().from_file,
             oddities=oddities,
+            host=links,
         )
         progress(done / len(at))
 

@@ -13,6 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows
+from roofline.importers.xspace.gpu_transfers import (
+    DETAILS,
+    HostLinks,
+    Moves,
+    StreamMoves,
+    is_stream,
+)
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
 from roofline.importers.xspace.hlo.ops import Programs, plain_labels
 from roofline.importers.xspace.hlo.units import split_by_unit
@@ -61,7 +68,8 @@ class Kernels:
 
     `begin_ps` is on the host's clock, `group` the step (-1: none); `marks_step` is true for kernels
     that make XProf show their step. An instruction may run as several kernels: `starts` marks the
-    first of each execution, which has its cost. `range_ps` is the span of all events.
+    first of each execution, which has its cost. `range_ps` is the span of all events. `moves` says
+    what kernels do with the GPU's time and what they move; `None` in comparison mode.
     """
 
     labels: tuple[OpLabels, ...]
@@ -76,6 +84,7 @@ class Kernels:
     model_flop: U64
     bytes_accessed: U64
     range_ps: int
+    moves: Moves | None
 
     def __len__(self) -> int:
         return len(self.op)
@@ -133,11 +142,13 @@ def read_kernels(
     *,
     inherit: Callable[[], bool],
     oddities: Oddities,
+    host: HostLinks,
 ) -> Kernels:
     """The kernels of a GPU plane. `groups` gives the step of each event by line index; `inherit`
     tells whether a kernel without one has that of the latest kernel before it. Both are used
     last, because they may still be computed meanwhile."""
     ops = _Ops(plane, programs, oddities)
+    moves = None if oddities.on else StreamMoves(plane, programs, host, ops.labels)
     parts: list[_Columns] = [_no_columns()]
     spans: list[tuple[int, int]] = []
     read: list[int] = []
@@ -146,8 +157,10 @@ def read_kernels(
             continue
         read.append(number)
         ops.start_stream()
-        for events in plane.chunks(line, _STATS):
+        for events in plane.chunks(line, _STATS if moves is None else (*_STATS, DETAILS)):
             parts.append(ops.take(events))
+            if moves is not None:
+                moves.take(events, parts[-1]["op"], is_stream=is_stream(line))
             spans.append(_span(events, line.base_ps if oddities.leaves_out_line_start else 0))
     columns = _joined(parts)
     group = np.concatenate([np.zeros(0, np.int64), *(groups()[number] for number in read)])
@@ -158,6 +171,7 @@ def read_kernels(
         costs=tuple(ops.costs),
         group=_inherited(columns["begin_ps"], group) if inherit() else group,
         range_ps=max(0, last - first) if last else 0,
+        moves=None if moves is None else moves.result(),
         **columns,
     )
 

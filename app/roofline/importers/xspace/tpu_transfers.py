@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.wire_bytes import wire_bytes
+from roofline.importers.xspace.hlo.collectives import KINDS
 from roofline.importers.xspace.hlo.text import Instruction, host_direction, parse_instruction
 from roofline.importers.xspace.op_kinds import OpKind
 from roofline.model.categories import is_infeed_outfeed
@@ -36,18 +37,6 @@ class Role(IntEnum):
 
 
 _CONTAINERS = frozenset({"call", "conditional", "while"})
-_COLLECTIVES = {
-    "all-reduce-scatter": "reduce-scatter",
-    "all-reduce": "all-reduce",
-    "all-gather": "all-gather",
-    "reduce-scatter": "reduce-scatter",
-    "ragged-all-to-all": "all-to-all",
-    "all-to-all": "all-to-all",
-    "collective-permute": "collective-permute",
-    "collective-broadcast": "broadcast",
-    "send": "send",
-    "recv": "recv",
-}
 _HALF = re.compile(r"-(start|done|update)\Z")
 _COPIES = re.compile(r"(?:copy|slice|dynamic-slice|dynamic-update-slice|async)-(?:start|done)\Z")
 
@@ -99,13 +88,13 @@ def _of_category(category: str) -> Part | None:
     if category in {"host send", "host recv"}:
         return Part(role=Role.HOST_TRANSFER, kind="out" if category.endswith("send") else "in",
                     link=MemoryLevel.HOST)  # fmt: skip
-    is_transfer = _base(category) in _COLLECTIVES or _COPIES.search(category)
+    is_transfer = _base(category) in KINDS or _COPIES.search(category)
     return None if is_transfer else _WORK
 
 
 def _of_text(kind: OpKind) -> Part:
     base = _base(kind.category.lower())
-    return _collective(kind, _COLLECTIVES[base]) if base in _COLLECTIVES else _copy(kind)
+    return _collective(kind, KINDS[base]) if base in KINDS else _copy(kind)
 
 
 def _base(category: str) -> str:

@@ -333,13 +333,18 @@ def parse_module(raw: bytes) -> Module | None:
 
 def group_size(instruction: Instruction) -> int:
     """Devices in the largest replica group of a collective; 1 where the program names none."""
+    return named_group_size(instruction) or 1
+
+
+def named_group_size(instruction: Instruction) -> int:
+    """Devices in the largest replica group of a collective; 0 where the program names none."""
     proto = instruction.proto
     devices = proto.collective_device_list
     for iota in (proto.iota_device_list, devices.iota_replica_groups):
         if iota.num_devices_per_group > 0:
             return iota.num_devices_per_group
     listed: Sequence[pb.ReplicaGroup] = devices.replica_groups or proto.replica_groups
-    return max((len(group.replica_ids) for group in listed), default=1) or 1
+    return max((len(group.replica_ids) for group in listed), default=0)
 
 
 def _local(instruction_id: int) -> int:

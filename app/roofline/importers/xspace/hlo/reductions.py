@@ -92,7 +92,7 @@ def _collective_flop(instruction: Instruction) -> float:
 
 def _all_gather(model: Costs, instruction: Instruction, cost: Properties) -> None:
     """Ring: each rank passes all shards but one on, and keeps all."""
-    cost.bytes = _ring_bytes(instruction, _results(instruction))
+    cost.bytes = _ring_bytes(instruction, results_of(instruction))
 
 
 def _reduce_scatter(model: Costs, instruction: Instruction, cost: Properties) -> None:
@@ -100,7 +100,7 @@ def _reduce_scatter(model: Costs, instruction: Instruction, cost: Properties) ->
     cost.flop = _collective_flop(instruction)
 
 
-def _results(instruction: Instruction) -> list[Shape]:
+def results_of(instruction: Instruction) -> list[Shape]:
     """Arrays a collective makes; a `-start` instruction's tuple holds its operands first."""
     if instruction.opcode.endswith("-start") and instruction.shape.kind == TUPLE:
         return [leaf for index, leaf in instruction.shape.leaves() if index[0] != 0]

@@ -1,0 +1,218 @@
+"""Timelines of GPU captures: what kernels are, over which link they move what, and their steps."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.importers.xspace.hlo import hlo_pb2 as pb
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile
+from roofline.model.timeline import WHOLE_CAPTURE, Timeline, TransferOccurrences
+from tests.tools.gpu_captures import HOPPER, Kernel, gpu_plane, metadata_plane
+from tests.tools.small_profiles import space_bytes
+from tests.tools.xspace_wire import PlaneBuilder
+
+US = 1_000_000
+F32 = 11
+TUPLE = 13
+
+
+def kernel(name: str, begin_us: float, us: float = 10, op: str = "", details: str = "") -> Kernel:
+    stats: list[tuple[str, Any]] = [("hlo_op", op), ("program_id", 7)] if op else []
+    if details:
+        stats.append(("memcpy_details", details))
+    return (name, int(begin_us * US), int(us * US), stats)
+
+
+def f32(*dimensions: int) -> pb.Shape:
+    layout = pb.Layout(minor_to_major=range(len(dimensions) - 1, -1, -1))
+    return pb.Shape(element_type=F32, dimensions=dimensions, layout=layout)
+
+
+def program(*collectives: pb.Instruction) -> bytes:
+    """A program of one parameter of 400 bytes and `collectives` of it."""
+    first = pb.Instruction(name=b"p", opcode=b"parameter", id=1, shape=f32(100))
+    made = [first]
+    for number, one in enumerate(collectives, 2):
+        one.id = number
+        one.operand_ids.append(1)
+        made.append(one)
+    entry = pb.Computation(name=b"main", id=1, root_id=len(made), instructions=made)
+    module = pb.Module(name=b"m", computations=[entry], entry_computation_id=1)
+    return pb.HloProto(hlo_module=module).SerializeToString()
+
+
+def collective(opcode: str, *groups: Sequence[int], shape: pb.Shape | None = None) -> Any:
+    return pb.Instruction(
+        name=opcode.encode(),
+        opcode=opcode.encode(),
+        shape=f32(100) if shape is None else shape,
+        replica_groups=[pb.ReplicaGroup(replica_ids=group) for group in groups],
+    )
+
+
+def read(
+    tmp_path: Path, planes: Sequence[PlaneBuilder], hlo: bytes = b"", *, xprof_compat: bool = False
+) -> Profile:
+    path = tmp_path / "host_0.xplane.pb"
+    path.write_bytes(space_bytes([*planes, metadata_plane({7: hlo} if hlo else {})]))
+    return import_profile([SourceFile(path)], xprof_compat=xprof_compat)
+
+
+def timeline_of(profile: Profile) -> Timeline:
+    assert profile.timeline is not None
+    return profile.timeline
+
+
+def times_us(timeline: Timeline, scope: int = WHOLE_CAPTURE, core: int = 0) -> dict[str, float]:
+    """Parts of one core that are not zero, in us."""
+    times, work = timeline.times, timeline.work
+    (row,) = np.flatnonzero((times.core == core) & (times.scope == scope))
+    mine = (work.core == core) & (work.scope == scope)
+    parts = {
+        "work": work.time_ps[mine].sum(),
+        "host": times.host_ps[row],
+        "infeed": times.infeed_outfeed_ps[row],
+        "launch": times.launch_gaps_ps[row],
+        "idle": times.idle_ps[row],
+        **{str(link): column[row] for link, column in times.exposed_ps.items()},
+    }
+    found = {name: float(time) / US for name, time in parts.items() if time}
+    assert sum(found.values()) == pytest.approx(times.total_ps[row] / US, rel=1e-12)
+    return found
+
+
+def seen(timeline: Timeline) -> TransferOccurrences:
+    return timeline.transfers.occurrences
+
+
+def test_copies_have_direction_and_size_of_their_details(tmp_path: Path):
+    streams = [
+        [kernel("gemm", 0, 10)],
+        [
+            kernel("MemcpyH2D", 5, 10, details="kind_src:pinned kind_dst:device size:4000 dest:0"),
+            kernel("MemcpyH2D", 20, 10, details="size:6000 dest:0 async:1"),
+            kernel("MemcpyD2H", 40, 10),
+            kernel("MemcpyD2D", 60, 10, details="size:80"),
+        ],
+    ]
+    timeline = timeline_of(read(tmp_path, [gpu_plane(streams)]))
+    assert times_us(timeline) == {"work": 20, "host": 25, "launch": 25}
+    assert timeline.transfers.kind == ("in", "out")
+    assert set(timeline.transfers.link) == {MemoryLevel.HOST}
+    assert seen(timeline).count.tolist() == [2, 1]
+    np.testing.assert_array_equal(seen(timeline).wire_bytes, [10000, np.nan])
+    assert (seen(timeline).exposed_ps / US).tolist() == [15, 10]
+
+
+def test_copy_kernels_of_amd_are_work(tmp_path: Path):
+    plane = gpu_plane([[kernel("__amd_rocclr_copyBuffer.kd", 0), kernel("Memset", 20)]])
+    timeline = timeline_of(read(tmp_path, [plane]))
+    assert times_us(timeline) == {"work": 20, "launch": 10}
+    assert len(timeline.transfers) == 0
+
+
+def test_collectives_have_payload_and_group_of_their_instruction(tmp_path: Path):
+    gathered = pb.Shape(element_type=TUPLE, tuple_shapes=[f32(100), f32(200)])
+    hlo = program(
+        collective("all-reduce", [0, 1]), collective("all-gather-start", [0, 1], shape=gathered)
+    )
+    stream = [kernel("nccl_a", 0, op="all-reduce"), kernel("nccl_b", 20, op="all-gather-start")]
+    planes = [gpu_plane([stream]), gpu_plane([], number=1)]
+    timeline = timeline_of(read(tmp_path, planes, hlo))
+    assert times_us(timeline) == {"nvlink": 20, "launch": 10}
+    assert timeline.transfers.kind == ("all-reduce", "all-gather")
+    assert timeline.transfers.group_size.tolist() == [2, 2]
+    assert seen(timeline).payload_bytes.tolist() == [400, 800]
+    assert seen(timeline).wire_bytes.tolist() == [400, 400]
+
+
+def test_bytes_of_a_collective_of_several_kernels_count_once(tmp_path: Path):
+    hlo = program(collective("all-reduce", [0]))
+    stream = [
+        kernel(name, at, op="all-reduce")
+        for at, name in ((0, "prepare"), (10, "nccl"), (30, "prepare"), (40, "nccl"))
+    ]
+    timeline = timeline_of(read(tmp_path, [gpu_plane([stream])], hlo))
+    assert seen(timeline).count.tolist() == [2]
+    assert seen(timeline).payload_bytes.tolist() == [800]
+    assert (seen(timeline).interval_ps / US).tolist() == [40]
+
+
+def test_link_is_known_where_every_group_fits_on_the_host(tmp_path: Path):
+    amd = {**HOPPER, "device_vendor": "AMD"}
+    stream = [[kernel("nccl", 0, op="all-reduce")]]
+
+    def link(hlo: bytes, **capabilities: Any) -> MemoryLevel | None:
+        planes = [gpu_plane(stream, **capabilities), gpu_plane([], number=1)]
+        (found,) = timeline_of(read(tmp_path, planes, hlo)).transfers.link
+        return found
+
+    near, apart = program(collective("all-reduce", [0, 1], [2, 3])), [[0, 2], [1, 3]]
+    assert link(near) is MemoryLevel.NVLINK
+    assert link(near, capabilities=amd) is MemoryLevel.XGMI
+    assert link(program(collective("all-reduce", *apart))) is None
+    assert link(program(collective("all-reduce"))) is None
+    iota = collective("all-reduce")
+    iota.iota_device_list.num_replica_groups, iota.iota_device_list.num_devices_per_group = 2, 2
+    assert link(program(iota)) is None
+    iota.iota_device_list.num_replica_groups = 1
+    assert link(program(iota)) is MemoryLevel.NVLINK
+
+
+def test_kernels_without_program_are_told_by_name(tmp_path: Path):
+    stream = [kernel("ncclKernel_AllReduce_RING", 0), kernel("multimem_all_reduce_kernel", 20)]
+    timeline = timeline_of(read(tmp_path, [gpu_plane([stream])]))
+    assert times_us(timeline) == {"None": 20, "launch": 10}
+    assert timeline.transfers.kind == ("all-reduce", "all-reduce")
+    assert np.isnan(seen(timeline).wire_bytes).all()
+
+
+def test_a_compiled_kernel_with_the_name_of_a_collective_is_work(tmp_path: Path):
+    fusion = pb.Instruction(name=b"f", opcode=b"negate", shape=f32(100))
+    stream = [kernel("input_reduce_scatter_fusion", 0, op="f")]
+    timeline = timeline_of(read(tmp_path, [gpu_plane([stream])], program(fusion)))
+    assert times_us(timeline) == {"work": 10}
+
+
+def with_steps(plane: PlaneBuilder, *steps: tuple[str, int, int]) -> PlaneBuilder:
+    line = plane.line(0xDEADBEEF, "Steps", 0)
+    for name, begin_us, end_us in steps:
+        meta = plane.event_meta(f"step {name}", name)
+        plane.event(line, meta, begin_us * US, (end_us - begin_us) * US, [])
+    return plane
+
+
+def test_steps_are_those_of_the_steps_line(tmp_path: Path):
+    stream = [kernel("gemm", 0, 10), kernel("gemm", 20, 10), kernel("gemm", 100, 30)]
+    first = with_steps(gpu_plane([stream]), ("4", 0, 25), ("5", 95, 120))
+    second = with_steps(gpu_plane([stream], number=1), ("5", 95, 130))
+    timeline = timeline_of(read(tmp_path, [first, second]))
+    assert timeline.steps == 2
+    assert times_us(timeline, 0) == {"work": 15, "launch": 10}
+    assert times_us(timeline, 1) == {"work": 20, "idle": 5}
+    assert times_us(timeline, 1, core=1) == {"work": 30, "idle": 5}
+    assert not (timeline.times.scope[timeline.times.core == 1] == 0).any()
+
+
+def test_steps_that_share_time_are_none(tmp_path: Path):
+    plane = with_steps(gpu_plane([[kernel("gemm", 0)]]), ("4", 0, 6), ("5", 5, 10))
+    assert timeline_of(read(tmp_path, [plane])).steps == 0
+
+
+def test_derived_lines_and_gpus_at_rest_are_no_part(tmp_path: Path):
+    plane = gpu_plane([[kernel("gemm", 0)]])
+    line = plane.line(77, "Something else", 0)
+    plane.event(line, plane.event_meta("gemm", "gemm"), 500 * US, 10 * US, [])
+    timeline = timeline_of(read(tmp_path, [plane, gpu_plane([], number=1)]))
+    assert timeline.cores == ("/device:GPU:0",)
+    assert times_us(timeline) == {"work": 10}
+
+
+def test_comparison_mode_has_no_timeline(tmp_path: Path):
+    assert read(tmp_path, [gpu_plane([[kernel("gemm", 0)]])], xprof_compat=True).timeline is None
