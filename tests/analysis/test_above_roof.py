@@ -1,5 +1,6 @@
 """Every op above a roof says so, with the likely cause."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,7 +84,9 @@ def test_copies_of_a_real_capture_say_why_they_stand_above_their_roof() -> None:
     profile = import_profile([SourceFile(V6E)])
     found = analyse(profile, resolve(profile.device), AnalysisOptions())
     row = found.ops.name.index("copy-start.1")
-    assert found.ops.measures.roofline_efficiency_ratio[row] == pytest.approx(1_924_471, rel=1e-6)
+    # A link bounds it; its bytes in HBM are held against that all the same.
+    assert math.isnan(found.ops.measures.roofline_efficiency_ratio[row])
+    assert found.ops.measures.memory_utilisation_ratio[row] == pytest.approx(1_924_471, rel=1e-6)
     assert found.ops.above_roof[row] is Cause.ASYNCHRONOUS
     text = render(found, "text", infeed=True).decode()
     assert "1,924,471×!" in text

@@ -62,6 +62,8 @@ _EXAMPLES: dict[str, Filling] = {
     "why": "Check the units.",
     "device": "H100 SXM5 80GB",
     "name": "HBM",
+    "exposed": Number(0.836, "ratio"),
+    "more": "communication over ICI",
 }
 
 

@@ -110,9 +110,14 @@ def _memory_cause(context: Context, category: str, is_short: bool, is_half: bool
     return Cause.COMPILER_ESTIMATE if context.profile.ops.traffic_known.any() else Cause.ON_CHIP
 
 
-def above_roof(measures: Measures, causes: Causes) -> tuple[Cause | None, ...]:
-    """The cause where a row's share of its roof is above 100 %, `None` elsewhere."""
-    over: Bools = np.nan_to_num(measures.roofline_efficiency_ratio) > OVER
+def above_roof(measures: Measures, causes: Causes, moves: Bools) -> tuple[Cause | None, ...]:
+    """The cause where a row's share of its roof is above 100 %, `None` elsewhere.
+
+    Rows of `moves` are bound by a link; their traffic in memories is held against these all the
+    same.
+    """
+    share = np.where(moves, measures.memory_utilisation_ratio, measures.roofline_efficiency_ratio)
+    over: Bools = np.nan_to_num(share) > OVER
     is_compute = measures.bound == roofline.COMPUTE_BOUND
     rows = zip(over.tolist(), is_compute.tolist(), causes.compute, causes.memory, strict=True)
     return tuple(

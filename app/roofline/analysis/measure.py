@@ -19,10 +19,16 @@ from roofline.model.units import PS_PER_NS, PS_PER_US, gb_to_gib
 _ROUNDING = 1e-9
 
 
-def measure(work: OpColumns, context: Context, divisor: Floats | None = None) -> Measures:
+def measure(
+    work: OpColumns,
+    context: Context,
+    divisor: Floats | None = None,
+    judged: Bools | None = None,
+) -> Measures:
     """Roofline columns of `work`, one row each.
 
     Shown times are divided by `divisor` (the number of steps of an average), one entry per row.
+    Rows that are not `judged` have rates, but no bound and no share of a roof.
     """
     missing = context.oddities.missing
     nanoseconds = work.time_ps.astype(np.float64) / PS_PER_NS
@@ -49,6 +55,8 @@ def measure(work: OpColumns, context: Context, divisor: Floats | None = None) ->
     }
     bounds = _bounds(context, compute, overall, used, bandwidth, intensity, traffic)
     decided = _is_decided(work, context, compute, used, traffic) | context.oddities.on
+    if judged is not None:
+        decided &= judged
     code = np.where(decided, bounds.code, roofline.UNKNOWN_BOUND)
     memory = _memory_utilisation(context, used, len(flop))
     efficiency = roofline.highest([memory, compute], length=len(flop), missing=missing)

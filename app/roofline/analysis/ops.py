@@ -12,6 +12,7 @@ from roofline.analysis.measure import measure
 from roofline.analysis.program import Scoped, program_points
 from roofline.analysis.records import I64, MAX_OPS, Bools, Cost, OpRecords, Ranking, View
 from roofline.analysis.roofline import Floats
+from roofline.analysis.transfers import is_transfer
 from roofline.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
 from roofline.model.op_columns import OpColumns, joined
 from roofline.model.units import PS_PER_US
@@ -22,7 +23,10 @@ def op_records(context: Context) -> OpRecords:
     table = context.profile.ops
     work = joined([table.numbers().split(context.levels, context.units), _idle(context)])
     rows = prediction.untimed(work)
-    in_one_second = measure(prediction.in_one_second(work, rows.is_predicted), context)
+    moves = np.append(is_transfer(context.profile), False) & (not context.oddities.on)
+    in_one_second = measure(
+        prediction.in_one_second(work, rows.is_predicted), context, judged=~moves
+    )
     measures = prediction.at_best(in_one_second, work, rows.is_predicted)
     self_per_core = measures.self_time_us / max(context.device.core_count, 1)
     causes = causes_above_roof(context, work)
@@ -31,8 +35,8 @@ def op_records(context: Context) -> OpRecords:
         category=(*table.category, IDLE_CATEGORY),
         program_id=np.append(table.program_id, np.uint64(0)),
         occurrences=work.occurrences,
-        cost=_costs(work),
-        above_roof=above_roof(measures, causes),
+        cost=_costs(work, moves),
+        above_roof=above_roof(measures, causes, moves),
         compute_cause=causes.compute,
         memory_cause=causes.memory,
         self_time_per_core_us=self_per_core,
@@ -56,15 +60,24 @@ def _idle(context: Context) -> OpColumns:
     )
 
 
-def _costs(work: OpColumns) -> tuple[Cost, ...]:
+def _costs(work: OpColumns, moves: Bools) -> tuple[Cost, ...]:
     flops, moved = flop_known(work)[:-1], bytes_known(work)[:-1]
     kinds = np.select(
-        [~flops & ~moved, ~flops, ~moved, work.flop[:-1] == 0], [0, 1, 2, 3], default=4
+        [moves[:-1], ~flops & ~moved, ~flops, ~moved, work.flop[:-1] == 0],
+        [5, 0, 1, 2, 3],
+        default=4,
     )
     return (*(_COSTS[kind] for kind in kinds.tolist()), Cost.IDLE)
 
 
-_COSTS = (Cost.UNKNOWN, Cost.FLOPS_UNKNOWN, Cost.BYTES_UNKNOWN, Cost.NO_FLOPS, Cost.KNOWN)
+_COSTS = (
+    Cost.UNKNOWN,
+    Cost.FLOPS_UNKNOWN,
+    Cost.BYTES_UNKNOWN,
+    Cost.NO_FLOPS,
+    Cost.KNOWN,
+    Cost.TRANSFER,
+)
 
 
 def _saving(self_us: Floats, efficiency: Floats) -> Floats:

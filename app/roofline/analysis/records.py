@@ -36,13 +36,17 @@ class AnalysisOptions:
 
 
 class Cost(StrEnum):
-    """What is known of an op's work; `NO_FLOPS` is a known number of zero."""
+    """What is known of an op's work; `NO_FLOPS` is a known number of zero.
+
+    A `TRANSFER` moves data over a link, and is not held against the roof of a memory.
+    """
 
     KNOWN = "known"
     NO_FLOPS = "no_flops"
     FLOPS_UNKNOWN = "flops_unknown"
     BYTES_UNKNOWN = "bytes_unknown"
     UNKNOWN = "unknown"
+    TRANSFER = "transfer"
     IDLE = "idle"
 
 

@@ -9,10 +9,26 @@ from roofline.analysis.time_records import (
     TransferRecords,
     at_peak_us,
 )
+from roofline.model.categories import is_collective
 from roofline.model.device import Device
 from roofline.model.op_columns import Bools
+from roofline.model.profile import Profile
 from roofline.model.timeline import TransferOccurrences, Transfers
 from roofline.model.units import PS_PER_US
+
+
+def is_transfer(profile: Profile) -> Bools:
+    """Ops that move data over a link, one entry per op of the profile.
+
+    A link bounds them and never a memory, so they are not held against the roofs of memories.
+    """
+    ops = profile.ops
+    found = np.array([is_collective(category) for category in ops.category], np.bool_)
+    if profile.timeline is not None:
+        transfers = profile.timeline.transfers
+        found[transfers.op] = True
+        found[transfers.done[transfers.done >= 0]] = True
+    return found
 
 
 def transfer_records(transfers: Transfers, device: Device) -> TransferRecords:

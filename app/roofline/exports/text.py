@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
 from roofline.analysis.clocks import measured_clock_ghz
-from roofline.analysis.records import RooflineAnalysis, Scope, Timing, View
+from roofline.analysis.records import Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin
 from roofline.model.profile import Diagnostic, Severity
@@ -157,7 +157,7 @@ def _operations(analysis: RooflineAnalysis, view: View) -> str:
             _flops(measures.flop_rate_gflops[k]),
             _of_roof(analysis, k),
             _percent(view.saving_share_ratio[row]),
-            analysis.bound_label(int(measures.bound[k])),
+            _bound_of(analysis, k),
         )
         for row, k in enumerate(view.op[:OPS_SHOWN].tolist())
     ]
@@ -173,8 +173,16 @@ def _operations(analysis: RooflineAnalysis, view: View) -> str:
 def _of_roof(analysis: RooflineAnalysis, op: int) -> str:
     if analysis.ops.timing[op] is Timing.PREDICTED:
         return "at best"
-    mark = "!" if analysis.ops.above_roof[op] else ""
-    return _percent(analysis.ops.measures.roofline_efficiency_ratio[op]) + mark
+    measures, mark = analysis.ops.measures, "!" if analysis.ops.above_roof[op] else ""
+    if mark and analysis.ops.cost[op] is Cost.TRANSFER:
+        return _percent(measures.memory_utilisation_ratio[op]) + mark
+    return _percent(measures.roofline_efficiency_ratio[op]) + mark
+
+
+def _bound_of(analysis: RooflineAnalysis, op: int) -> str:
+    if analysis.ops.cost[op] is Cost.TRANSFER:
+        return "a link"
+    return analysis.bound_label(int(analysis.ops.measures.bound[op]))
 
 
 def _above_roof(analysis: RooflineAnalysis, rows: Sequence[int]) -> Iterable[str]:

@@ -14,6 +14,34 @@ def is_container(category: str) -> bool:
     return category in CONTAINER_CATEGORIES
 
 
+_COLLECTIVES = frozenset(
+    {
+        "all-reduce",
+        "all-reduce-scatter",
+        "all-gather",
+        "reduce-scatter",
+        "all-to-all",
+        "ragged-all-to-all",
+        "collective-permute",
+        "collective-broadcast",
+        "send",
+        "recv",
+        "host send",
+        "host recv",
+        "communication",
+    }
+)
+_HALVES = ("-start", "-done", "-update")
+
+
+def is_collective(category: str) -> bool:
+    """True for ops that move data between devices or hosts: a link bounds them, not a memory."""
+    base = category.lower().removesuffix(" fusion")
+    for half in _HALVES:
+        base = base.removesuffix(half)
+    return base in _COLLECTIVES
+
+
 def is_infeed_outfeed(category: str) -> bool:
     """True for host transfers; XProf matches the words anywhere in the category."""
     return "infeed" in category or "outfeed" in category

@@ -16,6 +16,7 @@ from roofline.presentation.placed import (
     ratio,
 )
 from roofline.presentation.sentences import Segment, Sentence, say
+from roofline.presentation.waiting import is_mostly_waiting, waiting_headline
 from roofline.presentation.words import spoken
 
 MOSTLY_IDLE = 0.5
@@ -34,10 +35,16 @@ def headline(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:
             return opening
         bound_by = bound_segment(analysis, bound)
         return [*opening, *say(f"idle_bound{more}", bound=bound_by, share=ratio(share))]
+    if is_mostly_waiting(analysis) and is_mostly_known(view):
+        return [*waiting_headline(analysis), *_also_idle(idle)]
     if bound == UNKNOWN_BOUND:
         return why_unbound(analysis, view)
     found = say(f"bound{more}", bound=bound_segment(analysis, bound), share=ratio(share))
     return [*found, *_finding(analysis, view, idle)]
+
+
+def _also_idle(idle: float) -> Sentence:
+    return say("also_idle", idle=ratio(idle)) if idle >= _OFTEN else []
 
 
 def _finding(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:

@@ -27,6 +27,7 @@ from roofline.presentation.placed import (
     ratio,
 )
 from roofline.presentation.sentences import Number, Segment, Sentence, say
+from roofline.presentation.waiting import is_mostly_waiting, link_rates, link_saving
 from roofline.presentation.words import spoken
 
 _LEAST_SAVING = 0.001
@@ -53,7 +54,8 @@ def lead(
 ) -> Iterator[Segment]:
     """Sentences below the headline; `work` are the categories of ops, IDLE left out."""
     yield from _next_step(analysis, view, idle)
-    yield from _rates(analysis, view)
+    waits_first = is_mostly_waiting(analysis) and is_mostly_known(view) and idle < MOSTLY_IDLE
+    yield from link_rates(analysis) if waits_first else _rates(analysis, view)
     yield from _known(analysis, view, idle)
     yield from _caution(analysis, view)
     yield from _largest_saving(analysis, view, work)
@@ -168,6 +170,9 @@ def _largest_saving(analysis: RooflineAnalysis, view: View, work: list[CategoryS
     if len(work) == 1 and work[0].ops > 1:  # one category for all says nothing; the op does
         work = [_op_share(analysis, view, name=work[0].name)]
     best = max(work, key=lambda share: share.saving_per_core_us)
+    of_links = link_saving(analysis, best.saving_per_core_us)
+    if of_links:
+        return of_links
     total_per_core_us = view.total_time_us / max(analysis.device.core_count, 1)
     least_us = _LEAST_SAVING * total_per_core_us
     if best.efficiency_ratio is None or not best.share_ratio or best.saving_per_core_us < least_us:

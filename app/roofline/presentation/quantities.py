@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 
+from roofline.model.units import KIB
+
 DASH = "–"
 SPACE = "\u00a0"  # between a number and its unit: never broken over two lines
 NARROW = "\u202f"  # before a percent sign
@@ -78,9 +80,9 @@ def bandwidth(gibs: float | None, digits: int = 3) -> str:
     if gibs is None or _missing(gibs):
         return DASH
     if gibs >= 10_235:
-        return f"{significant(gibs / 1024, digits)}{SPACE}TiB/s"
+        return f"{significant(gibs / KIB, digits)}{SPACE}TiB/s"
     if gibs != 0 and gibs < 0.1:
-        return f"{significant(gibs * 1024, digits)}{SPACE}MiB/s"
+        return f"{significant(gibs * KIB, digits)}{SPACE}MiB/s"
     return f"{significant(gibs, digits)}{SPACE}GiB/s"
 
 

@@ -23,6 +23,8 @@ SENTENCES: Mapping[str, str] = {
     "bound_or_more": "{Bound} at {share} of the roof or more",
     "also_idle": ", and idle {idle} of the time",
     "also_moving": ", but {share} of the time does no arithmetic",
+    "exposed": "{word} for {exposed} of the time",
+    "exposed_more": ", and {more} for {exposed}",
     "idle": "{word} {idle} of the time",
     "idle_bound": "; {bound} over the whole capture, at {share} of the roof",
     "idle_bound_or_more": "; {bound} over the whole capture, at {share} of the roof or more",
@@ -69,6 +71,10 @@ SENTENCES: Mapping[str, str] = {
     "above_compute": "!Caution: !{link} above the compute peak (up to {most}); capped at it, the "
     "program is at *{capped}*. ",
     "ops_run": "{count} {count|op runs|ops run}",
+    "link_rate": "{what}: *{achieved}* of *{peak}*, the peak of the {link}. ",
+    "link_rate_or_more": "{what}: at least *{achieved}* of *{peak}*, the peak of the {link}. ",
+    "link_saving": "Largest saving: {what}, *{saving}* of *{total}* per {core} at the peak of the "
+    "link. ",
     "saving": "Largest saving: {link}{of_time}",
     "known_saving": "Largest known saving: {link}{of_time}",
     "of_time": ", {share} of the time at {efficiency} of its roof; at the "
@@ -76,6 +82,7 @@ SENTENCES: Mapping[str, str] = {
     # One op, on its card and in the drawer.
     "op_idle": "Nothing ran: the device waited.",
     "op_unknown": "Neither FLOPs nor bytes are known, so it has no place on a roofline.",
+    "op_transfer": "Moves data over a link, which bounds it: no memory does.",
     "op_predicted": "Its time was not measured: at best it reaches the {roof} roof, as shown.",
     "op_predicted_without_roof": "Its time was not measured, and no roof is known that says what "
     "it could reach.",

@@ -16,6 +16,7 @@ COST_LABELS = {
     Cost.FLOPS_UNKNOWN: "FLOPs unknown",
     Cost.BYTES_UNKNOWN: "bytes unknown",
     Cost.UNKNOWN: "work unknown",
+    Cost.TRANSFER: "transfer",
     Cost.IDLE: "idle",
 }
 

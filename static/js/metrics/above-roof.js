@@ -12,9 +12,15 @@ export const isOver = (ratio) => ratio !== null && ratio > OVER;
  * Why an op seems to run above its roof; null where it does not.
  * @param {OpColumns} columns
  * @param {number} op
- * @param {{ bound_by: number, roofline_efficiency_ratio: Measure }} row
+ * @param {{ bound_by: number, roofline_efficiency_ratio: Measure, memory_utilisation_ratio: Measure }} row
  */
-export function causeOf(columns, op, { bound_by: bound, roofline_efficiency_ratio: share }) {
-  if (!isOver(share)) return null;
+export function causeOf(columns, op, row) {
+  const {
+    bound_by: bound,
+    roofline_efficiency_ratio: share,
+    memory_utilisation_ratio: moved,
+  } = row;
+  // A link bounds a transfer; its traffic in memories is held against these all the same.
+  if (!isOver(columns.cost[op] === "transfer" ? moved : share)) return null;
   return (bound === 1 ? columns.compute_cause : columns.memory_cause)?.[op] ?? null;
 }

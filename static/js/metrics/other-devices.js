@@ -168,6 +168,7 @@ function reasonsOf(page, roofs, memory) {
     const rate = columns.flop_rate_gflops[op] ?? 0;
     const moved = columns.memory_bandwidth_gibs[op] ?? 0;
     if (columns.cost[op] === "idle") return "idle";
+    if (columns.cost[op] === "transfer") return "cost";
     if (columns.cost[op] === "unknown" || !(rate > 0 || moved > 0)) return "cost";
     const least = rate * LEAST_PART;
     const missing = units.find(({ rates, has }) => !has && (rates?.[op] ?? 0) > least);

@@ -183,14 +183,15 @@ function mostUsed(none, compute, overall, memories) {
  * The columns of one op or program point that follow from peaks.
  * @param {Get} get
  * @param {Ceilings} ceilings
+ * @param {boolean} isJudged false: it has rates, but is not held against these ceilings
  */
-function measure(get, ceilings) {
+function measure(get, ceilings, isJudged = true) {
   const overall = get("operational_intensity");
   const compute = computeUse(get, ceilings);
   const memories = memoryUses(get, ceilings);
   const main = memories.find(({ isMain }) => isMain);
   let bound = { code: 0, used: 0, at: ceilings.none ? overall : (main?.at ?? NaN) };
-  if (isDecided(get, ceilings, compute.used, memories))
+  if (isJudged && isDecided(get, ceilings, compute.used, memories))
     bound = mostUsed(bound, compute, overall, memories);
   const memory = highest(memories.map(({ used }) => used));
   const efficiency = bound.code === 0 ? NaN : highest([memory, compute.used]);
@@ -298,7 +299,8 @@ const savingOf = (us, efficiency) =>
  */
 function measureOps(columns, count, ceilings) {
   const rows = Array.from({ length: count }, (_, i) =>
-    measure((id) => columns[id]?.[i] ?? NaN, ceilings),
+    // A link bounds a transfer, never a memory.
+    measure((id) => columns[id]?.[i] ?? NaN, ceilings, columns.cost[i] !== "transfer"),
   );
   const units = rows.map((row) => row.compute_unit);
   return {

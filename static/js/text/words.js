@@ -35,6 +35,7 @@ export function placeSentence(op, templates) {
 function placeSegments(op, templates) {
   if (op.cost === "idle") return say(templates, "op_idle");
   if (op.cost === "unknown") return say(templates, "op_unknown");
+  if (op.cost === "transfer") return say(templates, "op_transfer");
   if (op.timing === "predicted")
     return op.bound.kind === "none"
       ? say(templates, "op_predicted_without_roof")

@@ -146,7 +146,8 @@ export interface Predictions {
   columns: Record<string, Measure[]>;
 }
 
-export type Cost = "known" | "no_flops" | "flops_unknown" | "bytes_unknown" | "unknown" | "idle";
+export type Cost =
+  "known" | "no_flops" | "flops_unknown" | "bytes_unknown" | "unknown" | "transfer" | "idle";
 
 /** One array per column, an entry per op. */
 export interface OpColumns {

@@ -18,15 +18,49 @@ test("a hair above the roof is rounding", () => {
 });
 
 test("the cause is that of what binds: counts of FLOPs, or of bytes", () => {
-  assert.equal(causeOf(columns, 0, { bound_by: 1, roofline_efficiency_ratio: 2 }), "estimate");
-  assert.equal(causeOf(columns, 1, { bound_by: 2, roofline_efficiency_ratio: 3 }), "asynchronous");
+  assert.equal(
+    causeOf(columns, 0, {
+      bound_by: 1,
+      roofline_efficiency_ratio: 2,
+      memory_utilisation_ratio: null,
+    }),
+    "estimate",
+  );
+  assert.equal(
+    causeOf(columns, 1, {
+      bound_by: 2,
+      roofline_efficiency_ratio: 3,
+      memory_utilisation_ratio: null,
+    }),
+    "asynchronous",
+  );
 });
 
 test("a profile without causes gives none", () => {
   const without = { ...columns, compute_cause: undefined };
-  assert.equal(causeOf(without, 0, { bound_by: 1, roofline_efficiency_ratio: 2 }), null);
+  assert.equal(
+    causeOf(without, 0, {
+      bound_by: 1,
+      roofline_efficiency_ratio: 2,
+      memory_utilisation_ratio: null,
+    }),
+    null,
+  );
 });
 
 test("below its roof an op needs no cause", () => {
-  assert.equal(causeOf(columns, 0, { bound_by: 1, roofline_efficiency_ratio: 0.9 }), null);
+  assert.equal(
+    causeOf(columns, 0, {
+      bound_by: 1,
+      roofline_efficiency_ratio: 0.9,
+      memory_utilisation_ratio: null,
+    }),
+    null,
+  );
+});
+
+test("a transfer is bound by its link, and its bytes in memory are still held against that", () => {
+  const moving = { ...columns, cost: columns.cost.with(0, "transfer") };
+  const row = { bound_by: 0, roofline_efficiency_ratio: null, memory_utilisation_ratio: 40 };
+  assert.equal(causeOf(moving, 0, row), "asynchronous");
 });

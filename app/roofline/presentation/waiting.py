@@ -1,0 +1,119 @@
+"""Time in which the device only waited for transfers: said first where it is much of the time."""
+
+from dataclasses import dataclass
+
+from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.time_records import TransferRecord
+from roofline.model.memory import MemoryLevel
+from roofline.presentation.palette import LEVEL_STYLES
+from roofline.presentation.placed import ratio
+from roofline.presentation.sentences import Number, Segment, Sentence, say
+
+OFTEN = 0.2  # from this share of the time on, waiting belongs in the headline
+_LEAST_SAVING = 0.001
+_HOST = "exposed_transfer.host"
+_UNKNOWN_TOKEN = "--warn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """Exposed time on one link (`None`: unknown), as a share of the whole time."""
+
+    link: MemoryLevel | None
+    share: float
+
+    @property
+    def name(self) -> str:
+        """What was waited for, within a sentence."""
+        if self.link is MemoryLevel.HOST:
+            return "host transfers"
+        return "communication" if self.link is None else f"communication over {self.link.label}"
+
+
+def waits(analysis: RooflineAnalysis) -> list[Waiting]:
+    """Exposed time by link, the longest first; none without a timeline."""
+    if analysis.budgets is None:
+        return []
+    budget = analysis.budgets.capture
+    exposed = [part for part in budget.parts if part.id.startswith("exposed")]
+    found = [Waiting(link=_link(part.id), share=part.time_us / budget.total_us) for part in exposed]
+    return sorted(found, key=lambda one: -one.share)
+
+
+def _link(part: str) -> MemoryLevel | None:
+    if part == _HOST:
+        return MemoryLevel.HOST
+    key = part.removeprefix("exposed.")
+    return None if key == "unknown" else MemoryLevel(key)
+
+
+def is_mostly_waiting(analysis: RooflineAnalysis) -> bool:
+    """True where waiting for transfers is what the headline must say."""
+    return sum(one.share for one in waits(analysis)) >= OFTEN
+
+
+def waiting_headline(analysis: RooflineAnalysis) -> Sentence:
+    """ "Waiting for host transfers for 84 % of the time"."""
+    first, *others = waits(analysis)
+    token = _UNKNOWN_TOKEN if first.link is None else LEVEL_STYLES[first.link].token
+    word = Segment(kind="bound", text=f"Waiting for {first.name}", token=token)
+    sentence = say("exposed", word=word, exposed=ratio(first.share))
+    if others and others[0].share >= OFTEN:
+        sentence += say("exposed_more", more=others[0].name, exposed=ratio(others[0].share))
+    return sentence
+
+
+def link_rates(analysis: RooflineAnalysis) -> Sentence:
+    """What the awaited transfers achieve of their link, where its peak is known."""
+    link = waits(analysis)[0].link
+    rows = [row for row in analysis.transfers.rows if row.link is link and row.achieved_gbs]
+    exact = [row for row in rows if not row.is_lower_bound]
+    achieved, peak = _rate(exact or rows), next((row.peak_gbs for row in rows), None)
+    if link is None or not achieved or not peak:
+        return []
+    what = waits(analysis)[0].name
+    return say(
+        "link_rate" if exact else "link_rate_or_more",
+        what=f"{what[:1].upper()}{what[1:]}",
+        achieved=Number(achieved, "gbs"),
+        peak=Number(peak, "gbs"),
+        link=_spoken(link),
+    )
+
+
+def _spoken(link: MemoryLevel) -> str:
+    return "host link" if link is MemoryLevel.HOST else f"{link.label} link"
+
+
+def _rate(rows: list[TransferRecord]) -> float | None:
+    """Bytes of all rows over the time that they took."""
+    moved = sum(row.bytes or 0.0 for row in rows)
+    took = sum((row.bytes or 0.0) / row.achieved_gbs for row in rows if row.achieved_gbs)
+    return moved / took if took else None
+
+
+def link_saving(analysis: RooflineAnalysis, least_us: float) -> Sentence:
+    """The largest saving of transfers per core, where it is more than `least_us`."""
+    budgets = analysis.budgets
+    if budgets is None or not analysis.profile.timeline:
+        return []
+    cores = max(len(analysis.profile.timeline.cores), 1)
+    savings: dict[MemoryLevel, float] = {}
+    for row in analysis.transfers.rows:
+        if row.link is not None and row.saving_us:
+            savings[row.link] = savings.get(row.link, 0.0) + row.saving_us / cores
+    link = max(savings, key=lambda one: savings[one], default=None)
+    total_us = budgets.capture.total_us
+    if link is None or savings[link] < max(least_us, _LEAST_SAVING * total_us):
+        return []
+    rows = [row for row in analysis.transfers.rows if row.link is link]
+    categories = analysis.profile.ops.category
+    awaited = {categories[row.done if row.done >= 0 else row.op] for row in rows}
+    name = Waiting(link=link, share=0.0).name
+    return say(
+        "link_saving",
+        what=Segment(kind="link", text=name, filter={"cat": sorted(awaited)}),
+        saving=Number(savings[link], "time_us"),
+        total=Number(total_us, "time_us"),
+        core=analysis.device.core_word,
+    )
