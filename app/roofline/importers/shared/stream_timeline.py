@@ -118,32 +118,28 @@ def _device(events: DeviceEvents, number: int) -> _Device:
 # -------------------------------------------------------------------------------------------- times
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """One device in one scope, in ticks: owned time by kind, communication also by link."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rows:
+    """One device in its scopes, one row each, in ticks: owned time by kind, that of communication
+    by link, and launch gaps and idle time."""
 
-    core: int
-    scope: int
+    core: I64
+    scope: I64
     by_kind: F64
     by_link: F64
-    launch: float
-    idle: float
+    gaps: F64
 
 
 def _times(events: DeviceEvents, sweeps: Sequence[_Device]) -> CoreTimes:
     """The rows of all devices. Communication is divided by link."""
     links, link_of_event = _links_of_communication(events)
-    rows = [row for one in sweeps for row in _rows_of(events, one, link_of_event, len(links))]
-    by_kind = (
-        np.array([row.by_kind for row in rows]).reshape(len(rows), len(_KINDS)) * events.tick_ps
-    )
-    by_link = (
-        np.array([row.by_link for row in rows]).reshape(len(rows), len(links)) * events.tick_ps
-    )
-    gaps = np.array([(row.launch, row.idle) for row in rows]).reshape(len(rows), 2) * events.tick_ps
+    rows = [_rows_of(events, one, link_of_event, len(links)) for one in sweeps]
+    by_kind = np.concatenate([one.by_kind for one in rows]) * events.tick_ps
+    by_link = np.concatenate([one.by_link for one in rows]) * events.tick_ps
+    gaps = np.concatenate([one.gaps for one in rows]) * events.tick_ps
     return CoreTimes(
-        core=np.array([row.core for row in rows], np.int64),
-        scope=np.array([row.scope for row in rows], np.int64),
+        core=np.concatenate([one.core for one in rows]),
+        scope=np.concatenate([one.scope for one in rows]),
         total_ps=by_kind.sum(axis=1) + gaps.sum(axis=1),
         infeed_outfeed_ps=by_kind[:, INFEED_OUTFEED],
         host_ps=by_kind[:, HOST_COPY],
@@ -164,30 +160,28 @@ def _links_of_communication(events: DeviceEvents) -> tuple[list[Link], I64]:
     return links, np.where(events.kind == COMMUNICATION, of_event, -1)
 
 
-def _rows_of(events: DeviceEvents, one: _Device, link_of_event: I64, n_links: int) -> list[_Row]:
-    """The capture, then each step of one device."""
-    kind, link = events.kind[one.at], link_of_event[one.at]
+def _rows_of(events: DeviceEvents, one: _Device, link_of_event: I64, n_links: int) -> _Rows:
+    """The capture in the first row, then each step of one device."""
+    kind, link = events.kind[one.at], link_of_event[one.at] + 1
+    windows, n_rows = one.steps.windows, len(one.steps.number) + 1
     short, long = split_gaps(one.sweep.gaps(), LAUNCH_GAP_PS // events.tick_ps)
-
-    def row(scope: int, at: I64 | slice, owned: F64, launch: float, idle: float) -> _Row:
-        return _Row(
-            core=one.number,
-            scope=scope,
-            by_kind=np.bincount(kind[at], owned, len(_KINDS)).astype(np.float64),
-            by_link=np.bincount(link[at] + 1, owned, n_links + 1)[1:].astype(np.float64),
-            launch=launch,
-            idle=idle,
-        )
-
-    rows = [row(WHOLE_CAPTURE, slice(None), one.owned, lengths(short), lengths(long))]
-    windows = one.steps.windows
     interval, window, owned = one.in_steps
-    launch, idle = time_inside(*short, windows), time_inside(*long, windows)
-    for place, number in enumerate(one.steps.number.tolist()):
-        mine = window == place
-        gaps = (float(launch[place]), float(idle[place]))
-        rows.append(row(number, interval[mine], owned[mine], *gaps))
-    return rows
+    at = np.concatenate([np.arange(len(kind)), interval])
+    row = np.concatenate([np.zeros(len(kind), np.int64), window + 1])
+    time = np.concatenate([one.owned, owned])
+
+    def divided(by: I64, width: int) -> F64:
+        sums = np.bincount(row * width + by[at], time, n_rows * width)
+        return sums.astype(np.float64).reshape(n_rows, width)
+
+    gaps = [np.append(lengths(spans), time_inside(*spans, windows)) for spans in (short, long)]
+    return _Rows(
+        core=np.full(n_rows, one.number),
+        scope=np.append(WHOLE_CAPTURE, one.steps.number),
+        by_kind=divided(kind, len(_KINDS)),
+        by_link=divided(link, n_links + 1)[:, 1:],
+        gaps=np.stack(gaps, axis=1),
+    )
 
 
 # --------------------------------------------------------------------------------------------- work
