@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import roofline
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Severity
 from roofline.presentation.category_shares import CategoryShare, category_shares
+from roofline.presentation.lead import UNKNOWN_WORK
 from roofline.presentation.quantities import NARROW, SPACE
 from roofline.presentation.sentences import plain_text
 from roofline.presentation.verdict import Verdict, build_verdict
@@ -27,6 +31,13 @@ ONLY_CPU = Diagnostic(
     code="no-device",
     message="This capture holds no TPU or GPU plane.",
     remedy="Capture elsewhere.",
+)
+IN_GRAPHS = Diagnostic(
+    severity=Severity.WARNING,
+    code="kernels-in-graphs",
+    message="1 of 2 kernels ran in graphs.",
+    remedy="Capture without graphs.",
+    count=1,
 )
 NO_STEPS = Diagnostic(severity=Severity.WARNING, code="no-steps", message="No step markers.")
 
@@ -157,6 +168,12 @@ CASES = {
         "The bound of this program is unknown: FLOPs and bytes are known for 40 % of its busy time",
         CUSTOM_CALL,
     ),
+    "work unknown in graphs": (
+        f"{HEAD}dot|convolution|400|2e8|1e6\nk|custom-call|600|{ABSENT}|{ABSENT}",
+        {"diagnostics": [IN_GRAPHS]},
+        "The bound of this program is unknown: FLOPs and bytes are known for 40 % of its busy time",
+        f"Capture without graphs. {CUSTOM_CALL}",
+    ),
     "a part of the work unknown": (
         f"{HEAD}dot|convolution|800|4e8|1e6\nk|custom-call|200|{ABSENT}|{ABSENT}",
         {},
@@ -285,6 +302,26 @@ def test_numbers_travel_raw_with_their_unit() -> None:
 def test_memory_bound_has_the_colour_of_its_roof() -> None:
     verdict = verdict_of(CASES["memory-bound"][0])
     assert verdict.headline[0]["token"] == "--roof-hbm"
+
+
+def test_remedies_are_those_of_what_is_missing_most() -> None:
+    few = replace(IN_GRAPHS, code="no-shapes", count=2, remedy="Record shapes.")
+    most = replace(few, code="flop-not-counted", count=30, remedy="Record arguments.")
+    longer = replace(most, code="only-times", count=40, remedy="Record arguments. Or counters.")
+    table = f"op|category|self_us|flop|hbm_bytes|times\nk|x|600|{ABSENT}|{ABSENT}|50"
+
+    def lead(*diagnostics: Diagnostic) -> str:
+        return said(table, diagnostics=diagnostics)[1]
+
+    assert lead(few, most) == "Record arguments."
+    assert lead(few, most, longer) == "Record arguments. Or counters."
+
+
+def test_every_note_on_unknown_work_is_one_that_is_given() -> None:
+    app = Path(roofline.__file__).parent
+    folders = (app / "analysis", app / "importers")
+    source = "".join(path.read_text() for one in folders for path in one.rglob("*.py"))
+    assert [code for code in sorted(UNKNOWN_WORK) if f'"{code}"' not in source] == []
 
 
 # ------------------------------------------------------------------------------- category shares

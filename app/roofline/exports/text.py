@@ -9,6 +9,7 @@ from roofline.analysis.roofline import ridge_point
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib, ps_to_us
+from roofline.presentation.placed import is_part_unknown
 from roofline.presentation.quantities import (
     NARROW,
     SPACE,
@@ -136,7 +137,9 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
     heads = ("Program", "time/core", "FLOP/s", "GiB/s", "FLOP/B", "of roof", "bound by")
     table = _table(heads, rows, left={0, 6})
     more = len(steps) - STEPS_SHOWN
-    lines = [table, *([f"{more} more steps"] if more > 0 else []), _known(view)]
+    lines = [table, *([f"{more} more steps"] if more > 0 else [])]
+    if not is_part_unknown(view):  # else the verdict has said it
+        lines.append(_known(view))
     return "\n".join(lines)
 
 

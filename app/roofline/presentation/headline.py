@@ -10,6 +10,7 @@ from roofline.presentation.placed import (
     bound_segment,
     does_work,
     has_peaks,
+    is_alike,
     is_mostly_known,
     is_part_unknown,
     place_of,
@@ -75,7 +76,7 @@ def _unknown_work(view: View) -> Sentence:
             return say("flops_unmeasured")
         case True, False:
             return say("bytes_unmeasured")
-    if known.flop == known.bytes == known.both:
+    if is_alike(known):
         return say("mostly_unknown_alike", both=ratio(known.both))
     return say("mostly_unknown", flop=ratio(known.flop), bytes=ratio(known.bytes))
 

@@ -20,6 +20,7 @@ from roofline.presentation.placed import (
     PROGRAM,
     does_work,
     has_peaks,
+    is_alike,
     is_mostly_known,
     is_part_unknown,
     place_of,
@@ -34,19 +35,26 @@ _LEAST_SAVING = 0.001
 _LEAST_CORRECTION = 0.005
 _NAME_LENGTH = 40
 _REMEDIES = 2
+_WORTH_A_WORD = 0.1  # of the executions: a note on fewer does not explain what is unknown
 # Notes on work that is not known, whose remedy says what to capture.
-_UNKNOWN_WORK = {
+UNKNOWN_WORK = {
     "no-kernels",
     "launches-without-kernels",
     "no-shapes",
     "kernels-without-operator",
+    "kernels-in-graphs",
+    "kernels-in-compiled-code",
+    "kernels-without-hlo",
     "flop-not-counted",
+    "bytes-not-counted",
     "only-times",
     "no-dram-bytes",
     "no-flop-counters",
     "tensor-work-unknown",
     "unknown-cost",
 }
+# Notes on the whole capture: their count says nothing of its extent.
+_OF_ALL = {"no-kernels", "launches-without-kernels"}
 
 
 def lead(
@@ -82,18 +90,37 @@ def _known(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segm
     if is_part_unknown(view) and not is_in_headline:
         if not known.flop and not known.bytes:
             yield from say("nothing_known")
-        elif known.flop == known.bytes == known.both:
+        elif is_alike(known):
             yield from say("known_alike", both=ratio(known.both))
         else:
             yield from say("known", flop=ratio(known.flop), bytes=ratio(known.bytes))
     if mostly:
         return
-    remedies = [f.remedy for f in analysis.diagnostics if f.code in _UNKNOWN_WORK and f.remedy]
-    for remedy in [*dict.fromkeys(remedies)][:_REMEDIES]:
+    for remedy in _remedies(analysis):
         yield plain(f"{remedy} " if remedy.endswith(".") else f"{remedy}. ")
     is_counted = analysis.profile.flop_provenance is Provenance.MEASURED
     if analysis.device.kind is DeviceKind.GPU and not is_counted:
         yield from say("counters_know")
+
+
+def _remedies(analysis: RooflineAnalysis) -> list[str]:
+    """What to capture to know more: first where most is missing, nothing twice."""
+    least = _WORTH_A_WORD * int(analysis.profile.ops.occurrences.sum())
+    notes = sorted(
+        (
+            note
+            for note in analysis.diagnostics
+            if note.code in UNKNOWN_WORK and (note.count >= least or note.code in _OF_ALL)
+        ),
+        key=lambda note: -note.count,
+    )
+    remedies = [*dict.fromkeys(note.remedy for note in notes if note.remedy)]
+    return [one for one in remedies if not _is_told(one, remedies)][:_REMEDIES]
+
+
+def _is_told(remedy: str, others: list[str]) -> bool:
+    """Another remedy begins with it."""
+    return any(other != remedy and other.startswith(remedy.rstrip(".")) for other in others)
 
 
 def _rates(analysis: RooflineAnalysis, view: View) -> Sentence:

@@ -1,9 +1,10 @@
 """What both parts of the verdict go by: the program's bound, its peaks, and pieces of sentences."""
 
 from roofline.analysis.knowledge import KNOWN_SHARE, NEARLY_ALL
-from roofline.analysis.records import RooflineAnalysis, View
+from roofline.analysis.records import KnownTime, RooflineAnalysis, View
 from roofline.analysis.roofline import COMPUTE_BOUND
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES
+from roofline.presentation.quantities import share
 from roofline.presentation.sentences import Number, Segment
 from roofline.presentation.words import COMPUTE_BOUND_WORDS, bound_words
 
@@ -24,6 +25,11 @@ def is_mostly_known(view: View) -> bool:
 def is_part_unknown(view: View) -> bool:
     """True where the part that is not known is worth a word."""
     return view.known.both < NEARLY_ALL
+
+
+def is_alike(known: KnownTime) -> bool:
+    """FLOPs and bytes are known for the same share of the time, as a sentence writes it."""
+    return share(known.flop) == share(known.bytes) == share(known.both)
 
 
 def has_peaks(analysis: RooflineAnalysis) -> bool:

@@ -13,6 +13,7 @@ Pairs = Sequence[tuple[Launch, LaunchWork]]
 _NAMES_SHOWN = 3
 _NAME_LENGTH = 60
 _COLLECT = "Profile again with: ncu --set full -o report PROGRAM"
+_OPCODES = "Upload the .ncu-rep of --set full: its opcode histogram has the FLOPs."
 
 
 def limits(works: Sequence[LaunchWork]) -> tuple[str, ...]:
@@ -102,7 +103,7 @@ def _without_work(pairs: Pairs) -> Iterator[Diagnostic]:
             code="no-flop-counters",
             message="kernels have bytes, but the file has no counter of their FLOPs, or only some "
             "that are zero: their FLOPs are unknown, not zero.",
-            remedy="Upload the .ncu-rep of --set full: its opcode histogram has them.",
+            remedy=_OPCODES,
             count=uncounted,
         )
     partial = sum(1 for _, work in pairs if work.partial)
@@ -125,8 +126,8 @@ def _tensor(pairs: Pairs) -> Iterator[Diagnostic]:
             code="tensor-work-unknown",
             message="kernels used the tensor cores, but the file does not say how many operations "
             f"that were: their FLOPs are unknown ({_names(unknown)}).",
-            remedy="Upload the .ncu-rep of --set full, which lists opcodes, or add --metrics "
-            "regex:sm__ops_path_tensor_src_.*.sum where your GPU and version have it.",
+            remedy=f"{_OPCODES} Or add --metrics regex:sm__ops_path_tensor_src_.*.sum where your "
+            "GPU and version have it.",
             count=len(unknown),
         )
     uncounted = sum(
