@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.analysis.records import I64, Measures, RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
@@ -35,10 +36,11 @@ def op_values(
     ops = analysis.ops
     measured = shown_measures(analysis, ops.measures, levels)
     own_peaks = shares_of_own_peaks(analysis, ops.measures)
+    roofs = compute_roofs(analysis, ops.measures)
     return {
         **_identity(analysis, listed.tolist(), categories),
         "bound_by": ops.measures.bound[listed].tolist(),
-        **compute_roofs(analysis, ops.measures.unit[listed].tolist()),
+        **{name: column[listed].tolist() for name, column in roofs.items()},
         "self_time_per_core_us": numbers(ops.self_time_per_core_us[listed]),
         "saving_per_core_us": numbers(ops.saving_per_core_us[listed]),
         **{name: numbers(column[listed]) for name, column in measured.items()},
@@ -85,11 +87,20 @@ def _identity(analysis: RooflineAnalysis, rows: list[int], categories: Sequence[
     }
 
 
-def compute_roofs(analysis: RooflineAnalysis, units: Sequence[int]) -> Values:
-    """The compute roof of each row, where work is split by unit; elsewhere it is the main one."""
+def compute_roofs(analysis: RooflineAnalysis, measures: Measures) -> dict[str, NDArray[np.object_]]:
+    """The compute roof of each row that has FLOPs, where these are split by unit.
+
+    Elsewhere it is the main one for all rows.
+    """
     if not analysis.units:
         return {}
-    return {"compute_unit": [analysis.roof_of_unit(unit) for unit in units]}
+    found = [
+        analysis.roof_of_unit(unit) if rate > 0 else None
+        for unit, rate in zip(
+            measures.unit.tolist(), measures.flop_rate_gflops.tolist(), strict=True
+        )
+    ]
+    return {"compute_unit": np.array(found, dtype=object)}
 
 
 def shares_of_own_peaks(analysis: RooflineAnalysis, measures: Measures) -> dict[str, Floats]:

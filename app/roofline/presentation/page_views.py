@@ -78,6 +78,7 @@ def _program(
     """Program points as columns: a long run has thousands of steps."""
     measured = shown_measures(analysis, points.measures, levels)
     own_peaks = shares_of_own_peaks(analysis, points.measures)
+    roofs = compute_roofs(analysis, points.measures)
     return {
         "count": len(points),
         "columns": {
@@ -88,7 +89,7 @@ def _program(
             "flop_is_least": points.flop_is_least.tolist(),
             "bytes_is_least": points.bytes_is_least.tolist(),
             "bound_by": points.measures.bound.tolist(),
-            **compute_roofs(analysis, points.measures.unit.tolist()),
+            **{name: column.tolist() for name, column in roofs.items()},
             **{
                 name: numbers(column)
                 for name, column in measured.items()

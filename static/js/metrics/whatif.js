@@ -204,7 +204,7 @@ function measure(get, ceilings, isJudged = true) {
     roofline_efficiency_ratio: known(efficiency),
     compute_efficiency_ratio: known(compute.used),
     memory_utilisation_ratio: known(memory),
-    compute_unit: compute.roof,
+    compute_unit: get("flop_rate_gflops") > 0 ? compute.roof : null,
   };
 }
 
@@ -235,7 +235,7 @@ function measureCounters(get, ceilings) {
     roofline_efficiency_ratio: known(efficiency),
     compute_efficiency_ratio: known(compute),
     memory_utilisation_ratio: known(memory),
-    compute_unit: ceilings.hasCompute ? 0 : null,
+    compute_unit: ceilings.hasCompute && get("flop_rate_gflops") > 0 ? 0 : null,
   };
 }
 
@@ -361,7 +361,7 @@ function atBest(columns, { op, columns: inOneSecond }, at, ceilings) {
   const rates = Object.entries(inOneSecond).map(([id, rate]) => [id, faster(rate[at])]);
   return {
     ...Object.fromEntries(rates),
-    ...unitOnly(ceilings, found.compute_unit),
+    ...unitOnly(ceilings, isPlaced ? found.compute_unit : null),
     attainable_gflops: faster(get("flop_rate_gflops")),
     compute_efficiency_ratio: faster(found.compute_efficiency_ratio),
     memory_utilisation_ratio: faster(found.memory_utilisation_ratio),

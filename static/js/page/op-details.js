@@ -56,7 +56,8 @@ export function opDetails(model, view, row) {
 
 /** @param {Model} model @param {Row} row @param {Get} get */
 function miniatures(model, row, get) {
-  const compute = computeRoof(model, get("compute_unit"));
+  const unit = get("compute_unit");
+  const compute = model.units.length > 0 && unit === null ? null : computeRoof(model, unit);
   const { token } = model.categories[row.category];
   const drawn = model.levels.flatMap(({ columns, roof: memory }) => {
     const place = logPlace(get(columns.intensity), get("flop_rate_gflops"));

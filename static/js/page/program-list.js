@@ -112,7 +112,7 @@ function rowHead(point, paint) {
     "button",
     { type: "button" },
     mark(SCOPE_SYMBOLS[point.scope], fill),
-    html("span", {}, programName(point)),
+    html("span", { class: "step-name", title: programName(point) }, programName(point)),
     point.is_outlier ? outlierMark() : null,
   );
   return html("th", { scope: "row", class: isStep ? null : "aggregate" }, button);

@@ -1,7 +1,7 @@
 // The sentences at the top: the server sends them cut into segments, with raw numbers.
 
 import { countsText } from "../text/provenance.js";
-import { segmentText } from "../text/sentences.js";
+import { segmentText, withWholeLinks } from "../text/sentences.js";
 import { html, part } from "../ui/dom.js";
 
 /** @import { Filter, Provenance, Segment, Verdict } from "../types/page-data.js" */
@@ -34,7 +34,8 @@ function segmentNode(segment, onFollow) {
  */
 export function showVerdict({ headline, lead }, provenance, onFollow) {
   /** @param {Segment[]} segments */
-  const nodes = (segments) => segments.map((segment) => segmentNode(segment, onFollow));
+  const nodes = (segments) =>
+    withWholeLinks(segments).map((segment) => segmentNode(segment, onFollow));
   part("headline").replaceChildren(...nodes(headline));
   const counts = countsText(provenance);
   const tag = counts && html("span", { class: "origin", title: counts.meaning }, counts.text);

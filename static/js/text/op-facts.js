@@ -6,7 +6,7 @@ import { bandwidth, count, DASH, duration, flopRate, intensity, percent } from "
 import { rateWord } from "./provenance.js";
 import { AT_BEST, atLeast, placeSentence } from "./words.js";
 
-/** @import { Maybe, Measure, ProgramPoint, Timing, Unit, ValueOf } from "../types/page-data.js" */
+/** @import { Measure, ProgramPoint, Timing, Unit, ValueOf } from "../types/page-data.js" */
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { Other } from "../metrics/other-devices.js" */
 
@@ -60,10 +60,12 @@ const obtained = ({ profile }, term, unit) =>
 /**
  * "peak", or whose peak: "Tensor core bf16 peak" where work is split by compute unit.
  * @param {Model} model
- * @param {Maybe} unit
+ * @param {Get} get
  */
-export function peakName(model, unit) {
-  if (unit === null && model.units.length > 0) return "a peak that is unknown";
+export function peakName(model, get) {
+  const unit = get("compute_unit");
+  if (unit === null && model.units.length > 0 && (get("flop_rate_gflops") ?? 0) > 0)
+    return "a peak that is unknown";
   if (unit === null || unit === undefined) return "peak";
   return `${computeRoof(model, unit)?.label ?? ""} peak`.trimStart();
 }
@@ -78,7 +80,7 @@ export function peakName(model, unit) {
  */
 function rateFact(model, get, timing = "measured", isLeast = false) {
   const share = percent(get("compute_efficiency_ratio"));
-  const ofPeak = `${share} of ${peakName(model, get("compute_unit"))}`;
+  const ofPeak = `${share} of ${peakName(model, get)}`;
   const term = obtained(model, "FLOP rate", "gflops");
   const rate = atLeast(flopRate(get("flop_rate_gflops")), isLeast);
   return [term, joined(timing === "predicted" ? `${rate} ${AT_BEST}` : rate, ofPeak)];
@@ -146,7 +148,7 @@ const roofShare = ({ timing }, get) =>
 export const computeFacts = (model, row, get) => [
   [obtained(model, "FLOP rate, normalised", "gflops"), flopRate(get("flop_rate_gflops"))],
   ["FLOP rate, model", flopRate(get("model_flop_rate_gflops"))],
-  [`Share of ${peakName(model, get("compute_unit"))}`, percent(get("compute_efficiency_ratio"))],
+  [`Share of ${peakName(model, get)}`, percent(get("compute_efficiency_ratio"))],
   ["Attainable here", flopRate(get("attainable_gflops"))],
   ["Share of roof", roofShare(row, get)],
 ];

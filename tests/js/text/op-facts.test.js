@@ -13,10 +13,11 @@ import {
   otherFacts,
   peakName,
   pointFacts,
+  pointReader,
   timeFacts,
   withoutPlace,
 } from "../../../static/js/text/op-facts.js";
-import { computeRoof, pageWith, plain, programPoint } from "../builders.js";
+import { computeRoof, pageWith, plain, programPoint, workUnit } from "../builders.js";
 
 /** @import { Fact } from "../../../static/js/text/op-facts.js" */
 
@@ -72,9 +73,15 @@ test("a prediction says that its rate is the best one, and has no share of the r
 test("the peak is named where work is split by unit", () => {
   const page = pageWith([]);
   page.roofs.compute = [computeRoof(1), computeRoof(2, { label: "Vector fp32" })];
+  page.units = [workUnit("vector_fp32", "Vector fp32"), workUnit("matrix_int8", "Matrix int8")];
   const model = createModel(page);
-  assert.equal(peakName(model, null), "peak");
-  assert.equal(peakName(model, 1), "Vector fp32 peak");
+  /** @param {number | null} unit @param {number | null} gflops */
+  const peakOf = (unit, gflops) =>
+    peakName(model, pointReader(programPoint({ compute_unit: unit, flop_rate_gflops: gflops })));
+  assert.equal(peakOf(1, 5), "Vector fp32 peak");
+  assert.equal(peakOf(null, 5), "a peak that is unknown");
+  assert.equal(peakOf(null, 0), "peak");
+  assert.equal(peakOf(null, null), "peak");
 });
 
 test("every memory that has a number is a row, with the sum and the bottleneck", () => {
