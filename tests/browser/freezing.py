@@ -12,7 +12,9 @@ from typing import Any, Protocol
 class Running(Protocol):
     """A server in a process of its own."""
 
-    process: Popen[Any]
+    @property
+    def process(self) -> Popen[Any]:
+        """The process that answers requests."""
 
 
 @contextmanager

@@ -14,7 +14,7 @@ ROOF_LINES = "#op-chart .scatterlayer .js-line"
 def plot(page: Page) -> dict[str, float]:
     box = page.locator("#op-chart .nsewdrag").first.bounding_box()
     assert box
-    return {**box}
+    return {"x": box["x"], "y": box["y"], "width": box["width"], "height": box["height"]}
 
 
 def pull(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
@@ -85,10 +85,10 @@ def test_pan_moves_the_range(profile: Page) -> None:
 
 
 def first_mark(page: Page) -> dict[str, float]:
-    """Place and size of the mark of the longest operation."""
+    """Place and width of the mark of the longest operation."""
     mark = page.locator("#op-chart .op-points .point").first.bounding_box()
     assert mark
-    return {**mark}
+    return {"x": mark["x"], "width": mark["width"]}
 
 
 def test_points_go_with_the_plot_while_it_is_moved(profile: Page) -> None:

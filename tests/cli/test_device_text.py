@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,11 +16,11 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_profile(config, tmp_path_factory.mktemp("devices"))[0]
 
 
-def roofs(*arguments: object) -> dict[str, dict[str, object]]:
+def roofs(*arguments: object) -> dict[str, Any]:
     """The analysis' device as JSON says it."""
-    device: dict[str, dict[str, object]] = json.loads(
-        run("analyze", "--format", "json", *arguments).stdout
-    )["device"]
+    device: dict[str, Any] = json.loads(run("analyze", "--format", "json", *arguments).stdout)[
+        "device"
+    ]
     return device
 
 

@@ -28,7 +28,7 @@ def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[bytes]
         main([*map(str, arguments)])
     said, complained = (stream.buffer.getvalue() for stream in (out, err))
     assert ended.value.code == code, complained.decode()
-    return subprocess.CompletedProcess(["roofline", *arguments], code, said, complained)
+    return subprocess.CompletedProcess(["roofline", *map(str, arguments)], code, said, complained)
 
 
 def refused(*arguments: object) -> str:

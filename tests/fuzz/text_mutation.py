@@ -11,7 +11,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tests.fuzz.mutation import damaged
 
@@ -79,7 +79,7 @@ class TableMutator:
         if rng.random() < 0.05:
             delimiter = rng.choice(DELIMITERS)
         ending = rng.choice(("\r\n", "\r", "\n\n")) if rng.random() < 0.1 else "\n"
-        quoting = csv.QUOTE_ALL if rng.random() < 0.1 else csv.QUOTE_MINIMAL
+        quoting: Literal[0, 1] = csv.QUOTE_ALL if rng.random() < 0.1 else csv.QUOTE_MINIMAL
         written = _written(rows, delimiter, ending, quoting)
         data = encoded(rng, written)
         return bytes_damaged(rng, data) if rng.random() < 0.1 else data
@@ -136,7 +136,9 @@ def _split(text: str) -> tuple[list[list[str]], str]:
     return [list(row) for row in csv.reader(io.StringIO(text), delimiter=delimiter)], delimiter
 
 
-def _written(rows: Sequence[Sequence[str]], delimiter: str, ending: str, quoting: int) -> str:
+def _written(
+    rows: Sequence[Sequence[str]], delimiter: str, ending: str, quoting: Literal[0, 1]
+) -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=delimiter, lineterminator=ending, quoting=quoting)
     for row in rows:

@@ -1,6 +1,7 @@
 """Stored results are computed again when anything changes that computes them, and only then."""
 
 import shutil
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -122,7 +123,7 @@ def test_another_version_of_a_library_changes_the_version(
     server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = version_of(PACKAGE_FOLDER)
-    installed = versions.version
+    installed = metadata.version
 
     def other(name: str) -> str:
         return "99.9" if name == server else installed(name)

@@ -11,7 +11,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
-from roofline.presentation.columns import op_columns, program_columns
+from roofline.presentation.columns import Column, op_columns, program_columns
 from roofline.presentation.device_fields import device_fields
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_STYLE, category_style
 from tests.builders import analysed, counters, reported
@@ -82,7 +82,7 @@ def test_shape_tells_the_family(category: str, symbol: str) -> None:
 @pytest.mark.parametrize("columns", [op_columns, program_columns])
 @pytest.mark.parametrize("levels", [(), tuple(MemoryLevel)], ids=["no level", "all levels"])
 def test_columns_are_unique_and_explained(
-    columns: Callable[..., object], levels: tuple[MemoryLevel, ...]
+    columns: Callable[..., tuple[Column, ...]], levels: tuple[MemoryLevel, ...]
 ) -> None:
     units = {unit: unit.label for unit in ComputeUnit}
     found = columns(levels, units, "TensorCore")
@@ -110,7 +110,7 @@ def test_only_the_main_memory_is_shown_at_first() -> None:
 def fields(
     table: str = "op|self_us|flop|hbm_bytes\nx|5|1|1",
     device: ReportedDevice | None = None,
-    **rest: int | Provenance,
+    **rest: Any,
 ) -> dict[str, Any]:
     found = device_fields(analysed(table, device=device, **rest))
     assert len({one["id"] for one in found}) == len(found)
@@ -139,8 +139,9 @@ def test_the_device_says_which_hardware_counters_there_are() -> None:
     assert fields()["counters"]["value"] == "none in this profile"
     counted = fields(device=reported(counters=counters(0.3, 0.4)))["counters"]["value"]
     assert counted == "matrix unit and HBM"
-    measured = {"flop_provenance": Provenance.MEASURED, "bytes_provenance": Provenance.MEASURED}
-    assert fields(**measured)["counters"]["value"] == "all FLOPs and bytes"
+    measured = Provenance.MEASURED
+    every = fields(flop_provenance=measured, bytes_provenance=measured)
+    assert every["counters"]["value"] == "all FLOPs and bytes"
 
 
 def test_peaks_say_where_they_come_from() -> None:

@@ -35,10 +35,11 @@ from tests.builders import (
     profile_from_table,
     reported,
 )
+from tests.narrowing import known
 from tests.page_rows import program_points
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "page-data.md").read_text("utf-8")
-UNITS = set(re.search(r"\*\*Units\*\*.*?:(.*?)\n\n", DOCUMENT, re.S)[1].split("`")[1::2])
+UNITS = set(known(re.search(r"\*\*Units\*\*.*?:(.*?)\n\n", DOCUMENT, re.S))[1].split("`")[1::2])
 GZIPPED_LIMIT = 120 * 1024
 
 OPS = f"""
@@ -56,10 +57,10 @@ V6 = reported(
     counters=counters(0.25, None),
 )
 NOTE = Diagnostic(severity=Severity.WARNING, code="x", message="Look.", remedy="Run.", count=3)
-EMPTY_DEVICE = {"gflops": None, "gibs": {}, "cores": 0, "name": ""}
+EMPTY_DEVICE: Mapping[str, Any] = {"gflops": None, "gibs": {}, "cores": 0, "name": ""}
 
 
-def identity(**rest: Mapping[str, int]) -> PageIdentity:
+def identity(**rest: Any) -> PageIdentity:
     return PageIdentity(id="abc", created_at="2026-11-21T11:00:00Z", **rest)
 
 
@@ -139,7 +140,7 @@ KEYS = {
 def test_object_has_exactly_its_keys_and_all_are_documented(
     full: Mapping[str, Any], path: str
 ) -> None:
-    value = full
+    value: Any = full
     for step in path.split(".") if path else []:
         value = value[int(step) if step.isdigit() else step]
     assert set(value) == set(KEYS[path].split())
@@ -148,7 +149,7 @@ def test_object_has_exactly_its_keys_and_all_are_documented(
 
 def documented(paragraph: str) -> set[str]:
     """Column ids of a paragraph of the document, with the shown levels filled in."""
-    text = re.search(rf"\*\*{paragraph}\*\*.*?(?:\n\n|\Z)", DOCUMENT, re.S)[0]
+    text = known(re.search(rf"\*\*{paragraph}\*\*.*?(?:\n\n|\Z)", DOCUMENT, re.S))[0]
     names = set(re.findall(r"`([a-z_{}]+)`", text))
     fixed = {name for name in names if "{" not in name}
     levels = ("hbm", "vmem_read")

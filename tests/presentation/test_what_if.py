@@ -4,7 +4,7 @@ import json
 import math
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +25,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.presentation.page import PageIdentity, page_data
 from tests.builders import make_steps, profile_from_table, reported
+from tests.narrowing import known
 from tests.page_rows import program_points
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,8 +66,8 @@ def sample(name: str) -> Profile:
     return import_profile([SourceFile(path) for path in paths])
 
 
-def table(**rest: ReportedDevice) -> Profile:
-    return profile_from_table(OPS, idle_us=100, steps=STEPS, **rest)
+def table(device: ReportedDevice | None = None) -> Profile:
+    return profile_from_table(OPS, idle_us=100, steps=STEPS, device=device)
 
 
 def split_by_unit(profile: Profile) -> Profile:
@@ -104,7 +105,7 @@ def without_times() -> Profile:
         return import_profile([SourceFile(path)])
 
 
-PROFILES = {
+PROFILES: Mapping[str, Callable[[], Profile]] = {
     "untimed": without_times,
     "tpu": lambda: sample("v6e-training.xplane.pb"),
     "cmem": lambda: sample("v4-training-cmem.xplane.pb"),
@@ -135,7 +136,7 @@ def in_browser(data: Mapping[str, Any], choice: PeakChoice) -> dict[str, Any]:
         "choice": {"dev": choice.part_id, "peaks": peaks},
     }
     done = subprocess.run(
-        [NODE, ROOT / "tests" / "js" / "what_if.js"],
+        [known(NODE), ROOT / "tests" / "js" / "what_if.js"],
         input=json.dumps(asked),
         capture_output=True,
         text=True,

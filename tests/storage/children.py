@@ -43,8 +43,8 @@ def by_content(request: ImportRequest, pipe: Connection) -> None:
             return
         _say(pipe, done={"format": "Stub", "summary": SUMMARY})
     elif word == b"fail":
-        error = {"code": "corrupt-profile", "message": "It is broken.", "remedy": "Mend it."}
-        _say(pipe, error=error)
+        broken = {"code": "corrupt-profile", "message": "It is broken.", "remedy": "Mend it."}
+        _say(pipe, error=broken)
     else:
         from roofline.imports.child.child import run
 

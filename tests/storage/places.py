@@ -50,7 +50,7 @@ class Place:
     def is_shared(self) -> bool:
         return "database_url" in self.options
 
-    def server(self, name: str = "server", **options: object) -> Backend:
+    def server(self, name: str = "server", **options: Any) -> Backend:
         """All of an open server but HTTP, on the data folder `name`."""
         instance = Instance(
             self.root / name,
@@ -109,7 +109,7 @@ class Workers:
         return [process.wait(timeout=30) for process in alive]
 
 
-def add(server: Backend, *contents: bytes, **options: object) -> ProfileId:
+def add(server: Backend, *contents: bytes, **options: Any) -> ProfileId:
     """Uploads files named host_0.pb and so on."""
     area = server.library.stage()
     try:

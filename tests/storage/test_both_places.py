@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -130,9 +131,11 @@ def test_title_note_tags_and_pin_are_edited(place: Place) -> None:
     assert (edited.title, edited.note) == ("new title", "line\nline")
     assert (edited.tags, edited.pinned) == (("a", "b"), True)
     assert server.library.edit(profile_id, pinned=False).title == "new title"
-    for bad in ({"title": " "}, {"title": "x" * 201}, {"note": "x" * 10_001}):
+    for title in (" ", "x" * 201):
         with pytest.raises(BadEditError):
-            server.library.edit(profile_id, **bad)
+            server.library.edit(profile_id, title=title)
+    with pytest.raises(BadEditError):
+        server.library.edit(profile_id, note="x" * 10_001)
     for tags in (["x" * 41], [str(number) for number in range(21)]):
         with pytest.raises(BadEditError):
             server.library.edit(profile_id, tags=tags)
@@ -146,7 +149,7 @@ def test_profiles_are_found_by_words_tags_devices_and_people(place: Place) -> No
     two = stored(server, b"stub 2", title="llama_b", note="after the fix", uploader="bob")
     server.library.edit(one, pinned=True)
 
-    def found(words: str = "", **equal: str) -> list[str]:
+    def found(words: str = "", **equal: Any) -> list[str]:
         return [manifest.id for manifest in server.queries.search(words, **equal).profiles]
 
     assert found() == found("LLAMA") == found("tpu v9") == found("host_0") == [one, two]

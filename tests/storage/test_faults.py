@@ -50,7 +50,7 @@ def running(server: Backend, *profile_ids: str) -> list[str]:
 
 
 def test_killing_the_server_again_and_again_loses_nothing_that_was_promised(tmp_path: Path) -> None:
-    given = ["--folder", tmp_path, "--cycles", str(CYCLES)]
+    given = ["--folder", str(tmp_path), "--cycles", str(CYCLES)]
     done = subprocess.run(
         [sys.executable, "-P", "-m", "tests.storage.crash", *given],
         cwd=ROOT,

@@ -30,7 +30,7 @@ PHASES = {
     "store": 0.06,
 }
 # What the fork server loads once, for all children.
-LOADED_ONCE = ("roofline.imports.child.fork_server", "roofline.cli.main")
+LOADED_ONCE: tuple[str, ...] = ("roofline.imports.child.fork_server", "roofline.cli.main")
 MESSAGE_BYTES = 1 << 20
 LINGER_S = 1.0
 BEAT_S = 0.5

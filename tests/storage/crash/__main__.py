@@ -16,7 +16,7 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     roofline.imports.children.run_in_child = by_content
-    roofline.imports.children.PRELOAD = ("tests.storage.children",)  # no profile is read here
+    roofline.imports.children.LOADED_ONCE = ("tests.storage.children",)  # no profile is read here
     given.folder.mkdir(parents=True, exist_ok=True)
     uploads = run_cycles(given.folder / "crash", given.cycles, given.seed)
     sys.stdout.write(f"{given.cycles} crashes, {uploads} uploads promised, none lost\n")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -13,14 +14,15 @@ from tests.web import children
 from tests.web.conftest import Client, Launch
 
 
-def wait_for(client: Client, profile_id: str, *, phase: str | None = None, state: str = "") -> dict:
+def wait_for(
+    client: Client, profile_id: str, *, phase: str | None = None, state: str = ""
+) -> dict[str, Any]:
     """Polls until the profile is in `phase` or `state`."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        body = client.get(f"/api/v1/profiles/{profile_id}").json()
+        body: dict[str, Any] = client.get(f"/api/v1/profiles/{profile_id}").json()
         if body["state"] == state or (phase and body.get("progress", {}).get("phase") == phase):
-            result: dict = body
-            return result
+            return body
         time.sleep(0.02)
     raise AssertionError(f"still {body}")
 

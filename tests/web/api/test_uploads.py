@@ -5,8 +5,10 @@ import io
 import itertools
 import random
 import zipfile
+from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
@@ -128,7 +130,7 @@ def test_upload_past_the_limit_is_413(launch: Launch) -> None:
 def test_limit_holds_without_a_declared_length(launch: Launch) -> None:
     client = launch(max_upload_bytes=100_000)
 
-    async def body():
+    async def body() -> AsyncIterator[bytes]:
         yield b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
         for _ in range(40):
             yield bytes(10_000)
@@ -226,7 +228,7 @@ def test_identical_uploads_share_blobs_and_are_separate_profiles(
 
 
 def test_concurrent_uploads_all_succeed(client: Client, capture: bytes) -> None:
-    def send(number: int) -> Future:
+    def send(number: int) -> Future[httpx.Response]:
         content = capture + b"" if number % 2 else gzip.compress(capture, mtime=number)
         return client.start("POST", "/api/v1/profiles", files=[("file", (f"{number}.pb", content))])
 
@@ -251,7 +253,7 @@ def test_upload_that_would_fill_the_disk_is_refused_before_it_is_read(
 
 def test_client_that_goes_away_leaves_no_trace(client: Client) -> None:
     before = client.listing()
-    arriving = [
+    arriving: list[dict[str, Any]] = [
         {"type": "http.request", "body": PART + bytes(3 << 20), "more_body": True},
         {"type": "http.disconnect"},
     ]

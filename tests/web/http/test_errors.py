@@ -1,6 +1,7 @@
 """Every error has a status, and a full disk is one of them."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,8 +59,8 @@ def test_full_disk_during_the_upload_is_507_and_leaves_no_trace(
     before = client.listing()
     opened = Path.open
 
-    def open_full(path: Path, mode: str = "r", **options: object) -> object:
-        opened(path, mode, **options).close()  # type: ignore[arg-type]
+    def open_full(path: Path, mode: str = "r", **options: Any) -> object:
+        opened(path, mode, **options).close()
         return FullFile()
 
     with monkeypatch.context() as patch:
