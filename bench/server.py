@@ -92,7 +92,7 @@ def main() -> int:
 def _viewers(server: Server, folder: Path, given: argparse.Namespace) -> list[str]:
     viewed = _write(VIEWED, folder / "viewed")
     imported = _write(IMPORTED, folder / "imported")
-    answer = send(Upload(files=(viewed,)), Receiver(server.url), wait_s=60)
+    (answer,) = send(Upload(files=(viewed,)), Receiver(server.url), wait_s=60)
     addresses = {
         PAGE: f"{server.url}/p/{answer['id']}",
         JSON: f"{server.url}/api/v1/profiles/{answer['id']}/roofline",
@@ -202,7 +202,7 @@ def _memory(server: Server, folder: Path) -> list[str]:
         while file.tell() < LARGE_BYTES:
             file.write(piece)
     started = time.monotonic()
-    answer = send(Upload(files=(large,)), Receiver(server.url), wait_s=300)
+    (answer,) = send(Upload(files=(large,)), Receiver(server.url), wait_s=300)
     seconds = time.monotonic() - started
     held = _most_memory(server.process.pid)
     is_met = held < SERVER_BYTES and answer["state"] == "ready"

@@ -1,5 +1,6 @@
 """What every test shares: repeatable property tests, and where the samples are."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,10 @@ settings.load_profile("roofline")
 # Folders whose files take longest go first, so that no process ends long before another.
 LONGEST_FIRST = ("browser", "storage", "web")
 TESTS = Path(__file__).resolve().parent
-SAMPLES = Path(__file__).resolve().parents[1] / "sample_profiles"
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLES = ROOT / "sample_profiles"
+# Processes started by tests import what is tested, wherever the package is installed.
+PYTHON_PATH = f"{ROOT / 'app'}{os.pathsep}{ROOT}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -89,11 +89,17 @@ class FileGroup:
     `label` is their device ("TPU v6e", "Tesla V100 SXM2") or, where the files were not read, their
     format. `files` are the names of the files, `numbers` their places among the upload's files
     after archives were unpacked, from 0: two files may have the same name.
+
+    A server that keeps the upload adds how to find the files again: `uploads` are the places of the
+    uploaded files that hold them, `digests` the SHA-256 of each where an archive holds files of
+    other groups, too.
     """
 
     label: str
     files: tuple[str, ...]
     numbers: tuple[int, ...]
+    uploads: tuple[int, ...] = ()
+    digests: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +134,16 @@ class MixedUploadError(UploadRejectedError):
     ) -> None:
         super().__init__(message, remedy=remedy)
         self.groups = tuple(
-            FileGroup(_printable(one.label), tuple(map(_printable, one.files)), tuple(one.numbers))
+            replace(one, label=_printable(one.label), files=tuple(map(_printable, one.files)))
             for one in groups
         )
         self.unreadable = tuple(replace(one, name=_printable(one.name)) for one in unreadable)
 
     @property
     def details(self) -> dict[str, Any]:
-        """`groups` (label, files, numbers) and `unreadable` (name, number, code, message, remedy),
-        as JSON takes them."""
+        """`groups` and `unreadable`, as JSON takes them, without fields that say nothing."""
         return {
-            "groups": [
-                {"label": one.label, "files": list(one.files), "numbers": list(one.numbers)}
-                for one in self.groups
-            ],
+            "groups": [_listed(asdict(one)) for one in self.groups],
             "unreadable": [asdict(one) for one in self.unreadable],
         }
 
@@ -151,9 +153,23 @@ class MixedUploadError(UploadRejectedError):
         return cls(
             message,
             remedy=remedy,
-            groups=[FileGroup(**one) for one in details.get("groups", ())],
+            groups=[_group(one) for one in details.get("groups", ())],
             unreadable=[UnreadableFile(**one) for one in details.get("unreadable", ())],
         )
+
+
+def _listed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """`fields` with lists for tuples, without empty ones."""
+    filled = {name: value for name, value in fields.items() if value not in (None, ())}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in filled.items()}
+
+
+def _group(fields: Mapping[str, Any]) -> FileGroup:
+    """The group that `_listed` wrote."""
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return FileGroup(**values)
 
 
 class UnknownFormatError(RooflineError):

@@ -14,6 +14,7 @@ import pytest
 from roofline.cli.upload import Receiver, Upload, read_token, send
 from roofline.errors import UploadRejectedError
 from tests.browser.serving import Server, serving
+from tests.conftest import PYTHON_PATH
 from tests.tools.generate_xspace import Config, write_profile
 
 TOKEN = "a token of sixteen characters and more"
@@ -39,7 +40,7 @@ def run(*arguments: object, token: str | None = TOKEN) -> subprocess.CompletedPr
         capture_output=True,
         text=True,
         timeout=120,
-        env={"PATH": "/usr/bin:/bin", **environment},
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": PYTHON_PATH, **environment},
     )
 
 
@@ -55,7 +56,7 @@ def test_upload_prints_the_link(server: Server, hosts: list[Path], tmp_path: Pat
     assert sent.stdout.startswith(f"{server.url}/p/")
     assert len(sent.stdout.splitlines()) == 1
     link = Receiver(server.url, TOKEN)
-    answer = send(Upload(files=tuple(hosts)), link, wait_s=60)
+    (answer,) = send(Upload(files=tuple(hosts)), link, wait_s=60)
     assert [file["name"] for file in answer["files"]] == [path.name for path in hosts]
     assert answer["state"] == "ready"
 
@@ -133,3 +134,30 @@ def test_proxy_that_refuses_in_the_middle_is_understood(tmp_path: Path) -> None:
         with pytest.raises(UploadRejectedError, match=r"413|reached"):
             send(Upload(files=(tmp_path / "large.pb",)), Receiver(url), wait_s=1)
         stranger.shutdown()
+
+
+def test_files_of_two_machines_are_told_apart_and_split_when_asked(server: Server) -> None:
+    samples = Path(__file__).parents[2] / "sample_profiles" / "xspace"
+    files = [samples / "v4-training-cmem.xplane.pb", samples / "v6e-training.xplane.pb"]
+    refused = run(*files, "--server", server.url)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"TPU v4: {files[0].name}" in refused.stderr
+    assert "--split" in refused.stderr
+    assert f"{server.url}/p/" in refused.stderr
+    split = run(*files, "--server", server.url, "--split")
+    assert split.returncode == 0, split.stderr
+    links = split.stdout.split()
+    assert len(set(links)) == 2
+    assert all(link.startswith(f"{server.url}/p/") for link in links)
+
+
+def test_file_that_cannot_be_read_is_left_out_when_asked(server: Server, tmp_path: Path) -> None:
+    good = Path(__file__).parents[2] / "sample_profiles/xspace/v6e-training.xplane.pb"
+    (tmp_path / "bad.xplane.pb").write_bytes(good.read_bytes()[:999])
+    files = (good, tmp_path / "bad.xplane.pb")
+    refused = run(*files, "--server", server.url)
+    assert refused.returncode == 2
+    assert "not readable: bad.xplane.pb" in refused.stderr
+    split = run(*files, "--server", server.url, "--split", "--json")
+    body = json.loads(split.stdout)
+    assert (body["state"], len(body["files"])) == ("ready", 1)

@@ -22,10 +22,8 @@ from roofline.library.states import Failed, Importing, Ready
 from roofline.settings import Settings
 from roofline.storage.records import ProfileId
 from roofline.storage.tables import sweep_log
+from tests.conftest import PYTHON_PATH, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-# Processes started by tests import what is tested, wherever the package is installed.
-PYTHON_PATH = f"{ROOT / 'app'}{os.pathsep}{ROOT}"
 LEASE_S = 2.0
 LIMITS = ImportLimits(
     memory_bytes=8 << 30,

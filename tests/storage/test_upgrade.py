@@ -5,15 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
-from roofline.errors import SettingsError
+from roofline.errors import CorruptProfileError, SettingsError
 from roofline.library.states import Ready
 from roofline.storage import database as database_module
-from roofline.storage.database import SCHEMA, Database
+from roofline.storage import statements
+from roofline.storage.database import SCHEMA, Database, schema_of
 from roofline.storage.manifests import DONE_FOLDER, import_manifests
+from roofline.storage.records import Pending
 from roofline.storage.results import PAGE
 from roofline.storage.tables import metadata
 from tests.storage.places import Place, raw_bytes, settled, stored
@@ -119,6 +123,34 @@ def test_migrations_make_the_tables_that_the_code_uses(
         options = {"include_object": lambda _thing, name, *_: not name.startswith("procrastinate")}
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []
+    database.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_rows_of_the_first_schema_stay(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = None if kind == "sqlite" else request.getfixturevalue("own_postgres").url
+    database = Database(tmp_path, url)
+    with database.write() as connection:
+        config = Config()
+        config.set_main_option("script_location", str(database_module._MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.execute(
+            text(
+                "INSERT INTO profile (id, title, created_at, state, error_code, error_message,"
+                " error_remedy) VALUES ('old', 'Old', '2026-01-01T00:00:00Z', 'failed',"
+                " 'corrupt-profile', 'It is broken.', 'Mend it.')"
+            )
+        )
+    database.migrate()
+    with database.read() as connection:
+        assert schema_of(connection) == SCHEMA
+        found = statements.get(connection, "old")
+    assert isinstance(found, Pending)
+    assert isinstance(found.error, CorruptProfileError)
+    assert (found.error.message, found.digests) == ("It is broken.", None)
     database.close()
 
 

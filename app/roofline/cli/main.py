@@ -201,6 +201,12 @@ def _add_upload(parser: argparse.ArgumentParser) -> None:
         "--wait", type=float, default=60.0, metavar="S", help="wait this long for the import"
     )
     parser.add_argument(
+        "--split",
+        action="store_true",
+        help="make a profile of each group where the files are several profiles, without files"
+        " that cannot be read; print a link for each",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print the whole answer, with the delete token"
     )
     parser.set_defaults(run=_upload)
@@ -264,9 +270,11 @@ def _upload(given: argparse.Namespace) -> None:
         files=tuple(given.files), title=given.title, note=given.note, tags=tuple(given.tag)
     )
     receiver = Receiver(given.server, read_token(given.token_file))
-    answer = send(upload, receiver, wait_s=max(0.0, min(given.wait, 300.0)))
-    text = json.dumps(answer, indent=2) if given.json else str(answer["url"])
-    _print(f"{text}\n".encode())
+    wait_s = max(0.0, min(given.wait, 300.0))
+    profiles = send(upload, receiver, wait_s=wait_s, split=given.split)
+    for profile in profiles:
+        text = json.dumps(profile, indent=2) if given.json else str(profile["url"])
+        _print(f"{text}\n".encode())
 
 
 def _warm_up(_given: argparse.Namespace) -> None:

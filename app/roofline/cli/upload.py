@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from roofline.errors import RooflineError, UploadRejectedError
+from roofline.errors import MixedUploadError, RooflineError, UploadRejectedError
 
 PIECE_BYTES = 1 << 20
 TIMEOUT_S = 60.0
@@ -39,10 +39,14 @@ class Receiver:
     token: str | None = None
 
 
-def send(upload: Upload, receiver: Receiver, *, wait_s: float) -> dict[str, Any]:
+def send(
+    upload: Upload, receiver: Receiver, *, wait_s: float, split: bool = False
+) -> list[dict[str, Any]]:
     """Uploads, waits for the import at most `wait_s`, and returns the server's answer.
 
-    Raises `UploadRejectedError` with the server's own words, or with why it cannot be reached.
+    That is one profile. Where the files are several profiles, it is each of them with `split`, and
+    otherwise `MixedUploadError` says which files belong together. Raises `UploadRejectedError` with
+    the server's own words, or with the reason why it cannot be reached.
     """
     sizes = [_size(path) for path in upload.files]
     link = _Link(receiver)
@@ -58,7 +62,16 @@ def send(upload: Upload, receiver: Receiver, *, wait_s: float) -> dict[str, Any]
     }
     body = _body(upload.files, sizes, heads, tail)
     path = f"/api/v1/profiles?wait={wait_s:g}"
-    return link.ask("POST", path, body=body, headers=headers, timeout_s=TIMEOUT_S + wait_s)
+    timeout_s = TIMEOUT_S + wait_s
+    status, answer = link.answer("POST", path, body=body, headers=headers, timeout_s=timeout_s)
+    if split and answer.get("split_url"):
+        path = f"{answer['split_url']}?wait={wait_s:g}"
+        held = {"X-Delete-Token": str(answer.get("delete_token", ""))}
+        made = link.ask("POST", path, headers=held, timeout_s=timeout_s)
+        return list(made["profiles"])
+    if status >= http.client.BAD_REQUEST:
+        raise _refusal(status, answer)
+    return [answer]
 
 
 def read_token(path: Path | None) -> str | None:
@@ -103,6 +116,21 @@ class _Link:
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """The JSON answer; every other end is an `UploadRejectedError`."""
+        status, answer = self.answer(method, path, timeout_s=timeout_s, body=body, headers=headers)
+        if status >= http.client.BAD_REQUEST:
+            raise _refusal(status, answer)
+        return answer
+
+    def answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        timeout_s: float,
+        body: Iterator[bytes] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> tuple[int, dict[str, Any]]:
+        """The status and the JSON of the answer, also of one that refuses."""
         connection = self._connect(timeout_s)
         try:
             answer = self._exchange(connection, method, path, body, headers or {})
@@ -111,7 +139,7 @@ class _Link:
             raise self._unreachable(error) from error
         finally:
             connection.close()
-        return self._understood(answer.status, content)
+        return answer.status, self._understood(answer.status, content)
 
     def _connect(self, timeout_s: float) -> http.client.HTTPConnection:
         host = self._parts.hostname or ""
@@ -150,11 +178,6 @@ class _Link:
                 f"{self._shown} answered {status}, and not as a Roofline server does.",
                 remedy="Check the address; a proxy in front of the server may refuse large bodies.",
             )
-        if status >= http.client.BAD_REQUEST:
-            raise UploadRejectedError(
-                str(answer.get("message", f"The server answered {status}.")),
-                remedy=str(answer.get("remedy", "Look into the server's log.")),
-            )
         return answer
 
     def _unreachable(self, error: Exception) -> RooflineError:
@@ -163,6 +186,18 @@ class _Link:
             f"{self._shown} cannot be reached: {reason}.",
             remedy="Check that the server runs, the address, and the network between.",
         )
+
+
+def _refusal(status: int, answer: Mapping[str, Any]) -> RooflineError:
+    """The error that the server describes, in its own words."""
+    message = str(answer.get("message", f"The server answered {status}."))
+    remedy = str(answer.get("remedy", "Look into the server's log."))
+    if answer.get("code") != MixedUploadError.code or "split_url" not in answer:
+        return UploadRejectedError(message, remedy=remedy)
+    kept = "The server has kept the files: add --split for a profile of each group, or decide at"
+    return MixedUploadError.from_details(
+        message, f"{remedy} {kept} {answer['url']}", answer.get("details") or {}
+    )
 
 
 def _size(path: Path) -> int:

@@ -17,11 +17,15 @@ def silent(_phase: str, _fraction: float) -> None:
 
 
 class SourceFile:
-    """A file on disk, mapped when read. `name` is what the user called it, `path` where it lies."""
+    """A file on disk, mapped when read. `name` is what the user called it, `path` where it lies.
+
+    `upload` is the place, from 0, of the uploaded file that it is, or that holds it.
+    """
 
     def __init__(self, path: Path, name: str | None = None) -> None:
         self.path = path
         self.name = name if name is not None else path.name
+        self.upload = 0
 
     @cached_property
     def size_bytes(self) -> int:

@@ -134,6 +134,7 @@ class JobRun:
             profile_id=found.id,
             created_at=found.created_at,
             files=tuple(files),
+            digests=found.digests,
             folder=area.root,
             results=area.results,
             limits=self._parts.limits,

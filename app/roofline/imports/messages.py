@@ -18,11 +18,16 @@ class ImportLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRequest:
-    """One import for a child: `files` are (name, path, bytes); results go to `results`."""
+    """One import for a child: `files` are (name, path, bytes); results go to `results`.
+
+    `digests` are the SHA-256 of the files to import, of those that are in `files` or in archives
+    there; `None` for all.
+    """
 
     profile_id: str
     created_at: str
     files: tuple[tuple[str, Path, int], ...]
+    digests: tuple[str, ...] | None
     folder: Path
     results: Path
     limits: ImportLimits

@@ -1,17 +1,25 @@
 """ProfileLibrary: what people do with profiles: add, open a sample, edit, cancel, delete."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from roofline.errors import ProfileNotFoundError, UploadRejectedError
+from roofline.errors import (
+    BadEditError,
+    FileGroup,
+    MixedUploadError,
+    ProfileNotFoundError,
+    UploadRejectedError,
+)
 from roofline.imports.children import cancelled_error
 from roofline.library import labels
 from roofline.library.instance import Instance
 from roofline.library.reader import ProfileReader, not_found
 from roofline.library.samples import Sample, find_samples, sample_key
+from roofline.library.states import Failed
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
     Manifest,
@@ -126,6 +134,31 @@ class ProfileLibrary:
             raise not_found()
         return self._reader.manifest(profile_id)
 
+    def split(
+        self, profile_id: str, groups: Sequence[int] | None, new_token_hash: Callable[[], str]
+    ) -> tuple[ProfileId, ...]:
+        """Makes a profile of each group of an upload that failed because it holds several.
+
+        Of `groups`, by their number in the error, or of all; files that belong to no such group go.
+        The uploaded profile is gone then. `new_token_hash` gives the hash of a secret for each new
+        profile. Raises `BadEditError` where there is nothing to split.
+        """
+        found = self._groups(profile_id, groups)
+        ids: list[ProfileId] = []
+
+        def parts(upload: NewProfile) -> list[NewProfile]:
+            made = [self._part(upload, group, new_token_hash()) for group in found]
+            ids.extend(part.id for part in made)
+            return made
+
+        job_ids = self._store.split(profile_id, parts)
+        if not job_ids:
+            raise not_found()
+        self._waiting.done(profile_id)
+        for job_id in job_ids:
+            self._deliver(job_id)
+        return tuple(ids)
+
     def cancel(self, profile_id: str) -> None:
         """Stops an import: it has failed then. Does nothing when none is under way."""
         if self._store.cancel(profile_id, cancelled_error()):
@@ -142,6 +175,40 @@ class ProfileLibrary:
         self._runs.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
         self._store.drop(profile_id, digests)
         self._waiting.done(profile_id)
+
+    def _groups(self, profile_id: str, numbers: Sequence[int] | None) -> tuple[FileGroup, ...]:
+        state = self._reader.state(profile_id)
+        error = state.error if isinstance(state, Failed) else None
+        if not isinstance(error, MixedUploadError) or not _can_be_split(error):
+            raise BadEditError(
+                "This profile cannot be split: its import did not find several profiles in it.",
+                remedy="Open its page.",
+            )
+        count = len(error.groups)
+        wanted = range(count) if numbers is None else sorted(set(numbers))
+        if not wanted or not all(0 <= number < count for number in wanted):
+            raise BadEditError(
+                f"The upload has {count} groups of files, numbered from 0.",
+                remedy="Take the numbers from the error's details, or leave them out for all.",
+            )
+        return tuple(error.groups[number] for number in wanted)
+
+    def _part(self, upload: NewProfile, group: FileGroup, token_hash: str) -> NewProfile:
+        names = [file.name for file in upload.files]
+        own_title = upload.title != labels.title_of(names)
+        return replace(
+            upload,
+            id=new_profile_id(),
+            title=labels.title(f"{upload.title}, {group.label}")
+            if own_title
+            else labels.title_of(group.files),
+            created_at=timestamp(),
+            files=tuple(replace(upload.files[at], host=None) for at in group.uploads),
+            sample=None,
+            expires_at=self._expiry(),
+            delete_token_hash=token_hash,
+            digests=group.digests if group.digests is not None else upload.digests,
+        )
 
     def _add_sample(self, sample: Sample, key: str) -> ProfileId:
         area = self.stage()
@@ -162,3 +229,8 @@ def _stored(file: StagedFile) -> StoredFile:
         sha256=file.sha256,
         stored_bytes=file.stored_bytes,
     )
+
+
+def _can_be_split(error: MixedUploadError) -> bool:
+    """False for errors of a release that did not keep the files."""
+    return bool(error.groups) and all(group.uploads for group in error.groups)

@@ -116,6 +116,27 @@ class ProfileStore:
             statements.add(connection, new)
             return insert_job(connection, new.id, "import", self.results.version)
 
+    def split(self, profile_id: str, parts: Callable[[NewProfile], list[NewProfile]]) -> list[str]:
+        """Stores the `parts` of an upload in its place, all to be imported; the ids of their jobs.
+
+        The files of the upload that no part needs are gone then. Empty when there is no such
+        profile.
+        """
+        with self.database.write() as connection:
+            lock_digests(connection, statements.digests_of(connection, profile_id))
+            upload = statements.upload_of(connection, profile_id)
+            if upload is None:
+                return []
+            job_ids = []
+            for part in parts(upload):
+                statements.add(connection, part)
+                job_ids.append(insert_job(connection, part.id, "import", self.results.version))
+            statements.remove(connection, profile_id)
+            self.queries.forget(profile_id)
+        self._on_change(profile_id)
+        self.drop(profile_id, [file.sha256 for file in upload.files])
+        return job_ids
+
     def _check_room(self) -> None:
         if shutil.disk_usage(self.root).free < LEFT_BYTES:
             raise StorageFullError(

@@ -84,7 +84,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """One ready profile as stored; `sample` names a bundled file, `note` is plain text."""
+    """One ready profile as stored; `sample` names a bundled file, `note` is plain text.
+
+    `digests` as of `NewProfile`.
+    """
 
     id: ProfileId
     title: str
@@ -98,6 +101,7 @@ class Manifest:
     uploader: str | None = None
     pinned: bool = False
     expires_at: str | None = None
+    digests: tuple[str, ...] | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -107,7 +111,10 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewProfile:
-    """A profile to be imported. `delete_token_hash` is that of a secret given to the uploader."""
+    """A profile to be imported. `delete_token_hash` is that of a secret given to the uploader.
+
+    `digests` are those of the unpacked files that are imported, `None` for all.
+    """
 
     id: ProfileId
     title: str
@@ -119,11 +126,15 @@ class NewProfile:
     uploader: str | None = None
     expires_at: str | None = None
     delete_token_hash: str | None = None
+    digests: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """A profile that is not ready: being imported (`error` is `None`) or failed."""
+    """A profile that is not ready: being imported (`error` is `None`) or failed.
+
+    `digests` as of `NewProfile`.
+    """
 
     id: ProfileId
     title: str
@@ -131,6 +142,7 @@ class Pending:
     files: tuple[StoredFile, ...]
     uploader: str | None
     error: RooflineError | None
+    digests: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

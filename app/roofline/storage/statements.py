@@ -9,13 +9,15 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
+    and_,
     delete,
     insert,
+    or_,
     select,
     update,
 )
 
-from roofline.errors import RooflineError, describe, error_from
+from roofline.errors import MixedUploadError, RooflineError, describe, error_from
 from roofline.storage.records import (
     FAILED,
     IMPORTING,
@@ -30,21 +32,29 @@ from roofline.storage.records import (
 )
 from roofline.storage.tables import file, instance, profile, result, sweep_log, tag
 
-HOLDS_FILES = profile.c.state.in_([IMPORTING, READY])
+_IS_OR_WILL_BE_READY = profile.c.state.in_([IMPORTING, READY])
+# A profile that failed because its files are several profiles keeps them until it is divided.
+HOLDS_FILES = or_(
+    _IS_OR_WILL_BE_READY,
+    and_(profile.c.state == FAILED, profile.c.error_code == MixedUploadError.code),
+)
 
 
 def error_columns(error: RooflineError | None) -> dict[str, str | None]:
-    """`error` as the three columns of a profile or job."""
+    """`error` as columns of a profile or job."""
     found = describe(error) if error is not None else {}
-    return {f"error_{name}": found.get(name) for name in ("code", "message", "remedy")}
+    details = found.get("details")
+    texts = {f"error_{name}": found.get(name) for name in ("code", "message", "remedy")}
+    return {**texts, "error_details": None if details is None else orjson.dumps(details).decode()}
 
 
 def error_of(row: "Row[Any]") -> RooflineError | None:
-    """The error in the three columns of `row`."""
+    """The error in the columns of `row`."""
     if row.error_code is None:
         return None
     fields = {name: getattr(row, f"error_{name}") for name in ("code", "message", "remedy")}
-    return error_from(fields)
+    details = orjson.loads(row.error_details) if row.error_details else None
+    return error_from({**fields, "details": details})
 
 
 def add(connection: Connection, new: NewProfile) -> None:
@@ -59,6 +69,7 @@ def add(connection: Connection, new: NewProfile) -> None:
         "sample": new.sample,
         "expires_at": new.expires_at,
         "delete_token_hash": new.delete_token_hash,
+        "digests": None if new.digests is None else orjson.dumps(new.digests).decode(),
     }
     connection.execute(insert(profile).values(values))
     add_files(connection, new.id, new.files)
@@ -97,7 +108,7 @@ def set_ready(connection: Connection, profile_id: str, format_name: str, summary
     """What an import found, or a later analysis; false if the profile has gone or has failed."""
     statement = (
         update(profile)
-        .where(profile.c.id == profile_id, HOLDS_FILES)
+        .where(profile.c.id == profile_id, _IS_OR_WILL_BE_READY)
         .values(
             state=READY,
             format=format_name,
@@ -155,15 +166,36 @@ def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
             files=files,
             uploader=row.uploader,
             error=error_of(row),
+            digests=_digests(row),
         )
     return _manifest(row, files, _tags(connection, [profile_id]).get(profile_id, ()))
 
 
 def by_sample(connection: Connection, key: str) -> ProfileId | None:
     """The profile of a bundled sample that is ready or being imported."""
-    statement = select(profile.c.id).where(profile.c.sample == key, HOLDS_FILES).limit(1)
+    statement = select(profile.c.id).where(profile.c.sample == key, _IS_OR_WILL_BE_READY).limit(1)
     found = connection.execute(statement).scalar()
     return None if found is None else ProfileId(found)
+
+
+def upload_of(connection: Connection, profile_id: str) -> NewProfile | None:
+    """A profile as it was added, in any state; `None` when there is none."""
+    row = connection.execute(select(profile).where(profile.c.id == profile_id)).first()
+    if row is None:
+        return None
+    return NewProfile(
+        id=row.id,
+        title=row.title,
+        created_at=row.created_at,
+        files=_files(connection, [profile_id]).get(profile_id, ()),
+        sample=row.sample,
+        note=row.note,
+        tags=_tags(connection, [profile_id]).get(profile_id, ()),
+        uploader=row.uploader,
+        expires_at=row.expires_at,
+        delete_token_hash=row.delete_token_hash,
+        digests=_digests(row),
+    )
 
 
 def ownership(connection: Connection, profile_id: str) -> Ownership | None:
@@ -197,7 +229,12 @@ def _manifest(row: "Row[Any]", files: tuple[StoredFile, ...], tags: tuple[str, .
         uploader=row.uploader,
         pinned=row.pinned,
         expires_at=row.expires_at,
+        digests=_digests(row),
     )
+
+
+def _digests(row: "Row[Any]") -> tuple[str, ...] | None:
+    return None if row.digests is None else tuple(orjson.loads(row.digests))
 
 
 def _files(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[StoredFile, ...]]:
@@ -266,10 +303,10 @@ def due(connection: Connection, now: str) -> list[tuple[str, str]]:
 
 
 def unpinned_by_age(connection: Connection) -> list[tuple[str, str]]:
-    """Ready profiles that are not pinned, the oldest first: id and title."""
+    """Profiles that keep files and are not being imported or pinned, oldest first: id and title."""
     statement = (
         select(profile.c.id, profile.c.title)
-        .where(profile.c.state == READY, profile.c.pinned.is_(False))
+        .where(HOLDS_FILES, profile.c.state != IMPORTING, profile.c.pinned.is_(False))
         .order_by(profile.c.created_at, profile.c.number)
     )
     return [(row.id, row.title) for row in connection.execute(statement)]

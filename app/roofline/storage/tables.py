@@ -1,6 +1,7 @@
 """The tables of the present schema. `migrations/` makes them; a test compares both.
 
-`file` rows of a failed profile keep names and sizes; its bytes are gone. `job` keeps at most one
+`file` rows of a failed profile keep names and sizes; its bytes are gone, unless its files can be
+imported in groups (`statements.HOLDS_FILES`). `job` keeps at most one
 queued or running job per profile. `sweep_log` says what was removed without a person asking.
 `instance` has one row; the same id lies beside the raw files, which so know their database.
 """
@@ -46,9 +47,11 @@ profile = Table(
     Column("error_code", Text),
     Column("error_message", Text),
     Column("error_remedy", Text),
+    Column("error_details", Text),  # JSON of `RooflineError.details`
     Column("expires_at", Text),
     Column("pinned", Boolean, nullable=False, server_default=text("false")),
     Column("delete_token_hash", Text),
+    Column("digests", Text),  # JSON: of unpacked files that are imported; null for all
     Index("profile_by_age", "state", "pinned", "created_at", "number"),
     Index("profile_by_expiry", "expires_at"),
     Index("profile_by_sample", "sample"),
@@ -91,6 +94,7 @@ job = Table(
     Column("error_code", Text),
     Column("error_message", Text),
     Column("error_remedy", Text),
+    Column("error_details", Text),
     Column("created_at", Double, nullable=False),
     Column("finished_at", Double),
     Index("job_by_profile", "profile_id", "created_at"),

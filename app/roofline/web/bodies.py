@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 from fastapi import Request
 
+from roofline.errors import RooflineError
 from roofline.library.samples import Sample
 from roofline.library.states import Failed, Importing, Ready, State
 from roofline.storage.records import Manifest, StoredFile, Summary
 from roofline.web.http.access import shown_owner
-from roofline.web.http.errors import error_body
+from roofline.web.http.errors import ErrorBody, error_body
 
 REV_LENGTH = 16
 
@@ -68,6 +69,21 @@ class ProfileBody:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UploadErrorBody(ErrorBody):
+    """Why an upload failed.
+
+    Where its files are several profiles (`mixed-upload`) they are kept for a week: the profile `id`
+    has failed, and a POST to `split_url` makes a profile of each group. `delete_token` allows that,
+    and to delete the files, when sent as the header `X-Delete-Token`.
+    """
+
+    id: str | None = None
+    url: str | None = None
+    split_url: str | None = None
+    delete_token: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileList:
     """One page of profiles, pinned ones first, then newest first; `total` counts all that match."""
 
@@ -106,6 +122,27 @@ class SampleList:
 def profile_url(request: Request, profile_id: str) -> str:
     """The full address of a profile's page, as this client reaches the server."""
     return f"{str(request.base_url).rstrip('/')}/p/{profile_id}"
+
+
+def split_url(profile_id: str) -> str:
+    """The path that makes several profiles of one upload."""
+    return f"/api/v1/profiles/{profile_id}/split"
+
+
+def upload_error_body(
+    request: Request, profile_id: str, error: RooflineError, delete_token: str
+) -> UploadErrorBody:
+    """Why an upload failed that can be split."""
+    return UploadErrorBody(
+        message=error.message,
+        remedy=error.remedy,
+        code=error.code,
+        details=error.details,
+        id=profile_id,
+        url=profile_url(request, profile_id),
+        split_url=split_url(profile_id),
+        delete_token=delete_token,
+    )
 
 
 def body_of(request: Request, state: State) -> ProfileBody:

@@ -14,6 +14,7 @@ import { drawnImport, drawnUpload } from "../upload/import-steps.js";
 import { rememberOwnImport } from "../upload/own-import.js";
 import { refusal, totalBytes } from "../upload/refusal.js";
 import { sendFiles } from "../upload/send-files.js";
+import { offerSplit } from "../upload/split-offer.js";
 
 /** Imports that end before this never show the card: it would only flash. */
 const CARD_DELAY_MS = 120;
@@ -165,12 +166,15 @@ async function cancel() {
  * @param {Parcel} [parcel]
  */
 function fail(error, parcel = NOTHING) {
+  const statusUrl = job?.ownStatusUrl ?? "";
   end();
   const problem = error instanceof Problem ? error : connectionProblem();
   part("retry", errorCard).hidden = !problem.canRetry;
   part("choose", errorCard).classList.toggle("primary", !problem.canRetry);
   show(errorCard);
   showProblem(errorCard, problem, parcel);
+  const onProblem = (/** @type {Problem} */ other) => fail(other, parcel);
+  offerSplit(errorCard, problem, { statusUrl, mayChange: true, onProblem });
 }
 
 /** Nothing is under way any more. */

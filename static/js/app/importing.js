@@ -7,13 +7,26 @@ import { cancelImport, followImportEvents } from "../upload/follow-import.js";
 import { ImportCard } from "../upload/import-card.js";
 import { drawnImport } from "../upload/import-steps.js";
 import { forgetOwnImport, isOwnImport } from "../upload/own-import.js";
+import { offerSplit } from "../upload/split-offer.js";
 
 const page = find(HTMLElement, "#main");
 const errorCard = part("error-card", page);
+const statusUrl = page.dataset.statusUrl ?? "";
+const parcel = JSON.parse(page.dataset.parcel ?? "{}");
+
+/** @param {Problem} problem */
+function show(problem) {
+  showProblem(errorCard, problem, parcel);
+  offer(problem);
+}
+
+/** @param {Problem} problem */
+function offer(problem) {
+  const mayChange = page.dataset.mayChange !== undefined;
+  offerSplit(errorCard, problem, { statusUrl, mayChange, onProblem: show });
+}
 
 async function follow() {
-  const statusUrl = page.dataset.statusUrl ?? "";
-  const parcel = JSON.parse(page.dataset.parcel ?? "{}");
   const importCard = part("import-card", page);
   const card = new ImportCard(importCard);
   const controller = new AbortController();
@@ -23,7 +36,7 @@ async function follow() {
   function fail(error) {
     card.end();
     importCard.hidden = true;
-    showProblem(errorCard, error instanceof Problem ? error : connectionProblem(), parcel);
+    show(error instanceof Problem ? error : connectionProblem());
   }
 
   const cancel = part("cancel", importCard);
@@ -50,3 +63,7 @@ async function follow() {
 
 wireReport(errorCard);
 if (page.dataset.state === "importing") follow();
+if (page.dataset.failure) {
+  const failure = JSON.parse(page.dataset.failure);
+  offer(new Problem(failure.message, failure));
+}

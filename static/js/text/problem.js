@@ -7,11 +7,11 @@ export class Problem extends Error {
   /**
    * @param {string} message
    * @param {{ remedy?: string, code?: string, reference?: string, canRetry?: boolean,
-   *           found?: Record<string, unknown> }} [details]
+   *           found?: Record<string, unknown>, details?: Record<string, any> }} [more]
    */
   constructor(
     message,
-    { remedy = "", code = "", reference = "", canRetry = false, found = {} } = {},
+    { remedy = "", code = "", reference = "", canRetry = false, found = {}, details = {} } = {},
   ) {
     super(message);
     this.remedy = remedy;
@@ -20,6 +20,8 @@ export class Problem extends Error {
     this.reference = reference;
     this.canRetry = canRetry;
     this.found = found;
+    /** What the message says, as the server's data. */
+    this.details = details;
   }
 }
 
@@ -43,8 +45,9 @@ export function connectionProblem() {
 export function problemFromAnswer(status, text, reference = "") {
   const answer = parse(text);
   if (typeof answer?.message === "string") {
-    const { message, remedy, code, found } = answer;
-    return new Problem(message, { remedy, code, found, reference, canRetry: status >= 500 });
+    const { message, remedy, code, found, details } = answer;
+    const canRetry = status >= 500;
+    return new Problem(message, { remedy, code, found, details, reference, canRetry });
   }
   return new Problem(`The server answered with status ${status}.`, {
     remedy:

@@ -78,7 +78,11 @@ def proxy_instance(launch: Launch, capture: bytes) -> Instance:
 
 
 MODES = {"token": token_instance, "proxy": proxy_instance}
-CHANGES_OF_ONE = {("patch", f"{API}/{{profile_id}}"), ("delete", f"{API}/{{profile_id}}")}
+CHANGES_OF_ONE = {
+    ("patch", f"{API}/{{profile_id}}"),
+    ("delete", f"{API}/{{profile_id}}"),
+    ("post", f"{API}/{{profile_id}}/split"),
+}
 UNKNOWN = {"nobody", "wrong token", "forged cookie"}
 MAY_CHANGE = {"owner", "admin", "admin tool"}
 

@@ -97,8 +97,10 @@ def unpack(
     """
     work = _Work(into=into, limits=limits, sources=sources, progress=progress)
     found: list[Unpacked] = []
-    for source in sources:
-        found.extend(work.open(source))
+    for number, source in enumerate(sources):
+        for one in work.open(source):
+            one.source.upload = number
+            found.append(one)
     return tuple(found)
 
 

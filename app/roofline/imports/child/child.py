@@ -18,10 +18,11 @@ import orjson
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.devices.this_machine import may_be_this_machine, measurements_digest
-from roofline.errors import RooflineError, describe
+from roofline.errors import MixedUploadError, RooflineError, describe
 from roofline.exports.records import analysis_to_json, ops_to_csv
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
+from roofline.imports.child.groups import chosen, located
 from roofline.imports.child.headline import found_in
 from roofline.imports.child.limits import (
     limit_memory,
@@ -73,8 +74,12 @@ def _import(request: ImportRequest, report: "ProgressReport") -> Found:
     )
     # Mapped files count as address space, so the limit grows with what was unpacked.
     limit_memory(request.limits, sum(source.size_bytes for source in sources))
+    sources = chosen(sources, request.digests)
     measurements = measurements_digest()  # before they are used: a change meanwhile shows
-    analysis = analyse_sources(sources, notes=notes, progress=report)
+    try:
+        analysis = analyse_sources(sources, notes=notes, progress=report)
+    except MixedUploadError as error:
+        raise located(error, sources) from error
     report("store", 0.0)
     file_sizes = {source.name: source.size_bytes for source in sources}
     return _store(request, analysis, file_sizes, measurements)

@@ -1,24 +1,34 @@
 """The HTTP API, version 1: profiles come in: uploads and bundled samples."""
 
+import asyncio
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from roofline.errors import MixedUploadError
 from roofline.library.reader import ProfileReader
-from roofline.library.states import Failed
+from roofline.library.states import Failed, State
 from roofline.storage.records import ProfileId
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import BAD_FILE, NOT_THERE
+from roofline.web.api.responses import BAD_FILE, NOT_THERE, NOT_YOURS
 from roofline.web.api.settling import Wait, settle
 from roofline.web.api.uploads import Fields, receive, upload_limits
-from roofline.web.bodies import ProfileBody, SampleList, body_of, sample_body
+from roofline.web.bodies import (
+    ProfileBody,
+    ProfileList,
+    SampleList,
+    body_of,
+    sample_body,
+    upload_error_body,
+)
+from roofline.web.http.errors import ErrorBody, error_json, status_of
 from roofline.web.http.guard import actor_of, peer_of_request
-from roofline.web.http.rights import new_delete_token
+from roofline.web.http.rights import DeleteToken, check_may_change, new_delete_token
 from roofline.web.parts import Library, Parts, Reader, ServerParts
 
 _UPLOAD_FORM = {
@@ -55,6 +65,7 @@ router = APIRouter(prefix="/api/v1")
 @router.post(
     "/profiles",
     status_code=201,
+    response_model=ProfileBody,
     response_model_exclude_none=True,
     responses=BAD_FILE,
     openapi_extra=_UPLOAD_FORM,
@@ -62,10 +73,11 @@ router = APIRouter(prefix="/api/v1")
 )
 async def add_profile(
     request: Request, response: Response, parts: Parts, wait: Wait = 60.0
-) -> ProfileBody:
+) -> ProfileBody | Response:
     """Upload a profile: one file per host, or archives of them, in fields named `file`.
 
-    Answers when the import has ended or `wait` seconds have passed, whichever is first.
+    Answers when the import has ended or `wait` seconds have passed, whichever is first. Where the
+    files are several profiles, the answer says which, and how to have them imported as such.
     """
     check_upload_rate(request, parts)
     token, token_hash = new_delete_token()
@@ -78,7 +90,59 @@ async def add_profile(
         profile_id = await run_in_threadpool(add, uploader=actor_of(request).owner or None)
         cleanup.pop_all()
     log_action(request, "upload", profile_id)
-    return await _added(request, response, parts.reader, profile_id, wait, delete_token=token)
+    state = await _settled(parts.reader, profile_id, wait)
+    if isinstance(state, Failed) and isinstance(state.error, MixedUploadError):
+        body = upload_error_body(request, profile_id, state.error, token)
+        return error_json(status_of(state.error), body)
+    return _added(request, response, state, delete_token=token)
+
+
+@router.post(
+    "/profiles/{profile_id}/split",
+    status_code=201,
+    response_model_exclude_none=True,
+    responses={
+        400: {"model": ErrorBody, "description": "There is nothing to split."},
+        **NOT_YOURS,
+        429: {"model": ErrorBody, "description": "Too many uploads; see `Retry-After`."},
+    },
+    tags=["profiles"],
+)
+async def split_upload(
+    request: Request,
+    profile_id: str,
+    parts: Parts,
+    group: Annotated[
+        list[int] | None, Query(description="Numbers of groups from 0; all if there is none.")
+    ] = None,
+    wait: Wait = 60.0,
+    x_delete_token: DeleteToken = "",
+) -> ProfileList:
+    """Make a profile of each group of files of an upload that failed with `mixed-upload`.
+
+    The files were kept and are not sent again. Files of other groups, and those that cannot be
+    read, are left out; the failed profile is gone then. For its uploader, administrators, and
+    anyone holding the delete token returned by the upload.
+    """
+    owned = await run_in_threadpool(parts.library.ownership, profile_id)
+    check_may_change(actor_of(request), owned, x_delete_token)
+    check_upload_rate(request, parts)
+    tokens: list[str] = []
+
+    def new_token_hash() -> str:
+        token, token_hash = new_delete_token()
+        tokens.append(token)
+        return token_hash
+
+    split = partial(parts.library.split, profile_id, group, new_token_hash)
+    ids = await run_in_threadpool(split)
+    log_action(request, "split", profile_id)
+    states = await asyncio.gather(*(_settled(parts.reader, one, wait) for one in ids))
+    bodies = (body_of(request, state) for state in states)
+    given = tuple(
+        replace(body, delete_token=token) for body, token in zip(bodies, tokens, strict=True)
+    )
+    return ProfileList(profiles=given, total=len(given))
 
 
 @router.get("/samples", tags=["samples"])
@@ -104,7 +168,7 @@ async def open_sample(
 ) -> ProfileBody:
     """Open a bundled profile: imported at the first time, the same profile afterwards."""
     profile_id = await run_in_threadpool(library.open_sample, name)
-    return await _added(request, response, reader, profile_id, wait)
+    return _added(request, response, await _settled(reader, profile_id, wait))
 
 
 def check_upload_rate(request: Request, parts: ServerParts) -> None:
@@ -112,17 +176,15 @@ def check_upload_rate(request: Request, parts: ServerParts) -> None:
     parts.upload_rate.check(actor_of(request).owner or peer_of_request(request).address)
 
 
-async def _added(
-    request: Request,
-    response: Response,
-    reader: ProfileReader,
-    profile_id: ProfileId,
-    wait: float,
-    *,
-    delete_token: str | None = None,
-) -> ProfileBody:
+async def _settled(reader: ProfileReader, profile_id: ProfileId, wait: float) -> State:
+    """How a profile stands once its import has ended, or `wait` seconds have passed."""
     await settle(reader, profile_id, wait)
-    state = await run_in_threadpool(reader.state, profile_id)
+    return await run_in_threadpool(reader.state, profile_id)
+
+
+def _added(
+    request: Request, response: Response, state: State, *, delete_token: str | None = None
+) -> ProfileBody:
     if isinstance(state, Failed):
         raise copy(state.error)
     body = replace(body_of(request, state), delete_token=delete_token)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from roofline.web.bodies import UploadErrorBody
 from roofline.web.http.errors import ErrorBody
 
 Responses = dict[int | str, dict[str, Any]]
@@ -18,7 +19,10 @@ NOT_YOURS: Responses = {
     **NOT_THERE,
 }
 BAD_FILE: Responses = {
-    400: {"model": ErrorBody, "description": "The upload is empty, malformed or a bad archive."},
+    400: {
+        "model": UploadErrorBody,
+        "description": "The upload is empty, malformed, a bad archive, or several profiles.",
+    },
     413: {"model": ErrorBody, "description": "The upload is too large."},
     415: {"model": ErrorBody, "description": "The format is not read."},
     422: {"model": ErrorBody, "description": "The profile is damaged, incomplete or too large."},

@@ -52,8 +52,8 @@ class ErrorBody:
     """What is wrong, and what to do about it. `details` say the same as data, where there is more.
 
     Of an upload whose files are not one profile (`mixed-upload`) they are `groups` of files that
-    belong together (`label`, `files`, `numbers`) and files that are `unreadable` (`name`,
-    `number`, `code`, `message`, `remedy`).
+    belong together (`label`, `files`) and files that are `unreadable` (`name`, `code`, `message`,
+    `remedy`).
     """
 
     message: str
