@@ -94,7 +94,12 @@ def main() -> None:
 
 
 def _measure(browser: Browser, url: str, rounds: int) -> list[str]:
-    cold, warm, cold_bytes, warm_bytes, keys, choices = [], [], [], [], [], []
+    cold: list[float] = []
+    warm: list[float] = []
+    cold_bytes: list[float] = []
+    warm_bytes: list[float] = []
+    keys: list[float] = []
+    choices: list[tuple[float, float]] = []
     nodes = 0
     browser.new_context().new_page().goto(url)  # the server's own first time is not the page's
     for _ in range(rounds):

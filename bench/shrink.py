@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.tools import xspace_writer_pb2 as pb
 from tests.tools.comparison import Comparison, compare
 from tests.tools.xprof_json import our_tables
 
-Spaces = list[Any]  # XSpace messages, one per host
+Spaces = list[pb.XSpace]  # one per host
 
 
 def main() -> None:
@@ -35,11 +36,15 @@ def main() -> None:
                 print(f"{name}: no difference")
                 continue
             wanted = group or found.groups.most_common(1)[0][0]
-            small = shrink(spaces, lambda s, g=wanted: g in _differences(s, xprof).groups)
+            small = shrink(spaces, partial(_differs, wanted, xprof))
             print(f"{name}: {wanted}")
             for space in small:
                 _print_space(space)
             print(_differences(small, xprof).summary(2))
+
+
+def _differs(group: str, xprof: XprofWorker, spaces: Spaces) -> bool:
+    return group in _differences(spaces, xprof).groups
 
 
 def shrink(spaces: Spaces, still_differs: Callable[[Spaces], bool]) -> Spaces:

@@ -26,7 +26,7 @@ def xprof_python() -> Path:
     if not python.exists():
         print(f"Installing xprof {VERSION} into {python.parent.parent} ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, f"xprof=={VERSION}", "protobuf"], check=True)
     return python
 

@@ -10,11 +10,13 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 CACHE_FILES = ("ALL_HOSTS.op_stats_v2.pb", "ALL_HOSTS.op_stats.pb")
 
 
-def forget_cache(files) -> None:
+def forget_cache(files: Sequence[str]) -> None:
     """Delete what XProf leaves beside its input, so that every run does the whole work."""
     for folder in {os.path.dirname(file) for file in files}:
         for name in CACHE_FILES:
@@ -23,7 +25,7 @@ def forget_cache(files) -> None:
                 os.unlink(path)
 
 
-def roofline(files):
+def roofline(files: Sequence[str]) -> bytes:
     """XProf's JSON for `files`, one file per host, in this order."""
     from xprof.convert import raw_to_tool_data
 
@@ -33,7 +35,7 @@ def roofline(files):
     return data if isinstance(data, bytes) else str(data).encode()
 
 
-def answer(request):
+def answer(request: Mapping[str, Any]) -> dict[str, float]:
     files = request["files"]
     forget_cache(files)
     begin = time.perf_counter()
@@ -52,6 +54,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
+        reply: Mapping[str, float | str]
         try:
             reply = answer(json.loads(line))
         except Exception as error:  # noqa: BLE001 - whatever it is, the other side reports it

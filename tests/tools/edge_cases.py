@@ -15,7 +15,7 @@ from tests.tools.small_profiles import (
     space_bytes,
     tpu_plane,
 )
-from tests.tools.xspace_wire import CMEM, HBM, READ, VMEM, WRITE, PlaneBuilder
+from tests.tools.xspace_wire import CMEM, HBM, READ, VMEM, WRITE, PlaneBuilder, Stat
 
 US = MICROSECOND_PS
 EdgeCase = Callable[[Path], list[Path]]
@@ -175,7 +175,11 @@ def unsorted_events() -> Hosts:
     plane = tpu_plane([], [(0, 50 * US)])
     line = plane.line(3, "XLA Ops", 0)
     for number, (begin, length) in enumerate([(30, 5), (1, 20), (2, 3), (30, 9), (6, 2)]):
-        stats = [("hlo_category", "loop fusion"), ("program_id", 1), ("symbol_id", number + 1)]
+        stats: list[Stat] = [
+            ("hlo_category", "loop fusion"),
+            ("program_id", 1),
+            ("symbol_id", number + 1),
+        ]
         kind = plane.event_meta(number, f"%o{number}", f"o{number}", stats)
         plane.event(line, kind, begin * US, length * US)
     del plane.plane.lines[1]
@@ -481,7 +485,7 @@ def host_annotations_and_launches() -> Hosts:
         module = plane.event_meta(("m", step), f"jit_step({step})")
         run = [("run_id", 2**27 + 70 + step), ("queue_id", 1)]
         plane.event(line, module, begin * US, 18 * US, run)
-        root = [("_r", 1, "i64"), ("step_num", step)]
+        root: list[Stat] = [("_r", 1, "i64"), ("step_num", step)]
         if annotation == "train":
             host.event(thread, host.event_meta("t", "train"), begin * US, 9 * US, root)
         launch = [("run_id", 70 + step), ("queue_id", 1), ("device_ordinal", 0)]

@@ -29,6 +29,7 @@ from tests.tools.xspace_wire import (
     VMEM,
     WRITE,
     PlaneBuilder,
+    Stat,
     StatCol,
     breakdown,
     encode_events,
@@ -41,9 +42,9 @@ class Tpu:
     type_string: str
     tflops: float
     hbm: float  # GB/s
-    sram: tuple = (0.0, 0.0)  # read, write GB/s
-    cmem: tuple = (0.0, 0.0)
-    vmem: tuple = (0.0, 0.0)
+    sram: tuple[float, float] = (0.0, 0.0)  # read, write GB/s
+    cmem: tuple[float, float] = (0.0, 0.0)
+    vmem: tuple[float, float] = (0.0, 0.0)
     megacore: bool = False
     merged_vmem: bool = False
     cores_per_chip: int = 1
@@ -104,13 +105,13 @@ class Config:
     n_programs: int = 1
     mix: str = "training"  # or "inference"
     seed: int = 0
-    traits: tuple = ()
+    traits: tuple[str, ...] = ()
     loop_share: float = 0.8  # share of a step that lies inside while loops
     mean_us: float = 20.0  # mean op duration
     compact: bool = False  # short metadata (small files)
     stalled_step: int = -1  # in this step the infeed waits for the host
     stall_us: float = 0.0
-    source_files: tuple = (
+    source_files: tuple[str, ...] = (
         "model/attention.py",
         "model/mlp.py",
         "train <loop>.py",
@@ -179,9 +180,9 @@ class Op:
     flops: int = 0
     model_flops: int | None = None
     bytes_accessed: int = 0
-    mem: list = field(default_factory=list)
+    mem: list[tuple[int, int, int]] = field(default_factory=list)
     container: bool = False
-    drop: set = field(default_factory=set)
+    drop: set[str] = field(default_factory=set)
 
 
 def make_tpu_ops(cfg: Config, spec: Tpu, rng: Random) -> tuple[list[Op], list[int]]:
@@ -196,7 +197,9 @@ def make_tpu_ops(cfg: Config, spec: Tpu, rng: Random) -> tuple[list[Op], list[in
         else (spec.vmem if max(spec.vmem) > 0 else (4 * spec.hbm, 3 * spec.hbm))
     )
     nprng = np.random.default_rng(rng.randrange(1 << 62))
-    ops, counters, symbol = [], {}, 1
+    ops: list[Op] = []
+    counters: dict[tuple[str, int | None], int] = {}
+    symbol = 1
     share = cfg.has("shared_names") and cfg.n_programs > 1
 
     def new_name(stem: str, prog: int) -> str:
@@ -307,7 +310,8 @@ def tpu_event_metadata(cfg: Config, plane: PlaneBuilder, ops: Sequence[Op]) -> N
     ids = np.zeros(len(ops), np.int64)
     r = random.Random(cfg.seed + 17)
     for i, op in enumerate(ops):
-        st = [("hlo_category", op.category), ("symbol_id", op.symbol), ("program_id", op.program)]
+        st: list[Stat] = [("hlo_category", op.category), ("symbol_id", op.symbol)]
+        st.append(("program_id", op.program))
         if op.flops:
             st.append(("flops", op.flops))
         if op.model_flops is not None:
@@ -429,7 +433,7 @@ class Timeline:
     op: np.ndarray
     offset_ps: np.ndarray
     duration_ps: np.ndarray
-    windows: list
+    windows: list[tuple[int, int]]
     seed: int
 
 
@@ -585,7 +589,7 @@ def tpu_lines(
     stats = op_event_stats(cfg, plane, timeline, base_ps, erng)
     launches = []
 
-    def clock(o: int, n: int, step: int | None = None) -> list[tuple[str, int]]:
+    def clock(o: int, n: int, step: int | None = None) -> list[Stat]:
         return event_stats(cfg, o + base_ps, n, step)
 
     if not cfg.has("no_steps_line"):
@@ -598,7 +602,7 @@ def tpu_lines(
         for k, (o, n) in enumerate(timeline.windows):
             p = k % len(programs)
             module = plane.event_meta(("module", p), f"jit_train_step({programs[p]})")
-            run = [("run_id", 1000 + k), ("queue_id", 0, "i64")]
+            run: list[Stat] = [("run_id", 1000 + k), ("queue_id", 0, "i64")]
             plane.event(line, module, o + 1000, n - 2000, clock(o + 1000, n - 2000, k) + run)
             launches.append((k, device, o))
     events = encode_events(ids[timeline.op], timeline.offset_ps, timeline.duration_ps, stats)
@@ -608,11 +612,9 @@ def tpu_lines(
     return launches
 
 
-def event_stats(
-    cfg: Config, begin_ps: int, duration_ps: int, step: int | None
-) -> list[tuple[str, int]]:
+def event_stats(cfg: Config, begin_ps: int, duration_ps: int, step: int | None) -> list[Stat]:
     """Stats of a step, module or async event: its group and its device clock, where asked for."""
-    stats = []
+    stats: list[Stat] = []
     if cfg.has("pregrouped") and step is not None:
         stats.append(("group_id", 40 + step, "i64"))
     if cfg.has("device_clock") or cfg.has("rich_events"):
@@ -656,7 +658,7 @@ def async_line(
     timeline: Timeline,
     line_ts: int,
     erng: Generator,
-    clock: Callable[..., object],
+    clock: Callable[[int, int], list[Stat]],
 ) -> None:
     """Add up to 200 asynchronous copies, spread over the whole capture."""
     line = plane.line(4, "Async XLA Ops", line_ts)

@@ -23,9 +23,11 @@ from roofline.presentation.sentences import (
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "words" / "words.json"
 
 # Halves, both sides of every change of unit or digits, and the ends of the range.
+_NUMBERS: tuple[float, ...]
 _NUMBERS = (0, 1e-9, 1.234e-5, 0.000123, 0.00999, 0.0995, 0.125, 0.25, 0.9994, 0.9996, 1, 1.005)
 _NUMBERS += (9.994, 9.995, 9.996, 12.5, 99.94, 99.95, 99.96, 999.4, 999.5, 999.6, 1000, 1234.5)
 _NUMBERS += (9995, 10_234, 10_236, 999_600, 1e6, 1.5e7, 123_456_789, 2.5e12)
+_RATIOS: tuple[float, ...]
 _RATIOS = (0, 1e-9, 0.0004, 0.0005, 0.00051, 0.001, 0.00949, 0.0994, 0.0995, 0.0996, 0.1, 0.125)
 _RATIOS += (0.345, 0.5, 0.9949, 0.995, 0.997, 0.9994, 0.9996, 0.99994, 0.999995, 1, 1.0001, 1.005)
 _RATIOS += (1.5, 3.275, 9.994, 9.996, 10, 12.7, 25.5, 278, 1_924_471.3)

@@ -14,7 +14,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parents[2] / "sample_profiles" / "nsight_compute"
 NAN = float("nan")
 
-GPU = {
+GPU: Mapping[str, int | str] = {
     "device__attribute_display_name": "NVIDIA A100-SXM4-40GB",
     "device__attribute_device_index": 0,
     "device__attribute_multiprocessor_count": 108,
@@ -311,7 +311,11 @@ class Style:
             return str(value)
         else:
             text = f"{value:,.2f}" if self.base_units else f"{value:.6f}"
-        return text.translate(str.maketrans({",": self.grouping, ".": self.decimal}))
+        return text.translate({ord(","): self.grouping, ord("."): self.decimal})
+
+    def cell(self, value: float | int | str, step: float) -> str:
+        """A cell of a column whose measured values are divided by `step`."""
+        return self.number(value / step if isinstance(value, float) else value)
 
     def unit(self, name: str, values: Sequence[float | int | str]) -> tuple[str, float]:
         """The unit of a column and what its values are divided by."""
@@ -359,12 +363,7 @@ def raw_page(kernels: Sequence[Kernel] = KERNELS, style: Style | None = None) ->
     header = [*keys[0], *names]
     rows = [header, [""] * len(keys[0]) + [units[n][0] for n in names]]
     for key, one in zip(keys, values, strict=True):
-        cells = [
-            style.number(one[n] / units[n][1] if isinstance(one[n], float) else one[n])
-            if n in one
-            else ""
-            for n in names
-        ]
+        cells = [style.cell(one[n], units[n][1]) if n in one else "" for n in names]
         rows.append([*key.values(), *cells])
     return _lines(rows)
 

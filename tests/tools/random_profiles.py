@@ -12,7 +12,7 @@ from tests.tools.small_profiles import (
     space_bytes,
     tpu_plane,
 )
-from tests.tools.xspace_wire import CMEM, HBM, READ, VMEM, WRITE, PlaneBuilder
+from tests.tools.xspace_wire import CMEM, HBM, READ, VMEM, WRITE, PlaneBuilder, Stat
 
 # Each leaves little else to compare, so they are rare.
 _RARE = {"host_only": 0.01, "no_caps": 0.04, "zero_steps": 0.06, "pregrouped": 0.08}
@@ -138,7 +138,7 @@ def _random_op(rng: random.Random, seed: int, number: int, shift: int) -> SmallO
         )
         if kind.random() < likely
     ]
-    event = []
+    event: list[Stat] = []
     if rng.random() < 0.2:
         event += [("device_offset_ps", rng.randrange(40) * _US)]
         event += [("device_duration_ps", rng.randrange(5) * _US)] * (rng.random() < 0.8)

@@ -63,9 +63,9 @@ class Postgres:
             capture_output=True,
             cwd=folder,
         )
-        place = ["-D", data, "-p", str(port), "-k", folder]
+        place = ["-D", str(data), "-p", str(port), "-k", str(folder)]
         quick = ["-c", "fsync=off", "-c", "full_page_writes=off"]
-        self._command = [*self._as_user, programs / "postgres", *place, *quick]
+        self._command = [*self._as_user, str(programs / "postgres"), *place, *quick]
         self.start()
 
     def start(self) -> None:

@@ -14,6 +14,11 @@ from numpy.typing import NDArray
 
 from tests.tools import xspace_writer_pb2 as pb
 
+Value = bytes | float | str
+# Name and value, and "i64" where an integer is to be stored with its sign.
+Stat = tuple[str, Value] | tuple[str, Value, str]
+Key = int | str | tuple[str | int, ...]
+
 # Operation types and memory spaces of a memory access breakdown.
 READ, WRITE = 1, 2
 HBM, CMEM, VMEM = 1, 2, 3
@@ -88,7 +93,7 @@ def _encode_chunk(
         (0x10, off, _varint_sizes(off)),
         (0x18, dur, _varint_sizes(dur)),
     ]
-    body = sum(1 + c[2] for c in cols)
+    body = np.full(n, len(cols), np.int64) + sum(size for _, _, size in cols)
     prepared = []
     for s in stats:
         assert s.stat_id < 128
@@ -149,9 +154,9 @@ class PlaneBuilder:
 
     def __init__(self, name: str, plane_id: int = 0, ref_strings: bool = False) -> None:
         self.plane = pb.XPlane(name=name, id=plane_id)
-        self.stat_ids = {}
-        self.event_ids = {}
-        self.raw_lines = []
+        self.stat_ids: dict[str, int] = {}
+        self.event_ids: dict[Key, int] = {}
+        self.raw_lines: list[tuple[bytes, list[bytes]]] = []
         self.ref_strings = ref_strings
 
     def sid(self, name: str) -> int:
@@ -165,11 +170,12 @@ class PlaneBuilder:
         self,
         owner: pb.XEvent | pb.XEventMetadata | pb.XPlane,
         name: str,
-        value: bytes | float | str,
+        value: Value,
         kind: str | None = None,
     ) -> None:
         s = owner.stats.add(metadata_id=self.sid(name))
         if kind == "i64":
+            assert isinstance(value, int)
             s.int64_value = value
         elif isinstance(value, bool):
             s.int64_value = int(value)
@@ -184,24 +190,27 @@ class PlaneBuilder:
         else:
             s.str_value = value
 
-    def plane_stat(self, name: str, value: bytes | float | str, kind: str | None = None) -> None:
+    def plane_stat(self, name: str, value: Value, kind: str | None = None) -> None:
         self.stat(self.plane, name, value, kind)
 
     def event_meta(
         self,
-        key: int | str | tuple[str | int, ...],
+        key: Key,
         name: str,
         display: str = "",
-        stats: Sequence[tuple[str | bytes | float | None, ...]] | tuple[()] = (),
+        stats: Sequence[Stat] = (),
     ) -> int:
         i = self.event_ids.get(key)
         if i is None:
             i = self.event_ids[key] = len(self.event_ids) + 1
             m = self.plane.event_metadata[i]
             m.id, m.name, m.display_name = i, name, display
-            for item in stats:
-                self.stat(m, *item)
+            self._add_stats(m, stats)
         return i
+
+    def _add_stats(self, owner: pb.XEvent | pb.XEventMetadata, stats: Sequence[Stat]) -> None:
+        for item in stats:
+            self.stat(owner, item[0], item[1], item[2] if len(item) == 3 else None)
 
     def line(self, line_id: int, name: str, timestamp_ns: int) -> pb.XLine:
         return self.plane.lines.add(id=line_id, name=name, timestamp_ns=timestamp_ns)
@@ -212,18 +221,15 @@ class PlaneBuilder:
         meta_id: int,
         offset_ps: int,
         duration_ps: int,
-        stats: Sequence[tuple[str | float, ...]] | tuple[()] = (),
+        stats: Sequence[Stat] = (),
     ) -> pb.XEvent:
         e = line.events.add(
             metadata_id=meta_id, offset_ps=int(offset_ps), duration_ps=int(duration_ps)
         )
-        for item in stats:
-            self.stat(e, *item)
+        self._add_stats(e, stats)
         return e
 
-    def raw_line(
-        self, line_id: int, name: str, timestamp_ns: int, chunks: Iterable[object]
-    ) -> None:
+    def raw_line(self, line_id: int, name: str, timestamp_ns: int, chunks: Iterable[bytes]) -> None:
         head = pb.XLine(id=line_id, name=name, timestamp_ns=timestamp_ns).SerializeToString()
         self.raw_lines.append((head, list(chunks)))
 
