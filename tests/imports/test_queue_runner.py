@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from roofline.library.states import Ready
-from tests.storage.places import ROOT, Place, add, eventually, settled
+from tests.conftest import ROOT
+from tests.storage.places import Place, add, eventually, settled
 from tests.tools.services import Postgres, free_port
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from roofline.storage.database import Database
 from roofline.storage.tables import instance, metadata
+from tests.conftest import PYTHON_PATH
 from tests.storage.children import by_content
-from tests.storage.places import LEASE_S, PYTHON_PATH, Place, Workers
+from tests.storage.places import LEASE_S, Place, Workers
 from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.services import Postgres, object_store, postgres, postgres_folder
 

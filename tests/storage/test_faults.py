@@ -18,10 +18,9 @@ from roofline.errors import RooflineError, SettingsError, StorageFullError, Stor
 from roofline.library.build import Backend
 from roofline.library.states import Failed, Importing, Ready
 from roofline.storage.database import FILE_NAME
+from tests.conftest import PYTHON_PATH, ROOT
 from tests.storage.places import (
     LEASE_S,
-    PYTHON_PATH,
-    ROOT,
     Place,
     Workers,
     add,

@@ -18,7 +18,7 @@ from roofline.storage.raw import RawStore, key_of
 from roofline.storage.records import StoredFile, new_profile_id
 from roofline.storage.results import OPS, PAGE, ResultStore, ResultWriter
 from roofline.storage.staging import StagedFile, Staging, StagingArea
-from tests.storage.places import PYTHON_PATH
+from tests.conftest import PYTHON_PATH
 
 
 def tree(root: Path) -> set[str]:

@@ -1,5 +1,7 @@
 """Uploads of several profiles over the API: what the answer says, and how it is gone on with."""
 
+from typing import Any
+
 import httpx
 import pytest
 
@@ -12,7 +14,7 @@ V4 = (SAMPLES / "xspace" / "v4-training-cmem.xplane.pb").read_bytes()
 V6E = (SAMPLES / "xspace" / "v6e-training.xplane.pb").read_bytes()
 
 
-def mixed(client: Client, **options: object) -> httpx.Response:
+def mixed(client: Client, **options: Any) -> httpx.Response:
     return client.upload(V4, V6E, names=("v4.pb", "v6e.pb"), **options)
 
 
