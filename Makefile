@@ -22,7 +22,7 @@ PRETTY  := static/js static/css tests/js
 KERNELS := $(shell find app/roofline/importers -name '*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot lock dist samples clean
+.PHONY: help run test lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot headlines lock dist samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ dist: .venv/.ready-run ## Build the wheel into dist/, with a list of what it nee
 	$(BIN)/python -m hatchling build --target wheel --directory dist
 	$(BIN)/uv export --quiet --frozen --no-emit-project --no-default-groups --extra team \
 		--no-annotate --output-file dist/requirements.txt
+
+headlines: .venv/.warm-test ## Print the first sentence of every sample and of every real file beside the checkout.
+	$(BIN)/python -m tests.tools.headlines
 
 samples: .venv/.ready-test ## Generate the sample profiles again.
 	$(BIN)/python -m tests.tools.make_samples
