@@ -4,7 +4,10 @@ import { test } from "node:test";
 
 import { importsOf, isPure, MODULES, saysPure, testOf } from "./modules.js";
 
-/** The floors of `static/js`, the highest first: modules import from their own folder and from lower floors. */
+/**
+ * The floors of `static/js`, the highest first: modules import from their own folder and from
+ * lower floors.
+ */
 const FLOORS = [["app"], ["page", "upload"], ["chart"], ["state", "ui"], ["text"], ["metrics"]];
 /** @param {string} name */
 const floorOf = (name) => FLOORS.findIndex((folders) => folders.includes(dirname(name)));
@@ -23,7 +26,7 @@ test("modules import from their own folder and from lower floors only", () => {
   }
 });
 
-test("what needs no browser says so in its head, and nothing else does", () => {
+test("modules that need no browser say so in their heads, and no others do", () => {
   for (const name of MODULES) assert.equal(saysPure(name), isPure(name), name);
   assert.ok(isPure("text/format.js") && !isPure("ui/dom.js"));
 });

@@ -95,6 +95,6 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   attempt(save);
 });
-// Only there for those who may delete.
+// The button exists only for users who may delete the profile.
 for (const button of findAll(HTMLElement, "[data-about-delete]", dialog)) wireDelete(button);
 fillFacts();

@@ -1,4 +1,4 @@
-// What every Plotly figure of ours shares: configuration, fonts, axes, frame. Pure.
+// Shared looks of our Plotly figures: configuration, fonts, axes, frame. Pure.
 
 /** @import { Font, Layout, LogAxis, Shape, Annotation } from "../types/plotly.js" */
 /** @import { Range, Scale } from "./axes.js" */

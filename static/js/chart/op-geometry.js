@@ -180,7 +180,7 @@ function programStar(model, view, state) {
 }
 
 /**
- * What else can be pointed at: the ridge points, then the program's star.
+ * Other places to point at: the ridge points, and the program's star.
  * @param {OpGeometry} geometry
  */
 export function landmarks({ scale, program, shown, flat }) {
@@ -213,7 +213,7 @@ export function isInside({ px, py }, { margin, width, height }) {
 }
 
 /**
- * What a drag of Plotly zoomed to; null where nothing moved. A drag along one axis only names that axis.
+ * The range after a drag of Plotly; null where nothing moved. A drag along one axis only names that axis.
  * @param {Relayout} change
  * @param {Scale} scale
  * @returns {Box | null}

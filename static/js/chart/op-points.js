@@ -91,7 +91,7 @@ export function outline(symbol, radius) {
  */
 
 /**
- * Nodes are kept, and only what changed is written: that is what makes a change of device instant.
+ * Nodes are kept, and only changed attributes are written: so a change of device is instant.
  */
 class MarkNode {
   node = svg("path");

@@ -1,4 +1,4 @@
-// What lies over a chart without redrawing it: rings, the gap to the roof, the selection rectangle.
+// Marks over a chart that need no new drawing: rings, the gap to the roof, the selection rectangle.
 
 import { svg } from "../ui/dom.js";
 

@@ -271,7 +271,9 @@ const UNITS = {
   },
 };
 
-/** No device is outside of these, in GFLOP/s and GB/s: other values were written in another unit. */
+/**
+ * No device is outside of these, in GFLOP/s and GB/s: other values were written in another unit.
+ */
 const LEAST = 1e-6;
 const MOST = 1e12;
 

@@ -161,7 +161,9 @@ function isDecided(get, { hasMain, isEstimated }, compute, memories) {
   return isComputeKnown && !Number.isNaN(moved) && (isMemoryKnown || moved === 0);
 }
 
-/** @typedef {{ code: number, used: number, at: number }} Use of one ceiling, and the intensity there */
+/**
+ * @typedef {{ code: number, used: number, at: number }} Use of one ceiling, and the intensity there
+ */
 
 /**
  * The most utilised binds: compute first, a later one only if strictly higher; on the chip only what moved bytes.

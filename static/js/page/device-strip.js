@@ -1,4 +1,4 @@
-// What the program ran on: one line, and every field with its origin on demand.
+// The device that the program ran on: one line, and every field with its origin on demand.
 
 import { entry, find, html, part } from "../ui/dom.js";
 import {
@@ -76,7 +76,7 @@ export function showDevice(model, onEdit) {
   part("device-pill").textContent = `${device.name} · ${shapeText(model)}`;
   part("device-strip").replaceChildren(
     item("Device", device.name, " ", small(shapeText(model))),
-    // What does not fit is cut from the end: the main peak and the outermost memory count most.
+    // Items that do not fit are cut from the end: the main peak and the outermost memory count most.
     ...mainRates.map(peak),
     ...mainMemory.map(peak),
     ...ridgeItems(roofs.memory),
@@ -159,7 +159,7 @@ const stepsText = ({ steps }) => (steps === 0 ? "no steps" : counted(steps, coun
 const capturedText = ({ captured_at: at }) => (at ? dateTime(at) : "date not in the file");
 
 /**
- * Levels whose traffic is known but not their peak: said, since their roof is missing.
+ * Levels whose traffic is known but not their peak: the strip names them, since their roof is missing.
  * @param {Model} model
  */
 function missingPeaks({ roofs, levels }) {

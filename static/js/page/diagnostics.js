@@ -1,4 +1,4 @@
-// What the importer and the analysis noticed, counted, with what to do.
+// Findings of the importer and the analysis: their counts, and each with its remedy.
 
 import { count } from "../text/format.js";
 import { bySeverity, SEVERITIES, severityOf } from "../text/diagnostics.js";

@@ -1,4 +1,4 @@
-// What stands where there is nothing to draw or to list: why, and the way out.
+// Words in place of an empty chart or table: why it is empty, and the way out.
 
 import { unheldReader } from "../metrics/unheld.js";
 import { emptyWords } from "../text/empty-words.js";

@@ -1,4 +1,4 @@
-// What follows the size of the window: charts, and what scrolls under the filter bar.
+// Charts follow the size of the window, and the page keeps clear of the filter bar.
 
 import { find, part } from "../ui/dom.js";
 

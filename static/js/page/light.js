@@ -1,4 +1,4 @@
-// What the pointer is on is lit wherever it is shown, and described by the card. Pure.
+// Lights the op or point under the pointer wherever it is shown; the card describes it. Pure.
 
 /** @import { ProgramPoint } from "../types/page-data.js" */
 /** @import { Row, View } from "../types/model.js" */
@@ -6,7 +6,7 @@
 /** @import { HoverCard } from "./hover-card.js" */
 
 /**
- * What can be lit; the charts are there once their library is.
+ * The parts that can light something; the charts are there once their library is.
  * @typedef {object} Lit
  * @property {{ lightOp: (row: Row | null) => void, program: { light: (point: ProgramPoint | null) => void } } | null} charts
  * @property {object} parts
@@ -60,7 +60,7 @@ export function createLight({ card, view, lit }) {
       else card.showProgram(view().program[0], event);
     },
     /**
-     * What a column means.
+     * Shows the help of a column, or hides it.
      * @param {{ label: string, sub: string, help: string } | null} column
      * @param {HTMLElement} anchor
      */

@@ -1,4 +1,4 @@
-// What the drawer holds: all numbers of an op, its places on small rooflines, its origin.
+// The content of the drawer: all numbers of an op, its places on small rooflines, its origin.
 
 import { miniRoofline } from "../chart/mini-roofline.js";
 import { logPlace } from "../chart/points.js";

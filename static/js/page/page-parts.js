@@ -69,7 +69,7 @@ export function createParts(options) {
 /** @typedef {ReturnType<typeof createParts>} Parts */
 
 /**
- * What lists ops or program points: each row can be lit and selected.
+ * The lists of ops and of program points: each row can be lit and selected.
  * @param {PartsOptions} options
  */
 function createLists({ model, store, paint, light, selection }) {

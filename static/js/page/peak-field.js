@@ -48,7 +48,7 @@ export function createPeakField({ key, kind, label }, coreWord, onChange) {
       name.title = row.label;
       field.setAttribute("aria-label", `${row.label} peak per ${coreWord}`);
       field.setAttribute("aria-invalid", String(isWrong));
-      // What cannot be read stays to be mended.
+      // Text that cannot be read stays, so that the user can mend it.
       if (!isWrong) field.value = peakText(row);
       const tags = [originTag(row.roof?.origin ?? null, row.roof?.source), isSet ? undo : null];
       origin.replaceChildren(...tags.flatMap((tag) => tag ?? []));

@@ -114,7 +114,7 @@ export class PeaksMenu {
     this.#wrong = value === null ? key : null;
     if (value === null) return this.render();
     const { [key]: before, ...others } = store.get().peaks;
-    // What already counts needs no setting: leaving a field untouched changes nothing.
+    // A value that already counts need not be set: leaving a field untouched changes nothing.
     const isKept = value !== undefined && isSamePeak(value, valueOf(model, key));
     const shown = isKept ? before : value;
     const peaks = shown === undefined ? others : { ...others, [key]: shown };

@@ -65,7 +65,11 @@ export function createProgramTable({ model, store, onSelect, onLight, onHelp }) 
 
 /** @typedef {ReturnType<typeof createProgramTable>} ProgramTable */
 
-/** Rates that lack the work of a part of the time. @param {ProgramPoint} point @param {Unit} unit */
+/**
+ * Rates that lack the work of a part of the time.
+ * @param {ProgramPoint} point
+ * @param {Unit} unit
+ */
 function isLowerBound(point, unit) {
   if (unit === "gflops") return point.flop_is_least ?? false;
   return unit === "gibs" && (point.bytes_is_least ?? false);

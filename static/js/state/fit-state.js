@@ -6,7 +6,9 @@ import { sortColumn } from "./shown-columns.js";
 /** @import { Model } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 
-/** @typedef {{ state: ViewState, unknown: string[] }} Fitted `unknown`: what was left out, in words */
+/**
+ * @typedef {{ state: ViewState, unknown: string[] }} Fitted `unknown`: what was left out, in words
+ */
 
 /**
  * @param {ViewState} state

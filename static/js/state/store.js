@@ -1,4 +1,4 @@
-// The view state, who listens to it, and its place in the address bar.
+// The view state, its listeners, and its place in the address bar.
 
 import { toQuery } from "./query.js";
 

@@ -1,4 +1,4 @@
-// What the card and the drawer say about an op or a program point: terms and values as text. Pure.
+// Terms and values that the card and the drawer show of an op or a program point. Pure.
 
 import { computeRoof } from "../metrics/peaks.js";
 import { unheldUnit } from "../metrics/unheld.js";
@@ -107,7 +107,12 @@ export function cardFacts(model, row, get) {
   ];
 }
 
-/** The card of a program point. @param {Model} model @param {ProgramPoint} point @returns {Fact[]} */
+/**
+ * The card of a program point.
+ * @param {Model} model
+ * @param {ProgramPoint} point
+ * @returns {Fact[]}
+ */
 export function pointFacts(model, point) {
   const get = pointReader(point);
   return [

@@ -1,4 +1,4 @@
-// What to know about a comparison with another device, in sentences. Pure.
+// Sentences about a comparison with another device. Pure.
 
 import { bytes, count, percent } from "./format.js";
 import { counted } from "./words.js";

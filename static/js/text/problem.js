@@ -1,4 +1,4 @@
-// What went wrong, in the words the page shows. Pure.
+// Failures in the words that the page shows. Pure.
 
 import { bytes } from "./format.js";
 

@@ -5,11 +5,13 @@ import { amount, plainText, say } from "./sentences.js";
 
 /** @import { Bound, Cost, Measure, ProgramPoint, Templates, Timing } from "../types/page-data.js" */
 
-/** What stands in the place of a share of the roof where an op has none because it is a prediction. */
+/**
+ * What stands in the place of a share of the roof where an op has none because it is a prediction.
+ */
 export const AT_BEST = "at best";
 
 /**
- * What the sentence about an op needs to know.
+ * The facts that the sentence about an op needs.
  * @typedef {object} PlacedOp
  * @property {Cost} cost
  * @property {string} coreWord

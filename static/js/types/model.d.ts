@@ -1,4 +1,4 @@
-// What the page makes of the page data: rows of a view, and the model that all parts of the page read.
+// The model that all parts of the page read, made from the page data: views and their rows.
 
 import type { Other } from "../metrics/other-devices.js";
 import type {

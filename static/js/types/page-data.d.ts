@@ -1,4 +1,4 @@
-// What the server sends for one profile, as docs/page-data.md describes it. The end of a name is its unit.
+// The data of one profile's page, as docs/page-data.md describes them. The end of a name is its unit.
 
 export type Value = string | number | null;
 /** `null`: not measured, which is not 0. */

@@ -1,4 +1,4 @@
-// What a visitor has chosen: the whole of it is in the address.
+// The choices of a visitor: all of them are in the address.
 
 import type { Infeed } from "./model.js";
 

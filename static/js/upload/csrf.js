@@ -1,4 +1,4 @@
-// What proves to the server that a change was asked for by one of its own pages.
+// The token that proves to the server that one of its own pages asks for a change.
 
 /**
  * The header to send along with every change; none where the server wants none.

@@ -1,4 +1,4 @@
-// What the page refuses before a byte is sent. Pure.
+// Uploads that the page refuses before it sends a byte. Pure.
 
 import { bytes, count } from "../text/format.js";
 import { Problem } from "../text/problem.js";

@@ -5,7 +5,10 @@ import { unheldReader, unheldUnit } from "../../../static/js/metrics/unheld.js";
 import { createModel } from "../../../static/js/state/model.js";
 import { computeRoof, pageWith, workUnit } from "../builders.js";
 
-/** Two ops split by unit: one on fp32, which has a roof, one on int8 and a little int4, which have none. */
+/**
+ * Two ops split by unit: one on fp32, which has a roof, one on int8 and a little int4, which have
+ * none.
+ */
 function opened() {
   const page = pageWith([
     ["fp32", "fusion", "Compute", "known", 0.5, 10, 100],

@@ -58,7 +58,11 @@ function opened() {
   return { model, view: model.view("in") };
 }
 
-/** @param {Partial<Column> & { id: string }} wanted @param {number} at row @param {Partial<Row>} [change] */
+/**
+ * @param {Partial<Column> & { id: string }} wanted
+ * @param {number} at row
+ * @param {Partial<Row>} [change]
+ */
 function painted(wanted, at, change = {}) {
   const { model, view } = opened();
   const made = tableColumn(column(wanted.id, wanted), {
