@@ -117,8 +117,9 @@ function wire(view, store, model, paint) {
       find(HTMLElement, "#menu-download").hidePopover();
       download(button.dataset.download ?? "");
     });
-  onThemeChange(() => view.redraw());
-  wirePrinting();
+  const redraw = () => view.redraw();
+  onThemeChange(redraw);
+  wirePrinting({ redraw, showTab: () => view.parts.showTab(store.get().tab) });
 }
 
 /** @param {Store} store */

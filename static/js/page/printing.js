@@ -1,35 +1,35 @@
-// Printing the page as it is on the screen: charts have fixed sizes, so the layout is frozen and scaled to the paper.
+// Printing: the page takes the layout of paper, which does not depend on the window, and shows every table.
 
-import { find } from "../ui/dom.js";
+import { findAll } from "../ui/dom.js";
 
-const PAPER_WIDTH = 1040; // CSS pixels of a landscape A4 page between its margins
+const PAGE_WIDTH = 1256; // CSS pixels of the page on paper, before it is scaled to its size: page.css
+const LARGEST_TABLE = 0.67; // of the size on the screen
 
-/**
- * @returns {Record<string, string>} custom properties that the layout follows, at their present values
- */
-function frozenLayout() {
-  /** @param {string} selector */
-  const box = (selector) => find(HTMLElement, selector).getBoundingClientRect();
-  const { width } = box("#main");
-  return {
-    "--rail": `${box(".rail").width}px`,
-    "--side": `${box(".side").width}px`,
-    "--chart": `${box(".plot-ops").height}px`,
-    "--print-width": `${width}px`,
-    "--print-zoom": String(Math.min(1, PAPER_WIDTH / width)),
-  };
+/** Shows the tables that have rows, each so small that its last column fits. */
+function fitTables() {
+  for (const table of findAll(HTMLTableElement, ".grid")) {
+    const panel = table.closest("[role=tabpanel]");
+    const isEmpty = table.hidden || table.tBodies[0].rows.length === 0;
+    if (panel instanceof HTMLElement) panel.hidden = isEmpty;
+    const zoom = Math.min(LARGEST_TABLE, PAGE_WIDTH / Math.max(1, table.offsetWidth));
+    table.style.setProperty("--grid-zoom", zoom.toFixed(3));
+  }
 }
 
-export function wirePrinting() {
-  const style = document.body.style;
-  /** @type {string[]} */
-  let names = [];
+/**
+ * @param {object} page
+ * @param {() => void} page.redraw draws the charts in the size that they have now
+ * @param {() => void} page.showTab hides all tables but the chosen one again
+ */
+export function wirePrinting({ redraw, showTab }) {
   addEventListener("beforeprint", () => {
-    const layout = frozenLayout();
-    names = Object.keys(layout);
-    for (const name of names) style.setProperty(name, layout[name]);
+    document.body.classList.add("printing");
+    fitTables();
+    redraw();
   });
   addEventListener("afterprint", () => {
-    for (const name of names) style.removeProperty(name);
+    document.body.classList.remove("printing");
+    showTab();
+    redraw();
   });
 }
