@@ -1,27 +1,19 @@
 """Sessions of mode `token`: a cookie that proves the token was entered, without being the token.
 
-Nothing is stored on the server. The cookie holds a random id, a name and the time, signed by
+Nothing is stored on the server. The cookie holds a random id and a name, with the time, signed by
 itsdangerous with a key derived from the token: a changed token ends every session that it opened.
 """
 
 import hashlib
-import hmac
 import secrets
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from itsdangerous import (
-    BadData,
-    Signer,
-    TimestampSigner,
-    URLSafeTimedSerializer,
-    base64_decode,
-)
+from itsdangerous import BadSignature, Signer, URLSafeTimedSerializer
 
 COOKIE = "roofline_session"
 LIFETIME_S = 30 * 24 * 3600
+_SIGNING: dict[str, Any] = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,58 +28,34 @@ class Session:
 class Sessions:
     """Opens and reads sessions. Both arguments are secrets; an empty one opens nothing."""
 
-    def __init__(
-        self, token: str, admin_token: str, *, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._keys = {False: _key(token), True: _key(admin_token)}
-        self._clock = clock
+    def __init__(self, token: str, admin_token: str) -> None:
+        self._keys = {False: _Keys(token, "member")}
+        if admin_token:
+            self._keys[True] = _Keys(admin_token, "admin")
 
     def open(self, name: str, *, is_admin: bool) -> str:
         """The cookie's value for a new session."""
-        text = {"id": secrets.token_hex(16), "name": name}
-        signed: str | bytes = self._serializer(is_admin=is_admin).dumps(text)
-        return signed if isinstance(signed, str) else signed.decode()
+        return self._keys[is_admin].cookies.dumps([secrets.token_hex(16), name])
 
     def read(self, value: str) -> Session | None:
         """The session of a cookie; `None` if it is forged, damaged or over."""
-        for is_admin in (True, False):
+        for is_admin, keys in self._keys.items():
             try:
-                text = self._serializer(is_admin=is_admin).loads(value, max_age=LIFETIME_S)
-            except BadData:
+                session_id, name = keys.cookies.loads(value, max_age=LIFETIME_S)
+            except BadSignature:
                 continue
-            return Session(id=text["id"], name=text["name"], is_admin=is_admin)
+            return Session(id=session_id, name=name, is_admin=is_admin)
         return None
 
     def csrf(self, session: Session) -> str:
         """What this session's browser must send along with every change."""
-        key = self._keys[session.is_admin]
-        signer = Signer(key, salt="csrf", digest_method=hashlib.sha256)
-        return base64_decode(signer.get_signature(session.id)).hex()
-
-    def _serializer(self, *, is_admin: bool) -> URLSafeTimedSerializer:
-        # Of their own salt: equal tokens would make a member's session an admin's otherwise.
-        return URLSafeTimedSerializer(
-            self._keys[is_admin],
-            salt="admin session" if is_admin else "session",
-            signer=_Signer,
-            signer_kwargs={"clock": self._clock, "digest_method": hashlib.sha256},
-        )
+        return self._keys[session.is_admin].changes.get_signature(session.id).decode()
 
 
-class _Signer(TimestampSigner):
-    """Signs with the time of `clock`, in seconds since 1970."""
+class _Keys:
+    """What one secret signs for a role: cookies, and what pages send along with changes."""
 
-    def __init__(self, *arguments: Any, clock: Callable[[], float], **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._clock = clock
-
-    def get_timestamp(self) -> int:
-        """Now."""
-        return int(self._clock())
-
-
-def _key(secret: str) -> bytes:
-    """A key of its own for sessions; without a secret a random one, so no signature fits."""
-    if not secret:
-        return secrets.token_bytes(32)
-    return hmac.new(secret.encode(), b"roofline session key", hashlib.sha256).digest()
+    def __init__(self, secret: str, role: str) -> None:
+        salt = f"roofline {role} session"
+        self.cookies = URLSafeTimedSerializer(secret, salt=salt, signer_kwargs=_SIGNING)
+        self.changes = Signer(secret, salt=f"roofline {role} csrf", **_SIGNING)
