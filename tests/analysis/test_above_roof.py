@@ -84,7 +84,7 @@ def test_copies_of_a_real_capture_say_why_they_stand_above_their_roof() -> None:
     profile = import_profile([SourceFile(V6E)])
     found = analyse(profile, resolve(profile.device), AnalysisOptions())
     row = found.ops.name.index("copy-start.1")
-    # A link bounds it; its bytes in HBM are held against that all the same.
+    # A link binds it; its bytes in HBM are held against that all the same.
     assert math.isnan(found.ops.measures.roofline_efficiency_ratio[row])
     assert found.ops.measures.memory_utilisation_ratio[row] == pytest.approx(1_924_471, rel=1e-6)
     assert found.ops.above_roof[row] is Cause.ASYNCHRONOUS

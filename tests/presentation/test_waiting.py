@@ -10,6 +10,7 @@ from roofline.model.categories import is_collective
 from roofline.pipeline import analyse_files
 from roofline.presentation.sentences import plain_text
 from roofline.presentation.verdict import build_verdict
+from roofline.presentation.waiting import waits
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
@@ -37,6 +38,15 @@ def test_inference_that_waits_for_the_host_says_so() -> None:
     assert parts["idle"] == pytest.approx(12.153, abs=0.001)
     assert parts["exposed.ici"] == pytest.approx(0.365, abs=0.001)
     assert parts["at_roof.hbm"] + parts["below_roof.hbm"] == pytest.approx(2.406, abs=0.001)
+
+
+@needs_shared
+def test_short_waits_for_several_links_leave_the_headline_to_the_bound() -> None:
+    folder = SHARED / "cases" / "s06_v5e_three_hosts"
+    analysis = analyse_files(sorted(folder.glob("*.xplane.pb")))
+    assert [round(one.share, 2) for one in waits(analysis)] == [0.14, 0.07]
+    headline, _ = words(analysis)
+    assert headline.startswith("HBM-bound at 30 % of the roof")
 
 
 @needs_shared

@@ -48,8 +48,8 @@ def _link(part: str) -> MemoryLevel | None:
 
 
 def is_mostly_waiting(analysis: RooflineAnalysis) -> bool:
-    """True where waiting for transfers is what the headline must say."""
-    return sum(one.share for one in waits(analysis)) >= OFTEN
+    """True where the wait for one link is so long that the headline names it."""
+    return any(one.share >= OFTEN for one in waits(analysis))
 
 
 def waiting_headline(analysis: RooflineAnalysis) -> Sentence:

@@ -2,7 +2,7 @@
 
 import { peakBandwidth, peakRate, significant } from "../text/format.js";
 import { font, power, words } from "./looks.js";
-import { attainable, flatPlaces, roofLines, slantedLabels } from "./roofs.js";
+import { attainable, flatPlaces, LABEL_AWAY, roofLines, slantedLabels } from "./roofs.js";
 
 /** @import { Annotation, Shape, Trace } from "../types/plotly.js" */
 /** @import { ComputeRoof, MemoryRoof, Roofs } from "../types/page-data.js" */
@@ -177,7 +177,7 @@ function slantLabels(lines, scale, size, paint) {
   const width = (roof) => memoryText(roof).length * size * LETTER + 8;
   return slantedLabels(lines, scale, width).map(({ roof, x, y, angle, below }) => {
     const radians = (angle * Math.PI) / 180;
-    const away = below ? -11 : 11;
+    const away = below ? -LABEL_AWAY : LABEL_AWAY;
     return {
       x,
       y,

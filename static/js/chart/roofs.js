@@ -191,19 +191,24 @@ const LABEL_GAP = 10;
 const LABEL_PLACES = [0.4, 0.74, 0.12, 0.57, 0.9];
 const LABEL_HEIGHT = 24; // pixels between two lines for a label to fit
 const SAME_LINE = 5; // closer lines read as one
+/** Pixels between a slanted line and the middle of its label. */
+export const LABEL_AWAY = 11;
+const TEXT_HEIGHT = 15;
+
+/** @typedef {{ roof: MemoryRoof, x: number, y: number, angle: number, below: boolean, half: number }} SlantedLabel */
 
 /**
  * Places for the labels of slanted lines: on the visible part, staggered where lines run close, and
- * below a line that has another one right above it.
+ * below a line that has another one right above it. A label that would hide another one is left out.
  * @param {ReturnType<typeof roofLines>} lines
  * @param {Scale} scale
  * @param {(roof: MemoryRoof) => number} labelWidth in pixels
- * @returns {{ roof: MemoryRoof, x: number, y: number, angle: number, below: boolean }[]} angle in degrees, as Plotly counts
+ * @returns {SlantedLabel[]} angle in degrees, as Plotly counts; half of its length in decades of x
  */
 export function slantedLabels(lines, scale, labelWidth) {
   const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
   const perLength = Math.hypot(scale.perX, scale.perY);
-  /** @type {{ roof: MemoryRoof, x: number, y: number, angle: number, below: boolean }[]} */
+  /** @type {SlantedLabel[]} */
   const placed = [];
   const slanted = lines.flatMap((line) => (line.kind === "slanted" ? [line] : []));
   for (const { roof, end } of slanted.sort((a, b) => b.roof.gbs - a.roof.gbs)) {
@@ -220,10 +225,23 @@ export function slantedLabels(lines, scale, labelWidth) {
       Math.min(to - half, Math.max(from + half, from + (to - from) * part)),
     );
     const x = roomiest(places, near, 2.2 * half);
-    placed.push({ roof, x, y: x + slope, angle, below });
+    const label = { roof, x, y: x + slope, angle, below, half };
+    if (!placed.some((other, i) => isOverlapping(label, other, distances[i]))) placed.push(label);
   }
   return placed;
 }
+
+/** @param {Pick<SlantedLabel, "below">} label */
+const awayOf = ({ below }) => (below ? -LABEL_AWAY : LABEL_AWAY);
+
+/**
+ * @param {SlantedLabel} label
+ * @param {SlantedLabel} other
+ * @param {number} distance of the other's line above this one's, in pixels
+ */
+const isOverlapping = (label, other, distance) =>
+  Math.abs(distance + awayOf(other) - awayOf(label)) < TEXT_HEIGHT &&
+  Math.abs(other.x - label.x) < other.half + label.half;
 
 /**
  * Where a slanted line enters and leaves the chart.

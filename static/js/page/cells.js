@@ -6,7 +6,7 @@ import { columnScale, DASH } from "../text/format.js";
 import { rateWord } from "../text/provenance.js";
 import { isOver } from "../metrics/above-roof.js";
 import { plainText, say } from "../text/sentences.js";
-import { AT_BEST, atLeast } from "../text/words.js";
+import { AT_BEST, atLeast, boundWord } from "../text/words.js";
 
 /** @import { Column, Cost, Timing, Unit, Value } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
@@ -32,6 +32,7 @@ import { AT_BEST, atLeast } from "../text/words.js";
 
 /** Bars are read against the whole for efficiencies, against the largest for shares of time. */
 const BARS = new Set(["self_share_ratio", "roofline_efficiency_ratio"]);
+const OF_PEAKS = new Set(["compute_efficiency_ratio", "memory_utilisation_ratio"]);
 
 /**
  * @template R
@@ -130,10 +131,27 @@ function painter(column, scale, context) {
       paintText(cell, entryOf(model.roofs.compute, read(row))?.label ?? DASH, "left");
   if (isText(column)) return (cell, row) => paintWords(cell, scale.text(read(row)));
   if (BARS.has(column.id)) return barPainter(column, scale, context);
+  if (OF_PEAKS.has(column.id)) return peakPainter(scale, context);
   return (cell, row) => {
     const value = read(row);
     const text = atLeast(scale.text(value), value !== null && isLeast(row, column.unit));
     paintText(cell, text, value === 0 ? "zero" : "");
+  };
+}
+
+/**
+ * A share of a peak: above 100 % it is marked and says why.
+ * @template R
+ * @param {ColumnScale} scale
+ * @param {CellContext<R>} context
+ * @returns {TableColumn<R>["paint"]}
+ */
+function peakPainter(scale, { read, causeOf, model }) {
+  return (cell, row) => {
+    const value = numberOf(read(row));
+    const over = isOver(value) && causeOf(row) !== null;
+    paintText(cell, scale.text(value), over ? "over" : value === 0 ? "zero" : "");
+    setTitle(cell, over ? whyAbove(model, causeOf(row)) : "");
   };
 }
 
@@ -162,9 +180,7 @@ const boundPainter =
   ({ read, model, costOf }) =>
   (cell, row) => {
     const bound = entryOf(model.bounds, read(row));
-    const cost = costOf(row);
-    const isUnbound = cost !== null && cost !== "known" && bound?.kind === "none";
-    const text = isUnbound ? labelOf(model.words.costs, cost) : (bound?.label ?? DASH);
+    const text = boundWord(model.words, bound, costOf(row));
     paintText(cell, text, `left bound bound-${bound?.kind ?? "none"}`);
     setVariable(cell, "--mark", `var(${bound?.token ?? "--ink-3"})`);
   };

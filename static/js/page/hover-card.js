@@ -10,7 +10,7 @@ import {
   pointFacts,
   pointReader,
 } from "../text/op-facts.js";
-import { programName } from "../text/words.js";
+import { boundWord, programName } from "../text/words.js";
 import { entry, html, part } from "../ui/dom.js";
 import { boundBadge, categoryBadge } from "../ui/marks.js";
 
@@ -123,7 +123,10 @@ function opContent(model, view, row) {
       "div",
       { class: "badges" },
       categoryBadge(model.categories[row.category]),
-      boundBadge(model.bounds[row.bound]),
+      boundBadge(
+        model.bounds[row.bound],
+        boundWord(model.words, model.bounds[row.bound], row.cost),
+      ),
       html("span", {}, `rank ${count(get("rank"))}`),
     ),
     factList(cardFacts(model, row, get)),

@@ -12,6 +12,7 @@ import {
   timeFacts,
   withoutPlace,
 } from "../text/op-facts.js";
+import { boundWord } from "../text/words.js";
 import { html } from "../ui/dom.js";
 import { boundBadge, categoryBadge } from "../ui/marks.js";
 import { factList, memoryTable } from "./hover-card.js";
@@ -36,7 +37,10 @@ export function opDetails(model, view, row) {
       "div",
       { class: "badges" },
       categoryBadge(model.categories[row.category]),
-      boundBadge(model.bounds[row.bound]),
+      boundBadge(
+        model.bounds[row.bound],
+        boundWord(model.words, model.bounds[row.bound], row.cost),
+      ),
     ),
     html("p", { class: "muted", "data-hidden-note": true, hidden: true }, "Hidden by the filters."),
     html("p", { class: "say" }, opSentence(model, view, row)),

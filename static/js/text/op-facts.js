@@ -214,7 +214,7 @@ export function otherFacts({ others, bounds }, { op, bound }) {
 export function withoutPlace(model, row, get) {
   if (row.cost === "idle") return "Idle time has no place on a roofline.";
   if (row.cost === "unknown") return "Nothing is known about its work.";
-  if (row.cost === "transfer") return "A link bounds it, so it has no place on this roofline.";
+  if (row.cost === "transfer") return "A link binds it, so it has no place on this roofline.";
   if (row.cost === "bytes_unknown")
     return "Its bytes are unknown, so it has no place on a roofline.";
   if (row.cost === "known") return "No peak is known for the memory it uses.";

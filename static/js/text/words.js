@@ -1,9 +1,9 @@
 // Sentences about one op and names of things. Pure.
 
-import { count } from "./format.js";
+import { count, DASH } from "./format.js";
 import { amount, plainText, say } from "./sentences.js";
 
-/** @import { Bound, Cost, Measure, ProgramPoint, Templates, Timing } from "../types/page-data.js" */
+/** @import { Bound, Cost, Measure, ProgramPoint, Templates, Timing, Words } from "../types/page-data.js" */
 
 /**
  * What stands in the place of a share of the roof where an op has none because it is a prediction.
@@ -30,14 +30,14 @@ export const AT_BEST = "at best";
  * @param {Templates} templates
  */
 export function placeSentence(op, templates) {
-  return plainText(placeSegments(op, templates));
+  return plainText(placeSegments(op, templates)).trimEnd();
 }
 
 /** @param {PlacedOp} op @param {Templates} templates */
 function placeSegments(op, templates) {
   if (op.cost === "idle") return say(templates, "op_idle");
   if (op.cost === "unknown") return say(templates, "op_unknown");
-  if (op.cost === "transfer") return say(templates, "op_transfer");
+  if (op.cost === "transfer") return [...say(templates, "op_transfer"), ...whyAbove(op, templates)];
   if (op.timing === "predicted")
     return op.bound.kind === "none"
       ? say(templates, "op_predicted_without_roof")
@@ -46,10 +46,7 @@ function placeSegments(op, templates) {
   const roof = op.bound.kind === "none" ? "known" : op.bound.label;
   const share = amount(op.efficiency, "ratio");
   if (op.aboveRoof !== null)
-    return [
-      ...say(templates, "op_above", { share, roof }),
-      ...say(templates, `above_${op.aboveRoof}`),
-    ];
+    return [...say(templates, "op_above", { share, roof }), ...whyAbove(op, templates)];
   return [
     ...(op.cost === "no_flops" ? say(templates, "op_no_flops") : []),
     ...(op.cost === "flops_unknown" ? say(templates, "op_light") : []),
@@ -57,6 +54,10 @@ function placeSegments(op, templates) {
     ...savingOf(op, templates),
   ];
 }
+
+/** @param {PlacedOp} op @param {Templates} templates */
+const whyAbove = ({ aboveRoof }, templates) =>
+  aboveRoof === null ? [] : say(templates, `above_${aboveRoof}`);
 
 /** @param {PlacedOp} op @param {Templates} templates */
 function whyUnplaced({ cost, unheld }, templates) {
@@ -73,6 +74,17 @@ function savingOf({ savingUs, savingShare, coreWord }, templates) {
   const saving = amount(savingUs, "time_us");
   const share = amount(savingShare, "ratio");
   return say(templates, "op_saving", { saving, core: coreWord, share });
+}
+
+/**
+ * What binds an op, in the table and on its card; where nothing does, what is known of its work.
+ * @param {Pick<Words, "costs">} words
+ * @param {Pick<Bound, "kind" | "label"> | undefined} bound
+ * @param {Cost | null} cost null: a cost means nothing for such rows
+ */
+export function boundWord({ costs }, bound, cost) {
+  if (bound?.kind === "none" && cost !== null && cost !== "known") return costs[cost] ?? DASH;
+  return bound?.label ?? DASH;
 }
 
 /**

@@ -54,9 +54,9 @@ export function boundGlyph({ kind, token, dash }) {
   return glyph;
 }
 
-/** Glyph and word together. @param {Bound} bound */
-export function boundBadge(bound) {
-  return html("span", { class: "badge" }, boundGlyph(bound), bound.label);
+/** Glyph and word together. @param {Bound} bound @param {string} [word] */
+export function boundBadge(bound, word = bound.label) {
+  return html("span", { class: "badge" }, boundGlyph(bound), word);
 }
 
 /** Mark and word together. @param {Category} category */

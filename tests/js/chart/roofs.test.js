@@ -104,6 +104,24 @@ test("lines reach past both edges, the flat one starts at the leftmost ridge", (
   assert.ok(alone.points[1][0] >= 4);
 });
 
+test("a label that would hide another one is left out", () => {
+  const close = { ...VMEM, gbs: 1100, id: "other" };
+  const short = { ...BOX, width: 260, height: 200 };
+  const scale = createScale(
+    [
+      [-2, 4],
+      [0, 6],
+    ],
+    short,
+  );
+  const lines = roofLines({ memory: [HBM, close], compute: [PEAK] }, scale.xRange);
+  assert.deepEqual(
+    slantedLabels(lines, scale, () => 100).map(({ roof }) => roof.id),
+    ["other"],
+  );
+  assert.equal(slantedLabels(lines, scale, () => 40).length, 2);
+});
+
 test("labels of close lines do not share a place", () => {
   const close = { ...VMEM, gbs: 1100, id: "other" };
   const scale = createScale(

@@ -54,6 +54,7 @@ function opened() {
     ["over", "copy", "HBM", "known", 0.4, 10, 0],
   ]);
   page.ops.columns.roofline_efficiency_ratio = [0.5, null, 1.4];
+  page.ops.columns.memory_utilisation_ratio = [0.5, null, 1.4];
   const model = createModel(page);
   return { model, view: model.view("in") };
 }
@@ -112,6 +113,14 @@ test("a share of the roof is a bar of its bound's colour; above the roof it says
   const over = painted({ id: "roofline_efficiency_ratio", unit: "ratio" }, 2).cell;
   assert.deepEqual([over.className, over.vars.get("--v")], ["bar over", "100"]);
   assert.match(over.title, /asynchronous transfer/);
+});
+
+test("a share of a peak above it says so in its own column", () => {
+  const memory = { id: "memory_utilisation_ratio", unit: /** @type {const} */ ("ratio") };
+  const { cell } = painted(memory, 2);
+  assert.deepEqual([cell.text, cell.className], ["140 %", "over"]);
+  assert.match(cell.title, /asynchronous transfer/);
+  assert.deepEqual([painted(memory, 0).cell.className, painted(memory, 0).cell.title], ["", ""]);
 });
 
 test("a share of time is read against the largest", () => {

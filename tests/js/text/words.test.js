@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import {
   atLeast,
+  boundWord,
   counted,
   drawnText,
   placeSentence,
@@ -53,6 +54,28 @@ test("idle, unknown and peakless ops say so", () => {
   assert.match(say({ cost: "bytes_unknown", efficiency: null }), /^Its bytes are not known/);
   assert.match(say({ cost: "flops_unknown" }), /^Its FLOPs are not known, but few\. 6\.1 %/);
   assert.match(say({ cost: "no_flops" }), /^Does no FLOPs\. 6\.1 %/);
+});
+
+test("a transfer is bound by its link, and says why its bytes seem too fast", () => {
+  assert.equal(
+    say({ cost: "transfer", efficiency: null }),
+    "It moves data over a link. The link binds it, not a memory.",
+  );
+  assert.match(
+    say({ cost: "transfer", efficiency: null, aboveRoof: "asynchronous" }),
+    /not a memory\. It starts or ends an asynchronous transfer/,
+  );
+});
+
+test("where nothing binds an op its cost stands in place of the bound", () => {
+  const words = { costs: { transfer: "transfer", idle: "idle" } };
+  const none = { kind: /** @type {const} */ ("none"), label: "unknown" };
+  const hbm = { kind: /** @type {const} */ ("slanted"), label: "HBM" };
+  assert.equal(boundWord(words, none, "transfer"), "transfer");
+  assert.equal(boundWord(words, none, "known"), "unknown");
+  assert.equal(boundWord(words, none, null), "unknown");
+  assert.equal(boundWord(words, hbm, "no_flops"), "HBM");
+  assert.equal(boundWord(words, undefined, null), "–");
 });
 
 test("a prediction has no share of a roof", () => {
