@@ -26,10 +26,11 @@ from tests.tools import make_ncu_samples as ncu
 from tests.tools import make_rocprof_folder as rocprof
 from tests.tools import make_xprof_exports as xprof
 from tests.tools.generate_xspace import Config, write_profile
-from tests.tools.gpu_captures import gpu_plane, host_plane, one_kernel_per_instruction
+from tests.tools.gpu_captures import Event, gpu_plane, host_plane, one_kernel_per_instruction
 from tests.tools.random_profiles import write_random_corner
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xprof_json import our_tables
+from tests.tools.xspace_wire import Stat
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_profiles"
@@ -250,9 +251,11 @@ def _written(folder: Path) -> Iterator[Path]:
 
 def _gpu_capture() -> bytes:
     us = 1_000_000
-    launch = [("cuLaunchKernel", at * us, us, [("correlation_id", at)]) for at in range(1, 6)]
-    stats = [("hlo_op", "fusion.1"), ("hlo_module", "m"), ("program_id", 7)]
-    kernels = [
+    launch: list[Event] = [
+        ("cuLaunchKernel", at * us, us, [("correlation_id", at)]) for at in range(1, 6)
+    ]
+    stats: list[Stat] = [("hlo_op", "fusion.1"), ("hlo_module", "m"), ("program_id", 7)]
+    kernels: list[Event] = [
         ("gemm", at * 10 * us, 5 * us, [*stats, ("correlation_id", at)]) for at in range(1, 6)
     ]
     return space_bytes([gpu_plane([kernels, kernels[:2]]), host_plane(launch)])

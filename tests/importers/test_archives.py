@@ -18,9 +18,9 @@ from roofline.importers.source import SourceFile
 CONTENT = b"\n\x10profile bytes" * 100
 
 
-def zipped(members: dict[str, bytes], **options: int) -> bytes:
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", **options) as archive:  # type: ignore[arg-type]
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
     return buffer.getvalue()

@@ -3,7 +3,7 @@ and truncated copies that give a result or say what is wrong."""
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from pathlib import Path
 from types import ModuleType
 
@@ -126,7 +126,7 @@ def test_importers_say_what_they_are(importer: Importer) -> None:
     assert importer.FORMAT_ID in folders, "a sample of the format"
 
 
-def columns(ops: OpTable) -> Iterator[tuple[str, object]]:
+def columns(ops: OpTable) -> Iterator[tuple[str, Sized]]:
     """Every column, those per level and unit too."""
     for field in dataclasses.fields(ops):
         value = getattr(ops, field.name)

@@ -20,7 +20,7 @@ from roofline.importers.xspace.planes import open_space
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Profile
 from tests.narrowing import known
-from tests.tools.gpu_captures import gpu_plane, metadata_plane
+from tests.tools.gpu_captures import Event, gpu_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xprof_json import our_tables
 from tests.tools.xspace_wire import PlaneBuilder
@@ -31,32 +31,30 @@ PROGRAM = gzip.decompress((ROOT / "tests/golden/hlo/gpu_control_flow.pb.gz").rea
 US = 1_000_000
 
 
-def op(
-    name: str, begin_us: int, us: int, run: int = 1
-) -> tuple[str, int, int, list[tuple[str, int | str]]]:
+def op(name: str, begin_us: int, us: int, run: int = 1) -> Event:
     return (name, begin_us, us, [("hlo_op", name), ("program_id", 7), ("run_id", run)])
 
 
-def record(begin_us: int, task: int) -> tuple[str, int, int, list[tuple[str, int]]]:
+def record(begin_us: int, task: int) -> Event:
     return ("ThreadpoolListener::Record", begin_us, 0, [("_pt", 15), ("_p", task)])
 
 
-def start(begin_us: int, task: int) -> tuple[str, int, int, list[tuple[str, int]]]:
+def start(begin_us: int, task: int) -> Event:
     return ("ThreadpoolListener::StartRegion", begin_us, 0, [("_ct", 15), ("_c", task)])
 
 
-def stop(begin_us: int) -> tuple[str, int, int, list[object]]:
+def stop(begin_us: int) -> Event:
     return ("ThreadpoolListener::StopRegion", begin_us, 0, [])
 
 
-def step(begin_us: int, us: int, number: int) -> tuple[str, int, int, list[tuple[str | int, ...]]]:
+def step(begin_us: int, us: int, number: int) -> Event:
     return ("train", begin_us, us, [("_r", 1, "i64"), ("step_num", number)])
 
 
 def write(
     tmp_path: Path,
-    *threads: Sequence[tuple[str, int, int, Sequence[tuple[str | int, ...]]]],
-    extra: Sequence[PlaneBuilder] | tuple[()] = (),
+    *threads: Sequence[Event],
+    extra: Sequence[PlaneBuilder] = (),
 ) -> Path:
     plane = PlaneBuilder("/host:CPU", 500)
     for at, events in enumerate(threads):
@@ -98,9 +96,10 @@ def test_the_sample_has_its_program_its_steps_and_no_peaks(sample: Profile) -> N
 
 def test_flops_of_the_sample_are_the_modules_times_five_steps(sample: Profile) -> None:
     space = open_space(np.frombuffer(SAMPLE.read_bytes(), np.uint8), SAMPLE.name)
-    module = Programs(space, unit_on_cpu, Oddities(on=False)).module(32)
+    module = known(Programs(space, unit_on_cpu, Oddities(on=False)).module(32))
     model = CostModel(module, Oddities(on=False))
-    once = sum(model.cost_of(each).model_flop for each in known(module.entry).instructions)
+    costs = [model.cost_of(each) for each in known(module.entry).instructions]
+    once = sum(cost.model_flop for cost in costs)
     assert int(sample.ops.flop.sum()) == 5 * once
     assert sample.steps.sums.flop.sum(axis=1).tolist() == [once] * 5
 
@@ -122,7 +121,7 @@ def test_xprofs_own_table_stays_empty() -> None:
 
 
 def test_end_markers_and_pool_events_are_no_ops(tmp_path: Path) -> None:
-    marker = ("end: cl", 9, 1, [("hlo_op", "cl"), ("program_id", 7)])
+    marker: Event = ("end: cl", 9, 1, [("hlo_op", "cl"), ("program_id", 7)])
     profile = read(write(tmp_path, [op("cl", 0, 10), marker, start(20, 3), stop(30)]))
     assert times(profile) == {"cl": (1, 10, 10)}
 
@@ -173,13 +172,13 @@ def test_without_annotations_there_are_no_steps(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_in_the_capture_leaves_costs_unknown(tmp_path: Path) -> None:
-    stats = [("hlo_op", "gone"), ("program_id", 99)]
-    profile = read(write(tmp_path, [("gone", 0, 5, stats)]))
+    gone: Event = ("gone", 0, 5, [("hlo_op", "gone"), ("program_id", 99)])
+    profile = read(write(tmp_path, [gone]))
     assert not profile.ops.cost_known.any()
 
 
 def test_what_the_host_of_a_gpu_computes_is_no_part_of_the_job(tmp_path: Path) -> None:
-    kernels = [("k", 0, US, [("hlo_op", "rp"), ("program_id", 7)])]
+    kernels: list[Event] = [("k", 0, US, [("hlo_op", "rp"), ("program_id", 7)])]
     path = write(tmp_path, [op("cl", 0, 10)], extra=[gpu_plane([kernels])])
     assert read(path).ops.name == ("rp",)
 

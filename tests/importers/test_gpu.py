@@ -19,9 +19,10 @@ from roofline.importers.xspace.kernels import framework_op, is_memcpy
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from tests.tools.comparison import compare
-from tests.tools.gpu_captures import HOPPER, gpu_plane, host_plane, metadata_plane
+from tests.tools.gpu_captures import HOPPER, Event, gpu_plane, host_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xprof_json import our_tables
+from tests.tools.xspace_wire import Stat
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 REAL = GOLDEN.parents[2] / "shared" / "profiles"
@@ -37,8 +38,8 @@ def kernel(
     us: int = 10,
     correlation: int | None = None,
     **stats: int | str,
-) -> tuple[str, int, int, list[tuple[str, int | str]]]:
-    found = [*stats.items()]
+) -> Event:
+    found: list[Stat] = [*stats.items()]
     if op is not None:
         found += [("hlo_op", op), ("program_id", 7)]
     if correlation is not None:
@@ -48,11 +49,12 @@ def kernel(
 
 def write(
     tmp_path: Path,
-    *streams: Sequence[tuple[str, int, int, Sequence[tuple[str, int | str]]]],
-    host: Sequence[tuple[str, int, int, Sequence[tuple[str | int, ...]]]] | tuple[()] = (),
-    **plane: Mapping[str, int | str],
+    *streams: Sequence[Event],
+    host: Sequence[Event] = (),
+    capabilities: Mapping[str, int | str] | None = None,
 ) -> Path:
-    planes = [gpu_plane(streams, **plane), host_plane(host), metadata_plane({7: PROGRAM})]
+    gpu = gpu_plane(streams, capabilities=capabilities)
+    planes = [gpu, host_plane(host), metadata_plane({7: PROGRAM})]
     path = tmp_path / "host_0.xplane.pb"
     path.write_bytes(space_bytes(planes))
     return path
@@ -165,7 +167,8 @@ def test_nvidia_model_and_peak_follow_the_compute_capability(
 ) -> None:
     stats = {**HOPPER, "compute_cap_major": version[0], "compute_cap_minor": version[1]}
     device = read(write(tmp_path, [kernel("a", 0)], capabilities=stats)).device
-    assert (device.name, device.peak_gflops) == (name, pytest.approx(100 * flop))
+    assert device.name == name
+    assert device.peak_gflops == pytest.approx(100 * flop)
 
 
 @pytest.mark.parametrize(
@@ -187,14 +190,17 @@ def test_amd_model_follows_the_architecture(
 
 def test_on_chip_peaks_are_those_of_a_known_architecture(tmp_path: Path) -> None:
     """Without a minor version the architecture is unknown, and so is its shared memory."""
-    known = {"gpu_device_name": "gfx942:sramecc+:xnack-"}
+    cases: Mapping[str, Mapping[str, int | str]] = {
+        "named": {"gpu_device_name": "gfx942:sramecc+:xnack-"},
+        "unknown": {"compute_cap_major": 9},
+    }
     peaks = {}
-    for name, stats in {"named": known, "unknown": {"compute_cap_major": 9}}.items():
+    for name, stats in cases.items():
         amd = {"device_vendor": "AMD", "clock_rate": 2_100_000, "core_count": 304, **stats}
         device = read(write(tmp_path, [kernel("a", 0)], capabilities=amd)).device
         peaks[name] = (device.peak_gflops, device.bandwidth_gbs.get(MemoryLevel.SHARED_L1))
         assert ("shared_l1" in device.derivation) == (name == "named")
-    assert peaks["named"] == (pytest.approx(304 * 2.1 * 2048), pytest.approx(304 * 2.1 * 128))
+    assert peaks["named"] == pytest.approx((304 * 2.1 * 2048, 304 * 2.1 * 128))
     assert peaks["unknown"] == (None, None)
 
 
@@ -221,8 +227,10 @@ def test_a_kernel_of_a_whole_program_names_no_op(tmp_path: Path) -> None:
 
 
 def stepped(tmp_path: Path, steps: int) -> Path:
-    launches = [("launch", (100 * k + 1) * US, US, [("correlation_id", k)]) for k in range(steps)]
-    roots = [
+    launches: list[Event] = [
+        ("launch", (100 * k + 1) * US, US, [("correlation_id", k)]) for k in range(steps)
+    ]
+    roots: list[Event] = [
         ("train", 100 * k * US, 50 * US, [("_r", 1, "i64"), ("step_num", 40 + k)])
         for k in range(steps)
     ]

@@ -13,7 +13,7 @@ from roofline.importers.xspace.hlo import hlo_pb2 as pb
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline, TransferOccurrences
-from tests.tools.gpu_captures import HOPPER, Kernel, gpu_plane, metadata_plane
+from tests.tools.gpu_captures import HOPPER, Event, gpu_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xspace_wire import PlaneBuilder
 
@@ -22,7 +22,7 @@ F32 = 11
 TUPLE = 13
 
 
-def kernel(name: str, begin_us: float, us: float = 10, op: str = "", details: str = "") -> Kernel:
+def kernel(name: str, begin_us: float, us: float = 10, op: str = "", details: str = "") -> Event:
     stats: list[tuple[str, Any]] = [("hlo_op", op), ("program_id", 7)] if op else []
     if details:
         stats.append(("memcpy_details", details))
@@ -91,7 +91,7 @@ def seen(timeline: Timeline) -> TransferOccurrences:
     return timeline.transfers.occurrences
 
 
-def test_copies_have_direction_and_size_of_their_details(tmp_path: Path):
+def test_copies_have_direction_and_size_of_their_details(tmp_path: Path) -> None:
     streams = [
         [kernel("gemm", 0, 10)],
         [
@@ -110,14 +110,14 @@ def test_copies_have_direction_and_size_of_their_details(tmp_path: Path):
     assert (seen(timeline).exposed_ps / US).tolist() == [15, 10]
 
 
-def test_copy_kernels_of_amd_are_work(tmp_path: Path):
+def test_copy_kernels_of_amd_are_work(tmp_path: Path) -> None:
     plane = gpu_plane([[kernel("__amd_rocclr_copyBuffer.kd", 0), kernel("Memset", 20)]])
     timeline = timeline_of(read(tmp_path, [plane]))
     assert times_us(timeline) == {"work": 20, "launch": 10}
     assert len(timeline.transfers) == 0
 
 
-def test_collectives_have_payload_and_group_of_their_instruction(tmp_path: Path):
+def test_collectives_have_payload_and_group_of_their_instruction(tmp_path: Path) -> None:
     gathered = pb.Shape(element_type=TUPLE, tuple_shapes=[f32(100), f32(200)])
     hlo = program(
         collective("all-reduce", [0, 1]), collective("all-gather-start", [0, 1], shape=gathered)
@@ -132,7 +132,7 @@ def test_collectives_have_payload_and_group_of_their_instruction(tmp_path: Path)
     assert seen(timeline).wire_bytes.tolist() == [400, 400]
 
 
-def test_bytes_of_a_collective_of_several_kernels_count_once(tmp_path: Path):
+def test_bytes_of_a_collective_of_several_kernels_count_once(tmp_path: Path) -> None:
     hlo = program(collective("all-reduce", [0]))
     stream = [
         kernel(name, at, op="all-reduce")
@@ -144,7 +144,7 @@ def test_bytes_of_a_collective_of_several_kernels_count_once(tmp_path: Path):
     assert (seen(timeline).interval_ps / US).tolist() == [40]
 
 
-def test_link_is_known_where_every_group_fits_on_the_host(tmp_path: Path):
+def test_link_is_known_where_every_group_fits_on_the_host(tmp_path: Path) -> None:
     amd = {**HOPPER, "device_vendor": "AMD"}
     stream = [[kernel("nccl", 0, op="all-reduce")]]
 
@@ -165,7 +165,7 @@ def test_link_is_known_where_every_group_fits_on_the_host(tmp_path: Path):
     assert link(program(iota)) is MemoryLevel.NVLINK
 
 
-def test_kernels_without_program_are_told_by_name(tmp_path: Path):
+def test_kernels_without_program_are_told_by_name(tmp_path: Path) -> None:
     stream = [kernel("ncclKernel_AllReduce_RING", 0), kernel("multimem_all_reduce_kernel", 20)]
     timeline = timeline_of(read(tmp_path, [gpu_plane([stream])]))
     assert times_us(timeline) == {"None": 20, "launch": 10}
@@ -173,7 +173,7 @@ def test_kernels_without_program_are_told_by_name(tmp_path: Path):
     assert np.isnan(seen(timeline).wire_bytes).all()
 
 
-def test_a_compiled_kernel_with_the_name_of_a_collective_is_work(tmp_path: Path):
+def test_a_compiled_kernel_with_the_name_of_a_collective_is_work(tmp_path: Path) -> None:
     fusion = pb.Instruction(name=b"f", opcode=b"negate", shape=f32(100))
     stream = [kernel("input_reduce_scatter_fusion", 0, op="f")]
     timeline = timeline_of(read(tmp_path, [gpu_plane([stream])], program(fusion)))
@@ -188,7 +188,7 @@ def with_steps(plane: PlaneBuilder, *steps: tuple[str, int, int]) -> PlaneBuilde
     return plane
 
 
-def test_steps_are_those_of_the_steps_line(tmp_path: Path):
+def test_steps_are_those_of_the_steps_line(tmp_path: Path) -> None:
     stream = [kernel("gemm", 0, 10), kernel("gemm", 20, 10), kernel("gemm", 100, 30)]
     first = with_steps(gpu_plane([stream]), ("4", 0, 25), ("5", 95, 120))
     second = with_steps(gpu_plane([stream], number=1), ("5", 95, 130))
@@ -200,12 +200,12 @@ def test_steps_are_those_of_the_steps_line(tmp_path: Path):
     assert not (timeline.times.scope[timeline.times.core == 1] == 0).any()
 
 
-def test_steps_that_share_time_are_none(tmp_path: Path):
+def test_steps_that_share_time_are_none(tmp_path: Path) -> None:
     plane = with_steps(gpu_plane([[kernel("gemm", 0)]]), ("4", 0, 6), ("5", 5, 10))
     assert timeline_of(read(tmp_path, [plane])).steps == 0
 
 
-def test_derived_lines_and_gpus_at_rest_are_no_part(tmp_path: Path):
+def test_derived_lines_and_gpus_at_rest_are_no_part(tmp_path: Path) -> None:
     plane = gpu_plane([[kernel("gemm", 0)]])
     line = plane.line(77, "Something else", 0)
     plane.event(line, plane.event_meta("gemm", "gemm"), 500 * US, 10 * US, [])
@@ -214,5 +214,5 @@ def test_derived_lines_and_gpus_at_rest_are_no_part(tmp_path: Path):
     assert times_us(timeline) == {"work": 10}
 
 
-def test_comparison_mode_has_no_timeline(tmp_path: Path):
+def test_comparison_mode_has_no_timeline(tmp_path: Path) -> None:
     assert read(tmp_path, [gpu_plane([[kernel("gemm", 0)]])], xprof_compat=True).timeline is None

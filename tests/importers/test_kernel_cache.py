@@ -1,5 +1,6 @@
 """Compiled kernels are used wherever Roofline is installed, and only while their sources last."""
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 
 from roofline.importers import kernel_cache
 from roofline.importers.kernel_cache import KEPT, kernel_folder
-from roofline.source_closure import PACKAGE_FOLDER
+from roofline.source_closure import PACKAGE_FOLDER, source_closure
 
 MODULE = "roofline.importers.pytorch.scan"
 
@@ -21,7 +22,7 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("kernel_folder", "_temporary_folder"):
         function = getattr(kernel_cache, name).__wrapped__
         monkeypatch.setattr(kernel_cache, name, function)
-    monkeypatch.setattr(kernel_cache.atexit, "register", lambda _function: None)
+    monkeypatch.setattr(atexit, "register", lambda _function: None)
 
 
 def folder_of(module: str = MODULE) -> Path:
@@ -53,7 +54,7 @@ def test_folder_is_beside_the_code_or_in_the_users_cache(
 def test_name_changes_with_the_sources_that_are_compiled_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    closure = kernel_cache.source_closure(MODULE, with_packages=False)
+    closure = source_closure(MODULE, with_packages=False)
     assert {path.name for path in closure} >= {"scan.py", "json_text.py"}
     before = kernel_cache._digest(MODULE)
     changed = {

@@ -434,7 +434,10 @@ def test_a_report_without_values_is_refused(tmp_path: Path) -> None:
 
 
 def test_several_gpus_and_models(tmp_path: Path) -> None:
-    other = {"device__attribute_device_index": 1, "device__attribute_display_name": "NVIDIA A40"}
+    other: Mapping[str, float | str] = {
+        "device__attribute_device_index": 1,
+        "device__attribute_display_name": "NVIDIA A40",
+    }
     kernels = [
         Kernel(name="k", time_ns=9000, dram_bytes=64),
         Kernel(name="k", time_ns=10, extra=other),

@@ -12,7 +12,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile, Provenance
 from tests.tools import make_ncu_samples as ncu
-from tests.tools.gpu_captures import gpu_plane
+from tests.tools.gpu_captures import Event, gpu_plane
 from tests.tools.make_ncu_samples import Kernel
 from tests.tools.small_profiles import space_bytes
 
@@ -31,7 +31,7 @@ ELSEWHERE = Kernel(name="warm_up(int)", time_ns=9_000, dram_bytes=64)
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
     """Three runs of a fusion and one of a kernel without counters."""
-    kernels = [("loop_add_fusion.3", k * 5 * US, 2 * US, []) for k in range(3)]
+    kernels: list[Event] = [("loop_add_fusion.3", k * 5 * US, 2 * US, []) for k in range(3)]
     kernels.append(("input_reduce_fusion.9", 20 * US, 4 * US, []))
     path = tmp_path / "host.xplane.pb"
     path.write_bytes(space_bytes([gpu_plane([kernels])]))

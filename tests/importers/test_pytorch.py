@@ -289,8 +289,14 @@ def test_copies_have_exact_bytes(read: Callable[..., Profile]) -> None:
 
 def test_inductor_states_flop_and_bytes(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
-    stated = {"kernel_flop": 123456, "kernel_num_gb": 0.002, "kernel_backend": "triton"}
-    trace.call("triton_poi_fused_0", [((64, 64), FP32)], ("triton_poi_fused_0", 3.0), **stated)
+    trace.call(
+        "triton_poi_fused_0",
+        [((64, 64), FP32)],
+        ("triton_poi_fused_0", 3.0),
+        kernel_flop=123456,
+        kernel_num_gb=0.002,
+        kernel_backend="triton",
+    )
     profile = read(trace)
     assert profile.ops.flop[0] == 123_456
     assert profile.ops.bytes_accessed[0] == 2_000_000
@@ -307,7 +313,7 @@ def test_several_devices_in_one_file(read: Callable[..., Profile]) -> None:
 # --------------------------------------------------------------------------------- other spellings
 
 
-def as_2021(trace: KinetoTrace) -> list[dict]:
+def as_2021(trace: KinetoTrace) -> list[dict[str, Any]]:
     """Categories and keys as torch 1.8 to 1.12 spelled them, as a bare list."""
     cats = {"cpu_op": "Operator", "kernel": "Kernel", "cuda_runtime": "Runtime"}
     keys = {"External id": "external id", "Input Dims": "Input dims"}

@@ -88,7 +88,7 @@ def test_scan_reads_what_json_reads(
     assert trace.work["begin"].tolist() == pytest.approx([ns(e["ts"]) for e in kept], abs=1)
 
 
-def ns(value: object) -> int | None:
+def ns(value: float | None) -> int | None:
     if value is None or not math.isfinite(float(value)) or float(value) * 1e3 > 8e18:
         return None
     return round(float(value) * 1e3)

@@ -1,12 +1,14 @@
 """FLOPs and bytes of operators from shapes, units from kernel names; values worked out by hand."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from roofline.importers.pytorch.inputs import read_inputs
 from roofline.importers.pytorch.signatures import Signature, read_signature
-from roofline.importers.pytorch.words import kernel_category, operator_category, unit_of
+from roofline.importers.pytorch.words import operator_category, unit_of
+from roofline.importers.shared.kernel_names import kernel_category
 from roofline.model.compute import ComputeUnit
 
 FP32, BF16 = "float", "c10::BFloat16"
@@ -14,7 +16,7 @@ FP32, BF16 = "float", "c10::BFloat16"
 
 def signature(
     operator: str,
-    dims: int | Sequence[Sequence[int | Sequence[int | Sequence[int]] | str] | None] | str | None,
+    dims: Any,
     types: Sequence[str] | None = None,
     values: Sequence[str] | None = None,
     strides: Sequence[Sequence[int]] | None = None,
@@ -26,7 +28,8 @@ def signature(
 
 
 CONV = ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1"]
-IMAGE, FILTER, NONE = [4, 3, 16, 16], [8, 3, 3, 3], []
+IMAGE, FILTER = [4, 3, 16, 16], [8, 3, 3, 3]
+NONE: list[int] = []
 HEADS = [2, 4, 64, 32]
 SCALARS = ["", "ScalarList", "ScalarList", "ScalarList", "Scalar", "ScalarList", "Scalar"]
 

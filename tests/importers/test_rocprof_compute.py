@@ -46,14 +46,14 @@ def written(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
-def edited(folder: Path, **changes: Mapping[str, str] | None) -> Path:
+def edited(folder: Path, **changes: str | None) -> Path:
     """A workload of one GEMM whose cells are changed; a cell of `None` drops its column."""
     row = dispatch(0, GEMM)
     for column, value in changes.items():
         if value is None:
             row.pop(column)
         else:
-            row[column] = str(value)
+            row[column] = value
     return written(folder, {**workload(), "pmc_perf.csv": table([row])})
 
 

@@ -5,6 +5,7 @@ Events come in pieces; nothing may depend on where a piece ends.
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from roofline.importers.xspace import spans
 from roofline.importers.xspace.spans import PairNumbers, StepFollower, Walk
 
 U64 = 2**64
+T = TypeVar("T")
 NESTED_ONLY, SKIPPED = -1, -2
 
 
@@ -33,7 +35,8 @@ def i64(values: Iterable[int]) -> NDArray[np.int64]:
 
 def slow_parents(events: Sequence[tuple[int, int]], apart: set[int] | tuple[()] = ()) -> list[int]:
     """Nearest preceding event that includes each event and is still open; -1 without."""
-    found, stack = [], []
+    found: list[int] = []
+    stack: list[int] = []
     for k, (begin, end) in enumerate(events):
         if k in apart:
             found.append(-1)
@@ -54,7 +57,7 @@ def slow_sums(
     for (begin, end), parent in zip(events, parents, strict=True):
         if parent >= 0:
             inside[parent] += end - begin
-    sums = {}
+    sums: dict[int, tuple[int, int, int]] = {}
     for (begin, end), row, children in zip(events, rows, inside, strict=True):
         own = end - begin - children
         own = max(0, own) if clamp else own % U64
@@ -85,9 +88,7 @@ def slow_follow(
     return found
 
 
-def cut(
-    values: Sequence[tuple[int | tuple[int, int], ...]], ends: Sequence[int] | tuple[()]
-) -> list[list[tuple[int | tuple[int, int], ...]]]:
+def cut(values: Sequence[T], ends: Sequence[int]) -> list[Sequence[T]]:
     """`values` in pieces that end at `ends`."""
     edges = [0, *sorted(min(end, len(values)) for end in ends), len(values)]
     return [values[a:b] for a, b in pairwise(edges)]
@@ -210,9 +211,15 @@ def test_row_without_events_has_no_metadata() -> None:
 
 def test_lines_nest_apart() -> None:
     walk = walk_of([(0, 10)], [0])
-    one = {"meta": np.zeros(1, np.int32), "occurrences": i64([1])}
-    more = {"normalised_ps": u64([0]), "dma_stall_ps": u64([0])}
-    walk.go_on(begin_ps=u64([2]), end_ps=u64([4]), row=i64([0]), **one, **more)
+    walk.go_on(
+        begin_ps=u64([2]),
+        end_ps=u64([4]),
+        meta=np.zeros(1, np.int32),
+        row=i64([0]),
+        occurrences=i64([1]),
+        normalised_ps=u64([0]),
+        dma_stall_ps=u64([0]),
+    )
     walk.end_line()
     assert sums_of(walk) == {0: (12, 12, 2)}
 
@@ -341,7 +348,7 @@ def test_pair_numbers_do_not_depend_on_pieces(
         for part in cut(keys, ends)
         for number in pairs.number(i64(a for a, _ in part), i64(b for _, b in part)).tolist()
     ]
-    known = {}
+    known: dict[tuple[int, int], int] = {}
     for a, b in keys:
         if a >= 0 and b >= 0:
             known.setdefault((a, b), len(known))
@@ -376,7 +383,7 @@ def test_sums_equal_the_slow_ones_however_the_events_are_cut(
     data: DataObject,
 ) -> None:
     if in_order:
-        events.sort(key=lambda span: (span[0], -span[1]))
+        events = sorted(events, key=lambda span: (span[0], -span[1]))
     count = len(events)
     rows = data.draw(st.lists(st.integers(NESTED_ONLY, 3), min_size=count, max_size=count))
     found = sums_of(walk_of(events, rows, clamp=clamp, ends=ends))
@@ -422,7 +429,6 @@ def test_steps_equal_the_slow_ones_however_the_events_are_cut(
     ends: Sequence[int],
     containing: bool,
 ) -> None:
-    steps.sort()
-    events.sort()
+    steps, events = sorted(steps), sorted(events)
     found = follow(steps, events, containing=containing, ends=ends)
     assert found == slow_follow(steps, events, containing=containing)

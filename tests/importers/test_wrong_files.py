@@ -15,8 +15,8 @@ import zstandard
 from roofline.errors import CorruptProfileError, MixedUploadError, UnknownFormatError
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.intake.reencoded import is_reencoded
-from roofline.importers.intake.wrong_files import is_perfetto
 from roofline.importers.registry import IMPORTERS, identify
+from roofline.importers.shared.perfetto import is_perfetto
 from roofline.importers.source import SourceFile
 from roofline.pipeline import analyse_files, open_sources
 from tests.tools import damage
@@ -137,7 +137,7 @@ def test_truncated_copies_are_survived(name: str, tmp_path: Path) -> None:
         damage.outcome([path])
 
 
-def opened(path: Path, tmp_path: Path) -> tuple[SourceFile] | None:
+def opened(path: Path, tmp_path: Path) -> Sequence[SourceFile]:
     return open_sources(
         [SourceFile(path)],
         scratch=tmp_path / "scratch",

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import AnalysisOptions, Measures, RooflineAnalysis
 from roofline.devices import resolve
 from roofline.errors import (
     CorruptProfileError,
@@ -56,9 +57,9 @@ def written(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def columns(measures: object, rows: object = slice(None)) -> Iterator[tuple[str, np.ndarray]]:
+def columns(measures: Measures, rows: Any = slice(None)) -> Iterator[tuple[str, np.ndarray]]:
     """Every numeric column of `Measures`, those per level and unit by "name/key"."""
-    for name in measures.__dataclass_fields__:
+    for name in (field.name for field in fields(measures)):
         value = getattr(measures, name)
         if isinstance(value, Mapping):
             for key, column in value.items():
@@ -273,7 +274,7 @@ MI300X = {
 }
 
 
-def on_mi300x(tables: Sequence[Mapping[str, Any]]) -> str:
+def on_mi300x(tables: Sequence[dict[str, Any]]) -> str:
     tables[0]["p"] |= MI300X
     return json.dumps(tables)
 
@@ -313,7 +314,7 @@ def test_an_export_of_an_mi300x_has_the_roofs_of_its_capture() -> None:
     assert shares[0] == pytest.approx(shares[1], rel=1e-5)  # the export's peaks have six digits
 
 
-def only_the_program(tables: Sequence[Mapping[str, Any]]) -> str:
+def only_the_program(tables: Sequence[dict[str, Any]]) -> str:
     """As XProf writes a capture of which it drops every kernel."""
     ids = [column["id"] for column in tables[0]["cols"]]
     program = ids.index("operation")

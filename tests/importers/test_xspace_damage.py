@@ -22,6 +22,7 @@ from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.small_profiles import MICROSECOND_PS as US
 from tests.tools.small_profiles import SmallOp, hbm, space_bytes, tpu_plane
 from tests.tools.xprof_json import our_tables
+from tests.tools.xspace_wire import varint
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = sorted((ROOT / "sample_profiles" / "xspace").rglob("*.pb"))
@@ -136,7 +137,7 @@ def test_random_bytes(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_random_bytes_inside_a_plane(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "plane.xplane.pb"
     body = b"\x12\x0d/device:TPU:0" + data
-    path.write_bytes(b"\x0a" + rewire.varint(len(body)) + body)
+    path.write_bytes(b"\x0a" + varint(len(body)) + body)
     outcome(path)
 
 

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def reference(path: Path) -> list[dict[str, Any]]:
 
 
 def assert_equal(
-    expected: Sequence[Mapping[str, Any]], files: Sequence[Path], *, ties: bool = False
+    expected: list[dict[str, Any]], files: Sequence[Path], *, ties: bool = False
 ) -> None:
     comparison = compare(expected, our_tables(files), ties=ties)
     assert comparison.compared > 0

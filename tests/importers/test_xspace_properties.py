@@ -112,7 +112,7 @@ def test_self_times_of_nested_ops_sum_to_the_time_covered(
     kinds: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int, int]], folder: Path
 ) -> None:
     profile = read(folder, [plane_of(kinds, spans)])
-    covered = set()
+    covered: set[int] = set()
     for _, begin, duration in spans:
         covered.update(range(begin, begin + duration))
     assert int(profile.ops.self_time_ps.sum()) == profile.op_time_ps == len(covered) * US
@@ -173,6 +173,7 @@ def test_nothing_is_above_its_roof_unless_its_efficiency_says_so(
     assert (efficiency[above] > 1).all()
     # The roof is the lower of the two ceilings, for the memory that limits the op most.
     peak = analysis.device.peak_gflops
+    assert peak is not None
     assert (roof[known] <= peak * (1 + 1e-9)).all()
 
 
@@ -205,7 +206,7 @@ def test_work_counts_once_per_occurrence(folder: Path) -> None:
     assert ops.bytes_accessed.tolist() == [320]
 
 
-def _by_name(analysis: RooflineAnalysis) -> dict:
+def _by_name(analysis: RooflineAnalysis) -> dict[tuple[int, str], tuple[object, ...]]:
     ops, measures = analysis.ops, analysis.ops.measures
     columns = (
         measures.self_time_us,
@@ -225,7 +226,7 @@ def _by_name(analysis: RooflineAnalysis) -> dict:
     }
 
 
-def _program(analysis: RooflineAnalysis) -> list:
+def _program(analysis: RooflineAnalysis) -> list[tuple[str, ...]]:
     program = analysis.with_infeed.program
     return [
         (

@@ -1,10 +1,9 @@
 """Hand-made corners of the format, each a small profile that is compared with XProf's output."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from tests.tools.gpu_captures import HOPPER, Kernel, gpu_plane
+from tests.tools.gpu_captures import HOPPER, Event, gpu_plane
 from tests.tools.small_profiles import (
     CAPABILITIES,
     MICROSECOND_PS,
@@ -840,14 +839,14 @@ FRAMEWORK_TEXTS = (
 
 @_edge_case
 def framework_names_of_kernels() -> Hosts:
-    kernels: list[Kernel] = [
+    kernels: list[Event] = [
         (f"kernel_{at}", at * US, US, [("tf_op", text), ("correlation_id", at)])
         for at, text in enumerate(FRAMEWORK_TEXTS)
     ]
     return [[gpu_plane([kernels])]]
 
 
-AMD: dict[str, Any] = {
+AMD: Mapping[str, int | str] = {
     "device_vendor": "AMD",
     "clock_rate": 2_100_000,
     "core_count": 304,
@@ -856,8 +855,8 @@ AMD: dict[str, Any] = {
 }
 
 
-def _amd(**more: object) -> Hosts:
-    kernels: list[Kernel] = [("kernel", 0, US, [("tf_op", "a:Add")])]
+def _amd(**more: int | str) -> Hosts:
+    kernels: list[Event] = [("kernel", 0, US, [("tf_op", "a:Add")])]
     return [[gpu_plane([kernels], capabilities={**AMD, **more})]]
 
 
@@ -888,6 +887,6 @@ def amd_architecture_without_rates() -> Hosts:
 
 @_edge_case
 def nvidia_without_version() -> Hosts:
-    kernels: list[Kernel] = [("kernel", 0, US, [("tf_op", "a:Add")])]
+    kernels: list[Event] = [("kernel", 0, US, [("tf_op", "a:Add")])]
     known = {k: v for k, v in HOPPER.items() if not k.startswith("compute_cap")}
     return [[gpu_plane([kernels], capabilities=known)]]

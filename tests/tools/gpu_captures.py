@@ -1,12 +1,11 @@
 """Small GPU captures in memory: kernels on streams, their launches on the host, their programs."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from tests.tools.small_profiles import space_bytes
-from tests.tools.xspace_wire import PlaneBuilder
+from tests.tools.xspace_wire import PlaneBuilder, Stat, Value
 
-HOPPER: dict[str, Any] = {
+HOPPER: Mapping[str, int | str] = {
     "device_vendor": "Nvidia",
     "clock_rate": 1_000_000,  # kHz
     "core_count": 100,
@@ -16,14 +15,14 @@ HOPPER: dict[str, Any] = {
 }
 
 # name, begin and duration in picoseconds, stats
-Kernel = tuple[str, int, int, Sequence[tuple[Any, ...]]]
+Event = tuple[str, int, int, Sequence[Stat]]
 
 
 def gpu_plane(
-    streams: Iterable[Sequence[Kernel]],
+    streams: Iterable[Sequence[Event]],
     *,
     number: int = 0,
-    capabilities: dict[str, Any] | None = None,
+    capabilities: Mapping[str, Value] | None = None,
 ) -> PlaneBuilder:
     """One GPU with a line per stream."""
     plane = PlaneBuilder(f"/device:GPU:{number}", number)
@@ -36,7 +35,7 @@ def gpu_plane(
     return plane
 
 
-def host_plane(events: Iterable[Kernel], name: str = "/host:CPU") -> PlaneBuilder:
+def host_plane(events: Iterable[Event], name: str = "/host:CPU") -> PlaneBuilder:
     """One host thread."""
     plane = PlaneBuilder(name, 500)
     line = plane.line(1, "python", 0)
@@ -57,7 +56,7 @@ def metadata_plane(programs: dict[int, bytes]) -> PlaneBuilder:
 
 def one_kernel_per_instruction(program: bytes, names: Iterable[str]) -> bytes:
     """A capture of program 7 in which each of these instructions ran for a nanosecond."""
-    kernels = [
+    kernels: list[Event] = [
         (name, 1000 * at, 1000, [("hlo_op", name), ("program_id", 7)])
         for at, name in enumerate(names)
     ]
