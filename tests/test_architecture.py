@@ -40,7 +40,7 @@ def quoted(cell: str) -> list[str]:
 
 def test_floors_are_those_that_the_linter_checks() -> None:
     contracts = PROJECT["tool"]["importlinter"]["contracts"]
-    (layers,) = (one["layers"] for one in contracts if one["type"] == "layers")
+    (layers,) = (one["layers"] for one in contracts if one["id"] == "floors")
     assert [set(quoted(cells[0])) for cells in FLOORS] == [
         {room.strip() for room in re.split("[|:]", floor)} for floor in layers
     ]
