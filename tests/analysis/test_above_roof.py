@@ -12,8 +12,9 @@ from roofline.devices import resolve
 from roofline.exports.render import render
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
+from roofline.model.device import DeviceKind
 from roofline.model.profile import Provenance
-from tests.builders import analysed, profile_from_table
+from tests.builders import analysed, profile_from_table, reported
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 V6E = SHARED / "profiles" / "tpu-v6e-inference" / "host_0.xplane.pb"
@@ -29,6 +30,7 @@ FAST_COPY, FAST_MATMUL = "1|1|1e6", "1|1e7|1"  # 10 times the bandwidth, 10 time
         (f"copy-done.4|copy-done|{FAST_COPY}", Cause.ASYNCHRONOUS),
         (f"async-collective-done.5|custom fusion|{FAST_COPY}", Cause.ASYNCHRONOUS),
         (f"fusion.3|loop fusion|{FAST_COPY}", Cause.COMPILER_ESTIMATE),
+        (f"fusion.4|custom fusion|{FAST_COPY}", Cause.COMPILER_ESTIMATE),
         (f"pallas|custom-call|{FAST_COPY}", Cause.OWN_ESTIMATE),
         (f"splash|custom-call|{FAST_MATMUL}", Cause.OWN_ESTIMATE),
         (f"dot|dot|{FAST_MATMUL}", Cause.FASTER_PRECISION),
@@ -38,6 +40,12 @@ FAST_COPY, FAST_MATMUL = "1|1|1e6", "1|1e7|1"  # 10 times the bandwidth, 10 time
 def test_the_cause_follows_from_the_kind_of_op(op: str, cause: Cause) -> None:
     records = analysed(f"{HEAD}{op}\nrest|fusion|999|1|1").ops
     assert records.above_roof[:2] == (cause, None)
+
+
+def test_a_custom_call_of_a_gpu_is_a_library_whose_work_the_compiler_knows() -> None:
+    table = f"{HEAD}gemm|custom-call|{FAST_MATMUL}\nrest|fusion|999|1|1"
+    records = analysed(table, device=reported(kind=DeviceKind.GPU)).ops
+    assert records.above_roof[0] is Cause.FASTER_PRECISION
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 from roofline.analysis import roofline
 from roofline.analysis.context import Context
 from roofline.analysis.records import Bools, Cause, Measures
+from roofline.model.device import DeviceKind
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Provenance
 
@@ -15,8 +16,9 @@ OVER = 1.0005
 # Of a launch this short, the clock's own steps are a large part.
 _SHORT_PS = 50_000
 _HALVES = ("-start", "-done")
-# Kinds of op whose work is what their author says it is.
-_CUSTOM = frozenset({"custom-call", "custom fusion"})
+# Of such an op of a TPU (a Pallas kernel) the work is what its author says it is. On GPUs they are
+# mostly calls of libraries, whose work the compiler knows.
+_CUSTOM_CALL = "custom-call"
 
 
 # What the cause is called, and one sentence about the op.
@@ -78,6 +80,10 @@ def _is_half(name: str, category: str) -> bool:
     return category.endswith(_HALVES) or name.partition(".")[0].endswith(_HALVES)
 
 
+def _is_own(context: Context, category: str) -> bool:
+    return category == _CUSTOM_CALL and context.profile.device.kind is DeviceKind.TPU
+
+
 def _compute_cause(context: Context, category: str, is_short: bool) -> Cause:
     """Why an op seems to do more FLOPs than the peak allows."""
     match context.profile.flop_provenance:
@@ -87,7 +93,7 @@ def _compute_cause(context: Context, category: str, is_short: bool) -> Cause:
             return Cause.STATED
         case Provenance.ESTIMATED:
             return Cause.MASKED if category == "attention" else Cause.FASTER_PRECISION
-    if category in _CUSTOM:
+    if _is_own(context, category):
         return Cause.OWN_ESTIMATE
     return Cause.SHORT if is_short else Cause.FASTER_PRECISION
 
@@ -103,7 +109,7 @@ def _memory_cause(context: Context, category: str, is_short: bool, is_half: bool
             return Cause.CACHED
     if is_half:
         return Cause.ASYNCHRONOUS
-    if category in _CUSTOM:
+    if _is_own(context, category):
         return Cause.OWN_ESTIMATE
     if is_short:
         return Cause.SHORT
