@@ -8,7 +8,6 @@ order may change with the code that unpacks.
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from roofline.errors import FileGroup, MixedUploadError
 from roofline.importers.source import SourceFile
@@ -40,7 +39,7 @@ def _located(group: FileGroup, sources: Sequence[SourceFile]) -> FileGroup:
     digests = None
     if held != own:
         digests = tuple(_digest(sources[number]) for number in sorted(own))
-    return replace(group, uploads=tuple(uploads), digests=digests)
+    return group._replace(uploads=tuple(uploads), digests=digests)
 
 
 def _digest(source: SourceFile) -> str:
