@@ -29,7 +29,7 @@ def run(settings: Settings) -> None:
     check_access(settings)
     forget_secrets()
     configure(settings.log_format)
-    listener = _listen(settings)
+    listener = listen(settings)
     app = create_app(settings)
     parts: ServerParts = app.state.parts
     parts.instance.open()  # before the server starts, so that a folder in use is one clear sentence
@@ -66,10 +66,11 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def _listen(settings: Settings) -> socket.socket:
+def listen(settings: Settings) -> socket.socket:
+    """The socket of the server's address; `SettingsError` if it cannot be had."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # asyncio turns Nagle's algorithm off only where the protocol is named. With it on, the body of an
-    # answer waits 40 ms on Linux, until the browser has acknowledged the headers.
+    # asyncio turns Nagle's algorithm off only where the protocol is named. With it on, the body of
+    # an answer waits 40 ms on Linux, until the browser has acknowledged the headers.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
