@@ -60,12 +60,24 @@ class Label:
         """`values` as a column: a tuple of texts, or an array."""
         return tuple(values) if self.dtype is str else np.array(list(values), self.dtype)
 
+    def unknown(self, rows: int) -> Any:
+        """A column of `rows` of which nothing is known."""
+        return self.column([self.default] * rows)
+
+
+_NOT_GIVEN: Any = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OpTable(OpColumns):
-    """One row per (program, op name): what names the op, and its times and work.
+    """One row per (program, op name): what names and describes the op, and its times and work.
 
-    `source_line` is -1 where unknown.
+    `source_line` is -1 where unknown, `group_size` 0, a text empty. `source_stack` has a frame per
+    line, the innermost first. `framework_path` is the op as its framework knows it:
+    `jit(step)/dot_general`, or modules and operator joined with "/". `operands` and `results` are
+    shapes in XLA's notation joined with "; ", as in `bf16[8,128]{1,0:S(1)}; f32[]`;
+    `operand_names` are the ops that made the operands, joined likewise. `replica_groups` is the
+    text of the file, `group_size` the devices of one group of a collective.
     """
 
     name: Annotated[tuple[str, ...], Label()]
@@ -75,6 +87,19 @@ class OpTable(OpColumns):
     source_line: Annotated[I64, Label(np.int64, -1)]
     source_stack: Annotated[tuple[str, ...], Label()]
     long_name: Annotated[tuple[str, ...], Label()]
+    framework_path: Annotated[tuple[str, ...], Label()] = _NOT_GIVEN
+    operands: Annotated[tuple[str, ...], Label()] = _NOT_GIVEN
+    results: Annotated[tuple[str, ...], Label()] = _NOT_GIVEN
+    operand_names: Annotated[tuple[str, ...], Label()] = _NOT_GIVEN
+    replica_groups: Annotated[tuple[str, ...], Label()] = _NOT_GIVEN
+    group_size: Annotated[I64, Label(np.int64, 0)] = _NOT_GIVEN
+
+    def __post_init__(self) -> None:
+        # Not `super()`: a dataclass with slots is made anew, and is then another class.
+        OpColumns.__post_init__(self)
+        for name, label in LABELS.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, label.unknown(len(self)))
 
     @classmethod
     def of(cls, labels: Mapping[str, Iterable[Any]], numbers: OpColumns) -> Self:

@@ -14,7 +14,7 @@ from roofline.model.profile import LABELS, OpTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpLabels:
-    """What names an op; the same for all its rows."""
+    """What names and describes an op, the same for all its rows: the labels of an `OpTable`."""
 
     name: str
     program_id: int = 0
@@ -24,6 +24,12 @@ class OpLabels:
     source_line: int = -1
     source_stack: str = ""
     long_name: str = ""
+    framework_path: str = ""
+    operands: str = ""
+    results: str = ""
+    operand_names: str = ""
+    replica_groups: str = ""
+    group_size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,16 +82,19 @@ class OpTableBuilder:
 
 def _complete(kept: OpLabels, other: OpLabels) -> OpLabels:
     """The first non-empty text and the first source win, in the order of arrival."""
-    if kept.category and (kept.has_source or not other.has_source):
-        return kept
-    source = kept if kept.has_source or not other.has_source else other
-    return replace(
-        source,
-        name=kept.name,
-        program_id=kept.program_id,
-        category=kept.category or other.category,
-        long_name=kept.long_name or other.long_name,
-    )
+    missing = {
+        name: getattr(other, name)
+        for name in _COMPLETED
+        if getattr(other, name) and not getattr(kept, name)
+    }
+    if other.has_source and not kept.has_source:
+        missing.update({name: getattr(other, name) for name in _SOURCE})
+    return replace(kept, **missing) if missing else kept
+
+
+_SOURCE = ("has_source", "source_file", "source_line", "source_stack")
+# Every other label of an op: of several descriptions of it the first that is not empty counts.
+_COMPLETED = tuple(name for name in LABELS if name not in (*_SOURCE, "name", "program_id"))
 
 
 def table_rows(table: OpTable) -> tuple[list[OpLabels], OpRows]:
