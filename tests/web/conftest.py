@@ -63,7 +63,13 @@ class Client:
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         return self.start(method, path, **options).result(timeout=120)
 
-    def call(self, method: str, path: str, arriving: list[dict[str, Any]]) -> list[int]:
+    def call(
+        self,
+        method: str,
+        path: str,
+        arriving: list[dict[str, Any]],
+        content_type: str = MULTIPART,
+    ) -> list[int]:
         """A request whose body comes as the ASGI messages `arriving`, then nothing more ever."""
         statuses: list[int] = []
         messages = list(arriving)
@@ -77,7 +83,7 @@ class Client:
             if message["type"] == "http.response.start":
                 statuses.append(message["status"])
 
-        headers = [(b"host", b"localhost"), (b"content-type", MULTIPART.encode())]
+        headers = [(b"host", b"localhost"), (b"content-type", content_type.encode())]
         scope = {
             "type": "http",
             "method": method,

@@ -138,6 +138,7 @@ def _policy(parts: ServerParts) -> Policy:
         proxies=settings.proxy_addresses,
         logs_in=parts.door is not None,
         reads_metrics=lambda headers: metrics_token_matches(settings, headers),
+        idle_seconds=settings.upload_idle_seconds,
     )
 
 

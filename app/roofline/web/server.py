@@ -1,5 +1,6 @@
 """Runs the application under uvicorn until it is told to stop."""
 
+import asyncio
 import errno
 import gc
 import os
@@ -12,6 +13,7 @@ from roofline.errors import SettingsError
 from roofline.settings import Settings, forget_secrets
 from roofline.web.app import create_app
 from roofline.web.http.access_policy import check_access
+from roofline.web.http.connections import ServerConfig, most_connections, raise_file_limit
 from roofline.web.http.logs import configure
 from roofline.web.http.streams import Streams
 from roofline.web.parts import ServerParts
@@ -33,9 +35,9 @@ def run(settings: Settings) -> None:
     app = create_app(settings)
     parts: ServerParts = app.state.parts
     parts.instance.open()  # before the server starts, so that a folder in use is one clear sentence
-    config = uvicorn.Config(
+    config = ServerConfig(
         app,
-        http="h11",  # refuses headers past 64 KiB; httptools took 5 MB
+        most=most_connections(raise_file_limit()),
         log_config=None,
         access_log=False,  # it would write addresses, which are secrets
         server_header=False,
@@ -47,23 +49,37 @@ def run(settings: Settings) -> None:
     gc.freeze()
     _announce(settings, listener)
     try:
-        _Server(config, parts.streams).run(sockets=[listener])
+        RooflineServer(config, parts.streams).run(sockets=[listener])
     finally:
         parts.instance.close()
         listener.close()
 
 
-class _Server(uvicorn.Server):
-    """Ends the event streams when told to stop; uvicorn would wait until they end by themselves."""
+class RooflineServer(uvicorn.Server):
+    """uvicorn that ends late connections, and ends the event streams when told to stop."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+    config: ServerConfig
+
+    def __init__(self, config: ServerConfig, streams: Streams) -> None:
         super().__init__(config)
         self._streams = streams
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Told to stop, by a signal."""
+        """Told to stop, by a signal. uvicorn would wait until streams end by themselves."""
         self._streams.is_closing = True
         super().handle_exit(sig, frame)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to accept connections."""
+        asyncio.get_running_loop().set_exception_handler(self.config.heads.hear)
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)  # asyncio has set it to what it accepts in a row
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
+        self.config.heads.end_late()
+        return await super().on_tick(counter)
 
 
 def listen(settings: Settings) -> socket.socket:

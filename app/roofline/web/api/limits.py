@@ -17,6 +17,7 @@ from roofline.web.api import profiles, settling
 from roofline.web.api.uploads import MIN_BYTES_PER_S
 from roofline.web.http import door, guard, sessions, streams
 from roofline.web.http.access_policy import uploads_per_hour
+from roofline.web.http.connections import HEAD_S
 from roofline.web.parts import Parts
 
 Unit = Literal["bytes", "s", "days", "count", "ratio", "characters"]
@@ -138,6 +139,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         ),
         _Told("streams", "Imports followed at once, in total", "count", _INSTEAD, streams.STREAMS),
         _Told("body", "A request without files", "bytes", "Refused with 413.", guard.BODY_BYTES),
+        _Told("head", "Until a request says what it asks", "s", "It is closed.", HEAD_S),
     ),
 }
 _OF_TOKENS = (

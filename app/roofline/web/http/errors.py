@@ -42,6 +42,7 @@ _HTTP_CODES = {404: "not-found", 405: "method-not-allowed", 413: "upload-too-lar
 _HTTP_MESSAGES = {
     404: ("There is nothing at this address.", "Check the link, or start at the home page."),
     405: ("This address does not take requests of this kind.", "See the API page."),
+    408: ("The request's body stood still for too long.", "Check the connection, send it again."),
     413: ("The request is larger than this address takes.", "Send less."),
 }
 _log = structlog.get_logger("roofline.web")

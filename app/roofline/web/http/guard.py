@@ -6,6 +6,7 @@ change a particular profile, because they know the profile.
 Logs carry route patterns and the first characters of ids, never addresses: a link is a secret.
 """
 
+import asyncio
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -69,13 +70,17 @@ CountRequest = Callable[[str, str, int, float], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The rules of access. `answered_hosts` is the allow-list of `Host`, `None` for any."""
+    """The rules of access. `answered_hosts` is the allow-list of `Host`, `None` for any.
+
+    `idle_seconds` is how long a body may pause.
+    """
 
     answered_hosts: frozenset[str] | None
     identify: Identify
     proxies: tuple[Network, ...]
     logs_in: bool
     reads_metrics: Callable[[Mapping[str, str]], bool]
+    idle_seconds: float
 
 
 class Guard:
@@ -119,7 +124,7 @@ class Guard:
         elsewhere = refusal_of(scope["method"], headers, self._policy.answered_hosts)
         refusal = elsewhere or self._refusal_to(request, actor)
         if refusal is None:
-            await self._app(scope, _limited(scope, receive), sender)
+            await self._app(scope, _limited(scope, receive, self._policy.idle_seconds), sender)
         else:
             response = self._drawn(request, refusal)
             await response(scope, receive, sender)
@@ -178,15 +183,28 @@ def _stranger(policy: Policy) -> NotSignedInError:
     )
 
 
-def _limited(scope: Scope, receive: Receive) -> Receive:
-    """`receive` that refuses a body past `BODY_BYTES` when the route reads it."""
+def _limited(scope: Scope, receive: Receive, idle_seconds: float) -> Receive:
+    """`receive` that refuses a body past `BODY_BYTES`, or one that stands still.
+
+    Uploads have limits of their own, with reasons that name files.
+    """
     if scope["path"] == UPLOAD_PATH:
         return receive
-    seen = 0
+    seen, has_ended, waited_s = 0, False, 0.0
 
     async def receive_some() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, has_ended, waited_s
+        if has_ended:  # what comes now is the end of the connection, whenever that is
+            return await receive()
+        began = time.monotonic()
+        try:
+            # The pauses of the whole body together: a byte a minute would hold a place for years.
+            async with asyncio.timeout(idle_seconds - waited_s):
+                message = await receive()
+        except TimeoutError as error:
+            raise HTTPException(408, headers={"connection": "close"}) from error
+        waited_s += time.monotonic() - began
+        has_ended = not message.get("more_body", False)
         seen += len(message.get("body", b""))
         if seen > BODY_BYTES:
             raise HTTPException(413)

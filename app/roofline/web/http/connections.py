@@ -1,0 +1,164 @@
+"""How many connections a server holds, and how long each may take to say what it wants.
+
+A connection that sends no whole head holds a file for nothing, and anyone may open one. Each gets
+`HEAD_S`. There are fewer of them than files that this process may open; where one more comes, the
+connection that has waited longest for its head goes, so new ones are always answered.
+"""
+
+import asyncio
+import logging
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD_S = 30.0
+# Connections cost 20 KB each; more than this one process cannot answer anyway.
+MOST_CONNECTIONS = 4096
+FILES_WANTED = 2 * MOST_CONNECTIONS + 1024
+# asyncio accepts this many in a row before it looks at any of them.
+ACCEPTED_AT_ONCE = 64
+# The database, the children of imports, logs, and files that are being sent.
+OTHER_FILES = 64
+SILENCE_S = 60.0
+_OUT_OF_FILES = "socket.accept() out of system resource"
+_log = logging.getLogger("roofline.server")
+
+
+def raise_file_limit() -> int:
+    """Lets this process open as many files as it may and needs; how many that are."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(hard, FILES_WANTED)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return FILES_WANTED if soft == resource.RLIM_INFINITY else soft
+
+
+def most_connections(files: int) -> int:
+    """How many connections fit where `files` may be open: an upload needs one more for its file."""
+    return max(8, min(MOST_CONNECTIONS, (files - ACCEPTED_AT_ONCE - OTHER_FILES) // 2))
+
+
+class ServerConfig(uvicorn.Config):
+    """uvicorn's configuration for connections under these limits."""
+
+    def __init__(
+        self, app: Any, *, most: int = MOST_CONNECTIONS, head_s: float = HEAD_S, **options: Any
+    ) -> None:
+        options.setdefault("backlog", ACCEPTED_AT_ONCE)
+        super().__init__(app, http=LimitedProtocol, **options)
+        self.heads = Heads(most=most, head_s=head_s)
+
+
+class Heads:
+    """The connections that have not said what they want, the one that waits longest first."""
+
+    def __init__(
+        self, *, most: int, head_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.most = most
+        self._head_s = head_s
+        self._clock = clock
+        self._waiting: dict[LimitedProtocol, float] = {}
+        self._say_full = Seldom(clock)
+        self._say_no_files = Seldom(clock)
+
+    def expect(self, connection: "LimitedProtocol") -> None:
+        """`connection` may send a head from now on."""
+        self._waiting.pop(connection, None)
+        self._waiting[connection] = self._clock()
+
+    def came(self, connection: "LimitedProtocol") -> None:
+        """`connection` has sent its head, or has gone."""
+        self._waiting.pop(connection, None)
+
+    def make_room(self) -> bool:
+        """Ends the connection that has waited longest; false where all are being answered."""
+        self._say_full.say(
+            "%d connections are open, as many as this server holds: those that send no request"
+            " are closed",
+            self.most,
+        )
+        oldest = next(iter(self._waiting), None)
+        if oldest is not None:
+            self._end(oldest)
+        return oldest is not None
+
+    def end_late(self) -> None:
+        """Ends every connection whose time is over."""
+        latest = self._clock() - self._head_s
+        while self._waiting:
+            connection, since = next(iter(self._waiting.items()))
+            if since > latest:
+                return
+            self._end(connection)
+
+    def hear(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """For the loop's faults: asyncio tells of each refused file in a traceback of its own."""
+        if context.get("message") != _OUT_OF_FILES:
+            loop.default_exception_handler(context)
+            return
+        self.make_room()
+        self._say_no_files.say("a connection was not accepted: %s", context.get("exception"))
+
+    def _end(self, connection: "LimitedProtocol") -> None:
+        self._waiting.pop(connection, None)
+        connection.transport.abort()
+
+
+class LimitedProtocol(H11Protocol):
+    """uvicorn's HTTP/1.1, under `ServerConfig.heads`."""
+
+    config: ServerConfig
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """See `asyncio.Protocol`."""
+        super().connection_made(transport)
+        heads = self.config.heads
+        if len(self.connections) > heads.most and not heads.make_room():
+            transport.abort()
+            return
+        heads.expect(self)
+
+    def data_received(self, data: bytes) -> None:
+        """See `asyncio.Protocol`."""
+        super().data_received(data)
+        if self._is_answering():
+            self.config.heads.came(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See `asyncio.Protocol`."""
+        self.config.heads.came(self)
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        """The answer is out: the next request may come."""
+        super().on_response_complete()
+        if not self._is_answering() and not self.transport.is_closing():
+            self.config.heads.expect(self)
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+
+class Seldom:
+    """Logs a warning at most once in `SILENCE_S`, with how often it was due since."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._silent_until = -SILENCE_S
+        self._times = 0
+
+    def say(self, message: str, *values: object) -> None:
+        """Logs `message`, unless it was logged a short while ago."""
+        self._times += 1
+        now = self._clock()
+        if now < self._silent_until:
+            return
+        self._silent_until = now + SILENCE_S
+        _log.warning(f"{message} (%d times since this was last written)", *values, self._times)
+        self._times = 0

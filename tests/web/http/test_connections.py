@@ -1,0 +1,172 @@
+"""Connections without a request: their time, their number, and what they may not do to others."""
+
+import asyncio
+import contextlib
+import logging
+import resource
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from roofline.web.http.connections import (
+    ACCEPTED_AT_ONCE,
+    HEAD_S,
+    Heads,
+    ServerConfig,
+    most_connections,
+    raise_file_limit,
+)
+from roofline.web.http.streams import Streams
+from roofline.web.server import RooflineServer
+from tests.web.conftest import MULTIPART, Launch
+
+HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: local"
+
+
+async def _greet(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+        return
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+@contextlib.contextmanager
+def _serving(*, most: int = 100, head_s: float = HEAD_S) -> Iterator[tuple[str, int]]:
+    """The address of a server in a thread of this process."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    config = ServerConfig(_greet, most=most, head_s=head_s, log_config=None)
+    server = RooflineServer(config, Streams())
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield listener.getsockname()
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+def _is_closed(connection: socket.socket, within_s: float) -> bool:
+    connection.settimeout(within_s)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+@pytest.mark.parametrize("said", [b"", HALF_A_HEAD])
+def test_head_has_a_time_limit(said: bytes) -> None:
+    with _serving(head_s=0.3) as address, socket.create_connection(address) as connection:
+        connection.sendall(said)
+        assert _is_closed(connection, 20)
+
+
+def test_head_after_an_answer_has_the_same_limit() -> None:
+    with _serving(head_s=0.5) as address, socket.create_connection(address) as connection:
+        connection.sendall(HALF_A_HEAD + b"\r\n\r\n")
+        assert connection.recv(1000).startswith(b"HTTP/1.1 204")
+        connection.sendall(HALF_A_HEAD)
+        assert _is_closed(connection, 20)
+
+
+def test_connection_that_waits_longest_makes_room_for_a_new_one() -> None:
+    with _serving(most=3) as address, contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(socket.create_connection(address)) for _ in range(3)]
+        new = stack.enter_context(socket.create_connection(address))
+        new.sendall(HALF_A_HEAD + b"\r\n\r\n")
+        assert new.recv(1000).startswith(b"HTTP/1.1 204")
+        assert _is_closed(silent[0], 20)
+        assert not _is_closed(silent[2], 0.1)
+
+
+def test_fewer_connections_than_files() -> None:
+    for files in (256, 1024, 65_536):
+        assert 8 <= most_connections(files) <= (files - ACCEPTED_AT_ONCE) // 2
+
+
+def test_soft_file_limit_is_raised() -> None:
+    program = (
+        "import resource; from roofline.web.http.connections import raise_file_limit;"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 800));"
+        "print(raise_file_limit(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.stdout.split() == ["800", "800", "800"], found.stderr
+    assert raise_file_limit() >= 256
+
+
+def test_refused_accepts_are_one_line_a_minute(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    now = [100.0]
+    heads = Heads(most=10, head_s=30, clock=lambda: now[0])
+    loop = asyncio.new_event_loop()
+    full = {"message": "socket.accept() out of system resource", "exception": OSError(24, "full")}
+    with caplog.at_level(logging.WARNING):
+        for _ in range(1000):
+            heads.hear(loop, full)
+        now[0] += 61
+        heads.hear(loop, full)
+    loop.close()
+    lines = [one.getMessage() for one in caplog.records if "not accepted" in one.getMessage()]
+    assert len(lines) == 2
+    assert "1000 times" in lines[1]
+
+
+def test_half_open_connections_do_not_make_a_server_deaf(tmp_path: Path) -> None:
+    """Without a log-in, 900 of them stopped all answers and wrote 115 MB of tracebacks."""
+    files = 400
+
+    def few_files() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+    log = (tmp_path / "log").open("wb+")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "roofline", "serve", "--port", "0", "--data-dir", tmp_path / "data"],
+        stdout=subprocess.PIPE,
+        stderr=log,
+        preexec_fn=few_files,
+    )
+    with contextlib.ExitStack() as stack:
+        stack.callback(log.close)
+        stack.callback(server.wait)
+        stack.callback(server.kill)
+        assert server.stdout is not None
+        stack.callback(server.stdout.close)
+        port = int(server.stdout.readline().rpartition(b"127.0.0.1:")[2].split()[0])
+        for _ in range(900):
+            half = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            half.sendall(HALF_A_HEAD)
+        for _ in range(3):
+            answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=20)
+            assert answer.status_code == 200
+        log.seek(0)
+        written = log.read()
+        assert b"Traceback" not in written
+        assert len(written) < 5000
+
+
+@pytest.mark.parametrize("path", ["/login", "/api/v1/profiles/x/split", "/api/v1/profiles"])
+def test_body_that_stands_still_is_given_up(launch: Launch, path: str) -> None:
+    client = launch(upload_idle_seconds=0.2, auth="token", token="0123456789abcdef-user")
+    begun = {"type": "http.request", "body": b"token=", "more_body": True}
+    form = "application/x-www-form-urlencoded" if path == "/login" else MULTIPART
+    statuses = client.call("POST", path, [begun], content_type=form)
+    assert statuses and 400 <= statuses[0] < 500
