@@ -228,3 +228,34 @@ def test_message_sizes_of_kernel_arguments_count() -> None:
     assert (reduce.group_size, reduce.occurrences, reduce.bytes) == (2, 15, 306684384)
     assert reduce.achieved_gbs == pytest.approx(6.558388033366894)
     assert rows["broadcast"].bytes == 638712
+
+
+# Of GPU time: idle, and the part of it that waited for a launch, as a plain loop over each trace's
+# events in order of time finds them (the first event after a gap was launched after the gap began).
+LAUNCHES = {
+    "samples__b200_vllm_eager": (65_628.765, 65_628.765),
+    "samples__mi300x_qwen_causal": (3_221.139, 3_110.564),
+    "samples__mi300x_sglang_decode": (463_932.28, 463_658.59),
+    "samples__sampled_rank-0": (669_090.0, 360_971.0),
+}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_idle_time_tells_how_much_waited_for_a_launch(name: str) -> None:
+    budgets = analyse_files([file_of(name)]).budgets
+    part = budgets.capture.part("idle") if budgets else None
+    assert part is not None
+    assert part.idle is not None
+    found = (part.time_us, part.idle.waiting_for_launch_us)
+    assert found == pytest.approx(LAUNCHES[name], rel=1e-6)
+    assert part.idle.unknown_launch_us == 0
+
+
+def test_inference_is_idle_at_its_start() -> None:
+    budgets = analyse_files([file_of("profiles__tpu-v6e-inference")]).budgets
+    part = budgets.capture.part("idle") if budgets else None
+    assert part is not None
+    assert part.idle is not None
+    assert part.idle.longest_start_us == pytest.approx(14.061e6, rel=1e-4)
+    assert part.idle.start_idle_us == pytest.approx(part.time_us)
+    assert part.idle.waiting_for_launch_us is None

@@ -12,12 +12,20 @@ import numpy as np
 from roofline.analysis import roofline
 from roofline.analysis.records import I64, Bools, OpRecords
 from roofline.analysis.roofline import Floats
-from roofline.analysis.time_records import Budget, BudgetPart, Budgets, TransferRecords
+from roofline.analysis.time_records import (
+    Budget,
+    BudgetPart,
+    Budgets,
+    IdleDetail,
+    TransferRecords,
+)
 from roofline.model.memory import MemoryLevel
+from roofline.model.op_columns import F64
 from roofline.model.timeline import WHOLE_CAPTURE, CoreTimes, Timeline
 from roofline.model.units import PS_PER_US
 
 UNKNOWN = "unknown"
+IDLE = "idle"
 _COMPUTE = "compute"
 
 
@@ -72,7 +80,34 @@ def _budget(timeline: Timeline, roofs: _Roofs, transfers: TransferRecords, scope
     return Budget(
         total_us=total_us,
         floor_us=min(max(stays, links_us), total_us),
-        parts=tuple(BudgetPart(id=n, label=part_label(n), time_us=t) for n, t in means.items()),
+        parts=tuple(
+            BudgetPart(
+                id=name,
+                label=part_label(name),
+                time_us=time_us,
+                idle=_idle_detail(timeline.times, rows) if name == IDLE else None,
+            )
+            for name, time_us in means.items()
+        ),
+    )
+
+
+def _idle_detail(times: CoreTimes, rows: Bools) -> IdleDetail:
+    """What is known of the idle time of these rows."""
+    idle, is_capture = times.idle, bool((times.scope[rows] == WHOLE_CAPTURE).all())
+
+    def mean_us(column: F64) -> float | None:
+        mean = float(column[rows].mean()) / PS_PER_US
+        return None if np.isnan(mean) else mean
+
+    return IdleDetail(
+        waiting_for_launch_us=mean_us(idle.waiting_for_launch_ps),
+        unknown_launch_us=mean_us(idle.unknown_launch_ps),
+        barrier_us=mean_us(idle.barrier_ps),
+        start_us=mean_us(idle.start_ps) if is_capture else None,
+        longest_start_us=float(idle.start_ps[rows].max()) / PS_PER_US if is_capture else None,
+        start_idle_us=mean_us(idle.start_idle_ps) if is_capture else None,
+        longest_us=mean_us(idle.longest_ps) if is_capture else None,
     )
 
 
@@ -114,7 +149,7 @@ def _other_parts(times: CoreTimes, rows: Bools) -> dict[str, float]:
         "exposed_transfer.host": times.host_ps,
         "infeed_outfeed": times.infeed_outfeed_ps,
         "launch_gaps": times.launch_gaps_ps,
-        "idle": times.idle_ps,
+        IDLE: times.idle_ps,
     }
     return {name: float(column[rows].sum()) for name, column in columns.items()}
 
@@ -137,7 +172,7 @@ _LABELS = {
     "exposed.unknown": "exposed communication on an unknown link",
     "infeed_outfeed": "infeed and outfeed",
     "launch_gaps": "launch gaps",
-    "idle": "idle",
+    IDLE: "idle",
     "at_roof.compute": "at the compute roof",
     "below_roof.compute": "below the compute roof",
 }

@@ -10,12 +10,38 @@ GBS_PER_BYTE_PER_PS = TERA / GIGA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IdleDetail:
+    """What is known of idle time, as means over the cores. `None`: the file does not tell.
+
+    `waiting_for_launch_us` is the idle time that ended with an op launched after it began,
+    `unknown_launch_us` that whose end has no launch in the file, `barrier_us` the time in which
+    cores waited for each other before a collective.
+
+    `start_us` is how long the capture was mostly idle at its start (0: it was not; of one core at
+    most `longest_start_us`), `start_idle_us` the idle time in that, `longest_us` the longest idle
+    stretch of each core. These are `None` for a step.
+    """
+
+    waiting_for_launch_us: float | None
+    unknown_launch_us: float | None
+    barrier_us: float | None
+    start_us: float | None
+    longest_start_us: float | None
+    start_idle_us: float | None
+    longest_us: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetPart:
-    """One part of the time: `id` as in exports, `label` as the page says it."""
+    """One part of the time: `id` as in exports, `label` as the page says it.
+
+    `idle` is what is known of idle time, and `None` for every other part.
+    """
 
     id: str
     label: str
     time_us: float
+    idle: IdleDetail | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +56,10 @@ class Budget:
     total_us: float
     floor_us: float
     parts: tuple[BudgetPart, ...]
+
+    def part(self, name: str) -> BudgetPart | None:
+        """The part with this id; `None` without such time."""
+        return next((one for one in self.parts if one.id == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.analysis.time_records import TransferRecord
+from roofline.analysis.time_records import Budget, BudgetPart, TransferRecord
 
 Record = dict[str, Any]
 
@@ -15,11 +15,21 @@ def time_records(analysis: RooflineAnalysis) -> Record:
     return {
         "budget": budgets
         and {
-            "capture": asdict(budgets.capture),
-            "step": budgets.step and asdict(budgets.step),
+            "capture": _budget(budgets.capture),
+            "step": budgets.step and _budget(budgets.step),
         },
         "transfers": [_transfer(analysis, row) for row in analysis.transfers.rows],
     }
+
+
+def _budget(budget: Budget) -> Record:
+    """What is known of idle time stands beside the time of that part."""
+    return {**asdict(budget), "parts": [_part(part) for part in budget.parts]}
+
+
+def _part(part: BudgetPart) -> Record:
+    record = asdict(part)
+    return record | (record.pop("idle") or {})
 
 
 def _transfer(analysis: RooflineAnalysis, row: TransferRecord) -> Record:

@@ -5,6 +5,7 @@ import numpy as np
 from roofline.analysis.records import Cost, RooflineAnalysis, View
 from roofline.analysis.roofline import UNKNOWN_BOUND
 from roofline.model.memory import MemoryLevel
+from roofline.presentation.idling import without_stretch
 from roofline.presentation.placed import (
     PROGRAM,
     bound_segment,
@@ -31,7 +32,7 @@ def headline(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:
     more = "_or_more" if is_part_unknown(view) and share >= _LEAST_SHARE else ""
     if idle >= MOSTLY_IDLE:
         word = Segment(kind="bound", text="Idle", token="--warn")
-        opening = say("idle", word=word, idle=ratio(idle))
+        opening = [*say("idle", word=word, idle=ratio(idle)), *without_stretch(analysis, idle)]
         if bound == UNKNOWN_BOUND or share < _LEAST_SHARE:
             return opening
         bound_by = bound_segment(analysis, bound)

@@ -16,6 +16,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
 from roofline.presentation.category_shares import CategoryShare, category_share
 from roofline.presentation.headline import MOSTLY_IDLE, why_unbound
+from roofline.presentation.idling import about_idle
 from roofline.presentation.placed import (
     PROGRAM,
     does_work,
@@ -64,6 +65,7 @@ def lead(
     yield from _next_step(analysis, view, idle)
     waits_first = is_mostly_waiting(analysis) and is_mostly_known(view) and idle < MOSTLY_IDLE
     yield from link_rates(analysis) if waits_first else _rates(analysis, view)
+    yield from about_idle(analysis, idle)
     yield from _known(analysis, view, idle)
     yield from _caution(analysis, view)
     yield from _largest_saving(analysis, view, work)

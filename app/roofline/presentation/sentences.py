@@ -28,6 +28,10 @@ SENTENCES: Mapping[str, str] = {
     "idle": "{word} {idle} of the time",
     "idle_bound": "; {bound} over the whole capture, at {share} of the roof",
     "idle_bound_or_more": "; {bound} over the whole capture, at {share} of the roof or more",
+    "idle_without": ", {rest} without {what}",
+    "idle_start": "the first {length}",
+    "idle_gap": "the longest gap of {length}",
+    "idle_gap_of_each": "the longest gap of each {core}, {length} on average",
     "no_peaks": "No peak is known for this device, so there is no roof to compare with",
     "no_time": "This profile has no times, so there is no rate to compare",
     "predictions_only": "Predictions only: no time was measured",
@@ -75,6 +79,11 @@ SENTENCES: Mapping[str, str] = {
     "link_rate_or_more": "{what}: at least *{achieved}* of *{peak}*, the peak of the {link}. ",
     "link_saving": "Largest saving: {what}, *{saving}* of *{total}* per {core} at the peak of the "
     "link. ",
+    "idle_launch": "*{waited}* of the idle time waited for a launch. ",
+    "idle_barrier": "*{barrier}* of the idle time per {core} waited for other cores, at a barrier "
+    "before a collective. ",
+    "idle_rest": "Without {what}, *{rest}* of the time is idle. ",
+    "idle_only_there": "Without {what}, hardly any time is idle. ",
     "saving": "Largest saving: {link}{of_time}",
     "known_saving": "Largest known saving: {link}{of_time}",
     "of_time": ", {share} of the time at {efficiency} of its roof; at the "

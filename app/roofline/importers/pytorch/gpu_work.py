@@ -27,6 +27,7 @@ from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.timeline import steps_of
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.collectives import Collective
+from roofline.importers.shared.idle_time import NO_LAUNCH
 from roofline.importers.shared.kernel_names import COPY, is_communication, kernel_category
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
@@ -305,7 +306,13 @@ class _GpuWork:
             steps=steps,
             n_steps=len(steps[0].number) if steps else 0,
             tick_ps=PS_PER_NS,
+            launched=self._launched(),
         )
+
+    def _launched(self) -> I64 | None:
+        """When each event was launched; `None` where the trace has no launches."""
+        known = self._found.has_launch
+        return np.where(known, self._found.launched_ns, NO_LAUNCH) if known.any() else None
 
     def _step_core_ns(self, device: I64, n_devices: int) -> I64:
         n_steps = len(self._steps)

@@ -5,18 +5,23 @@ from dataclasses import fields, replace
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.model.op_columns import I64
 from roofline.model.timeline import (
     WHOLE_CAPTURE,
     CoreTimes,
+    IdleTimes,
     Timeline,
     TransferOccurrences,
     Transfers,
     WorkTimes,
 )
 
-Table = TypeVar("Table", WorkTimes, TransferOccurrences)
+Table = TypeVar("Table", WorkTimes, TransferOccurrences, IdleTimes)
+
+
+_PLAIN = [one.name for one in fields(CoreTimes) if one.name not in {"exposed_ps", "idle"}]
 
 
 def joined_timeline(
@@ -39,8 +44,6 @@ def joined_timeline(
         times=_joined_times([one.times for one in moved]),
         work=joined_rows(WorkTimes, [one.work for one in moved]),
         transfers=_joined_transfers([one.transfers for one in moved]),
-        before_first_op_ps=min(one.before_first_op_ps for one in moved),
-        waiting_for_launch_ps=sum(one.waiting_for_launch_ps for one in moved),
     )
     return joined if kept else _without_steps(joined)
 
@@ -76,9 +79,9 @@ def _joined_times(parts: Sequence[CoreTimes]) -> CoreTimes:
         link: np.concatenate([p.exposed_ps.get(link, np.zeros(len(p))) for p in parts])
         for link in links
     }
-    names = [one.name for one in fields(CoreTimes) if one.name != "exposed_ps"]
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return CoreTimes(exposed_ps=exposed, **columns)
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _PLAIN}
+    idle = joined_rows(IdleTimes, [part.idle for part in parts])
+    return CoreTimes(exposed_ps=exposed, idle=idle, **columns)
 
 
 def joined_rows(kind: type[Table], parts: Sequence[Table]) -> Table:
@@ -116,12 +119,17 @@ def _joined_transfers(parts: Sequence[Transfers]) -> Transfers:
 def _without_steps(timeline: Timeline) -> Timeline:
     times, work = timeline.times, timeline.work
     kept, kept_work = times.scope == WHOLE_CAPTURE, work.scope == WHOLE_CAPTURE
-    names = [one.name for one in fields(CoreTimes) if one.name != "exposed_ps"]
     return replace(
         timeline,
         times=CoreTimes(
             exposed_ps={link: column[kept] for link, column in times.exposed_ps.items()},
-            **{name: getattr(times, name)[kept] for name in names},
+            idle=_rows_of(times.idle, kept),
+            **{name: getattr(times, name)[kept] for name in _PLAIN},
         ),
-        work=WorkTimes(**{f.name: getattr(work, f.name)[kept_work] for f in fields(WorkTimes)}),
+        work=_rows_of(work, kept_work),
     )
+
+
+def _rows_of(table: Table, kept: NDArray[np.bool_]) -> Table:
+    columns = {one.name: getattr(table, one.name)[kept] for one in fields(table)}
+    return type(table)(**columns)

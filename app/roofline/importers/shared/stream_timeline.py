@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.collectives import Collective
-from roofline.importers.shared.sweep import Sweep, Windows, lengths, split_gaps, time_inside
+from roofline.importers.shared.idle_time import Stretches, awaited_launches, in_rows
+from roofline.importers.shared.join_timelines import joined_rows
+from roofline.importers.shared.sweep import Sweep, Windows, split_gaps
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, OpColumns
 from roofline.model.timeline import (
     LAUNCH_GAP_PS,
     WHOLE_CAPTURE,
     CoreTimes,
+    IdleTimes,
     Timeline,
     TransferOccurrences,
     Transfers,
@@ -55,7 +58,8 @@ class DeviceEvents:
     `kind` is the class of an event, `row` its op (-1: no op), `transfer` the number of what it
     moves (-1: nothing) in `moved`, over the link at the same place of `links`. `starts` is false
     for a further kernel of the same transfer, whose bytes its first kernel has. `devices` are names
-    of the devices, `steps` the steps of each.
+    of the devices, `steps` the steps of each. `launched` is when the host launched an event, on the
+    same clock (`NO_LAUNCH`: not in the file), `None` where the file has no launches.
     """
 
     begin: I64
@@ -71,6 +75,7 @@ class DeviceEvents:
     steps: Sequence[Steps]
     n_steps: int
     tick_ps: int
+    launched: I64 | None
 
 
 def timeline_of(events: DeviceEvents) -> Timeline:
@@ -121,13 +126,14 @@ def _device(events: DeviceEvents, number: int) -> _Device:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Rows:
     """One device in its scopes, one row each, in ticks: owned time by kind, that of communication
-    by link, and launch gaps and idle time."""
+    by link, launch gaps and idle time, and what is known of idle time."""
 
     core: I64
     scope: I64
     by_kind: F64
     by_link: F64
     gaps: F64
+    idle: IdleTimes
 
 
 def _times(events: DeviceEvents, sweeps: Sequence[_Device]) -> CoreTimes:
@@ -146,6 +152,7 @@ def _times(events: DeviceEvents, sweeps: Sequence[_Device]) -> CoreTimes:
         exposed_ps={link: by_link[:, at] for at, link in enumerate(links)},
         launch_gaps_ps=gaps[:, 0],
         idle_ps=gaps[:, 1],
+        idle=joined_rows(IdleTimes, [one.idle for one in rows]),
     )
 
 
@@ -165,6 +172,7 @@ def _rows_of(events: DeviceEvents, one: _Device, link_of_event: I64, n_links: in
     kind, link = events.kind[one.at], link_of_event[one.at] + 1
     windows, n_rows = one.steps.windows, len(one.steps.number) + 1
     short, long = split_gaps(one.sweep.gaps(), LAUNCH_GAP_PS // events.tick_ps)
+    gaps = [in_rows(spans, windows) for spans in (short, long)]
     interval, window, owned = one.in_steps
     at = np.concatenate([np.arange(len(kind)), interval])
     row = np.concatenate([np.zeros(len(kind), np.int64), window + 1])
@@ -174,13 +182,38 @@ def _rows_of(events: DeviceEvents, one: _Device, link_of_event: I64, n_links: in
         sums = np.bincount(row * width + by[at], time, n_rows * width)
         return sums.astype(np.float64).reshape(n_rows, width)
 
-    gaps = [np.append(lengths(spans), time_inside(*spans, windows)) for spans in (short, long)]
     return _Rows(
         core=np.full(n_rows, one.number),
         scope=np.append(WHOLE_CAPTURE, one.steps.number),
         by_kind=divided(kind, len(_KINDS)),
         by_link=divided(link, n_links + 1)[:, 1:],
         gaps=np.stack(gaps, axis=1),
+        idle=_idle_of(events, one, long, float(one.owned.sum())),
+    )
+
+
+def _idle_of(events: DeviceEvents, one: _Device, long: tuple[I64, I64], busy: float) -> IdleTimes:
+    """What is known of one device's idle stretches, in the capture and in each step."""
+    first, last = one.sweep.hull
+    idle, windows = Stretches(begin=long[0], end=long[1], first=first, last=last), one.steps.windows
+    n_steps = len(one.steps.number)
+    waiting = unknown = np.full(n_steps + 1, np.nan)
+    if events.launched is not None:
+        real = one.at[events.end[one.at] > events.begin[one.at]]
+        awaited = awaited_launches(idle, events.begin[real], events.launched[real])
+        waiting, unknown = (in_rows(idle.chosen(which), windows) for which in awaited)
+    start, start_idle = idle.start(busy)
+
+    def of_capture(time: int) -> F64:
+        return np.append(float(time), np.zeros(n_steps)) * events.tick_ps
+
+    return IdleTimes(
+        waiting_for_launch_ps=waiting * events.tick_ps,
+        unknown_launch_ps=unknown * events.tick_ps,
+        barrier_ps=np.full(n_steps + 1, np.nan),
+        start_ps=of_capture(start),
+        start_idle_ps=of_capture(start_idle),
+        longest_ps=of_capture(idle.longest),
     )
 
 

@@ -4,7 +4,6 @@ Every interval has a class; at each instant the best class that is active owns i
 one class share it equally. What no interval covers is a gap. One sort, no loop over events.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,9 +139,3 @@ def split_gaps(gaps: tuple[I64, I64], shortest_idle: int) -> tuple[tuple[I64, I6
     begin, end = gaps
     short = end - begin < shortest_idle
     return (begin[short], end[short]), (begin[~short], end[~short])
-
-
-def lengths(spans: Sequence[I64]) -> float:
-    """Total length of spans given as begins and ends."""
-    begin, end = spans
-    return float((end - begin).sum())

@@ -84,6 +84,7 @@ def _events(gpus: Sequence[_Streams], rows_of: RowsOf) -> DeviceEvents:
         steps=[_steps(one, numbers, origin) for one in gpus],
         n_steps=len(numbers),
         tick_ps=1,
+        launched=None,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.shared.idle_time import Stretches
 from roofline.importers.shared.join_timelines import joined_rows
 from roofline.importers.shared.sweep import Windows, split_gaps
 from roofline.importers.xspace import spans
@@ -27,6 +28,7 @@ from roofline.model.timeline import (
     LAUNCH_GAP_PS,
     WHOLE_CAPTURE,
     CoreTimes,
+    IdleTimes,
     Timeline,
     TransferOccurrences,
     Transfers,
@@ -53,7 +55,7 @@ class CoreCollector:
         self._gaps = spans.Gaps()
         self._short = np.zeros(len(edges) + 1)  # up to each edge, and in all
         self._long: list[tuple[I64, I64]] = []
-        self._first_begin = -1
+        self._first_begin, self._span = -1, (0, 0)
         self._events: list[tuple[I64, I64, I64]] = []
         self.is_out_of_order = False
 
@@ -77,7 +79,7 @@ class CoreCollector:
 
     def end_line(self, first_ps: int, last_ps: int) -> None:
         """The line has ended; the core's time is from `first_ps` to `last_ps`."""
-        reached = self._gaps.reached
+        reached, self._span = self._gaps.reached, (first_ps, last_ps)
         begin = np.array([first_ps, reached if reached >= 0 else first_ps])
         end = np.array([self._first_begin if reached >= 0 else first_ps, last_ps])
         real = end > begin
@@ -94,6 +96,16 @@ class CoreCollector:
         idle = self._idle()
         at_first, at_last = (np.searchsorted(self._edges, edge) for edge in (first, last))
         return self._short[at_last] - self._short[at_first], idle[at_last] - idle[at_first]
+
+    def idle(self) -> Stretches:
+        """The idle stretches of the whole line."""
+        none = np.zeros(0, np.int64)
+        begin, end = (
+            np.concatenate(column) for column in zip((none, none), *self._long, strict=True)
+        )
+        order = np.argsort(begin, kind="stable")
+        first, last = self._span
+        return Stretches(begin=begin[order], end=end[order], first=first, last=last)
 
     def totals(self) -> tuple[float, float]:
         """Launch gaps and idle time of the whole line."""
@@ -155,6 +167,7 @@ class _Builder:
         default_factory=list
     )
     work: list[tuple[I64, I64, I64, F64, F64, NDArray[np.bool_]]] = field(default_factory=list)
+    idle: list[IdleTimes] = field(default_factory=list)
 
     def add(
         self,
@@ -210,6 +223,7 @@ class _Builder:
             exposed_ps={
                 link: np.array([row[3].get(link, 0.0) for row in self.rows]) for link in links
             },
+            idle=joined_rows(IdleTimes, self.idle),
             **{name: np.array([row[2][name] for row in self.rows]) for name in names},
         )
 
@@ -231,6 +245,7 @@ def timeline_of(shares: Sequence[CoreShare], n_steps: int) -> Timeline | None:
     for core, share in enumerate(shares):
         _add_capture(builder, core, share)
         _add_steps(builder, core, share, n_steps)
+        builder.idle.append(_idle_times(share, n_steps))
     return Timeline(
         cores=tuple(share.name for share in shares),
         steps=n_steps,
@@ -266,6 +281,25 @@ def _add_steps(builder: _Builder, core: int, share: CoreShare, n_steps: int) -> 
             (float(launch[step]), float(idle[step])),
             float(busy[step]),
         )
+
+
+def _idle_times(share: CoreShare, n_steps: int) -> IdleTimes:
+    """What is known of a core's idle time in the capture and in each step. Launches are not in the
+    file."""
+    idle, unknown = share.collector.idle(), np.full(n_steps + 1, np.nan)
+    start, start_idle = idle.start(share.range_ps - share.collector.totals()[1])
+
+    def of_capture(time_ps: int) -> F64:
+        return np.append(float(time_ps), np.zeros(n_steps))
+
+    return IdleTimes(
+        waiting_for_launch_ps=unknown,
+        unknown_launch_ps=unknown,
+        barrier_ps=unknown,
+        start_ps=of_capture(start),
+        start_idle_ps=of_capture(start_idle),
+        longest_ps=of_capture(idle.longest),
+    )
 
 
 def _transfers(shares: Sequence[CoreShare]) -> Transfers:

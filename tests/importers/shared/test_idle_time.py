@@ -1,0 +1,66 @@
+"""What idle stretches tell: launches that were awaited, an idle start, held against brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roofline.importers.shared.idle_time import NO_LAUNCH, Stretches, awaited_launches, in_rows
+from roofline.importers.shared.sweep import Sweep, Windows
+
+EVENTS = st.lists(
+    st.tuples(st.integers(0, 60), st.integers(1, 6), st.one_of(st.none(), st.integers(-5, 60))),
+    min_size=1,
+    max_size=12,
+)
+
+
+def column(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(values, np.int64)
+
+
+def stretches(*spans: tuple[int, int], first: int = 0, last: int = 1000) -> Stretches:
+    begin, end = zip(*spans, strict=True)
+    return Stretches(begin=column(*begin), end=column(*end), first=first, last=last)
+
+
+@given(EVENTS)
+def test_idle_time_waited_for_a_launch_where_brute_force_finds_it(
+    events: list[tuple[int, int, int | None]],
+) -> None:
+    begin = column(*(one[0] for one in events))
+    end = begin + column(*(one[1] for one in events))
+    launched = column(*(NO_LAUNCH if one[2] is None else one[2] for one in events))
+    sweep = Sweep(begin, end, np.zeros(len(events), np.int64))
+    first, last = sweep.gaps()
+    idle = Stretches(begin=first, end=last, first=0, last=100)
+    awaited, unknown = awaited_launches(idle, begin, launched)
+    for k, (start, stop) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        launches = [one[2] for one in events if one[0] == stop and one[2] is not None]
+        assert unknown[k] == (not launches)
+        assert awaited[k] == (bool(launches) and min(launches) > start)
+
+
+def test_a_start_that_is_mostly_idle_ends_with_its_last_idle_stretch() -> None:
+    """Idle for 96 of the first 100, then busy."""
+    idle = stretches((1, 50), (53, 100), (900, 950))
+    assert idle.start(busy=850) == (100, 96)
+    assert idle.longest == 50
+
+
+@pytest.mark.parametrize(
+    ("spans", "busy"),
+    [
+        (((1, 5), (11, 15), (21, 25)), 988),  # idle for less than half of the time
+        (((1, 50), (900, 950)), 10),  # what ran before was a tenth of all work
+    ],
+)
+def test_a_start_with_much_work_is_not_idle(
+    spans: tuple[tuple[int, int], ...], busy: float
+) -> None:
+    assert stretches(*spans).start(busy) == (0, 0)
+
+
+def test_stretches_are_added_up_in_whole_and_clipped_to_windows() -> None:
+    windows = Windows(begin=column(0, 20), end=column(20, 40))
+    assert in_rows((column(5, 18), column(10, 30)), windows).tolist() == [17, 7, 10]
