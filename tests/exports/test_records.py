@@ -52,7 +52,13 @@ MEASURED = {
     "memory_utilisation_ratio",
     *PER_LEVEL,
 }
+CLOCKS = ("compute", *(level.value for level in LEVELS))
+CSV_CLOCKS = [f"{key}_clock_us" for key in CLOCKS]
 OP_KEYS = MEASURED | {
+    "t_min_us",
+    "t_max_us",
+    "above_t_max_us",
+    "at_ridge",
     "rank",
     "name",
     "category",
@@ -122,7 +128,16 @@ def test_document_has_its_sections() -> None:
 def test_every_op_has_every_key() -> None:
     document = exported(analysed(OPS, idle_us=200))
     assert [op["name"] for op in document["ops"]] == ["matmul", "IDLE", "pallas", "feed"]
-    assert all(set(op) == OP_KEYS for op in document["ops"])
+    assert all(set(op) == OP_KEYS | {"clocks"} for op in document["ops"])
+
+
+def test_every_op_says_how_long_its_work_takes_where_that_is_known() -> None:
+    ops = {op["name"]: op for op in exported(analysed(OPS, idle_us=200))["ops"]}
+    assert all(tuple(op["clocks"]) == CLOCKS for op in ops.values())
+    assert ops["matmul"]["clocks"]["compute"] == ops["matmul"]["t_min_us"] == pytest.approx(500)
+    for name in ("pallas", "IDLE"):
+        assert not any((*ops[name]["clocks"].values(), ops[name]["at_ridge"]))
+        assert ops[name]["t_min_us"] is ops[name]["t_max_us"] is ops[name]["above_t_max_us"] is None
 
 
 def test_known_op_has_its_numbers_at_full_precision() -> None:
@@ -241,9 +256,12 @@ def test_half_characters_are_replaced() -> None:
     assert exported(with_names("a\ud800b"))["ops"][0]["name"] == "a?b"
 
 
-def test_records_are_those_of_the_document() -> None:
+def test_records_are_those_of_the_document_with_flat_clocks() -> None:
     analysis = analysed(OPS, idle_us=1)
-    assert op_records(analysis, include_infeed_outfeed=True) == exported(analysis)["ops"]
+    ops = exported(analysis)["ops"]
+    for op in ops:
+        op.update(zip(CSV_CLOCKS, op.pop("clocks").values(), strict=True))
+    assert op_records(analysis, include_infeed_outfeed=True) == ops
 
 
 # --------------------------------------------------------------------------------------------- CSV
@@ -283,7 +301,8 @@ def test_csv_and_notebook_have_every_op_where_the_page_lists_a_thousand() -> Non
 def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json() -> None:
     analysis = analysed(OPS, idle_us=200)
     header, *rows = read_csv(analysis)
-    assert header == list(exported(analysis)["ops"][0])
+    keys = [key for key in exported(analysis)["ops"][0] if key != "clocks"]
+    assert header == [*keys, *CSV_CLOCKS]
     assert [row[1] for row in rows] == ["matmul", "IDLE", "pallas", "feed"]
 
 
@@ -291,7 +310,7 @@ def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json() -> None:
 def test_csv_of_an_empty_profile_has_the_full_header(infeed: bool) -> None:
     rows = read_csv(analysed(""), infeed=infeed)
     assert len(rows) == 1
-    assert set(rows[0]) == OP_KEYS
+    assert set(rows[0]) == {*OP_KEYS, *CSV_CLOCKS}
 
 
 def test_csv_leaves_unknown_cells_empty() -> None:
@@ -306,7 +325,7 @@ def test_csv_name_comes_back_and_is_no_formula(name: str) -> None:
     (_, row) = read_csv(with_names(name))
     is_formula = name[:1] in set("=+-@\t\r\n")
     assert row[1] == (f"'{name}" if is_formula else name)
-    assert len(row) == len(OP_KEYS)
+    assert len(row) == len(OP_KEYS) + len(CSV_CLOCKS)
 
 
 def test_csv_rows_end_as_rfc_4180_wants() -> None:

@@ -101,8 +101,8 @@ def numbers(
 # ---------------------------------------------------------------------------------------- contract
 
 KEYS = {
-    "": "schema profile device roofs levels units bounds words x_axes columns program_columns "
-    "categories ops views diagnostics",
+    "": "schema profile device roofs levels units clocks bounds words x_axes columns "
+    "program_columns categories ops views diagnostics",
     "profile": "id created_at captured_at format limits provenance files",
     "profile.files.0": "name size_bytes host cores",
     "device": "name kind core_word cores hosts wall_time_us steps part comparisons fields",
@@ -112,6 +112,7 @@ KEYS = {
     "roofs.memory.0": "id label gibs gbs ridge_flop_per_byte origin source token dash",
     "levels.0": "id label spoken token dash is_main is_shown peak_gibs columns",
     "levels.0.columns": "bandwidth intensity utilisation",
+    "clocks.0": "id label kind token dash column",
     "bounds.0": "id label spoken kind token dash",
     "bounds.1": "id label spoken kind token dash",
     "bounds.2": "id label spoken kind token dash level",
@@ -154,14 +155,19 @@ def documented(paragraph: str) -> set[str]:
     fixed = {name for name in names if "{" not in name}
     levels = ("hbm", "vmem_read")
     templates = [name for name in names if name.startswith("{level}_")]
-    return fixed | {name.format(level=level) for name in templates for level in levels}
+    clocks = {f"{clock}_clock_us" for clock in ("compute", *levels)}
+    return (
+        fixed
+        | {name.format(level=level) for name in templates for level in levels}
+        | (clocks if "{clock}_clock_us" in names else set())
+    )
 
 
 def test_op_columns_are_those_of_the_document(full: Mapping[str, Any]) -> None:
     ids = [column["id"] for column in full["columns"]]
     sent = set(full["ops"]["columns"]) | set(full["views"]["in"]["columns"])
     assert len(ids) == len(set(ids))
-    assert sent - set(ids) == {"program_id", "compute_cause", "memory_cause"}
+    assert sent - set(ids) == {"program_id", "compute_cause", "memory_cause", "at_ridge"}
     assert set(ids) - sent == set()
     levels = {level.value for level in MemoryLevel}
     assert set(ids) == documented("Op columns") - levels
@@ -441,7 +447,7 @@ def test_details_without_a_line_say_so() -> None:
 
 @pytest.mark.parametrize("code", sorted(FILTERS))
 def test_diagnostic_filters_name_known_columns(code: str) -> None:
-    known = {column.id for column in op_columns(tuple(MemoryLevel), {}, "core")}
+    known = {column.id for column in op_columns(tuple(MemoryLevel), {}, "core", {})}
     shown = FILTERS[code]
     assert shown.keys() <= {"bound", "sort"}
     assert shown.get("sort", "-name").removeprefix("-") in known

@@ -164,6 +164,15 @@ def roof_id(data: Mapping[str, Any], number: int | None) -> str | None:
     return None if number is None else data["roofs"]["compute"][number]["id"]
 
 
+def clock_columns(data: Mapping[str, Any]) -> list[str]:
+    """Columns of the times that work takes."""
+    return [clock["column"] for clock in data["clocks"]] + [
+        "t_min_us",
+        "t_max_us",
+        "above_t_max_us",
+    ]
+
+
 def assert_equal(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
     """Columns that follow from peaks, op by op and point by point."""
     ours, python = mine["ops"]["columns"], theirs["ops"]["columns"]
@@ -175,6 +184,11 @@ def assert_equal(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
         self_us = python["self_time_per_core_us"][row] or 0.0
         saving = (ours["saving_per_core_us"][row], python["saving_per_core_us"][row])
         assert is_close(*saving, scale=self_us), name
+        # Three numbers of six digits each: a rate, a peak and a time.
+        scale = 2 * (python["t_max_us"][row] or 0.0) + (python["total_time_us"][row] or 0.0)
+        for column in clock_columns(mine):
+            assert is_close(ours[column][row], python[column][row], scale), (name, column)
+        assert ours["at_ridge"][row] == python["at_ridge"][row], name
         if "compute_unit" in python:
             roofs = (ours["compute_unit"][row], python["compute_unit"][row])
             assert roof_id(mine, roofs[0]) == roof_id(theirs, roofs[1]), name

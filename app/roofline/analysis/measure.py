@@ -48,7 +48,7 @@ def measure(
     flop_rate = rate(flop)
     unit_rate = {unit: rate(count(work.unit_flop[unit], work.flop_known)) for unit in context.units}
     uses = {unit: _unit_use(work, context, unit, unit_rate[unit]) for unit in context.units}
-    compute, unit = _compute_utilisation(work, context, flop_rate, uses)
+    compute, unit, main = _compute_utilisation(work, context, flop_rate, uses)
     used = {
         level: _level_utilisation(work, context, level, bandwidth[level], traffic[level])
         for level in context.levels
@@ -76,6 +76,7 @@ def measure(
         unit=unit,
         unit_rate_gflops=unit_rate,
         unit_utilisation_ratio={unit: use.share for unit, use in uses.items()},
+        main_utilisation_ratio=main,
         bottleneck_intensity=np.where(
             unbound, _fallback(context, overall, intensity), bounds.intensity
         ),
@@ -232,8 +233,9 @@ def _unit_use(work: OpColumns, context: Context, unit: ComputeUnit, gflops: Floa
 
 def _compute_utilisation(
     work: OpColumns, context: Context, flop_rate: Floats, units: Mapping[ComputeUnit, _UnitUse]
-) -> tuple[Floats, I64]:
-    """Share of the most used compute peak, and whose it is: a unit's, or -1 for the main one.
+) -> tuple[Floats, I64, Floats]:
+    """Share of the most used compute peak, whose it is (a unit's, or -1 for the main one), and
+    the share of the main one.
 
     What no unit with a peak claims counts against the main peak, unless that is itself a unit's:
     it says nothing about another unit's work. A row that does most of its work in units without a
@@ -242,7 +244,7 @@ def _compute_utilisation(
     peaks, missing = context.peaks, context.oddities.missing
     if not units:
         share = roofline.ratio(flop_rate, peaks.gflops, missing=missing)
-        return share, np.full(len(share), -1)
+        return share, np.full(len(share), -1), share
     uses = [units[unit] for unit in context.units]
     claimed = [use.works if peaks.is_of_one_unit else use.is_held for use in uses]
     rest = flop_rate - sum(np.where(c, u.gflops, 0.0) for c, u in zip(claimed, uses, strict=True))
@@ -257,7 +259,8 @@ def _compute_utilisation(
     number = np.where(
         is_mostly_unheld, unheld.argmax(axis=0), np.where(np.isnan(share), 0, best) - 1
     )
-    return np.where(is_mostly_unheld, NAN, share), number
+    share = np.where(is_mostly_unheld, NAN, share)
+    return share, number, np.where(is_rest, main, 0.0)
 
 
 def _memory_utilisation(

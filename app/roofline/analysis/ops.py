@@ -9,11 +9,12 @@ from roofline.analysis.above_roof import above_roof, causes_above_roof
 from roofline.analysis.context import NAN, Context
 from roofline.analysis.knowledge import bytes_known, flop_known, known_time
 from roofline.analysis.measure import measure
+from roofline.analysis.op_clocks import clocks_of
 from roofline.analysis.program import Scoped, program_points
 from roofline.analysis.records import I64, MAX_OPS, Bools, Cost, OpRecords, Ranking, View
 from roofline.analysis.roofline import Floats
 from roofline.analysis.transfers import is_transfer
-from roofline.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed
+from roofline.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed, is_start
 from roofline.model.op_columns import OpColumns, joined
 from roofline.model.units import PS_PER_US
 
@@ -30,6 +31,7 @@ def op_records(context: Context) -> OpRecords:
     measures = prediction.at_best(in_one_second, work, rows.is_predicted)
     self_per_core = measures.self_time_us / max(context.device.core_count, 1)
     causes = causes_above_roof(context, work)
+    starts = np.array([*map(is_start, table.category), False], np.bool_)
     return OpRecords(
         name=(*table.name, IDLE_CATEGORY),
         category=(*table.category, IDLE_CATEGORY),
@@ -44,6 +46,8 @@ def op_records(context: Context) -> OpRecords:
         measures=measures,
         timing=rows.timing,
         in_one_second=in_one_second,
+        is_start=starts,
+        clocks=clocks_of(in_one_second, measures.total_time_us, rows, starts),
     )
 
 

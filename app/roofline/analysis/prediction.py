@@ -77,6 +77,7 @@ _RATES = (
     "memory_bandwidth_gibs",
     "compute_efficiency_ratio",
     "memory_utilisation_ratio",
+    "main_utilisation_ratio",
 )
 _RATES_BY_KEY = (
     "bandwidth_gibs",

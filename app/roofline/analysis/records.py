@@ -104,7 +104,8 @@ class Measures:
     ratios as fractions. `bound` is a code of `roofline.classify` over `levels` of the analysis.
     `unit` indexes the analysis' `units`: the compute unit a row uses most, -1 where its work is not
     split by unit and counts against the main peak. `utilisation_ratio` is the share of each
-    memory's peak. `integer_rate_gops` are integer operations per second (1e9), which are not FLOPs.
+    memory's peak, `main_utilisation_ratio` that of the main compute peak, which work outside units
+    with a peak uses. `integer_rate_gops` are integer operations per second (1e9), no FLOPs.
     """
 
     total_time_us: Annotated[Floats, Shown()]
@@ -129,6 +130,7 @@ class Measures:
     utilisation_ratio: Mapping[MemoryLevel, Floats]
     unit: I64
     unit_utilisation_ratio: Mapping[ComputeUnit, Floats]
+    main_utilisation_ratio: Floats
     bound: I64
 
     @classmethod
@@ -179,12 +181,36 @@ _PER_LEVEL = {"bandwidth_gibs", "intensity"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OpClocks:
+    """How long the work of each op takes at the peak of each resource, in us over all cores.
+
+    `of` has one column per resource: "compute" (the main peak), a compute unit's key, a level's.
+    All of them at once take `t_min_us` (the longest), one after the other `t_max_us` (the sum).
+    `above_t_max_us` is measured time beyond that: latency, and work that was not counted. At the
+    ridge, compute and memory take about as long. NaN where the work or a peak is not known.
+    """
+
+    of: Mapping[str, Floats]
+    t_min_us: Floats
+    t_max_us: Floats
+    above_t_max_us: Floats
+    at_ridge: Bools
+
+    def bounds(self) -> dict[str, Floats]:
+        """The columns that sum the clocks up, by id."""
+        names = ("t_min_us", "t_max_us", "above_t_max_us")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OpRecords:
     """All ops, one row each, in the profile's order; the last row is IDLE.
 
     `saving_per_core_us` is the self time an op would save at its roof. Times of ops that are not
     `Timing.MEASURED` are unknown, and so is the share of the roof of those that are predicted:
     `in_one_second` has their rates as if each took one second, from which other peaks follow.
+    `clocks` are the times that each op's work needs; `is_start` marks the starts of asynchronous
+    transfers.
     `above_roof` is the likely cause where an op's share of the roof is above 100 %, `None`
     elsewhere; `compute_cause` and `memory_cause` are what it would be above a compute or memory
     roof, whatever the peaks.
@@ -203,6 +229,8 @@ class OpRecords:
     measures: Measures
     timing: tuple[Timing, ...]
     in_one_second: Measures
+    is_start: Bools
+    clocks: OpClocks
 
     def __len__(self) -> int:
         return len(self.name)

@@ -36,7 +36,7 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
         "known_time_ratio": asdict(view.known),
         "program_points": points,
         "steps": [point for point in points if point["scope"] == Scope.STEP],
-        "ops": _rows(_op_columns(analysis, view)),
+        "ops": _op_objects(analysis, view),
         "beyond": {"ops": view.beyond_ops, "self_share_ratio": view.beyond_share_ratio},
         "diagnostics": _diagnostics(analysis),
         **time_records(analysis),
@@ -45,16 +45,16 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
 
 
 def op_records(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> list[Record]:
-    """Every op by self time, one dictionary each, with the keys of the JSON document."""
+    """Every op by self time, one dictionary each, with the keys of the CSV."""
     view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
-    return _rows(_op_columns(analysis, view.every))
+    return _rows(_flat_columns(analysis, view.every))
 
 
 def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
     """Every op, RFC 4180, UTF-8 with a header of ids; text that looks like a formula is preceded by
     an apostrophe."""
     view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
-    columns = _op_columns(analysis, view.every)
+    columns = _flat_columns(analysis, view.every)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(columns)
@@ -176,6 +176,20 @@ def _program_points(analysis: RooflineAnalysis, view: View) -> list[Record]:
     return _rows(columns)
 
 
+def _op_objects(analysis: RooflineAnalysis, view: Ranking) -> list[Record]:
+    """One object per op of `view`; `clocks` is an object of its own."""
+    clocks = {key: _numbers(column[view.op]) for key, column in analysis.ops.clocks.of.items()}
+    return _rows({**_op_columns(analysis, view), "clocks": _rows(clocks)})
+
+
+def _flat_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
+    """All columns of the ops of `view`, with one column per clock."""
+    clocks = analysis.ops.clocks.of
+    return _op_columns(analysis, view) | {
+        f"{key}_clock_us": _numbers(column[view.op]) for key, column in clocks.items()
+    }
+
+
 def _op_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
     """All columns of the ops of `view`, in the order of the CSV; `None` where IDLE has no value."""
     ops, table, names = analysis.ops, analysis.profile.ops, analysis.profile.program_names
@@ -194,6 +208,8 @@ def _op_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
         **_measured(analysis, ops.measures, rows),
         "self_time_per_core_us": _numbers(ops.self_time_per_core_us[rows]),
         "saving_per_core_us": _numbers(ops.saving_per_core_us[rows]),
+        **{name: _numbers(column[rows]) for name, column in ops.clocks.bounds().items()},
+        "at_ridge": ops.clocks.at_ridge[rows].tolist(),
         "self_share_ratio": _numbers(view.self_share_ratio),
         "cumulative_share_ratio": _numbers(view.cumulative_share_ratio),
         "total_share_ratio": _numbers(view.total_share_ratio),

@@ -42,6 +42,11 @@ def is_collective(category: str) -> bool:
     return base in _COLLECTIVES
 
 
+def is_start(category: str) -> bool:
+    """True for the start of an asynchronous transfer, whose bytes move in the time of other ops."""
+    return category.endswith("-start")
+
+
 def is_infeed_outfeed(category: str) -> bool:
     """True for host transfers; XProf matches the words anywhere in the category."""
     return "infeed" in category or "outfeed" in category

@@ -31,13 +31,20 @@ class PerUnit:
 
 
 @dataclass(frozen=True, slots=True)
+class PerClock:
+    """Columns that exist once for each resource that work takes time at."""
+
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PerLevel:
     """Columns that exist once for each memory level; `default` holds for the main memory's."""
 
     columns: tuple[Column, ...]
 
 
-Declared = Column | PerUnit | PerLevel
+Declared = Column | PerUnit | PerClock | PerLevel
 
 # The names under which a unit's and a level's numbers travel, in ops and program points.
 UNIT_RATE = "{id}_flop_rate_gflops"
@@ -45,6 +52,7 @@ UNIT_USE = "{id}_utilisation_ratio"
 LEVEL_BANDWIDTH = "{id}_bandwidth_gibs"
 LEVEL_INTENSITY = "{id}_intensity"
 LEVEL_USE = "{id}_utilisation_ratio"
+CLOCK = "{id}_clock_us"
 # Listed only for profiles that count integer operations.
 INTEGER_RATE = "integer_rate_gops"
 # A rate of those ops alone that have a place on the roofline, in program points.
@@ -76,6 +84,17 @@ _LEVELS = PerLevel(
             label="Intensity, {label}",
             unit="flop_per_byte",
             help="FLOPs ÷ bytes through {label}.",
+        ),
+    )
+)
+_CLOCKS = PerClock(
+    (
+        Column(
+            id=CLOCK,
+            label="T, {label}",
+            unit="time_us",
+            sub="all cores",
+            help="Work ÷ peak of {label}: the time that this work takes there at best.",
         ),
     )
 )
@@ -264,6 +283,30 @@ OP_COLUMNS: tuple[Declared, ...] = (
         help="What reaching the roof would save ÷ the program's time.",
     ),
     Column(
+        id="t_min_us",
+        label="T min",
+        unit="time_us",
+        sub="all cores",
+        help="The time that the work takes at best, everything at once: the longest of its times "
+        "at the compute units, memories and links.",
+    ),
+    Column(
+        id="t_max_us",
+        label="T max",
+        unit="time_us",
+        sub="all cores",
+        help="The time that the work takes at best, one after the other: the sum of its times at "
+        "the compute units, memories and links.",
+    ),
+    Column(
+        id="above_t_max_us",
+        label="Above T max",
+        unit="time_us",
+        sub="all cores",
+        help="Total time - T max: latency, and work that was not counted.",
+    ),
+    _CLOCKS,
+    Column(
         id="dma_stall_ratio",
         label="Stalled by DMA",
         unit="ratio",
@@ -384,20 +427,24 @@ PROGRAM_COLUMNS: tuple[Declared, ...] = (
 
 
 def op_columns(
-    levels: Sequence[MemoryLevel], units: Mapping[ComputeUnit, str], core_word: str
+    levels: Sequence[MemoryLevel],
+    units: Mapping[ComputeUnit, str],
+    core_word: str,
+    clocks: Mapping[str, str],
 ) -> tuple[Column, ...]:
     """Columns of the op table; a memory level has its own pair, a compute unit its own rate.
 
-    `units` are those that work is split by, each with its label on this device.
+    `units` are those that work is split by, each with its label on this device; `clocks` what it
+    takes time at, likewise.
     """
-    return _filled(OP_COLUMNS, levels, units, core_word)
+    return _filled(OP_COLUMNS, levels, units, core_word, clocks)
 
 
 def program_columns(
     levels: Sequence[MemoryLevel], units: Mapping[ComputeUnit, str], core_word: str
 ) -> tuple[Column, ...]:
     """Columns of the program table."""
-    return _filled(PROGRAM_COLUMNS, levels, units, core_word)
+    return _filled(PROGRAM_COLUMNS, levels, units, core_word, {})
 
 
 def _filled(
@@ -405,6 +452,7 @@ def _filled(
     levels: Sequence[MemoryLevel],
     units: Mapping[ComputeUnit, str],
     core_word: str,
+    clocks: Mapping[str, str],
 ) -> tuple[Column, ...]:
     found: list[Column] = []
     for entry in declared:
@@ -417,6 +465,10 @@ def _filled(
         elif isinstance(entry, PerUnit):
             found += (
                 _of(one, unit, label) for unit, label in units.items() for one in entry.columns
+            )
+        elif isinstance(entry, PerClock):
+            found += (
+                _of(one, key, label) for key, label in clocks.items() for one in entry.columns
             )
         elif entry is not _COMPUTE_ROOF:
             found.append(entry)

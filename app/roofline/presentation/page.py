@@ -14,7 +14,13 @@ from roofline.presentation.json_text import to_json
 from roofline.presentation.page_ops import categories_of, op_values, predictions
 from roofline.presentation.page_views import view_data
 from roofline.presentation.palette import category_style
-from roofline.presentation.shown import has_integers, listed_ops, shown_levels, unit_labels
+from roofline.presentation.shown import (
+    clock_labels,
+    has_integers,
+    listed_ops,
+    shown_levels,
+    unit_labels,
+)
 from roofline.presentation.words import page_words
 
 SCHEMA = 1
@@ -55,12 +61,13 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
         "roofs": page_roofs.roofs(analysis),
         "levels": page_roofs.levels(analysis, levels),
         "units": page_roofs.units(analysis, units),
+        "clocks": page_roofs.clocks(analysis, levels),
         "bounds": page_roofs.bounds(analysis),
         "words": page_words(),
         "x_axes": page_roofs.x_axes(levels),
         "columns": [
             asdict(column)
-            for column in op_columns(levels, units, core_word)
+            for column in op_columns(levels, units, core_word, clock_labels(analysis, levels))
             if column.id != INTEGER_RATE or has_integers(analysis)
         ],
         "program_columns": [asdict(column) for column in program_columns(levels, units, core_word)],

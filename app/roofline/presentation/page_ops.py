@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from roofline.analysis.records import I64, Measures, RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
 from roofline.model.memory import MemoryLevel
-from roofline.presentation.columns import LEVEL_USE, UNIT_USE
+from roofline.presentation.columns import CLOCK, LEVEL_USE, UNIT_USE
 from roofline.presentation.rounding import numbers
-from roofline.presentation.shown import has_program, is_untimed, shown_measures
+from roofline.presentation.shown import clock_labels, has_program, is_untimed, shown_measures
 
 Values = dict[str, list[Any]]
 
@@ -37,12 +37,18 @@ def op_values(
     measured = shown_measures(analysis, ops.measures, levels)
     own_peaks = shares_of_own_peaks(analysis, ops.measures)
     roofs = compute_roofs(analysis, ops.measures)
+    clocks = ops.clocks.bounds() | {
+        CLOCK.format(id=key): ops.clocks.of[key] for key in clock_labels(analysis, levels)
+    }
     return {
         **_identity(analysis, listed.tolist(), categories),
         "bound_by": ops.measures.bound[listed].tolist(),
         **{name: column[listed].tolist() for name, column in roofs.items()},
         "self_time_per_core_us": numbers(ops.self_time_per_core_us[listed]),
         "saving_per_core_us": numbers(ops.saving_per_core_us[listed]),
+        **{name: numbers(column[listed]) for name, column in clocks.items()},
+        **({"is_start": ops.is_start[listed].astype(int).tolist()} if ops.is_start.any() else {}),
+        "at_ridge": ops.clocks.at_ridge[listed].astype(int).tolist(),
         **{name: numbers(column[listed]) for name, column in measured.items()},
         **{name: numbers(column[listed]) for name, column in own_peaks.items()},
     }

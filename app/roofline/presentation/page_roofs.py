@@ -9,6 +9,7 @@ from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gb_to_gib
 from roofline.presentation.columns import (
+    CLOCK,
     LEVEL_BANDWIDTH,
     LEVEL_INTENSITY,
     LEVEL_USE,
@@ -19,9 +20,11 @@ from roofline.presentation.palette import (
     COMPUTE_STYLE,
     LEVEL_STYLES,
     UNKNOWN_STYLE,
+    LineStyle,
     compute_style,
 )
 from roofline.presentation.rounding import rounded
+from roofline.presentation.shown import clock_labels
 from roofline.presentation.words import (
     COMPUTE_BOUND_WORDS,
     UNKNOWN_BOUND_WORDS,
@@ -51,6 +54,17 @@ class Unit(TypedDict):
     label: str
     peak_gflops: float | None
     columns: dict[str, str]
+
+
+class Clock(TypedDict):
+    """A resource that work takes time at; `column` of the ops is that time."""
+
+    id: str
+    label: str
+    kind: str
+    token: str
+    dash: str
+    column: str
 
 
 class Bound(TypedDict):
@@ -181,6 +195,36 @@ def units(analysis: RooflineAnalysis, labels: Mapping[ComputeUnit, str]) -> list
         }
         for unit, label in labels.items()
     ]
+
+
+def clocks(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> list[Clock]:
+    """What the work of ops takes time at: the main compute peak, units, memories, links."""
+    return [
+        {
+            "id": key,
+            "label": label,
+            "kind": _kind(key),
+            "token": style.token,
+            "dash": style.dash,
+            "column": CLOCK.format(id=key),
+        }
+        for key, label in clock_labels(analysis, levels).items()
+        for style in [_clock_style(analysis, key)]
+    ]
+
+
+def _kind(key: str) -> str:
+    if key not in {*MemoryLevel}:
+        return "compute"
+    return "link" if MemoryLevel(key).is_link else "memory"
+
+
+def _clock_style(analysis: RooflineAnalysis, key: str) -> LineStyle:
+    if _kind(key) != "compute":
+        return LEVEL_STYLES[MemoryLevel(key)]
+    names = [unit.value for unit in analysis.units]
+    roof = analysis.roof_of_unit(names.index(key)) if key in names else 0
+    return COMPUTE_STYLE if roof is None else compute_style(roof)
 
 
 def bounds(analysis: RooflineAnalysis) -> list[Bound]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from roofline.analysis.op_clocks import MAIN
 from roofline.analysis.records import I64, Measures, RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
 from roofline.model.compute import ComputeUnit
@@ -33,6 +34,16 @@ def unit_labels(analysis: RooflineAnalysis) -> dict[ComputeUnit, str]:
     """Compute units that any op's work is split by, as this device calls them."""
     named = {peak.unit: peak.label for peak in analysis.device.compute}
     return {unit: named.get(unit, unit.label) for unit in analysis.units}
+
+
+def clock_labels(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> dict[str, str]:
+    """What the work of ops takes time at, each with its label: units, memories, links."""
+    device = analysis.device
+    main = device.compute[0].label if device.compute else "Compute"
+    if analysis.units:
+        main = f"{main}, other work"
+    units = {unit.value: label for unit, label in unit_labels(analysis).items()}
+    return {MAIN: main, **units, **{level.value: level.label for level in levels}}
 
 
 def is_untimed(analysis: RooflineAnalysis) -> bool:

@@ -8,6 +8,9 @@ import { deviceFields, shownLevels } from "./peaks.js";
 
 const NOTHING = 1e-10; // a smaller divisor is none, as in the analysis
 const ROUNDING = 2e-5; // rates have six digits: a smaller rest of their sum is rounding
+const MAIN = "compute"; // the clock of the main compute peak
+const AT_RIDGE = [0.8, 1.25]; // of compute time ÷ memory time
+const SECOND_US = 1e6;
 const KNOWN_SHARE = 0.5; // compute use is known where so much of the FLOPs has a peak, as in the analysis
 
 /**
@@ -15,12 +18,14 @@ const KNOWN_SHARE = 0.5; // compute use is known where so much of the FLOPs has 
  * @property {number} main GFLOP/s of the first compute roof; 0: unknown
  * @property {boolean} isOfOneUnit the first compute roof is a unit's: it says nothing about others
  * @property {boolean} hasCompute
- * @property {{ columns: WorkUnit["columns"], gflops: number, roof: number | null, isOwn: boolean }[]} units that work is split by
- * @property {{ columns: Level["columns"], gibs: number, code: number, isMain: boolean, isOwn: boolean }[]} levels
+ * @property {{ id: string, columns: WorkUnit["columns"], gflops: number, roof: number | null, isOwn: boolean }[]} units that work is split by
+ * @property {{ id: string, columns: Level["columns"], gibs: number, code: number, isMain: boolean, isOwn: boolean }[]} levels
  * @property {boolean} none no peak is known at all
  * @property {boolean} hasMain the profile knows its main memory
  * @property {boolean} isEstimated FLOPs are from shapes: ops that have bytes alone do hardly any
  * @property {number} ofOwnMain main compute peak of the profile itself ÷ this one; NaN: unknown
+ *
+ * @typedef {[string, number][]} Uses shares of peaks, each with the id of its clock
  *
  * @typedef {(id: MeasureId) => number} Get a rate, share or intensity of one op or program point; NaN where unknown
  */
@@ -44,6 +49,7 @@ function ceilingsOf(page, roofs) {
     const at = roofs.compute.findIndex((roof) => roof.unit === id || roof.covers.includes(id));
     const roof = roofs.compute[at];
     return {
+      id,
       columns,
       gflops: roof?.gflops ?? 0,
       roof: roof ? at : null,
@@ -54,6 +60,7 @@ function ceilingsOf(page, roofs) {
     const roof = roofs.memory.find((one) => one.id === id);
     const code = page.bounds.findIndex((bound) => bound.level === id);
     return {
+      id,
       columns,
       gibs: roof?.gibs ?? 0,
       code,
@@ -90,12 +97,17 @@ function share(isOwn, own, rate, peak) {
  * Share of the most used compute peak, and which roof that is.
  * @param {Get} get
  * @param {Ceilings} ceilings
- * @returns {{ used: number, roof: number | null }}
+ * @returns {{ used: number, roof: number | null, uses: Uses }} `uses`: that of each unit, and of the main peak
  */
 function computeUse(get, { units, main, isOfOneUnit, hasCompute }) {
   const rate = get("flop_rate_gflops");
   const first = hasCompute ? 0 : null;
-  if (units.length === 0) return { used: ratio(rate, main), roof: first };
+  if (units.length === 0) {
+    const used = ratio(rate, main);
+    return { used, roof: first, uses: [[MAIN, used]] };
+  }
+  /** @type {Uses} */
+  const uses = [];
   let rest = rate;
   let unheld = 0;
   let isClaimed = false;
@@ -104,6 +116,7 @@ function computeUse(get, { units, main, isOfOneUnit, hasCompute }) {
     const own = get(unit.columns.rate);
     const used = share(unit.isOwn, get(unit.columns.utilisation), own, unit.gflops);
     const isHeld = own > 0 && !Number.isNaN(used);
+    uses.push([unit.id, used]);
     if (isHeld) held.push({ used, roof: unit.roof });
     if (isOfOneUnit ? own > 0 : isHeld) {
       rest -= own;
@@ -111,13 +124,16 @@ function computeUse(get, { units, main, isOfOneUnit, hasCompute }) {
       if (!isHeld) unheld += own;
     }
   }
-  if (unheld > (1 - KNOWN_SHARE) * rate * (1 + ROUNDING)) return { used: NaN, roof: null };
-  if (!isClaimed || rest > rate * ROUNDING) held.unshift({ used: ratio(rest, main), roof: first });
+  const isRest = !isClaimed || rest > rate * ROUNDING;
+  uses.unshift([MAIN, isRest ? ratio(rest, main) : 0]);
+  if (unheld > (1 - KNOWN_SHARE) * rate * (1 + ROUNDING)) return { used: NaN, roof: null, uses };
+  if (isRest) held.unshift({ used: ratio(rest, main), roof: first });
   const counted = held.filter(({ used }) => !Number.isNaN(used));
-  return counted.reduce(
+  const most = counted.reduce(
     (best, one) => (one.used > best.used ? one : best),
     counted[0] ?? { used: NaN, roof: first },
   );
+  return { ...most, uses };
 }
 
 /**
@@ -126,9 +142,10 @@ function computeUse(get, { units, main, isOfOneUnit, hasCompute }) {
  * @param {Ceilings} ceilings
  */
 function memoryUses(get, { levels }) {
-  return levels.map(({ columns, gibs, code, isMain, isOwn }) => {
+  return levels.map(({ id, columns, gibs, code, isMain, isOwn }) => {
     const rate = get(columns.bandwidth);
     return {
+      id,
       code,
       isMain,
       gibs: rate,
@@ -181,6 +198,9 @@ function mostUsed(none, compute, overall, memories) {
   return uses.reduce((best, one) => (one.used > best.used ? one : best), none);
 }
 
+/** @param {ReturnType<typeof memoryUses>} memories @returns {Uses} */
+const usesOf = (memories) => memories.map(({ id, used }) => [id, used]);
+
 /**
  * The columns of one op or program point that follow from peaks.
  * @param {Get} get
@@ -207,6 +227,31 @@ function measure(get, ceilings, isJudged = true) {
     compute_efficiency_ratio: known(compute.used),
     memory_utilisation_ratio: known(memory),
     compute_unit: get("flop_rate_gflops") > 0 ? compute.roof : null,
+    uses: { compute: compute.uses, memory: usesOf(memories) },
+  };
+}
+
+/**
+ * How long the work of an op takes at each peak, and at all of them: the rules of `app/roofline/analysis/op_clocks.py`.
+ * @param {{ compute: Uses, memory: Uses }} uses
+ * @param {number} took us that the op took where it used so much; NaN where it has no clocks
+ * @param {number} total its measured time
+ */
+function clocksOf({ compute, memory }, took, total) {
+  /** @type {Uses} */
+  const times = [...compute, ...memory].map(([id, used]) => [id, used * took]);
+  const counted = times.map(([, us]) => us).filter((us) => !Number.isNaN(us));
+  const most = counted.length > 0 ? counted.reduce((sum, us) => sum + us, 0) : NaN;
+  const above = Number.isNaN(most) || Number.isNaN(total) ? NaN : Math.max(total - most, 0);
+  const near = highest(compute.map(([, used]) => used)) / highest(memory.map(([, used]) => used));
+  return {
+    times: {
+      ...Object.fromEntries(times.map(([id, us]) => [`${id}_clock_us`, known(us)])),
+      t_min_us: known(highest(counted)),
+      t_max_us: known(most),
+      above_t_max_us: known(above),
+    },
+    isAtRidge: !Number.isNaN(took) && near >= AT_RIDGE[0] && near <= AT_RIDGE[1],
   };
 }
 
@@ -281,7 +326,7 @@ function measurePoint(point, index, ceilings) {
   const get = (id) => point[id] ?? NaN;
   const isCounters = point.scope === "total_hw" && index > 0;
   const found = isCounters ? measureCounters(get, ceilings) : measureProgram(point, ceilings);
-  const { compute_unit: unit, ...measured } = found;
+  const { compute_unit: unit, uses: _, ...measured } = { uses: null, ...found };
   return { ...point, ...measured, ...unitOnly(ceilings, unit) };
 }
 
@@ -305,8 +350,16 @@ function measureOps(columns, count, ceilings) {
     measure((id) => columns[id]?.[i] ?? NaN, ceilings, columns.cost[i] !== "transfer"),
   );
   const units = rows.map((row) => row.compute_unit);
+  const clocks = rows.map((row, i) => {
+    const total = columns.total_time_us?.[i] ?? NaN;
+    const isElsewhere = columns.is_start?.[i] && (row.roofline_efficiency_ratio ?? 0) > 1;
+    const isHeld = row.bound_by !== 0 && !isElsewhere;
+    return clocksOf(row.uses, isHeld ? total : NaN, total);
+  });
   return {
     ...columns,
+    ...asColumns(clocks.map(({ times }) => times)),
+    at_ridge: clocks.map(({ isAtRidge }) => (isAtRidge ? 1 : 0)),
     bound_by: rows.map((row) => row.bound_by),
     bottleneck_intensity: rows.map((row) => row.bottleneck_intensity),
     attainable_gflops: rows.map((row) => row.attainable_gflops),
@@ -320,6 +373,10 @@ function measureOps(columns, count, ceilings) {
     ),
   };
 }
+
+/** One array per key. @param {Record<string, Measure>[]} rows */
+const asColumns = (rows) =>
+  Object.fromEntries(Object.keys(rows[0] ?? {}).map((id) => [id, rows.map((row) => row[id])]));
 
 /**
  * Ops without a time, at the best rates that the ceilings allow: the work of one takes as many seconds as the share
@@ -361,7 +418,10 @@ function atBest(columns, { op, columns: inOneSecond }, at, ceilings) {
   const faster = (rate) => known((rate ?? NaN) / seconds);
   const isPlaced = !Number.isNaN(seconds);
   const rates = Object.entries(inOneSecond).map(([id, rate]) => [id, faster(rate[at])]);
+  const clocks = clocksOf(found.uses, found.bound_by !== 0 ? SECOND_US : NaN, NaN);
   return {
+    ...clocks.times,
+    at_ridge: clocks.isAtRidge ? 1 : 0,
     ...Object.fromEntries(rates),
     ...unitOnly(ceilings, isPlaced ? found.compute_unit : null),
     attainable_gflops: faster(get("flop_rate_gflops")),

@@ -106,6 +106,15 @@ export interface WorkUnit {
   columns: { rate: `${string}_gflops`; utilisation: `${string}_ratio` };
 }
 
+/** A resource that the work of ops takes time at. */
+export interface Clock extends LineStyle {
+  id: string;
+  label: string;
+  kind: "compute" | "memory" | "link";
+  /** Of ops: work ÷ peak. */
+  column: `${string}_us`;
+}
+
 export interface Bound extends LineStyle {
   id: string;
   label: string;
@@ -169,6 +178,10 @@ export interface OpColumns {
   occurrences?: Measure[];
   /** Index into `roofs.compute`. */
   compute_unit?: Measure[];
+  /** 1: the start of an asynchronous transfer, whose bytes move in the time of other ops. Listed where there are some. */
+  is_start?: (0 | 1)[];
+  /** 1: compute and memory need about as long. */
+  at_ridge?: (0 | 1)[];
   self_time_per_core_us: Measure[];
   saving_per_core_us: Measure[];
   flop_rate_gflops: Measure[];
@@ -345,6 +358,7 @@ interface PageOf<View> {
   /** Outermost first. */
   levels: Level[];
   units: WorkUnit[];
+  clocks?: Clock[];
   bounds: Bound[];
   words: Words;
   x_axes: Axis[];

@@ -1,0 +1,64 @@
+"""How long an op's work takes at the peak of each resource: one clock per unit, memory and link.
+
+Formulas: T = work / peak of each resource, T_min the longest (all of them at once), T_max the sum
+(one after the other); T_min <= T_max <= k T_min for k resources.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from roofline.analysis import roofline
+from roofline.analysis.context import NAN
+from roofline.analysis.prediction import Untimed
+from roofline.analysis.records import Bools, Measures, OpClocks
+from roofline.analysis.roofline import Floats
+from roofline.model.units import PS_PER_S, PS_PER_US
+
+MAIN = "compute"
+_AT_RIDGE = (0.8, 1.25)  # of intensity / ridge
+_SECOND_US = PS_PER_S / PS_PER_US
+
+
+def clocks_of(measures: Measures, total_time_us: Floats, rows: Untimed, starts: Bools) -> OpClocks:
+    """The clocks of ops.
+
+    In `measures`, ops without a time took one second each. Ops that are not held against the roofs
+    have no clocks. Nor has a start (of `starts`) of an asynchronous transfer whose bytes take
+    longer than it ran: they moved in the time of other ops.
+    """
+    time_us = np.where(rows.is_predicted, _SECOND_US, total_time_us)
+    elsewhere = starts & (measures.roofline_efficiency_ratio > 1)
+    held = (measures.bound != roofline.UNKNOWN_BOUND) & ~elsewhere
+    time_us = np.where(held, time_us, NAN)
+
+    def took(shares: Mapping[Any, Floats]) -> dict[str, Floats]:
+        return {str(key): share * time_us for key, share in shares.items()}
+
+    compute = took({MAIN: measures.main_utilisation_ratio, **measures.unit_utilisation_ratio})
+    memory = took(measures.utilisation_ratio)
+    clocks = list((compute | memory).values())
+    t_min_us = roofline.highest(clocks, length=len(time_us), missing=NAN)
+    t_max_us = np.where(np.isnan(t_min_us), NAN, np.nansum(clocks, axis=0))
+    return OpClocks(
+        of=compute | memory,
+        t_min_us=t_min_us,
+        t_max_us=t_max_us,
+        above_t_max_us=np.maximum(total_time_us - t_max_us, 0.0),
+        at_ridge=_is_at_ridge(compute, memory),
+    )
+
+
+def _is_at_ridge(compute: Mapping[str, Floats], memory: Mapping[str, Floats]) -> Bools:
+    """Where intensity / ridge, which is compute time / memory time, is about one."""
+    least, most = _AT_RIDGE
+    ratio = _longest(compute) / _longest(memory)
+    near: Bools = (ratio >= least) & (ratio <= most)
+    return near
+
+
+def _longest(clocks: Mapping[str, Floats]) -> Floats:
+    """The longest of each row; NaN where nothing takes time."""
+    longest = np.fmax.reduce(list(clocks.values())) if clocks else np.array(NAN)
+    return np.where(longest > 0, longest, NAN)
