@@ -1,6 +1,6 @@
 """Op tables added up: the ops of several cores or hosts become one row per (program, name)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,6 +64,10 @@ class OpTableBuilder:
         else:
             self._labels[number] = _complete(self._labels[number], label)
         return number
+
+    def describe(self, completed: Callable[[OpLabels], OpLabels]) -> None:
+        """Complete the labels of all ops added so far, each once; names must stay."""
+        self._labels = [completed(label) for label in self._labels]
 
     @property
     def categories(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from roofline.importers.xprof_export.tables import (
 )
 from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
-from roofline.model.profile import Diagnostic, Host, OpTable, Profile, Severity
+from roofline.model.profile import LABELS, Diagnostic, Host, OpTable, Profile, Severity
 
 _JSON_STARTS = ("[", "{")
 _GPU_LIMITS = [
@@ -187,6 +188,23 @@ def _with_texts(ops: OpTable, stats: ExportTable) -> OpTable:
     """`ops` with the HLO texts that hlo_stats has and the roofline table lacks."""
     details, _ = read_hlo_stats(stats)
     keys = zip(details.program_id.tolist(), details.name, strict=True)
-    texts = dict(zip(keys, details.long_name, strict=True))
+    row_of = {key: row for row, key in enumerate(keys)}
     wanted = zip(ops.program_id.tolist(), ops.name, strict=True)
-    return replace(ops, long_name=tuple(texts.get(key, "") for key in wanted))
+    rows = [row_of.get(key, -1) for key in wanted]
+    texts: dict[str, Any] = {}
+    for name in _TEXTS:
+        known, label = getattr(details, name), LABELS[name]
+        texts[name] = label.column(known[row] if row >= 0 else label.default for row in rows)
+    return replace(ops, **texts)
+
+
+# What hlo_stats says of an op and the roofline table does not.
+_TEXTS = (
+    "long_name",
+    "framework_path",
+    "operands",
+    "results",
+    "operand_names",
+    "replica_groups",
+    "group_size",
+)

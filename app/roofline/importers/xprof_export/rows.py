@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from roofline.importers.shared.descriptions import described_by_text, path_of_tf_op
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.xprof_export.peaks import BANDWIDTH_COLUMNS
 from roofline.importers.xprof_export.tables import ExportTable
@@ -132,25 +133,31 @@ def _percent_base(table: ExportTable) -> float:
 def _labels(table: ExportTable, wanted: I64, names: Sequence[str]) -> list[OpLabels]:
     categories, sources = table.texts("category"), table.texts("source_info")
     programs, texts = table.texts("hlo_module_id"), table.texts("hlo_op_expression")
+    paths = table.texts("tf_op_name")
     return [
-        _label(names[row], programs[row], categories[row], sources[row], texts[row])
+        described_by_text(
+            replace(
+                _sourced(names[row], sources[row]),
+                program_id=program_number(programs[row]),
+                category=categories[row],
+                long_name=texts[row],
+                framework_path=path_of_tf_op(paths[row]),
+            )
+        )
         for row in wanted.tolist()
     ]
 
 
-def _label(name: str, program: str, category: str, source: str, text: str) -> OpLabels:
+def _sourced(name: str, source: str) -> OpLabels:
     place, stack = _source(source)
     file, _, line = place.rpartition(":")
     has_line = bool(file) and line.isascii() and line.isdigit() and len(line) < 10
     return OpLabels(
         name=name,
-        program_id=program_number(program),
-        category=category,
         has_source=bool(place or stack),
         source_file=file if has_line else place,
         source_line=int(line) if has_line else -1,
         source_stack=stack,
-        long_name=text,
     )
 
 

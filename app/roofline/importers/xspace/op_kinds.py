@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
+from roofline.importers.shared.descriptions import path_of_tf_op
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import EventKind, Plane
 from roofline.importers.xspace.xspace_pb2 import MemoryAccessBreakdown
@@ -29,7 +30,10 @@ LEVELS = (MemoryLevel.HBM, *_ON_CHIP.values())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpKind:
-    """What one event metadata says about its op; costs are of one occurrence."""
+    """What one event metadata says about its op; costs are of one occurrence.
+
+    `shape` is that of the result, where the compiler's stats have it.
+    """
 
     name: str
     category: str
@@ -44,6 +48,8 @@ class OpKind:
     source_line: int
     source_stack: str
     long_name: str
+    framework_path: str
+    shape: str
     cost_known: bool
 
 
@@ -86,6 +92,8 @@ def _op_kind(kind: EventKind) -> OpKind:
         source_line=source_line,
         source_stack=stats.text("source_stack"),
         long_name=kind.name if kind.display_name else "",
+        framework_path=path_of_tf_op(stats.text("tf_op")),
+        shape=stats.text("shape_with_layout"),
         cost_known=_cost_known(kind, category, flop, bytes_accessed, traffic),
     )
 
@@ -109,22 +117,7 @@ def _cost_known(
 
 def _without_cost(op: OpKind) -> OpKind:
     """A negative count is unknown: XProf shows it as 2**64 minus something."""
-    return OpKind(
-        name=op.name,
-        category=op.category,
-        program_id=op.program_id,
-        symbol_id=op.symbol_id,
-        flop=0,
-        model_flop=0,
-        bytes_accessed=0,
-        traffic_bytes=None,
-        has_source=op.has_source,
-        source_file=op.source_file,
-        source_line=op.source_line,
-        source_stack=op.source_stack,
-        long_name=op.long_name,
-        cost_known=False,
-    )
+    return replace(op, flop=0, model_flop=0, bytes_accessed=0, traffic_bytes=None, cost_known=False)
 
 
 def _traffic(raw: bytes) -> Mapping[MemoryLevel, int] | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.shared.descriptions import shapes_label
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace import notes
@@ -18,6 +19,7 @@ from roofline.importers.xspace.op_kinds import LEVELS, OpKind
 from roofline.importers.xspace.op_metrics import CoreOps, read_core
 from roofline.importers.xspace.planes import HOST_CPU, Plane, Space
 from roofline.importers.xspace.spans import RowSums
+from roofline.importers.xspace.tpu_programs import TpuPrograms
 from roofline.importers.xspace.tpu_timeline import CoreShare, timeline_of
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
@@ -56,6 +58,8 @@ def read_tpu_host(
     with_steps, groups = _common_steps(cores, oddities)
     steps = _steps(cores, with_steps, groups, builder, described, oddities)
     timeline = _timeline(cores, with_steps, groups, builder, described)
+    if not oddities.on:  # XProf's table has no such column
+        builder.describe(TpuPrograms(space).described)
     ops = builder.build()
     return Profile(
         device=_device(space, oddities),
@@ -127,6 +131,8 @@ def _label(kind: OpKind) -> OpLabels:
         source_line=kind.source_line,
         source_stack=kind.source_stack,
         long_name=kind.long_name,
+        framework_path=kind.framework_path,
+        results=shapes_label(kind.shape),
     )
 
 

@@ -13,9 +13,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.shared.hlo_text import Instruction, host_direction, parse_instruction
 from roofline.importers.shared.wire_bytes import wire_bytes
 from roofline.importers.xspace.hlo.collectives import KINDS
-from roofline.importers.xspace.hlo.text import Instruction, host_direction, parse_instruction
 from roofline.importers.xspace.op_kinds import OpKind
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.memory import MemoryLevel

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from roofline.importers.shared.collectives import NAN, Collective
 from roofline.importers.xspace.hlo import hlo_pb2 as pb
-from roofline.importers.xspace.hlo.module import Instruction, named_group_size
+from roofline.importers.xspace.hlo.module import Instruction, named_group_size, run_by
 from roofline.importers.xspace.hlo.reductions import results_of
 
 KINDS = {
@@ -27,7 +27,7 @@ _HALF = re.compile(r"-(start|done|update)\Z")
 
 def collective_of(instruction: Instruction) -> Collective | None:
     """The collective that `instruction` runs; `None` for any other instruction."""
-    inner = _wrapped(instruction)
+    inner = run_by(instruction)
     kind = KINDS.get(_HALF.sub("", inner.opcode))
     if kind is None:
         return None
@@ -39,21 +39,15 @@ def fits_on_host(instruction: Instruction, n_devices: int) -> bool:
 
     Hosts have devices with consecutive ids. Groups that are not listed must all fit.
     """
-    proto = _wrapped(instruction).proto
+    proto = run_by(instruction).proto
     devices = proto.collective_device_list
     for iota in (proto.iota_device_list, devices.iota_replica_groups):
         if iota.num_devices_per_group > 0:
             return iota.num_devices_per_group * iota.num_replica_groups <= n_devices
     listed: Sequence[pb.ReplicaGroup] = devices.replica_groups or proto.replica_groups
-    return named_group_size(_wrapped(instruction)) > 0 and all(
+    return named_group_size(run_by(instruction)) > 0 and all(
         len({k // n_devices for k in group.replica_ids}) <= 1 for group in listed
     )
-
-
-def _wrapped(instruction: Instruction) -> Instruction:
-    """What an `async-start` runs, else the instruction itself."""
-    is_wrapper = instruction.opcode.startswith("async-") and instruction.called
-    return instruction.called[0].root if is_wrapper else instruction
 
 
 def _payload(kind: str, instruction: Instruction) -> float:

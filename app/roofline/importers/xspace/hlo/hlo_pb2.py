@@ -19,7 +19,7 @@ _sym_db = _symbol_database.Default()
 
 
 DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n\thlo.proto\x12\x0croofline.hlo"4\n\x08HloProto\x12(\n\nhlo_module\x18\x01 \x01(\x0b\x32\x14.roofline.hlo.Module"\x9f\x01\n\x06Module\x12\x0c\n\x04name\x18\x01 \x01(\x0c\x12/\n\x0c\x63omputations\x18\x03 \x03(\x0b\x32\x19.roofline.hlo.Computation\x12\x1c\n\x14\x65ntry_computation_id\x18\x06 \x01(\x03\x12\x38\n\x11stack_frame_index\x18\x11 \x01(\x0b\x32\x1d.roofline.hlo.StackFrameIndex"i\n\x0b\x43omputation\x12\x0c\n\x04name\x18\x01 \x01(\x0c\x12/\n\x0cinstructions\x18\x02 \x03(\x0b\x32\x19.roofline.hlo.Instruction\x12\n\n\x02id\x18\x05 \x01(\x03\x12\x0f\n\x07root_id\x18\x06 \x01(\x03"\xe5\x05\n\x0bInstruction\x12\x0c\n\x04name\x18\x01 \x01(\x0c\x12\x0e\n\x06opcode\x18\x02 \x01(\x0c\x12"\n\x05shape\x18\x03 \x01(\x0b\x32\x13.roofline.hlo.Shape\x12(\n\x08metadata\x18\x07 \x01(\x0b\x32\x16.roofline.hlo.Metadata\x12\x18\n\x10parameter_number\x18\t \x01(\x03\x12\x13\n\x0b\x66usion_kind\x18\x0b \x01(\x0c\x12\x13\n\x0btuple_index\x18\r \x01(\x03\x12\x12\n\ndimensions\x18\x0e \x03(\x03\x12$\n\x06window\x18\x0f \x01(\x0b\x32\x14.roofline.hlo.Window\x12\x43\n\x16\x63onvolution_dimensions\x18\x10 \x01(\x0b\x32#.roofline.hlo.ConvolutionDimensions\x12\x1a\n\x12\x63ustom_call_target\x18\x1c \x01(\x0c\x12\x33\n\x0e\x64ot_dimensions\x18\x1e \x01(\x0b\x32\x1b.roofline.hlo.DotDimensions\x12\x12\n\nfft_length\x18  \x03(\x03\x12\n\n\x02id\x18# \x01(\x03\x12\x13\n\x0boperand_ids\x18$ \x03(\x03\x12\x1e\n\x16\x63\x61lled_computation_ids\x18& \x03(\x03\x12\x16\n\x0e\x62\x61\x63kend_config\x18+ \x01(\x0c\x12\x32\n\x0ereplica_groups\x18\x31 \x03(\x0b\x32\x1a.roofline.hlo.ReplicaGroup\x12\x1b\n\x13\x66\x65\x61ture_group_count\x18\x32 \x01(\x03\x12\x19\n\x11\x62\x61tch_group_count\x18: \x01(\x03\x12\x42\n\x16\x63ollective_device_list\x18W \x01(\x0b\x32".roofline.hlo.CollectiveDeviceList\x12\x39\n\x10iota_device_list\x18\\ \x01(\x0b\x32\x1f.roofline.hlo.IotaReplicaGroups"n\n\x08Metadata\x12\x0f\n\x07op_type\x18\x01 \x01(\x0c\x12\x0f\n\x07op_name\x18\x02 \x01(\x0c\x12\x13\n\x0bsource_file\x18\x03 \x01(\x0c\x12\x13\n\x0bsource_line\x18\x04 \x01(\x05\x12\x16\n\x0estack_frame_id\x18\x0f \x01(\x05"\x82\x01\n\x05Shape\x12\x14\n\x0c\x65lement_type\x18\x02 \x01(\x05\x12\x12\n\ndimensions\x18\x03 \x03(\x03\x12)\n\x0ctuple_shapes\x18\x04 \x03(\x0b\x32\x13.roofline.hlo.Shape\x12$\n\x06layout\x18\x05 \x01(\x0b\x32\x14.roofline.hlo.Layout"T\n\x06Layout\x12\x16\n\x0eminor_to_major\x18\x01 \x03(\x03\x12\x1c\n\x14\x65lement_size_in_bits\x18\x07 \x01(\x03\x12\x14\n\x0cmemory_space\x18\x08 \x01(\x03";\n\x06Window\x12\x31\n\ndimensions\x18\x01 \x03(\x0b\x32\x1d.roofline.hlo.WindowDimension"\x8a\x01\n\x0fWindowDimension\x12\x0c\n\x04size\x18\x01 \x01(\x03\x12\x0e\n\x06stride\x18\x02 \x01(\x03\x12\x13\n\x0bpadding_low\x18\x03 \x01(\x03\x12\x14\n\x0cpadding_high\x18\x04 \x01(\x03\x12\x17\n\x0fwindow_dilation\x18\x05 \x01(\x03\x12\x15\n\rbase_dilation\x18\x06 \x01(\x03"\xd2\x02\n\x15\x43onvolutionDimensions\x12&\n\x1ekernel_input_feature_dimension\x18\x03 \x01(\x03\x12\'\n\x1fkernel_output_feature_dimension\x18\x04 \x01(\x03\x12!\n\x19kernel_spatial_dimensions\x18\x06 \x03(\x03\x12\x1d\n\x15input_batch_dimension\x18\x07 \x01(\x03\x12\x1f\n\x17input_feature_dimension\x18\x08 \x01(\x03\x12\x1e\n\x16output_batch_dimension\x18\t \x01(\x03\x12 \n\x18output_feature_dimension\x18\n \x01(\x03\x12 \n\x18input_spatial_dimensions\x18\x0b \x03(\x03\x12!\n\x19output_spatial_dimensions\x18\x0c \x03(\x03"3\n\rDotDimensions\x12"\n\x1alhs_contracting_dimensions\x18\x01 \x03(\x03"#\n\x0cReplicaGroup\x12\x13\n\x0breplica_ids\x18\x01 \x03(\x03"\x88\x01\n\x14\x43ollectiveDeviceList\x12\x32\n\x0ereplica_groups\x18\x01 \x03(\x0b\x32\x1a.roofline.hlo.ReplicaGroup\x12<\n\x13iota_replica_groups\x18\x02 \x01(\x0b\x32\x1f.roofline.hlo.IotaReplicaGroups"N\n\x11IotaReplicaGroups\x12\x1a\n\x12num_replica_groups\x18\x01 \x01(\x03\x12\x1d\n\x15num_devices_per_group\x18\x02 \x01(\x03"\xa1\x01\n\x0fStackFrameIndex\x12\x12\n\nfile_names\x18\x01 \x03(\x0c\x12\x16\n\x0e\x66unction_names\x18\x02 \x03(\x0c\x12\x32\n\x0e\x66ile_locations\x18\x03 \x03(\x0b\x32\x1a.roofline.hlo.FileLocation\x12.\n\x0cstack_frames\x18\x04 \x03(\x0b\x32\x18.roofline.hlo.StackFrame"\\\n\x0c\x46ileLocation\x12\x14\n\x0c\x66ile_name_id\x18\x01 \x01(\x05\x12\x18\n\x10\x66unction_name_id\x18\x02 \x01(\x05\x12\x0c\n\x04line\x18\x03 \x01(\x05\x12\x0e\n\x06\x63olumn\x18\x04 \x01(\x05"?\n\nStackFrame\x12\x18\n\x10\x66ile_location_id\x18\x01 \x01(\x05\x12\x17\n\x0fparent_frame_id\x18\x02 \x01(\x05\x62\x06proto3'
+    b'\n\thlo.proto\x12\x0croofline.hlo"4\n\x08HloProto\x12(\n\nhlo_module\x18\x01 \x01(\x0b\x32\x14.roofline.hlo.Module"\x9f\x01\n\x06Module\x12\x0c\n\x04name\x18\x01 \x01(\x0c\x12/\n\x0c\x63omputations\x18\x03 \x03(\x0b\x32\x19.roofline.hlo.Computation\x12\x1c\n\x14\x65ntry_computation_id\x18\x06 \x01(\x03\x12\x38\n\x11stack_frame_index\x18\x11 \x01(\x0b\x32\x1d.roofline.hlo.StackFrameIndex"i\n\x0b\x43omputation\x12\x0c\n\x04name\x18\x01 \x01(\x0c\x12/\n\x0cinstructions\x18\x02 \x03(\x0b\x32\x19.roofline.hlo.Instruction\x12\n\n\x02id\x18\x05 \x01(\x03\x12\x0f\n\x07root_id\x18\x06 \x01(\x03"\x9e\x06\n\x0bInstruction\x12\x0c\n\x04name\x18\x01 \x01(\x0c\x12\x0e\n\x06opcode\x18\x02 \x01(\x0c\x12"\n\x05shape\x18\x03 \x01(\x0b\x32\x13.roofline.hlo.Shape\x12(\n\x08metadata\x18\x07 \x01(\x0b\x32\x16.roofline.hlo.Metadata\x12\x18\n\x10parameter_number\x18\t \x01(\x03\x12\x13\n\x0b\x66usion_kind\x18\x0b \x01(\x0c\x12\x13\n\x0btuple_index\x18\r \x01(\x03\x12\x12\n\ndimensions\x18\x0e \x03(\x03\x12$\n\x06window\x18\x0f \x01(\x0b\x32\x14.roofline.hlo.Window\x12\x43\n\x16\x63onvolution_dimensions\x18\x10 \x01(\x0b\x32#.roofline.hlo.ConvolutionDimensions\x12\x1a\n\x12\x63ustom_call_target\x18\x1c \x01(\x0c\x12\x33\n\x0e\x64ot_dimensions\x18\x1e \x01(\x0b\x32\x1b.roofline.hlo.DotDimensions\x12\x12\n\nfft_length\x18  \x03(\x03\x12\n\n\x02id\x18# \x01(\x03\x12\x13\n\x0boperand_ids\x18$ \x03(\x03\x12\x1e\n\x16\x63\x61lled_computation_ids\x18& \x03(\x03\x12\x16\n\x0e\x62\x61\x63kend_config\x18+ \x01(\x0c\x12\x32\n\x0ereplica_groups\x18\x31 \x03(\x0b\x32\x1a.roofline.hlo.ReplicaGroup\x12\x1b\n\x13\x66\x65\x61ture_group_count\x18\x32 \x01(\x03\x12\x37\n\x10precision_config\x18\x33 \x01(\x0b\x32\x1d.roofline.hlo.PrecisionConfig\x12\x19\n\x11\x62\x61tch_group_count\x18: \x01(\x03\x12\x42\n\x16\x63ollective_device_list\x18W \x01(\x0b\x32".roofline.hlo.CollectiveDeviceList\x12\x39\n\x10iota_device_list\x18\\ \x01(\x0b\x32\x1f.roofline.hlo.IotaReplicaGroups"n\n\x08Metadata\x12\x0f\n\x07op_type\x18\x01 \x01(\x0c\x12\x0f\n\x07op_name\x18\x02 \x01(\x0c\x12\x13\n\x0bsource_file\x18\x03 \x01(\x0c\x12\x13\n\x0bsource_line\x18\x04 \x01(\x05\x12\x16\n\x0estack_frame_id\x18\x0f \x01(\x05"\x82\x01\n\x05Shape\x12\x14\n\x0c\x65lement_type\x18\x02 \x01(\x05\x12\x12\n\ndimensions\x18\x03 \x03(\x03\x12)\n\x0ctuple_shapes\x18\x04 \x03(\x0b\x32\x13.roofline.hlo.Shape\x12$\n\x06layout\x18\x05 \x01(\x0b\x32\x14.roofline.hlo.Layout"w\n\x06Layout\x12\x16\n\x0eminor_to_major\x18\x01 \x03(\x03\x12!\n\x05tiles\x18\x06 \x03(\x0b\x32\x12.roofline.hlo.Tile\x12\x1c\n\x14\x65lement_size_in_bits\x18\x07 \x01(\x03\x12\x14\n\x0cmemory_space\x18\x08 \x01(\x03"\x1a\n\x04Tile\x12\x12\n\ndimensions\x18\x01 \x03(\x03",\n\x0fPrecisionConfig\x12\x19\n\x11operand_precision\x18\x01 \x03(\x05";\n\x06Window\x12\x31\n\ndimensions\x18\x01 \x03(\x0b\x32\x1d.roofline.hlo.WindowDimension"\x8a\x01\n\x0fWindowDimension\x12\x0c\n\x04size\x18\x01 \x01(\x03\x12\x0e\n\x06stride\x18\x02 \x01(\x03\x12\x13\n\x0bpadding_low\x18\x03 \x01(\x03\x12\x14\n\x0cpadding_high\x18\x04 \x01(\x03\x12\x17\n\x0fwindow_dilation\x18\x05 \x01(\x03\x12\x15\n\rbase_dilation\x18\x06 \x01(\x03"\xd2\x02\n\x15\x43onvolutionDimensions\x12&\n\x1ekernel_input_feature_dimension\x18\x03 \x01(\x03\x12\'\n\x1fkernel_output_feature_dimension\x18\x04 \x01(\x03\x12!\n\x19kernel_spatial_dimensions\x18\x06 \x03(\x03\x12\x1d\n\x15input_batch_dimension\x18\x07 \x01(\x03\x12\x1f\n\x17input_feature_dimension\x18\x08 \x01(\x03\x12\x1e\n\x16output_batch_dimension\x18\t \x01(\x03\x12 \n\x18output_feature_dimension\x18\n \x01(\x03\x12 \n\x18input_spatial_dimensions\x18\x0b \x03(\x03\x12!\n\x19output_spatial_dimensions\x18\x0c \x03(\x03"3\n\rDotDimensions\x12"\n\x1alhs_contracting_dimensions\x18\x01 \x03(\x03"#\n\x0cReplicaGroup\x12\x13\n\x0breplica_ids\x18\x01 \x03(\x03"\x88\x01\n\x14\x43ollectiveDeviceList\x12\x32\n\x0ereplica_groups\x18\x01 \x03(\x0b\x32\x1a.roofline.hlo.ReplicaGroup\x12<\n\x13iota_replica_groups\x18\x02 \x01(\x0b\x32\x1f.roofline.hlo.IotaReplicaGroups"\x86\x01\n\x11IotaReplicaGroups\x12\x1a\n\x12num_replica_groups\x18\x01 \x01(\x03\x12\x1d\n\x15num_devices_per_group\x18\x02 \x01(\x03\x12\x19\n\x11iota_reshape_dims\x18\x03 \x03(\x03\x12\x1b\n\x13iota_transpose_perm\x18\x04 \x03(\x05"\xa1\x01\n\x0fStackFrameIndex\x12\x12\n\nfile_names\x18\x01 \x03(\x0c\x12\x16\n\x0e\x66unction_names\x18\x02 \x03(\x0c\x12\x32\n\x0e\x66ile_locations\x18\x03 \x03(\x0b\x32\x1a.roofline.hlo.FileLocation\x12.\n\x0cstack_frames\x18\x04 \x03(\x0b\x32\x18.roofline.hlo.StackFrame"\\\n\x0c\x46ileLocation\x12\x14\n\x0c\x66ile_name_id\x18\x01 \x01(\x05\x12\x18\n\x10\x66unction_name_id\x18\x02 \x01(\x05\x12\x0c\n\x04line\x18\x03 \x01(\x05\x12\x0e\n\x06\x63olumn\x18\x04 \x01(\x05"?\n\nStackFrame\x12\x18\n\x10\x66ile_location_id\x18\x01 \x01(\x05\x12\x17\n\x0fparent_frame_id\x18\x02 \x01(\x05\x62\x06proto3'
 )
 
 _globals = globals()
@@ -34,31 +34,35 @@ if not _descriptor._USE_C_DESCRIPTORS:
     _globals["_COMPUTATION"]._serialized_start = 243
     _globals["_COMPUTATION"]._serialized_end = 348
     _globals["_INSTRUCTION"]._serialized_start = 351
-    _globals["_INSTRUCTION"]._serialized_end = 1092
-    _globals["_METADATA"]._serialized_start = 1094
-    _globals["_METADATA"]._serialized_end = 1204
-    _globals["_SHAPE"]._serialized_start = 1207
-    _globals["_SHAPE"]._serialized_end = 1337
-    _globals["_LAYOUT"]._serialized_start = 1339
-    _globals["_LAYOUT"]._serialized_end = 1423
-    _globals["_WINDOW"]._serialized_start = 1425
-    _globals["_WINDOW"]._serialized_end = 1484
-    _globals["_WINDOWDIMENSION"]._serialized_start = 1487
-    _globals["_WINDOWDIMENSION"]._serialized_end = 1625
-    _globals["_CONVOLUTIONDIMENSIONS"]._serialized_start = 1628
-    _globals["_CONVOLUTIONDIMENSIONS"]._serialized_end = 1966
-    _globals["_DOTDIMENSIONS"]._serialized_start = 1968
-    _globals["_DOTDIMENSIONS"]._serialized_end = 2019
-    _globals["_REPLICAGROUP"]._serialized_start = 2021
-    _globals["_REPLICAGROUP"]._serialized_end = 2056
-    _globals["_COLLECTIVEDEVICELIST"]._serialized_start = 2059
-    _globals["_COLLECTIVEDEVICELIST"]._serialized_end = 2195
-    _globals["_IOTAREPLICAGROUPS"]._serialized_start = 2197
-    _globals["_IOTAREPLICAGROUPS"]._serialized_end = 2275
-    _globals["_STACKFRAMEINDEX"]._serialized_start = 2278
-    _globals["_STACKFRAMEINDEX"]._serialized_end = 2439
-    _globals["_FILELOCATION"]._serialized_start = 2441
-    _globals["_FILELOCATION"]._serialized_end = 2533
-    _globals["_STACKFRAME"]._serialized_start = 2535
-    _globals["_STACKFRAME"]._serialized_end = 2598
+    _globals["_INSTRUCTION"]._serialized_end = 1149
+    _globals["_METADATA"]._serialized_start = 1151
+    _globals["_METADATA"]._serialized_end = 1261
+    _globals["_SHAPE"]._serialized_start = 1264
+    _globals["_SHAPE"]._serialized_end = 1394
+    _globals["_LAYOUT"]._serialized_start = 1396
+    _globals["_LAYOUT"]._serialized_end = 1515
+    _globals["_TILE"]._serialized_start = 1517
+    _globals["_TILE"]._serialized_end = 1543
+    _globals["_PRECISIONCONFIG"]._serialized_start = 1545
+    _globals["_PRECISIONCONFIG"]._serialized_end = 1589
+    _globals["_WINDOW"]._serialized_start = 1591
+    _globals["_WINDOW"]._serialized_end = 1650
+    _globals["_WINDOWDIMENSION"]._serialized_start = 1653
+    _globals["_WINDOWDIMENSION"]._serialized_end = 1791
+    _globals["_CONVOLUTIONDIMENSIONS"]._serialized_start = 1794
+    _globals["_CONVOLUTIONDIMENSIONS"]._serialized_end = 2132
+    _globals["_DOTDIMENSIONS"]._serialized_start = 2134
+    _globals["_DOTDIMENSIONS"]._serialized_end = 2185
+    _globals["_REPLICAGROUP"]._serialized_start = 2187
+    _globals["_REPLICAGROUP"]._serialized_end = 2222
+    _globals["_COLLECTIVEDEVICELIST"]._serialized_start = 2225
+    _globals["_COLLECTIVEDEVICELIST"]._serialized_end = 2361
+    _globals["_IOTAREPLICAGROUPS"]._serialized_start = 2364
+    _globals["_IOTAREPLICAGROUPS"]._serialized_end = 2498
+    _globals["_STACKFRAMEINDEX"]._serialized_start = 2501
+    _globals["_STACKFRAMEINDEX"]._serialized_end = 2662
+    _globals["_FILELOCATION"]._serialized_start = 2664
+    _globals["_FILELOCATION"]._serialized_end = 2756
+    _globals["_STACKFRAME"]._serialized_start = 2758
+    _globals["_STACKFRAME"]._serialized_end = 2821
 # @@protoc_insertion_point(module_scope)

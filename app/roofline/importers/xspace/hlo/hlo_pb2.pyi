@@ -37,7 +37,7 @@ class Computation(_message.Message):
     def __init__(self, name: _Optional[bytes] = ..., instructions: _Optional[_Iterable[_Union[Instruction, _Mapping]]] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ...) -> None: ...
 
 class Instruction(_message.Message):
-    __slots__ = ("name", "opcode", "shape", "metadata", "parameter_number", "fusion_kind", "tuple_index", "dimensions", "window", "convolution_dimensions", "custom_call_target", "dot_dimensions", "fft_length", "id", "operand_ids", "called_computation_ids", "backend_config", "replica_groups", "feature_group_count", "batch_group_count", "collective_device_list", "iota_device_list")
+    __slots__ = ("name", "opcode", "shape", "metadata", "parameter_number", "fusion_kind", "tuple_index", "dimensions", "window", "convolution_dimensions", "custom_call_target", "dot_dimensions", "fft_length", "id", "operand_ids", "called_computation_ids", "backend_config", "replica_groups", "feature_group_count", "precision_config", "batch_group_count", "collective_device_list", "iota_device_list")
     NAME_FIELD_NUMBER: _ClassVar[int]
     OPCODE_FIELD_NUMBER: _ClassVar[int]
     SHAPE_FIELD_NUMBER: _ClassVar[int]
@@ -57,6 +57,7 @@ class Instruction(_message.Message):
     BACKEND_CONFIG_FIELD_NUMBER: _ClassVar[int]
     REPLICA_GROUPS_FIELD_NUMBER: _ClassVar[int]
     FEATURE_GROUP_COUNT_FIELD_NUMBER: _ClassVar[int]
+    PRECISION_CONFIG_FIELD_NUMBER: _ClassVar[int]
     BATCH_GROUP_COUNT_FIELD_NUMBER: _ClassVar[int]
     COLLECTIVE_DEVICE_LIST_FIELD_NUMBER: _ClassVar[int]
     IOTA_DEVICE_LIST_FIELD_NUMBER: _ClassVar[int]
@@ -79,10 +80,11 @@ class Instruction(_message.Message):
     backend_config: bytes
     replica_groups: _containers.RepeatedCompositeFieldContainer[ReplicaGroup]
     feature_group_count: int
+    precision_config: PrecisionConfig
     batch_group_count: int
     collective_device_list: CollectiveDeviceList
     iota_device_list: IotaReplicaGroups
-    def __init__(self, name: _Optional[bytes] = ..., opcode: _Optional[bytes] = ..., shape: _Optional[_Union[Shape, _Mapping]] = ..., metadata: _Optional[_Union[Metadata, _Mapping]] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[bytes] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[_Union[Window, _Mapping]] = ..., convolution_dimensions: _Optional[_Union[ConvolutionDimensions, _Mapping]] = ..., custom_call_target: _Optional[bytes] = ..., dot_dimensions: _Optional[_Union[DotDimensions, _Mapping]] = ..., fft_length: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., backend_config: _Optional[bytes] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., feature_group_count: _Optional[int] = ..., batch_group_count: _Optional[int] = ..., collective_device_list: _Optional[_Union[CollectiveDeviceList, _Mapping]] = ..., iota_device_list: _Optional[_Union[IotaReplicaGroups, _Mapping]] = ...) -> None: ...
+    def __init__(self, name: _Optional[bytes] = ..., opcode: _Optional[bytes] = ..., shape: _Optional[_Union[Shape, _Mapping]] = ..., metadata: _Optional[_Union[Metadata, _Mapping]] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[bytes] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[_Union[Window, _Mapping]] = ..., convolution_dimensions: _Optional[_Union[ConvolutionDimensions, _Mapping]] = ..., custom_call_target: _Optional[bytes] = ..., dot_dimensions: _Optional[_Union[DotDimensions, _Mapping]] = ..., fft_length: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., backend_config: _Optional[bytes] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., feature_group_count: _Optional[int] = ..., precision_config: _Optional[_Union[PrecisionConfig, _Mapping]] = ..., batch_group_count: _Optional[int] = ..., collective_device_list: _Optional[_Union[CollectiveDeviceList, _Mapping]] = ..., iota_device_list: _Optional[_Union[IotaReplicaGroups, _Mapping]] = ...) -> None: ...
 
 class Metadata(_message.Message):
     __slots__ = ("op_type", "op_name", "source_file", "source_line", "stack_frame_id")
@@ -111,14 +113,28 @@ class Shape(_message.Message):
     def __init__(self, element_type: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., tuple_shapes: _Optional[_Iterable[_Union[Shape, _Mapping]]] = ..., layout: _Optional[_Union[Layout, _Mapping]] = ...) -> None: ...
 
 class Layout(_message.Message):
-    __slots__ = ("minor_to_major", "element_size_in_bits", "memory_space")
+    __slots__ = ("minor_to_major", "tiles", "element_size_in_bits", "memory_space")
     MINOR_TO_MAJOR_FIELD_NUMBER: _ClassVar[int]
+    TILES_FIELD_NUMBER: _ClassVar[int]
     ELEMENT_SIZE_IN_BITS_FIELD_NUMBER: _ClassVar[int]
     MEMORY_SPACE_FIELD_NUMBER: _ClassVar[int]
     minor_to_major: _containers.RepeatedScalarFieldContainer[int]
+    tiles: _containers.RepeatedCompositeFieldContainer[Tile]
     element_size_in_bits: int
     memory_space: int
-    def __init__(self, minor_to_major: _Optional[_Iterable[int]] = ..., element_size_in_bits: _Optional[int] = ..., memory_space: _Optional[int] = ...) -> None: ...
+    def __init__(self, minor_to_major: _Optional[_Iterable[int]] = ..., tiles: _Optional[_Iterable[_Union[Tile, _Mapping]]] = ..., element_size_in_bits: _Optional[int] = ..., memory_space: _Optional[int] = ...) -> None: ...
+
+class Tile(_message.Message):
+    __slots__ = ("dimensions",)
+    DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
+    dimensions: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, dimensions: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class PrecisionConfig(_message.Message):
+    __slots__ = ("operand_precision",)
+    OPERAND_PRECISION_FIELD_NUMBER: _ClassVar[int]
+    operand_precision: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, operand_precision: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Window(_message.Message):
     __slots__ = ("dimensions",)
@@ -185,12 +201,16 @@ class CollectiveDeviceList(_message.Message):
     def __init__(self, replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., iota_replica_groups: _Optional[_Union[IotaReplicaGroups, _Mapping]] = ...) -> None: ...
 
 class IotaReplicaGroups(_message.Message):
-    __slots__ = ("num_replica_groups", "num_devices_per_group")
+    __slots__ = ("num_replica_groups", "num_devices_per_group", "iota_reshape_dims", "iota_transpose_perm")
     NUM_REPLICA_GROUPS_FIELD_NUMBER: _ClassVar[int]
     NUM_DEVICES_PER_GROUP_FIELD_NUMBER: _ClassVar[int]
+    IOTA_RESHAPE_DIMS_FIELD_NUMBER: _ClassVar[int]
+    IOTA_TRANSPOSE_PERM_FIELD_NUMBER: _ClassVar[int]
     num_replica_groups: int
     num_devices_per_group: int
-    def __init__(self, num_replica_groups: _Optional[int] = ..., num_devices_per_group: _Optional[int] = ...) -> None: ...
+    iota_reshape_dims: _containers.RepeatedScalarFieldContainer[int]
+    iota_transpose_perm: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, num_replica_groups: _Optional[int] = ..., num_devices_per_group: _Optional[int] = ..., iota_reshape_dims: _Optional[_Iterable[int]] = ..., iota_transpose_perm: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class StackFrameIndex(_message.Message):
     __slots__ = ("file_names", "function_names", "file_locations", "stack_frames")

@@ -15,7 +15,7 @@ from roofline.importers.xspace.hlo import hlo_pb2 as pb
 from roofline.importers.xspace.planes import text
 
 TUPLE, TOKEN, OPAQUE = "tuple", "token", "opaque"
-_NO_ARRAY = (TUPLE, TOKEN, OPAQUE)
+NO_ARRAY = (TUPLE, TOKEN, OPAQUE)
 _POINTER_BYTES = 8
 _BITS_PER_BYTE = 8
 
@@ -117,7 +117,7 @@ class Shape:
     @property
     def is_array(self) -> bool:
         """True for a value with elements."""
-        return self.kind not in _NO_ARRAY
+        return self.kind not in NO_ARRAY
 
     @property
     def elements(self) -> int:
@@ -265,15 +265,15 @@ class Module:
     def _build(self, proto: pb.Computation) -> Computation:
         by_id: dict[int, Instruction] = {}
         for inner in proto.instructions:
-            by_id[_local(inner.id)] = self._instruction(inner, by_id)
+            by_id[local_id(inner.id)] = self._instruction(inner, by_id)
         instructions = tuple(by_id.values())
-        root = by_id.get(_local(proto.root_id)) or (instructions[-1] if instructions else None)
+        root = by_id.get(local_id(proto.root_id)) or (instructions[-1] if instructions else None)
         if root is None:
             raise DecodeError("a computation without instructions")
         return Computation(text(proto.name), instructions, root)
 
     def _instruction(self, proto: pb.Instruction, by_id: Mapping[int, Instruction]) -> Instruction:
-        operands = tuple(by_id[_local(k)] for k in proto.operand_ids if _local(k) in by_id)
+        operands = tuple(by_id[local_id(k)] for k in proto.operand_ids if local_id(k) in by_id)
         made = Instruction(
             name=text(proto.name),
             opcode=text(proto.opcode),
@@ -296,31 +296,58 @@ class Module:
             known = self._shapes[key] = _shape(proto)
         return known
 
-    def source(self, instruction: Instruction) -> Source:
-        """Source location: that of the instruction, else its innermost stack frame."""
+    def source(self, instruction: Instruction, *, names_functions: bool = False) -> Source:
+        """Source location: that of the instruction, else its innermost stack frame.
+
+        With `names_functions`, each frame of the stack says which function it is in.
+        """
         metadata = instruction.proto.metadata
-        frames = list(self._frames(metadata.stack_frame_id))
-        stack = "".join(f"{file}:{line}:{column}\n" for file, line, column in frames)
+        frames = list(stack_frames(self._proto.stack_frame_index, metadata.stack_frame_id))
+        stack = "".join(f"{f.text if names_functions else f.place}\n" for f in frames)
         if metadata.source_file:
             return Source(file=text(metadata.source_file), line=metadata.source_line, stack=stack)
         if not frames:
             return Source()
-        return Source(file=frames[0][0], line=frames[0][1], stack=stack)
+        return Source(file=frames[0].file, line=frames[0].line, stack=stack)
 
-    def _frames(self, frame_id: int) -> Iterator[tuple[str, int, int]]:
-        """(file, line, column) from the innermost frame outwards."""
-        index = self._proto.stack_frame_index
-        seen: set[int] = set()
-        while 0 < frame_id <= len(index.stack_frames) and frame_id not in seen:
-            seen.add(frame_id)
-            frame = index.stack_frames[frame_id - 1]
-            if not 0 < frame.file_location_id <= len(index.file_locations):
-                return
-            at = index.file_locations[frame.file_location_id - 1]
-            is_named = 0 < at.file_name_id <= len(index.file_names)
-            file = index.file_names[at.file_name_id - 1] if is_named else b""
-            yield text(file), at.line, at.column
-            frame_id = frame.parent_frame_id
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of a stack; `function` is empty where the program does not name it."""
+
+    file: str
+    line: int
+    column: int
+    function: str
+
+    @property
+    def place(self) -> str:
+        """As XLA writes it: `file:line:column`."""
+        return f"{self.file}:{self.line}:{self.column}"
+
+    @property
+    def text(self) -> str:
+        """The place, and the function where the program names it."""
+        return f"{self.place} in {self.function}" if self.function else self.place
+
+
+def stack_frames(index: pb.StackFrameIndex, frame_id: int) -> Iterator[Frame]:
+    """Frames from the innermost one outwards."""
+    seen: set[int] = set()
+    while 0 < frame_id <= len(index.stack_frames) and frame_id not in seen:
+        seen.add(frame_id)
+        frame = index.stack_frames[frame_id - 1]
+        if not 0 < frame.file_location_id <= len(index.file_locations):
+            return
+        at = index.file_locations[frame.file_location_id - 1]
+        file = _numbered(index.file_names, at.file_name_id)
+        yield Frame(file, at.line, at.column, _numbered(index.function_names, at.function_name_id))
+        frame_id = frame.parent_frame_id
+
+
+def _numbered(names: Sequence[bytes], number: int) -> str:
+    """Names count from one; zero is none."""
+    return text(names[number - 1]) if 0 < number <= len(names) else ""
 
 
 def parse_module(raw: bytes) -> Module | None:
@@ -331,6 +358,12 @@ def parse_module(raw: bytes) -> Module | None:
         return None
 
 
+def run_by(instruction: Instruction) -> Instruction:
+    """What an `async-start` runs, else the instruction itself."""
+    is_wrapper = instruction.opcode.startswith("async-") and instruction.called
+    return instruction.called[0].root if is_wrapper else instruction
+
+
 def group_size(instruction: Instruction) -> int:
     """Devices in the largest replica group of a collective; 1 where the program names none."""
     return named_group_size(instruction) or 1
@@ -338,7 +371,11 @@ def group_size(instruction: Instruction) -> int:
 
 def named_group_size(instruction: Instruction) -> int:
     """Devices in the largest replica group of a collective; 0 where the program names none."""
-    proto = instruction.proto
+    return group_size_of(instruction.proto)
+
+
+def group_size_of(proto: pb.Instruction) -> int:
+    """The same of a serialized instruction."""
     devices = proto.collective_device_list
     for iota in (proto.iota_device_list, devices.iota_replica_groups):
         if iota.num_devices_per_group > 0:
@@ -347,7 +384,12 @@ def named_group_size(instruction: Instruction) -> int:
     return max((len(group.replica_ids) for group in listed), default=0)
 
 
-def _local(instruction_id: int) -> int:
+def type_name(element_type: int) -> str:
+    """XLA's word for an element type by its number; a type that is not known is opaque."""
+    return _TYPES.get(element_type, (OPAQUE, 0))[0]
+
+
+def local_id(instruction_id: int) -> int:
     """Newer programs put the computation's number above an instruction's own 32 bits."""
     return instruction_id & 0xFFFFFFFF
 
@@ -379,7 +421,7 @@ def _bytes(
     layout says so; an array without layout has none."""
     if kind == TUPLE:
         return _POINTER_BYTES * len(parts)
-    if kind in _NO_ARRAY or layout is None:
+    if kind in NO_ARRAY or layout is None:
         return 0
     packed = layout.element_size_in_bits
     if packed:

@@ -4,24 +4,22 @@ Used for GPU kernels and CPU ops, whose events name an HLO instruction and its p
 are in the plane `/host:metadata`, each a HloProto; only those that events refer to are read.
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from roofline.importers.shared.descriptions import described
 from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.xspace.hlo.cost import CostModel, OpCost
-from roofline.importers.xspace.hlo.module import Instruction, Module, parse_module
+from roofline.importers.xspace.hlo.descriptions import description_of_proto
+from roofline.importers.xspace.hlo.module import Instruction, Module, parse_module, run_by
+from roofline.importers.xspace.hlo.plane import HloPlane
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.planes import HLO_METADATA, EventKind, Plane, Space
+from roofline.importers.xspace.planes import Space
 from roofline.model.categories import UNKNOWN_CATEGORY
 from roofline.model.compute import ComputeUnit
 
 UnitOf = Callable[[Instruction], ComputeUnit | None]
 """Which compute unit runs an instruction on this kind of device; `None` where unknown."""
-
-_PROGRAM_ID = re.compile(r"\((\d{1,20})\)\Z")
-_PROTO_STATS = ("Hlo Proto", "HLO Proto")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +34,7 @@ class Programs:
     """The compiled programs of a capture by program id, parsed on first use."""
 
     def __init__(self, space: Space, unit_of: UnitOf, oddities: Oddities) -> None:
-        self._plane = space.named(HLO_METADATA)
+        self._plane = HloPlane(space)
         self._unit_of = unit_of
         self._oddities = oddities
         self._models: dict[int, tuple[Module, CostModel] | None] = {}
@@ -60,7 +58,8 @@ class Programs:
         if cost.model_flop and not self._oddities.has_one_compute_peak:
             cost = replace(cost, unit=self._unit_of(instruction))
         try:
-            return HloOp(labels=_labels(module, instruction, program_id), cost=cost)
+            labels = _labels(module, instruction, program_id, names=not self._oddities.on)
+            return HloOp(labels=labels, cost=cost)
         except RecursionError:  # fusions of fusions of fusions: no compiler's program
             return None
 
@@ -80,8 +79,7 @@ class Programs:
         return self._models[program_id]
 
     def _read(self, program_id: int) -> tuple[Module, CostModel] | None:
-        kind = self._kinds.get(program_id)
-        raw = next((r for name in _PROTO_STATS if kind and (r := kind.stats.raw(name))), b"")
+        raw = self._plane.raw(program_id)
         if not raw:
             return None
         module = parse_module(raw)
@@ -90,25 +88,11 @@ class Programs:
             return None
         return module, CostModel(module, self._oddities)
 
-    @cached_property
-    def _kinds(self) -> Mapping[int, EventKind]:
-        if self._plane is None:
-            return {}
-        return {_program_id(self._plane, k): kind for k, kind in enumerate(self._plane.event_kinds)}
 
-
-def _program_id(plane: Plane, index: int) -> int:
-    """The number in parentheses after the name, else a stat, else the metadata's own id."""
-    kind = plane.event_kinds[index]
-    found = _PROGRAM_ID.search(kind.name)
-    if found:
-        return int(found[1])
-    return kind.stats.int_or_uint("program_id") or plane.event_ids[index]
-
-
-def _labels(module: Module, instruction: Instruction, program_id: int) -> OpLabels:
-    source = module.source(instruction)
-    return OpLabels(
+def _labels(module: Module, instruction: Instruction, program_id: int, *, names: bool) -> OpLabels:
+    """Labels of an instruction; its stack `names` functions where the program does."""
+    source = module.source(instruction, names_functions=names)
+    labels = OpLabels(
         name=instruction.name,
         program_id=program_id,
         category=instruction.category,
@@ -117,6 +101,10 @@ def _labels(module: Module, instruction: Instruction, program_id: int) -> OpLabe
         source_line=source.line,
         source_stack=source.stack,
         long_name=long_name(instruction),
+    )
+    operands = [operand.proto for operand in instruction.operands]
+    return described(
+        labels, description_of_proto(instruction.proto, operands, run_by(instruction).proto)
     )
 
 

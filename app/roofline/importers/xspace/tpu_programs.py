@@ -1,0 +1,124 @@
+"""What is known of a TPU's ops beside their names: from their metadata, then from their programs.
+
+The metadata of an event has the whole instruction as text, and the compiler's stats. The plane
+`/host:metadata` has the compiled programs, of which only those whose ops ran are parsed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from google.protobuf.message import DecodeError
+
+from roofline.importers.shared.descriptions import described, described_by_text
+from roofline.importers.shared.op_tables import OpLabels
+from roofline.importers.xspace.hlo import hlo_pb2 as pb
+from roofline.importers.xspace.hlo.descriptions import description_of_proto
+from roofline.importers.xspace.hlo.module import local_id, stack_frames
+from roofline.importers.xspace.hlo.plane import HloPlane
+from roofline.importers.xspace.planes import Space, text
+
+# Programs beyond this say little that the metadata of their ops does not, and take long to parse.
+MAX_PROGRAM_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An instruction, and the computation that it is in."""
+
+    instruction: pb.Instruction
+    computation: pb.Computation
+
+
+class _Program:
+    """A compiled program, whose instructions are found by name."""
+
+    def __init__(self, module: pb.Module) -> None:
+        self._module = module
+        self._by_name = {
+            instruction.name: _Place(instruction, computation)
+            for computation in reversed(module.computations)
+            for instruction in reversed(computation.instructions)
+        }
+        self._operands: dict[int, Mapping[int, pb.Instruction]] = {}
+
+    def completed(self, labels: OpLabels) -> OpLabels:
+        """`labels` with what the program knows of their op."""
+        place = self._by_name.get(labels.name.encode("utf-8", "replace"))
+        if place is None:
+            return labels
+        found = description_of_proto(
+            place.instruction, self._operands_of(place), self._run_by(place.instruction)
+        )
+        return self._with_source(described(labels, found), place.instruction)
+
+    def _operands_of(self, place: _Place) -> Sequence[pb.Instruction]:
+        computation = place.computation
+        if computation.id not in self._operands:
+            self._operands[computation.id] = {
+                local_id(inner.id): inner for inner in computation.instructions
+            }
+        known = self._operands[computation.id]
+        numbers = map(local_id, place.instruction.operand_ids)
+        return [known[number] for number in numbers if number in known]
+
+    def _run_by(self, instruction: pb.Instruction) -> pb.Instruction:
+        """What an `async-start` runs: the root of the computation that it calls."""
+        called = set(instruction.called_computation_ids)
+        if not instruction.opcode.startswith(b"async-"):
+            return instruction
+        roots = (
+            inner
+            for computation in self._module.computations
+            if computation.id in called
+            for inner in computation.instructions
+            if local_id(inner.id) == local_id(computation.root_id)
+        )
+        return next(roots, instruction)
+
+    def _with_source(self, labels: OpLabels, instruction: pb.Instruction) -> OpLabels:
+        """`labels` whose stack names functions; the program's source where they have none."""
+        metadata = instruction.metadata
+        frames = list(stack_frames(self._module.stack_frame_index, metadata.stack_frame_id))
+        named = {frame.place: frame.text for frame in frames}
+        if labels.source_stack:
+            lines = labels.source_stack.split("\n")
+            return replace(labels, source_stack="\n".join(named.get(x, x) for x in lines))
+        # A TPU's metadata lists a stack from its outermost frame inwards.
+        stack = "\n".join(reversed(named.values()))
+        if labels.has_source or not (stack or metadata.source_file):
+            return replace(labels, source_stack=stack) if stack else labels
+        return replace(
+            labels,
+            has_source=True,
+            source_file=text(metadata.source_file) or frames[0].file,
+            source_line=metadata.source_line if metadata.source_file else frames[0].line,
+            source_stack=stack,
+        )
+
+
+class TpuPrograms:
+    """The programs of a host by id, parsed on first use."""
+
+    def __init__(self, space: Space) -> None:
+        self._plane = HloPlane(space)
+        self._programs: dict[int, _Program | None] = {}
+
+    def described(self, labels: OpLabels) -> OpLabels:
+        """`labels` with all that is known of their op; what they say themselves stays."""
+        result = described_by_text(labels)
+        program = self._program(labels.program_id)
+        return result if program is None else program.completed(result)
+
+    def _program(self, program_id: int) -> _Program | None:
+        if program_id not in self._programs:
+            self._programs[program_id] = _parsed(self._plane.raw(program_id))
+        return self._programs[program_id]
+
+
+def _parsed(raw: bytes) -> _Program | None:
+    if not 0 < len(raw) <= MAX_PROGRAM_BYTES:
+        return None
+    try:
+        return _Program(pb.HloProto.FromString(raw).hlo_module)
+    except DecodeError:
+        return None
