@@ -119,6 +119,7 @@ def test_document_has_its_sections() -> None:
         "ops",
         "beyond",
         "diagnostics",
+        "graphs",
         "budget",
         "transfers",
     ]

@@ -39,9 +39,18 @@ def minimal_profile(name: str) -> Profile:
 
 def shared_profile(name: str, folder: Path) -> Profile:
     """The profile of a real trace; `name` is its file's without the endings."""
+    return shared_profiles(folder, name)
+
+
+def shared_profiles(folder: Path, *names: str) -> Profile:
+    """The profile of several real traces that belong together."""
+    return import_profile([_unpacked(name, folder) for name in names])
+
+
+def _unpacked(name: str, folder: Path) -> SourceFile:
     path = folder / f"{name}.json"
     path.write_bytes(gzip.decompress((SHARED / f"{name}.json.gz").read_bytes()))
-    return import_profile([SourceFile(path)])
+    return SourceFile(path)
 
 
 def row(profile: Profile, name: str) -> int:

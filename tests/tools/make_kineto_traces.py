@@ -129,6 +129,35 @@ class KinetoTrace:
             self.event("kernel", kernel, begin, lasts_us, pid=0, tid=COMPUTE_STREAM, args=args)
             self.device_us[COMPUTE_STREAM] = begin + lasts_us + 0.8
 
+    def recorded(
+        self, *kernels: str, named: bool = True, name: str = "", inputs: Sequence[Any] = ()
+    ) -> None:
+        """Launches of `kernels` that do not run, in an operator if `name` names one."""
+        opened = self._open(name, self.host_us, MAIN_THREAD, inputs, None, {}) if name else None
+        self.host_us += 1
+        for kernel in kernels:
+            self._id += 1
+            args: dict[str, Any] = {"External id": self._id, "correlation": self._id}
+            if named:
+                args["kernel"] = kernel
+            call = "hipLaunchKernel" if self._is_hip else "cudaLaunchKernel"
+            self.event("cuda_runtime", call, self.host_us, 1.5, args=args)
+            self.host_us += 2
+        if opened:
+            self.host_us += 1
+            opened["dur"] = round(self.host_us - opened["ts"], 3)
+        self.host_us += 1
+
+    def runtime(self, call: str) -> None:
+        """A call of the runtime that launches nothing."""
+        self._id += 1
+        self.event("cuda_runtime", call, self.host_us, 1.0, args={"correlation": self._id})
+        self.host_us += 2
+
+    def annotate(self, name: str, begin_us: float) -> None:
+        """Write `name` around what the host did since `begin_us`."""
+        self.event("user_annotation", name, begin_us, self.host_us - begin_us)
+
     def step(self, number: int, begin_us: float) -> None:
         """Mark what was launched since `begin_us` as a step."""
         self.event("user_annotation", f"ProfilerStep#{number}", begin_us, self.host_us - begin_us)

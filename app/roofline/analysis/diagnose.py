@@ -163,7 +163,7 @@ def why_bytes_exceed_peak(profile: Profile) -> str:
 def _lost_flags(context: Context) -> Diagnostic | None:
     on_chip = [level for level in context.peaks.counted_gibs if not level.is_main]
     modelled = context.profile.bytes_provenance is Provenance.MODELLED
-    if len(context.profile.hosts) < 2 or not on_chip or not modelled:
+    if context.profile.host_count < 2 or not on_chip or not modelled:
         return None
     return Diagnostic(
         severity=Severity.INFO,

@@ -39,6 +39,7 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
         "ops": _op_objects(analysis, view),
         "beyond": {"ops": view.beyond_ops, "self_share_ratio": view.beyond_share_ratio},
         "diagnostics": _diagnostics(analysis),
+        "graphs": _graphs(analysis),
         **time_records(analysis),
     }
     return to_json(document)
@@ -80,6 +81,25 @@ def _profile(analysis: RooflineAnalysis) -> Record:
         "hosts": [
             {"file_name": host.file_name, "hostname": host.hostname, "core_count": host.core_count}
             for host in profile.hosts
+        ],
+    }
+
+
+def _graphs(analysis: RooflineAnalysis) -> Record | None:
+    """Kernels that ran in graphs, and which captures explain them."""
+    graphs = analysis.profile.graphs
+    if graphs is None:
+        return None
+    return {
+        "replays": graphs.replays,
+        "kernels": graphs.kernels,
+        "aligned_kernels": graphs.aligned,
+        "time_us": ps_to_us(graphs.time_ps),
+        "aligned_time_us": ps_to_us(graphs.aligned_ps),
+        "captures": [asdict(capture) for capture in graphs.captures],
+        "not_aligned": [
+            {"name": one.name, "count": one.count, "time_us": ps_to_us(one.time_ps)}
+            for one in graphs.left
         ],
     }
 

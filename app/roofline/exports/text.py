@@ -42,7 +42,7 @@ def describe(analysis: RooflineAnalysis, view: View) -> str:
 
 def _device(analysis: RooflineAnalysis) -> str:
     device, profile = analysis.device, analysis.profile
-    hosts = _counted(len(profile.hosts), "host")
+    hosts = _counted(profile.host_count, "host")
     wall = f" · {_time(ps_to_us(profile.wall_time_ps))}" if profile.wall_time_ps else ""
     cores = _counted(device.core_count, device.core_word)
     lines = [f"{_plain(device.name) or 'Unknown device'} · {cores} · {hosts}{wall}"]

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from roofline.model.device import ReportedDevice
+from roofline.model.graphs import GraphReplays
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
 from roofline.model.timeline import Timeline
@@ -174,7 +175,8 @@ class Profile:
     sentences about what this profiler cannot know; `launches` are single launches, where kept.
     `format_id` and `format_label` name the format: the registry of importers sets them. A format
     sets `format_detail` where there is more to say: its version, or which of its tables this is.
-    `timeline` says where each core's time went, where the file has events in time.
+    `timeline` says where each core's time went, where the file has events in time. `graphs` tells
+    of kernels that ran in graphs, where any did.
     """
 
     device: ReportedDevice
@@ -197,3 +199,9 @@ class Profile:
     format_label: str = ""
     format_detail: str = ""
     timeline: Timeline | None = None
+    graphs: GraphReplays | None = None
+
+    @property
+    def host_count(self) -> int:
+        """How many hosts did work; others only describe it."""
+        return sum(host.core_count > 0 for host in self.hosts) or len(self.hosts)

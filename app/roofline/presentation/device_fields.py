@@ -62,7 +62,7 @@ def _device(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
         fields.append(_field("megacore", "Megacore", megacore, "text", help=_MEGACORE_HELP))
     cores = f"{device.core_word[0].upper()}{device.core_word[1:]}s"
     fields.append(_field("cores", cores, device.core_count, "count"))
-    fields.append(_field("hosts", "Hosts", len(analysis.profile.hosts), "count"))
+    fields.append(_field("hosts", "Hosts", analysis.profile.host_count, "count"))
     return fields
 
 

@@ -61,7 +61,7 @@ def device(analysis: RooflineAnalysis) -> Json:
         "kind": device.kind.value,
         "core_word": device.core_word,
         "cores": device.core_count,
-        "hosts": len(profile.hosts),
+        "hosts": profile.host_count,
         "wall_time_us": None if wall is None else rounded(ps_to_us(wall)),
         "steps": len(profile.steps),
         "part": {"id": device.part_id, "name": device.part_name} if device.part_id else None,

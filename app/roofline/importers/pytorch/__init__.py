@@ -4,8 +4,9 @@ Format: `torch.profiler`'s `export_chrome_trace` and `tensorboard_trace_handler`
 torch 1.8 to 2.13, of NVIDIA and AMD GPUs and of CPUs, as an object or as a bare list of events,
 cut short or with damaged events. The file is scanned in windows, never held.
 Read: kernels and copies, attributed through correlation ids to the operators that launched them;
-kernels of graphs and of compiled code by their own names; steps; FLOPs and bytes from recorded
-shapes, masks and lengths, or as Inductor wrote them; devices' names. Without kernels: the times of
+kernels of graphs by the launches in a trace of the graph's capture, else by their own names, as
+those of compiled code; steps; FLOPs and bytes from recorded shapes, masks and lengths, or as
+Inductor wrote them; devices' names. Without kernels: the times of
 operators, and their FLOPs and bytes only where nothing says that an accelerator computed.
 Lost: Python stacks, memory events, flow arrows, module names, user annotations but steps; kernels
 of accelerators other than GPUs.

@@ -44,6 +44,8 @@ MAX_DEVICES = 4_096
 _MAX_NAME_CHARACTERS = 2_000
 _STEP_NUMBER = re.compile(r"ProfilerStep\*?#?(\d{1,18})\Z")
 _MAX_COUNTER_RANGES = 100_000
+_MAX_ANNOTATIONS = 100_000
+NO_KERNEL = -1
 _READING_VALUES = np.sort(np.array([hash_of_text(name) for name in READING_VALUES], np.uint64))
 
 
@@ -103,13 +105,23 @@ class Step:
     end_ns: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """What a server wrote around a step, or around the capture of a graph; on the host's clock."""
+
+    name: str
+    begin_ns: int
+    end_ns: int
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Trace:
     """What is kept of one file. Times are ns of the trace's own clock.
 
     `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
     by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
-    `collectives` are those of device events by place.
+    `collectives` are those of device events by place. `kernel` of a launch is the name of what it
+    launches, -1 where the launch does not say.
     Ids are kept modulo 2**32; 0 is unknown.
     """
 
@@ -135,11 +147,14 @@ class Trace:
         )
     )
     launches: Columns = field(
-        default_factory=partial(Columns, begin="q", correlation="I", thread="i", api="b")
+        default_factory=partial(
+            Columns, begin="q", correlation="I", thread="i", api="b", kernel="i"
+        )
     )
     copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
     sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
     steps: list[Step] = field(default_factory=list)
+    annotations: list[Annotation] = field(default_factory=list)
     counters: list[dict[str, object]] = field(default_factory=list)
     collectives: dict[int, Collective] = field(default_factory=dict)
     other_categories: dict[str, int] = field(default_factory=dict)
@@ -270,6 +285,8 @@ class _Reader:
         self._take_launches(buffer, rows[kind == Kind.RUNTIME])
         for row in rows[kind == Kind.STEP]:
             self._take_step(buffer, row)
+        for row in rows[kind == Kind.ANNOTATION]:
+            self._take_annotation(buffer, row)
         for row in rows[kind == Kind.COUNTERS]:
             self._take_counters(buffer, row)
         self._take_others(buffer, rows[kind == Kind.OTHER])
@@ -349,11 +366,24 @@ class _Reader:
             correlation=_id(rows, Column.CORRELATION),
             thread=self._thread(rows),
             api=api,
+            kernel=self._launched(buffer, rows),
         )
         sized = rows[rows[:, Column.BYTES] >= 0]
         self._trace.sizes.extend(
             correlation=_id(sized, Column.CORRELATION), bytes=sized[:, Column.BYTES]
         )
+
+    def _launched(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
+        """Number of the kernel that each launch names."""
+        found = np.full(len(rows), NO_KERNEL)
+        named = np.flatnonzero(rows[:, Column.KERNEL_LEN] > 0)
+        if len(named):
+            these = rows[named]
+            found[named] = self._names.number(
+                these[:, Column.KERNEL_HASH],
+                lambda k: self._trace.names.append(_name(buffer, these[k], Column.KERNEL_AT)),
+            )
+        return found
 
     def _api(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
         """What each runtime call starts; the trace keeps one name of each kind."""
@@ -386,6 +416,13 @@ class _Reader:
             end = begin + int(row[Column.DURATION_NS])
             step = Step(number=int(match.group(1)), begin_ns=begin, end_ns=end)
             self._trace.steps.append(step)
+
+    def _take_annotation(self, buffer: NDArray[np.uint8], row: I64) -> None:
+        if len(self._trace.annotations) < _MAX_ANNOTATIONS:
+            begin = int(row[Column.BEGIN_NS])
+            end = begin + int(row[Column.DURATION_NS])
+            name = _name(buffer, row)
+            self._trace.annotations.append(Annotation(name=name, begin_ns=begin, end_ns=end))
 
     def _take_counters(self, buffer: NDArray[np.uint8], row: I64) -> None:
         if len(self._trace.counters) >= _MAX_COUNTER_RANGES:
@@ -424,9 +461,9 @@ def _parsed(text: str) -> object:
     return found
 
 
-def _name(buffer: NDArray[np.uint8], row: I64) -> str:
+def _name(buffer: NDArray[np.uint8], row: I64, column: Column = Column.NAME_AT) -> str:
     """The name as text: escapes resolved where they are valid, and nothing unprintable."""
-    raw = _text(buffer, row, Column.NAME_AT)
+    raw = _text(buffer, row, column)
     unescaped = _parsed(f'"{raw}"') if "\\" in raw else raw
     shown = unescaped if isinstance(unescaped, str) else raw
     kept = "".join(ch if ch.isprintable() else " " for ch in shown[:_MAX_NAME_CHARACTERS])

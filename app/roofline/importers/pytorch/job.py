@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.pytorch.alignment import aligned
+from roofline.importers.pytorch.apis import Api
+from roofline.importers.pytorch.captures import CapturedGraph, captured_graphs, is_capture
 from roofline.importers.pytorch.cpu_work import cpu_work
 from roofline.importers.pytorch.events import Columns, Trace, read_trace
 from roofline.importers.pytorch.gpu_work import gpu_work
@@ -22,8 +25,10 @@ from roofline.importers.pytorch.host_side import accelerator_behind
 from roofline.importers.pytorch.nesting import busy_times, holders, innermost, nest, self_times
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
+from roofline.importers.pytorch.replays import Alignment, explain_replays, summed
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
+from roofline.importers.pytorch.serving_steps import server_of, serving_steps
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Host, Profile
@@ -31,6 +36,7 @@ from roofline.model.units import NS_PER_S
 
 # No capture lasts longer: events farther apart are damage. In ns.
 _LONGEST_NS = 30 * 86_400 * NS_PER_S
+_BEGIN_CAPTURE = b"StreamBeginCapture"
 _EPOCH_NS = 10**18  # times above are since 1970 (2001 and later), below since some start
 _VECTOR_FLOP = {
     f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum": 2 if op.endswith("fma") else 1
@@ -41,7 +47,7 @@ _VECTOR_FLOP = {
 def read_job(sources: Sequence[SourceFile], progress: Progress) -> Profile:
     """The profile of all `sources`. The order of the files does not matter."""
     job = _Job()
-    for k, source in enumerate(sorted(sources, key=lambda one: one.name)):
+    for k, source in enumerate(_captures_first(sources)):
 
         def report(fraction: float, done: int = k) -> None:
             progress("read", (done + fraction) / len(sources))
@@ -50,8 +56,17 @@ def read_job(sources: Sequence[SourceFile], progress: Progress) -> Profile:
     return job.profile()
 
 
+def _captures_first(sources: Sequence[SourceFile]) -> list[SourceFile]:
+    """By name, but graphs are recorded before they are replayed, as in time."""
+    ordered = sorted(sources, key=lambda one: one.name)
+    if len(ordered) == 1:
+        return ordered
+    return sorted(ordered, key=lambda one: one.data.find(_BEGIN_CAPTURE) < 0)
+
+
 def warm_up() -> None:
     """Run every compiled function on nothing."""
+    aligned(np.zeros(1, np.int64), np.ones(1, np.int64))
     none = np.zeros(0, np.int64)
     rows, hashes = np.zeros((1, N_COLUMNS), np.int64), np.zeros(0, np.uint64)
     scan_events(np.zeros(1, np.uint8), 0, 0, rows, hashes)
@@ -73,23 +88,52 @@ class _Job:
         self._cut = self._damaged = self._ranges = self._counter_flop = 0
         self._others: Counter[str] = Counter()
         self._accelerator = ""
+        self._captures: list[Trace] = []
+        self._graphs: list[CapturedGraph] = []
+        self._replays: list[Alignment] = []
+        self._annotations: set[str] = set()
 
     def add(self, trace: Trace) -> None:
-        """Add one file; nothing of the trace itself is kept."""
+        """Add one file; nothing of the trace itself is kept but of one that records graphs."""
+        if is_capture(trace):
+            self._captures.append(trace)
+            self._graphs += captured_graphs(trace)
+        else:
+            self._add(trace)
+
+    def _add(self, trace: Trace) -> None:
         self._cut += trace.is_cut
         self._damaged += trace.n_damaged
         self._others.update(trace.other_categories)
         self._ranges += len(trace.counters)
         self._counter_flop += sum(map(_vector_flop, trace.counters))
+        self._annotations.update(one.name for one in trace.annotations)
         if len(trace.work):
+            self._explain(trace)
             self._gpu.add(trace, gpu_work(trace, self._gpu.numbers))
         else:
             self._accelerator = self._accelerator or accelerator_behind(trace)
             counts = len(trace.operators) and not self._gpu.work
             self._cpu.add(trace, cpu_work(trace, self._cpu.numbers) if counts else None)
 
+    def _explain(self, trace: Trace) -> None:
+        """Give the kernels of replays the operators of their graphs."""
+        if bool((trace.launches["api"] == Api.GRAPH).any()):
+            graphs = [*captured_graphs(trace), *self._graphs]
+            steps = serving_steps(trace.annotations)
+            self._replays.append(explain_replays(trace, graphs, steps))
+
+    def _settle_captures(self) -> None:
+        """Files that record graphs tell of others' kernels; alone they are traces like others."""
+        for trace in self._captures:
+            if self._replays:
+                self._gpu.add(trace, None)
+            else:
+                self._add(trace)
+
     def profile(self) -> Profile:
         """The profile of the GPUs, else of the CPUs."""
+        self._settle_captures()
         side = self._gpu if self._gpu.work else self._cpu
         device = self._device(side)
         if self._accelerator:
@@ -114,6 +158,8 @@ class _Job:
                     idle_files=len(self._cpu.hosts) if side is self._gpu else 0,
                     is_named=bool(device.name),
                     accelerator="" if side is self._gpu else self._accelerator,
+                    replays=summed(self._replays),
+                    server=server_of(self._annotations),
                     other_categories=self._others,
                 ),
             )

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from roofline.importers.pytorch.graph_notes import of_replays
+from roofline.importers.pytorch.replays import Alignment
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Diagnostic, OpTable, Severity
 from roofline.model.units import NS_PER_MS
@@ -59,7 +61,8 @@ class Findings:
     """Counts over all files.
 
     `accelerator` is what the host launched work on, in words, where the files hold no kernels of
-    it; `counter_flop` sums hardware counters.
+    it; `counter_flop` sums hardware counters. `server` is the language-model server whose steps
+    are in the trace, `replays` what is known of graphs.
     """
 
     n_devices: int
@@ -73,6 +76,8 @@ class Findings:
     counter_flop: int = 0
     is_named: bool = False
     accelerator: str = ""
+    server: str = ""
+    replays: Alignment = field(default_factory=Alignment)
     other_categories: Counter[str] = field(default_factory=Counter)
 
 
@@ -136,6 +141,7 @@ def _counters(found: Findings) -> Diagnostic:
 def _of_work(found: Findings, notes: Counter[str], n_steps: int) -> Iterator[Diagnostic]:
     yield from _of_device(found, notes)
     if not found.accelerator:
+        yield from of_replays(found.replays, found.server)
         yield from _of_kernels(notes)
         yield from _of_costs(notes)
     yield from _of_times(notes)
@@ -217,12 +223,6 @@ def _of_kernels(notes: Counter[str]) -> Iterator[Diagnostic]:
             "cannot be traced to an operator: their launch lies outside of every operator or is not"
             " in the trace",
             "Capture with ProfilerActivity.CPU, from before the first launch on.",
-        ),
-        (
-            "in-graphs",
-            "kernels-in-graphs",
-            "ran in graphs, which do not record the operators they were made of",
-            "Capture without CUDA graphs (in vLLM, enforce_eager=True).",
         ),
         (
             "in-regions",

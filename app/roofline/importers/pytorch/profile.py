@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.pytorch.header import main_memory
 from roofline.importers.pytorch.notes import Findings, diagnostics, limits
+from roofline.importers.pytorch.replays import as_record
 from roofline.importers.pytorch.rows import (
     MAX_LAUNCHES,
     FileWork,
@@ -75,6 +76,7 @@ def build_profile(parts: Parts) -> Profile:
         bytes_provenance=Provenance.ESTIMATED,
         launches=_launches(work),
         timeline=_timeline(parts, op_of_row, ops),
+        graphs=as_record(parts.findings.replays),
         limits=limits(parts.findings, ops, n_steps=len(steps)) if work else (),
     )
 

@@ -47,6 +47,7 @@ class Kind(IntEnum):
     STEP = 6
     COUNTERS = 7
     OTHER = 8
+    ANNOTATION = 9
 
 
 class Column(IntEnum):
@@ -80,6 +81,9 @@ class Column(IntEnum):
     VALUES_AT = 25
     VALUES_LEN = 26
     SIGNATURE = 27
+    KERNEL_AT = 28
+    KERNEL_LEN = 29
+    KERNEL_HASH = 30
 
 
 N_COLUMNS = len(Column)
@@ -109,6 +113,7 @@ _FLOP, _FLOPS, _KERNEL_FLOP = (_key(k) for k in ("flop", "flops", "kernel_flop")
 _KERNEL_GB = _key("kernel_num_gb")
 _DIMS, _TYPES, _STRIDES = (_key(k) for k in ("Input Dims", "Input type", "Input Strides"))
 _TYPES_TOO, _VALUES = _key("Input types"), _key("Concrete Inputs")
+_KERNEL = _key("kernel")
 
 _KINDS = {
     Kind.OPERATOR: ("cpu_op", "operator"),
@@ -119,7 +124,7 @@ _KINDS = {
         *("cuda_runtime", "cuda_driver", "runtime", "driver", "hip_runtime", "xpu_runtime"),
         *("privateuse1_runtime", "privateuse1_driver"),
     ),
-    Kind.STEP: ("user_annotation",),  # ignored unless it is a step
+    Kind.STEP: ("user_annotation",),  # ignored unless it is a step or of a server
     Kind.COUNTERS: ("cuda_profiler_range",),
     Kind.IGNORED: (
         *("python_function", "ac2g", "fwdbwd", "overhead", "cuda_sync", "trace"),
@@ -129,13 +134,18 @@ _KINDS = {
 _CATEGORY_HASHES = np.array([_key(t) for texts in _KINDS.values() for t in texts], np.uint64)
 _CATEGORY_KINDS = np.array([k for k, texts in _KINDS.items() for _ in texts], np.int64)
 _STEP_NAME = np.frombuffer(b"ProfilerStep", np.uint8)
+# How annotations of servers begin: a step of vLLM and of SGLang, and the capture of a graph.
+_EXECUTE_NAME = np.frombuffer(b"execute_", np.uint8)
+_BATCH_NAME = np.frombuffer(b"step[", np.uint8)
+_CAPTURE_NAME = np.frombuffer(b"capture_", np.uint8)
 
 # Plain numbers for the compiled code, which knows no enums.
-_K_IGNORED, _K_OPERATOR, _K_STEP, _K_OTHER = 0, 1, 6, 8
+_K_IGNORED, _K_OPERATOR, _K_RUNTIME, _K_STEP, _K_OTHER, _K_ANNOTATION = 0, 1, 5, 6, 8, 9
 _C_KIND, _C_BEGIN, _C_DURATION, _C_PID, _C_TID = 0, 1, 2, 3, 4
 _C_NAME, _C_NAME_HASH, _C_CATEGORY, _C_CATEGORY_HASH = 5, 7, 8, 10
 _C_CORRELATION, _C_EXTERNAL, _C_DEVICE, _C_BYTES, _C_FLOP, _C_KERNEL_BYTES = 11, 12, 13, 14, 15, 16
 _C_ARGS, _C_DIMS, _C_TYPES, _C_STRIDES, _C_VALUES, _C_SIGNATURE = 17, 19, 21, 23, 25, 27
+_C_KERNEL, _C_KERNEL_HASH = 28, 30
 
 
 @kernel()
@@ -175,6 +185,8 @@ def _argument(buf, key, start, stop, row):  # type: ignore[no-untyped-def]
         _place(row, _C_STRIDES, start, stop)
     elif key == _VALUES:
         _place(row, _C_VALUES, start, stop)
+    elif key == _KERNEL and buf[start] == 34:
+        _place(row, _C_KERNEL, start + 1, stop - 1)
 
 
 @kernel()
@@ -246,11 +258,25 @@ def _event(buf, i, end, row):  # type: ignore[no-untyped-def]
 
 
 @kernel()
+def _begins(buf, start, length, prefix):  # type: ignore[no-untyped-def]
+    return length > len(prefix) and holds(buf, start, start + len(prefix), prefix)
+
+
+@kernel()
+def _is_of_server(buf, start, length):  # type: ignore[no-untyped-def]
+    return (
+        _begins(buf, start, length, _EXECUTE_NAME)
+        or _begins(buf, start, length, _BATCH_NAME)
+        or _begins(buf, start, length, _CAPTURE_NAME)
+    )
+
+
+@kernel()
 def _kind(buf, row):  # type: ignore[no-untyped-def]
     """What the event is. Legacy traces have no categories: then it is an operator."""
     name = row[_C_NAME]
     length = row[_C_NAME + 1]
-    is_step = length > len(_STEP_NAME) and holds(buf, name, name + len(_STEP_NAME), _STEP_NAME)
+    is_step = _begins(buf, name, length, _STEP_NAME)
     start, count = row[_C_CATEGORY], row[_C_CATEGORY + 1]
     if count <= 0:
         return _K_STEP if is_step else _K_OPERATOR
@@ -261,7 +287,9 @@ def _kind(buf, row):  # type: ignore[no-untyped-def]
             kind = _CATEGORY_KINDS[k]
             if kind == _K_OPERATOR and is_step:
                 return _K_STEP
-            return _K_IGNORED if kind == _K_STEP and not is_step else kind
+            if kind == _K_STEP and not is_step:
+                return _K_ANNOTATION if _is_of_server(buf, name, length) else _K_IGNORED
+            return kind
     return _K_OTHER
 
 
@@ -313,6 +341,9 @@ def _complete(buf, row, valued):  # type: ignore[no-untyped-def]
     row[_C_NAME_HASH] = np.int64(hash_of(buf, name, name + row[_C_NAME + 1]))
     if row[_C_KIND] == _K_OPERATOR:
         row[_C_SIGNATURE] = np.int64(_signature(buf, row, valued))
+    elif row[_C_KIND] == _K_RUNTIME and row[_C_KERNEL + 1] > 0:
+        launched = row[_C_KERNEL]
+        row[_C_KERNEL_HASH] = np.int64(hash_of(buf, launched, launched + row[_C_KERNEL + 1]))
 
 
 @kernel()

@@ -1,0 +1,199 @@
+"""Graphs as a trace of their capture shows them: launches in order, and the operators around each.
+
+While a stream is captured, launches do not run: the trace has operators with shapes, launches and
+the names of their kernels, and no kernels. Servers write one such trace per graph or per batch
+size and mark it with an annotation (`capture_32_FULL`, `capture_32_DECODE`,
+`capture_8192_PIECEWISE`); a piecewise capture holds one graph for each piece.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.pytorch.apis import Api
+from roofline.importers.pytorch.events import Trace
+from roofline.importers.pytorch.nesting import nest
+from roofline.importers.pytorch.signatures import Signature
+
+I64 = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# Names for nodes that are not kernels; some runtimes run them as kernels of their own.
+COPY_NODE, FILL_NODE, UNNAMED = "memcpy", "memset", ""
+_COPY_KERNEL = re.compile(r"memcpy|__amd_rocclr_copyBuffer", re.IGNORECASE)
+_FILL_KERNEL = re.compile(r"memset|__amd_rocclr_fillBuffer", re.IGNORECASE)
+_LABEL = re.compile(r"capture_(?:\w+?_)??(\d{1,9})(?:_(\w+))?\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Calls:
+    """The operators around the launches of a graph, on a clock that ticks at each of their ends.
+
+    `signature` is a place among the signatures of the file.
+    """
+
+    begin: I64
+    duration: I64
+    signature: I64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CapturedGraph:
+    """One graph: what each launch launches (`UNNAMED` where the trace does not say), and when.
+
+    `tokens` is the size of the batch that it was captured for, `None` where nothing names it;
+    `place` counts the graphs of one annotation. `tick` is the time of each launch on the clock of
+    `calls`.
+    """
+
+    file_name: str
+    label: str
+    tokens: int | None
+    place: int
+    nodes: tuple[str, ...]
+    tick: I64
+    calls: Calls
+    signatures: Sequence[Signature]
+
+    @property
+    def is_named(self) -> bool:
+        """True if kernels can be told by their names."""
+        return any(node not in (UNNAMED, COPY_NODE, FILL_NODE) for node in self.nodes)
+
+
+def node_of(name: str) -> str:
+    """What is compared of a device event's name."""
+    if _COPY_KERNEL.match(name):
+        return COPY_NODE
+    if _FILL_KERNEL.match(name):
+        return FILL_NODE
+    return name.removesuffix(".kd")
+
+
+def is_capture(trace: Trace) -> bool:
+    """True for a trace that records graphs and replays none."""
+    apis = trace.launches["api"]
+    return not bool((apis == Api.GRAPH).any()) and bool(_spans(trace))
+
+
+def captured_graphs(trace: Trace) -> list[CapturedGraph]:
+    """Every graph that `trace` records, in order."""
+    spans = _spans(trace)
+    if not spans:
+        return []
+    ran = _ran(trace)
+    labels = [_label(trace, begin, end) for begin, end, _ in spans]
+    graphs = []
+    for k, (span, label) in enumerate(zip(spans, labels, strict=True)):
+        graph = _graph(trace, span, ran, label, labels[:k].count(label))
+        if len(graph.nodes):
+            graphs.append(graph)
+    return graphs
+
+
+Span = tuple[int, int, int | None]
+"""When a capture began and ended, in ns, and on which thread; `None` is any."""
+
+
+def _spans(trace: Trace) -> list[Span]:
+    """From the calls that begin and end a capture, else from annotations."""
+    launches = trace.launches
+    at = np.flatnonzero((launches["api"] == Api.CAPTURE) | (launches["api"] == Api.CAPTURED))
+    order = at[np.lexsort((launches["begin"][at], launches["thread"][at]))].tolist()
+    spans: list[Span] = []
+    for one, following in pairwise(order):
+        thread = int(launches["thread"][one])
+        is_pair = launches["api"][one] == Api.CAPTURE and launches["api"][following] == Api.CAPTURED
+        if is_pair and thread == launches["thread"][following]:
+            begin, end = int(launches["begin"][one]), int(launches["begin"][following])
+            spans.append((begin, end, thread))
+    if spans:
+        return sorted(spans, key=lambda span: span[:2])
+    return [
+        (one.begin_ns, one.end_ns, None)
+        for one in sorted(trace.annotations, key=lambda one: one.begin_ns)
+        if _LABEL.match(one.name)
+    ]
+
+
+def _label(trace: Trace, begin: int, end: int) -> str:
+    """The innermost annotation of a capture around a span."""
+    around = [
+        one
+        for one in trace.annotations
+        if one.begin_ns <= begin and end <= one.end_ns and _LABEL.match(one.name)
+    ]
+    return min(around, key=lambda one: one.end_ns - one.begin_ns).name if around else ""
+
+
+def _ran(trace: Trace) -> Bools:
+    """Launches whose kernel is in the trace: these were not recorded into a graph."""
+    return np.isin(trace.launches["correlation"], np.unique(trace.work["correlation"]))
+
+
+def _graph(trace: Trace, span: Span, ran: Bools, label: str, place: int) -> CapturedGraph:
+    begin, end, thread = span
+    launches = trace.launches
+    is_node = np.isin(launches["api"], (Api.KERNEL, Api.COPY, Api.FILL)) & ~ran
+    inside = is_node & (launches["begin"] >= begin) & (launches["begin"] <= end)
+    if thread is not None:
+        inside &= launches["thread"] == thread
+    at = np.flatnonzero(inside)
+    at = at[np.argsort(launches["begin"][at], kind="stable")]
+    calls, tick = _calls(trace, at)
+    match = _LABEL.match(label)
+    return CapturedGraph(
+        file_name=trace.file_name,
+        label=label,
+        tokens=int(match.group(1)) if match else None,
+        place=place,
+        nodes=tuple(_node(trace, k) for k in at.tolist()),
+        tick=tick,
+        calls=calls,
+        signatures=trace.signatures,
+    )
+
+
+def _node(trace: Trace, launch: int) -> str:
+    api = Api(int(trace.launches["api"][launch]))
+    if api is not Api.KERNEL:
+        return COPY_NODE if api is Api.COPY else FILL_NODE
+    kernel = int(trace.launches["kernel"][launch])
+    return node_of(trace.names[kernel]) if kernel >= 0 else UNNAMED
+
+
+def _calls(trace: Trace, at: I64) -> tuple[Calls, I64]:
+    """The operators around the launches `at`, on a clock of their own, and when each launched."""
+    operators, launches = trace.operators, trace.launches
+    parent, around, _ = nest(
+        begin=operators["begin"],
+        duration=operators["duration"],
+        thread=operators["thread"],
+        point_ns=launches["begin"][at],
+        point_thread=launches["thread"][at],
+    )
+    kept = _with_outer(np.unique(around[around >= 0]), parent)
+    begin = np.array(operators["begin"][kept])
+    end = begin + operators["duration"][kept]
+    ticks = np.unique(np.concatenate([begin, end, launches["begin"][at]]))
+    first = np.searchsorted(ticks, begin)
+    calls = Calls(
+        begin=first,
+        duration=np.searchsorted(ticks, end) - first,
+        signature=np.array(operators["signature"][kept], np.int64),
+    )
+    return calls, np.searchsorted(ticks, launches["begin"][at])
+
+
+def _with_outer(operators: NDArray[np.int32], parent: NDArray[np.int32]) -> I64:
+    """These operators and all around them."""
+    kept = np.zeros(len(parent), np.bool_)
+    while len(operators):
+        kept[operators] = True
+        outer = np.unique(parent[operators])
+        operators = outer[(outer >= 0) & ~kept[outer]]
+    return np.flatnonzero(kept)

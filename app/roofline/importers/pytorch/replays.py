@@ -1,0 +1,292 @@
+"""Replays of graphs: each kernel gets the operators of its launch in the capture of its graph.
+
+The calls around an aligned launch are put into the trace at the time of the replay, on a thread of
+their own, and the kernel is given a launch of its own in them. After that it is like a kernel that
+was launched by itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.pytorch.alignment import UNALIGNED, aligned, most_in_common
+from roofline.importers.pytorch.apis import Api
+from roofline.importers.pytorch.captures import (
+    COPY_NODE,
+    FILL_NODE,
+    UNNAMED,
+    CapturedGraph,
+    node_of,
+)
+from roofline.importers.pytorch.events import NO_KERNEL, Trace
+from roofline.importers.pytorch.scan import Kind
+from roofline.importers.pytorch.serving_steps import ServingStep
+from roofline.model.graphs import Capture, GraphReplays, UnalignedKernel
+from roofline.model.units import PS_PER_NS
+
+I64 = NDArray[np.int64]
+
+_LEAST_SHARE = 0.5  # of a replay's kernels: with fewer in common it is another graph
+_MAX_IDS = 2**32
+_MAX_LEFT = 100
+
+
+@dataclass(slots=True, kw_only=True)
+class Alignment:
+    """What was aligned, over all replays: counts and ns of device time.
+
+    `used` is how many kernels each capture explains; `left` are count and ns of the kernels
+    without a launch, by name; `too_large` counts kernels whose capture was of a larger batch than
+    their step.
+    """
+
+    replays: int = 0
+    kernels: int = 0
+    aligned: int = 0
+    time_ns: int = 0
+    aligned_ns: int = 0
+    by_order: int = 0
+    too_large: int = 0
+    used: dict[tuple[str, str], int] = field(default_factory=dict)
+    left: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+def summed(parts: Sequence[Alignment]) -> Alignment:
+    """The sum of the files' alignments."""
+    total = Alignment()
+    for one in parts:
+        for name in ("replays", "kernels", "aligned", "time_ns", "aligned_ns"):
+            setattr(total, name, getattr(total, name) + getattr(one, name))
+        total.by_order += one.by_order
+        total.too_large += one.too_large
+        for key, count in one.used.items():
+            total.used[key] = total.used.get(key, 0) + count
+        for kernel, (count, ns) in one.left.items():
+            before = total.left.get(kernel, (0, 0))
+            total.left[kernel] = (before[0] + count, before[1] + ns)
+    return total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Replay:
+    """One launch of a graph: its device events in order, its place among those of its step."""
+
+    events: I64
+    begin_ns: int
+    tokens: int | None
+    place: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Found:
+    """The launch of each event of a replay, in the graph that explains most of it."""
+
+    graph: CapturedGraph
+    launch: I64
+
+    @property
+    def count(self) -> int:
+        return int((self.launch != UNALIGNED).sum())
+
+
+def as_record(found: Alignment) -> GraphReplays | None:
+    """What a profile tells of its graphs; `None` where none ran."""
+    if not found.kernels:
+        return None
+    ranked = sorted(found.left.items(), key=lambda item: (-item[1][1], item[0]))
+    return GraphReplays(
+        replays=found.replays,
+        kernels=found.kernels,
+        aligned=found.aligned,
+        time_ps=found.time_ns * PS_PER_NS,
+        aligned_ps=found.aligned_ns * PS_PER_NS,
+        captures=tuple(
+            Capture(file_name=name, label=label, kernels=count)
+            for (name, label), count in sorted(found.used.items())
+        ),
+        left=tuple(
+            UnalignedKernel(name=name, count=count, time_ps=ns * PS_PER_NS)
+            for name, (count, ns) in ranked[:_MAX_LEFT]
+        ),
+    )
+
+
+def explain_replays(
+    trace: Trace, graphs: Sequence[CapturedGraph], steps: Sequence[ServingStep]
+) -> Alignment:
+    """Give the kernels of every replay in `trace` the operators of `graphs`."""
+    total = Alignment()
+    replays = _replays(trace, steps)
+    matcher = _Matcher(trace, graphs)
+    found = [matcher.best(replay) for replay in replays]
+    for replay, one in zip(replays, found, strict=True):
+        _count(trace, replay, one, total)
+    _graft(trace, [(r, f) for r, f in zip(replays, found, strict=True) if f is not None])
+    return total
+
+
+def _replays(trace: Trace, steps: Sequence[ServingStep]) -> list[_Replay]:
+    """All launches of graphs with device events, in order of their launch."""
+    launches, work = trace.launches, trace.work
+    at = np.flatnonzero(launches["api"] == Api.GRAPH)
+    at = at[np.argsort(launches["begin"][at], kind="stable")]
+    order = np.lexsort((work["begin"], work["correlation"]))
+    ids = np.asarray(work["correlation"])[order]
+    begin = np.array(launches["begin"][at])
+    step = _step_of(begin, steps)
+    first = np.searchsorted(ids, launches["correlation"][at], side="left").tolist()
+    last = np.searchsorted(ids, launches["correlation"][at], side="right").tolist()
+    replays: list[_Replay] = []
+    counted: dict[int, int] = {}
+    for k, (start, stop, one) in enumerate(zip(first, last, step.tolist(), strict=True)):
+        if stop == start:
+            continue
+        place = counted[one] = counted.get(one, -1) + 1
+        replays.append(
+            _Replay(
+                events=order[start:stop],
+                begin_ns=int(begin[k]),
+                tokens=steps[one].tokens if one >= 0 else None,
+                place=place if one >= 0 else 0,
+            )
+        )
+    return replays
+
+
+def _step_of(begin: I64, steps: Sequence[ServingStep]) -> I64:
+    if not steps:
+        return np.full(len(begin), -1)
+    starts = np.array([step.begin_ns for step in steps])
+    ends = np.array([step.end_ns for step in steps])
+    at = np.searchsorted(starts, begin, side="right") - 1
+    return np.where((at >= 0) & (begin <= ends[np.maximum(at, 0)]), at, -1)
+
+
+class _Matcher:
+    """Which captured graph a replay is of; replays of equal kernels are looked at once."""
+
+    def __init__(self, trace: Trace, graphs: Sequence[CapturedGraph]) -> None:
+        self._trace, self._graphs = trace, graphs
+        self._numbers: dict[str, int] = {UNNAMED: -2}
+        self._nodes = [self._numbered(graph.nodes) for graph in graphs]
+        self._of_name = self._numbered([node_of(name) for name in trace.names])
+        self._known: dict[tuple[bytes, int | None, int], _Found | None] = {}
+
+    def _numbered(self, names: Iterable[str]) -> I64:
+        numbers = self._numbers
+        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+
+    def best(self, replay: _Replay) -> _Found | None:
+        """The best alignment; `None` where no graph has half of the kernels."""
+        work = self._trace.work
+        nodes = self._of_name[work["name"][replay.events]]
+        kind = work["kind"][replay.events]
+        nodes[kind == Kind.MEMCPY] = self._numbers.setdefault(COPY_NODE, len(self._numbers))
+        nodes[kind == Kind.MEMSET] = self._numbers.setdefault(FILL_NODE, len(self._numbers))
+        key = (nodes.tobytes(), replay.tokens, replay.place)
+        if key not in self._known:
+            self._known[key] = self._search(nodes, replay)
+        return self._known[key]
+
+    def _search(self, nodes: I64, replay: _Replay) -> _Found | None:
+        """The smallest batch that holds the step's tokens; of its graphs the one that explains
+        most, then the one with the fewest launches left, then the one of the same place."""
+        by_batch: dict[int | None, list[int]] = {}
+        for k, graph in enumerate(self._graphs):
+            if graph.tokens is None or replay.tokens is None or graph.tokens >= replay.tokens:
+                by_batch.setdefault(graph.tokens, []).append(k)
+        sizes = sorted(by_batch, key=lambda size: -1 if size is None else size)
+        if replay.tokens is None:
+            return self._best_of(nodes, replay, [k for size in sizes for k in by_batch[size]])
+        for size in sizes:
+            found = self._best_of(nodes, replay, by_batch[size])
+            if found is not None:
+                return found
+        return None
+
+    def _best_of(self, nodes: I64, replay: _Replay, candidates: Sequence[int]) -> _Found | None:
+        best: tuple[tuple[int, int, int], _Found] | None = None
+        least = _LEAST_SHARE * len(nodes)
+        for k in sorted(candidates, key=lambda k: -self._in_common(nodes, k)):
+            if self._in_common(nodes, k) < (best[0][0] if best else least):
+                break
+            graph = self._graphs[k]
+            found = _Found(graph=graph, launch=self._aligned(nodes, k))
+            rank = (found.count, -len(graph.nodes), -abs(graph.place - replay.place))
+            if found.count >= least and (best is None or rank > best[0]):
+                best = (rank, found)
+        return best[1] if best else None
+
+    def _in_common(self, nodes: I64, graph: int) -> int:
+        if self._graphs[graph].is_named:
+            return most_in_common(nodes, self._nodes[graph])
+        return len(nodes) if len(nodes) == len(self._nodes[graph]) else 0
+
+    def _aligned(self, nodes: I64, graph: int) -> I64:
+        """By names, or by order alone where launches have no names and there are as many."""
+        if self._graphs[graph].is_named:
+            return aligned(nodes, self._nodes[graph])
+        return np.arange(len(nodes))
+
+
+def _count(trace: Trace, replay: _Replay, found: _Found | None, total: Alignment) -> None:
+    work = trace.work
+    time = np.array(work["duration"][replay.events])
+    done = np.zeros(len(time), np.bool_) if found is None else found.launch != UNALIGNED
+    total.replays += 1
+    total.kernels += len(time)
+    total.aligned += int(done.sum())
+    total.time_ns += int(time.sum())
+    total.aligned_ns += int(time[done].sum())
+    if found is not None:
+        key = (found.graph.file_name, found.graph.label)
+        total.used[key] = total.used.get(key, 0) + found.count
+        total.by_order += 0 if found.graph.is_named else found.count
+        sizes = (found.graph.tokens, replay.tokens)
+        is_larger = None not in sizes and sizes[0] != sizes[1]
+        total.too_large += found.count if is_larger else 0
+    for event, ns in zip(replay.events[~done].tolist(), time[~done].tolist(), strict=True):
+        name = trace.names[int(work["name"][event])]
+        count, before = total.left.get(name, (0, 0))
+        total.left[name] = (count + 1, before + ns)
+
+
+def _graft(trace: Trace, found: Sequence[tuple[_Replay, _Found]]) -> None:
+    """Put the calls into the trace, and point the aligned kernels at launches in them."""
+    correlation = _highest(trace.launches["correlation"], trace.work["correlation"]) + 1
+    thread = _highest(trace.launches["thread"], trace.operators["thread"]) + 1
+    if correlation + sum(one.count for _, one in found) >= _MAX_IDS:
+        return
+    place = {id(trace.signatures): 0}  # of a file's signatures among those of the trace
+    for replay, one in found:
+        calls, graph = one.graph.calls, one.graph
+        if id(graph.signatures) not in place:
+            place[id(graph.signatures)] = len(trace.signatures)
+            trace.signatures.extend(graph.signatures)
+        done = one.launch != UNALIGNED
+        at = one.launch[done]
+        ids = np.arange(correlation, correlation + len(at))
+        size = len(calls.begin)
+        trace.operators.extend(
+            begin=calls.begin + replay.begin_ns,
+            duration=calls.duration,
+            thread=np.full(size, thread),
+            signature=calls.signature + place[id(graph.signatures)],
+            external=np.zeros(size, np.int64),
+        )
+        trace.launches.extend(
+            begin=graph.tick[at] + replay.begin_ns,
+            correlation=ids,
+            thread=np.full(len(at), thread),
+            api=np.full(len(at), Api.KERNEL),
+            kernel=np.full(len(at), NO_KERNEL),
+        )
+        trace.work["correlation"][replay.events[done]] = ids
+        correlation += len(at)
+        thread += 1
+
+
+def _highest(*columns: I64) -> int:
+    return max((int(column.max()) for column in columns if len(column)), default=0)

@@ -1,0 +1,198 @@
+"""Steps of a server of language models, from the annotations that vLLM, SGLang and ATOM write.
+
+`execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)`: sums over the
+sequences of the step, for those in prefill ("context") and those in decode ("generation"): their
+number, queries (sq), keys (sk: tokens in the cache with the new ones), queries squared (sqsq) and
+queries times keys (sqsk). `execute_context_1(888)_generation_0(0)` has queries alone.
+`step[EXTEND bs=1 toks=1025 c_sqsq=1050625 c_sqsk=1050625 c_sk=1025]` is SGLang's form, where
+`step[DECODE bs=32]` is all that versions without sums write.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from roofline.importers.pytorch.events import Annotation
+
+_NUMBER = r"\d{1,18}"
+_SUMS = rf"sq({_NUMBER})sk({_NUMBER})sqsq({_NUMBER})sqsk({_NUMBER})"
+_DETAILED = re.compile(
+    rf"execute_(?:{_NUMBER}_)?context_({_NUMBER})\({_SUMS}\)_generation_({_NUMBER})\({_SUMS}\)\Z"
+)
+_PLAIN = re.compile(
+    rf"execute_(?:{_NUMBER}_)?context_({_NUMBER})\(({_NUMBER})(?:_{_NUMBER})*\)"
+    rf"_generation_({_NUMBER})\(({_NUMBER})(?:_{_NUMBER})*\)\Z"
+)
+_STEP = re.compile(r"step\[([A-Z_]{1,40})((?: \w{1,20}=\d{1,18})*)\]\Z")
+_PREFILL, _DECODE, _MIXED = ("EXTEND", "PREFILL", "SPLIT_PREFILL"), ("DECODE",), ("MIXED",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lengths:
+    """Sums over the sequences of one phase of a step; `None` where the annotation lacks one.
+
+    `queries` are new tokens, `keys` the tokens that these may see, the new ones included.
+    """
+
+    sequences: int | None = None
+    queries: int | None = None
+    keys: int | None = None
+    queries_squared: int | None = None
+    queries_by_keys: int | None = None
+
+    @property
+    def pairs(self) -> int | None:
+        """Pairs of a query and a key that a causal mask keeps.
+
+        The queries of a sequence are its last tokens: of n queries and m keys n (m - (n - 1) / 2).
+        """
+        if self.queries == 0:
+            return 0
+        if self.queries is None or self.queries_squared is None or self.queries_by_keys is None:
+            return None
+        return max(self.queries_by_keys - (self.queries_squared - self.queries) // 2, 0)
+
+    def completed(self, other: "Lengths") -> "Lengths":
+        """These sums, and those of `other` that are missing."""
+        known = {
+            name: getattr(other, name)
+            for name in self.__dataclass_fields__
+            if getattr(self, name) is None
+        }
+        return replace(self, **known)
+
+
+NONE = Lengths(sequences=0, queries=0, keys=0, queries_squared=0, queries_by_keys=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingStep:
+    """One step of a server, on the host's clock."""
+
+    begin_ns: int
+    end_ns: int
+    prefill: Lengths
+    decode: Lengths
+
+    @property
+    def phase(self) -> str:
+        """ "prefill", "decode" or "mixed"."""
+        if not self.prefill.sequences:
+            return "decode"
+        return "mixed" if self.decode.sequences else "prefill"
+
+    @property
+    def sequences(self) -> int | None:
+        """Sequences of both phases."""
+        return _sum(self.prefill.sequences, self.decode.sequences)
+
+    @property
+    def tokens(self) -> int | None:
+        """New tokens of all sequences."""
+        return _sum(self.prefill.queries, self.decode.queries)
+
+    @property
+    def context(self) -> int | None:
+        """Tokens in the cache of all sequences, the new ones included."""
+        return _sum(self.prefill.keys, self.decode.keys)
+
+    @property
+    def pairs(self) -> int | None:
+        """Pairs of a query and a key that a causal mask keeps."""
+        return _sum(self.prefill.pairs, self.decode.pairs)
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def server_of(annotations: Iterable[str]) -> str:
+    """The server that writes such annotations: "SGLang", "vLLM", or "" where none tells."""
+    names = [name for name in annotations if _phases(name) is not None]
+    if any(name.startswith("step[") for name in names):
+        return "SGLang"
+    return "vLLM" if names else ""
+
+
+def serving_steps(annotations: Sequence[Annotation]) -> list[ServingStep]:
+    """The steps in order of time. Of annotations inside each other the outer one is the step, and
+    the inner one tells what it does not."""
+    steps: list[ServingStep] = []
+    for one in sorted(_read(annotations), key=lambda step: (step.begin_ns, -step.end_ns)):
+        last = steps[-1] if steps else None
+        if last is not None and one.end_ns <= last.end_ns:
+            steps[-1] = replace(
+                last,
+                prefill=last.prefill.completed(one.prefill),
+                decode=last.decode.completed(one.decode),
+            )
+        else:
+            steps.append(one)
+    return steps
+
+
+def _read(annotations: Sequence[Annotation]) -> Iterator[ServingStep]:
+    for one in annotations:
+        found = _phases(one.name)
+        if found is not None and any(phase.sequences for phase in found):
+            prefill, decode = found
+            yield ServingStep(
+                begin_ns=one.begin_ns, end_ns=one.end_ns, prefill=prefill, decode=decode
+            )
+
+
+def _phases(name: str) -> tuple[Lengths, Lengths] | None:
+    """The sums of prefill and of decode, `None` if `name` is not that of a step."""
+    if match := _DETAILED.match(name):
+        numbers = [int(text) for text in match.groups()]
+        return _detailed(numbers[:5]), _detailed(numbers[5:])
+    if match := _PLAIN.match(name):
+        sequences, queries, others, other_queries = (int(text) for text in match.groups())
+        return _plain(sequences, queries), _plain(others, other_queries)
+    if match := _STEP.match(name):
+        values = dict(pair.split("=") for pair in match.group(2).split())
+        return _of_step(match.group(1), {key: int(text) for key, text in values.items()})
+    return None
+
+
+def _detailed(numbers: Sequence[int]) -> Lengths:
+    sequences, queries, keys, queries_squared, queries_by_keys = numbers
+    return Lengths(
+        sequences=sequences,
+        queries=queries,
+        keys=keys,
+        queries_squared=queries_squared,
+        queries_by_keys=queries_by_keys,
+    )
+
+
+def _plain(sequences: int, queries: int) -> Lengths:
+    return Lengths(sequences=sequences, queries=queries) if sequences else NONE
+
+
+def _of_step(mode: str, values: Mapping[str, int]) -> tuple[Lengths, Lengths] | None:
+    batch = values.get("bs")
+    if mode in _DECODE:
+        # One new token per sequence: SGLang calls steps of several tokens by another name.
+        return NONE, _sums("g", values, sequences=batch, queries=batch)
+    if mode in _PREFILL:
+        return _sums("c", values, sequences=batch, queries=values.get("toks")), NONE
+    if mode in _MIXED:
+        return _sums("c", values), _sums("g", values)
+    return None
+
+
+def _sums(
+    phase: str,
+    values: Mapping[str, int],
+    *,
+    sequences: int | None = None,
+    queries: int | None = None,
+) -> Lengths:
+    return Lengths(
+        sequences=values.get(phase, sequences),
+        queries=values.get(f"{phase}_sq", queries),
+        keys=values.get(f"{phase}_sk"),
+        queries_squared=values.get(f"{phase}_sqsq"),
+        queries_by_keys=values.get(f"{phase}_sqsk"),
+    )
