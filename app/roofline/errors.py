@@ -6,6 +6,7 @@
     │   └── MixedUploadError     files of several profiles, or some that cannot be read
     ├── UnknownFormatError       no importer recognises the file
     ├── CorruptProfileError      recognised, but damaged or contradicting itself
+    │   └── DamagedCopyError     the copy that this server keeps of a file is damaged
     ├── IncompleteProfileError   readable, but without what a roofline needs
     ├── ImportStoppedError       the import ran out of memory or time, or was cancelled
     ├── StorageFullError         the disk of the data folder is full
@@ -33,6 +34,8 @@ class RooflineError(Exception):
     """What is wrong and where (`message`), and the next action (`remedy`), in the user's words."""
 
     code = "error"
+    # True for an error that says what is wrong with the files: the same files end with it again.
+    is_verdict = False
 
     def __init__(self, message: str, *, remedy: str) -> None:
         # Both repeat names and cells of untrusted files, which could steer a terminal.
@@ -73,6 +76,7 @@ class UploadRejectedError(RooflineError):
     """The upload is empty, too many files, or an archive that cannot be unpacked."""
 
     code = "upload-rejected"
+    is_verdict = True
 
 
 class UploadTooLargeError(UploadRejectedError):
@@ -174,18 +178,28 @@ class UnknownFormatError(RooflineError):
     """No importer recognises the content."""
 
     code = "unknown-format"
+    is_verdict = True
 
 
 class CorruptProfileError(RooflineError):
     """A recognised file is truncated, damaged or contradicts itself."""
 
     code = "corrupt-profile"
+    is_verdict = True
+
+
+class DamagedCopyError(CorruptProfileError):
+    """The server's own copy of an uploaded file is missing or damaged."""
+
+    code = "damaged-copy"
+    is_verdict = False
 
 
 class IncompleteProfileError(RooflineError):
     """A readable file lacks what a roofline needs."""
 
     code = "incomplete-profile"
+    is_verdict = True
 
 
 class ImportStoppedError(RooflineError):

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import SettingsError, StorageFullError
-from roofline.library.data_folder import DataFolder, disk_reserve_bytes
+from roofline.library.data_folder import DataFolder
+from roofline.storage.disk_room import disk_reserve_bytes
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,7 @@ def place(request: pytest.FixtureRequest) -> Place:
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roofline.imports.children.run_in_child", by_content)
     monkeypatch.setattr("roofline.storage.jobs.LEASE_S", LEASE_S)
+    monkeypatch.setattr("roofline.imports.job_run.PAUSE_S", 0.5)
     monkeypatch.setattr("roofline.library.upkeep.REDELIVER_EVERY_S", 0.5)
     monkeypatch.setattr("roofline.library.upkeep.LOST_AFTER_S", 5.0)
 

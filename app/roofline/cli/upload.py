@@ -192,6 +192,8 @@ def _refusal(status: int, answer: Mapping[str, Any]) -> RooflineError:
     """The error that the server describes, in its own words."""
     message = str(answer.get("message", f"The server answered {status}."))
     remedy = str(answer.get("remedy", "Look into the server's log."))
+    if "retry_url" in answer:
+        remedy = f"{remedy} The server has kept the files: try again at {answer['url']}"
     if answer.get("code") != MixedUploadError.code or "split_url" not in answer:
         return UploadRejectedError(message, remedy=remedy)
     kept = "The server has kept the files: add --split for a profile of each group, or decide at"

@@ -33,6 +33,11 @@ PHASES = {
 LOADED_ONCE: tuple[str, ...] = ("roofline.imports.child.fork_server", "roofline.cli.main")
 MESSAGE_BYTES = 1 << 20
 LINGER_S = 1.0
+# Ends that a child does not choose, nor the file: it was killed from outside, or its fork server
+# died and nothing is known of it (255).
+_ENDED_FROM_OUTSIDE = frozenset(
+    {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP, 255}
+)
 BEAT_S = 0.5
 
 
@@ -43,6 +48,17 @@ class Progress:
     phase: str
     fraction: float
     overall: float
+
+
+class ChildLost(Exception):  # noqa: N818 - an event, with the error that it may become
+    """A child that did not start, or that was killed: worth another attempt.
+
+    `error` is what the import ends with if no attempt is left.
+    """
+
+    def __init__(self, error: ImportStoppedError) -> None:
+        super().__init__(error.message)
+        self.error = error
 
 
 Outcome = dict[str, Any]
@@ -139,7 +155,10 @@ class Children:
         ensure_running()
 
     def run(self, request: ImportRequest, task: ImportTask, beat: Beat) -> Outcome:
-        """Runs one import and waits for it; raises the `RooflineError` it ends with."""
+        """Runs one import and waits for it; raises the `RooflineError` it ends with.
+
+        Raises `ChildLost` where the machine ended it, and not what is in the files.
+        """
         ours, theirs = self._context.Pipe(duplex=False)
         process = self._context.Process(target=run_in_child, args=(request, theirs), daemon=True)
         try:
@@ -163,9 +182,11 @@ def _start(task: ImportTask, process: ForkServerProcess, theirs: Connection) -> 
         with theirs:  # the child has its own copy; ours must close so that its end shows as EOF
             task.start(process)
     except (OSError, EOFError) as error:
-        raise ImportStoppedError(
-            "The server could not start an import.",
-            remedy="Try again; if it happens again, restart the server and see its log.",
+        raise ChildLost(
+            ImportStoppedError(
+                "The server could not start an import.",
+                remedy="Try again; if it happens again, restart the server and see its log.",
+            )
         ) from error
 
 
@@ -188,7 +209,10 @@ def _watch(
     else:
         raise _too_slow(limits.wall_seconds)
     process.join(timeout=5)
-    raise copy(task.stopped) if task.stopped is not None else _died(process.exitcode, limits)
+    if task.stopped is not None:
+        raise copy(task.stopped)
+    died = _died(process.exitcode, limits)
+    raise ChildLost(died) if process.exitcode in _ENDED_FROM_OUTSIDE else died
 
 
 def cancelled_error() -> ImportStoppedError:

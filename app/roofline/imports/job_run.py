@@ -11,16 +11,28 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 
-from roofline.errors import ImportStoppedError, RooflineError, StoreUnavailableError
-from roofline.imports.children import Children, ImportTask, Outcome, Progress
+from roofline.errors import (
+    ImportStoppedError,
+    RooflineError,
+    StorageFullError,
+    StoreUnavailableError,
+)
+from roofline.imports.children import ChildLost, Children, ImportTask, Outcome, Progress
 from roofline.imports.messages import ImportLimits, ImportRequest
+from roofline.model.units import MIB
+from roofline.storage.disk_room import DiskRoom
 from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import QUEUED, Found, Job, Manifest, Pending
 from roofline.storage.staging import Staging, StagingArea
 
 READY = "ready"
+# A job that met a full disk, or a store that cannot be used, is not due again before this.
+PAUSE_S = 15.0
+# Room that an import needs beyond what it held when the disk was full, at the least.
+MORE_BYTES = MIB
 # Progress in the job table more often than this is a commit that nothing reads.
 BEAT_EVERY_S = 1.0
 _log = logging.getLogger("roofline.jobs")
@@ -36,6 +48,19 @@ class ImportReport:
     size_bytes: int
 
 
+class RunEnd(Enum):
+    """What became of a run: it ended; or its job was queued again.
+
+    `RELEASED` because this process ends, `WAITS` until a full disk or an absent store may be
+    different, `DUE` at once after a fault of the machine.
+    """
+
+    ENDED = auto()
+    RELEASED = auto()
+    WAITS = auto()
+    DUE = auto()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunParts:
     """What every run of this process uses."""
@@ -44,6 +69,7 @@ class RunParts:
     staging: Staging
     children: Children
     limits: ImportLimits
+    room: DiskRoom
 
 
 class JobRun:
@@ -58,21 +84,25 @@ class JobRun:
         self._error: RooflineError | None = None
         self._format: str | None = None
         self._size_bytes = 0
+        self._needs_bytes = job.needs_bytes or 0
+        self._is_lost = False
         self._beat = _Beat(self._renew)
 
-    def run(self) -> bool:
-        """Runs the job until it has ended, well or not; true if it was released to run again."""
+    def run(self) -> RunEnd:
+        """Runs the job until it has ended, well or not, or is queued again."""
         self._error = _fault()  # what it is when neither of these ends is reached
-        released = False
+        end = RunEnd.ENDED
         try:
             self._import()
             self._error = None
         except RooflineError as error:
             self._error = error
+        except ChildLost as lost:
+            self._error, self._is_lost = lost.error, True
         finally:
             if self._error is not None:
-                released = self._end_badly(self._error)
-        return released
+                end = self._after(self._error)
+        return end
 
     def report(self) -> ImportReport:
         """How it went, once it has ended."""
@@ -83,16 +113,37 @@ class JobRun:
             size_bytes=self._size_bytes,
         )
 
-    def _end_badly(self, error: RooflineError) -> bool:
+    def _after(self, error: RooflineError) -> RunEnd:
+        try:
+            return self._end_badly(error)
+        except RooflineError as fault:
+            _log.warning("how a job ended cannot be stored: %s", fault.message)
+            return RunEnd.WAITS  # until its lease runs out
+
+    def _end_badly(self, error: RooflineError) -> RunEnd:
         """Stores why, or has it run again; does nothing for a job that is another process's now."""
+        jobs = self._store.jobs
         if self.task.is_interrupted:
-            self._store.jobs.release(self.job.id, self._owner)
-            return True
-        if isinstance(error, StoreUnavailableError) and self.job.attempts < MAX_ATTEMPTS:
-            _log.warning("the store could not be used; the job runs again: %s", error.message)
-        else:
-            self._store.fail(self.job, self._owner, error)
-        return False
+            jobs.release(self.job.id, self._owner)
+            return RunEnd.RELEASED
+        if isinstance(error, StorageFullError | StoreUnavailableError):
+            _log.warning("a job waits and runs again: %s", error.message)
+            self._wait()
+            return RunEnd.WAITS
+        if self._is_lost and self.job.attempts < MAX_ATTEMPTS:
+            _log.warning("a job runs again: %s", error.message)
+            jobs.run_again(self.job.id, self._owner)
+            return RunEnd.DUE
+        self._store.with_room(lambda: self._store.fail(self.job, self._owner, error))
+        return RunEnd.ENDED
+
+    def _wait(self) -> None:
+        """Queues the job again, for later; such an attempt does not count."""
+        self._store.with_room(
+            lambda: self._store.jobs.wait(
+                self.job.id, self._owner, needs_bytes=self._needs_bytes, pause_s=PAUSE_S
+            )
+        )
 
     def _import(self) -> None:
         if self.job.attempts > MAX_ATTEMPTS:
@@ -101,13 +152,19 @@ class JobRun:
         if found is None:
             raise _lost()
         self._size_bytes = sum(file.size_bytes for file in found.files)
-        area = self._parts.staging.new()
-        try:
-            request = self._request(found, area)
-            outcome = self._parts.children.run(request, self.task, self._beat)
-            self._keep(area, outcome)
-        finally:
-            area.discard()
+        with self._parts.room.taken(max(self._needs_bytes, self._size_bytes)):
+            area = self._parts.staging.new()
+            try:
+                request = self._request(found, area)
+                outcome = self._parts.children.run(request, self.task, self._beat)
+                self._keep(area, outcome)
+            except StorageFullError:
+                held_bytes = area.size_bytes
+                more_bytes = max(MORE_BYTES, held_bytes // 16)
+                self._needs_bytes = max(self._needs_bytes, held_bytes + more_bytes)
+                raise
+            finally:
+                area.discard()
 
     def _keep(self, area: StagingArea, outcome: Outcome) -> None:
         found = Found.from_json(outcome)
@@ -122,6 +179,7 @@ class JobRun:
             nonlocal done
             done += size_bytes
             self.task.check()
+            self._parts.room.check()
             self.task.advance("unpack", done / self._size_bytes)
             self._beat(self.task.progress)
 
@@ -138,6 +196,7 @@ class JobRun:
             folder=area.root,
             results=area.results,
             limits=self._parts.limits,
+            keep_free_bytes=self._parts.room.kept_free_bytes,
         )
 
     def _renew(self, progress: Progress) -> None:
@@ -199,5 +258,5 @@ def _lost() -> ImportStoppedError:
 def _given_up() -> ImportStoppedError:
     return ImportStoppedError(
         f"The import was interrupted {MAX_ATTEMPTS} times: its server or worker ended each time.",
-        remedy="Upload the file again; if it lasts, report it together with the server's log.",
+        remedy="Try again; if it happens again, report the file together with the server's log.",
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from roofline.errors import RooflineError
 from roofline.imports.children import ImportTask
-from roofline.imports.job_run import ImportReport, JobRun, RunParts, claim
+from roofline.imports.job_run import ImportReport, JobRun, RunEnd, RunParts, claim
 
 ID_CHARACTERS_LOGGED = 6  # a whole id is a link, and links are secrets
 _log = logging.getLogger("roofline.jobs")
@@ -51,21 +51,29 @@ class JobRuns:
             task.interrupt()
 
     def run(self, job_id: str) -> None:
-        """Runs a job, if it is due; returns when it has ended."""
+        """Runs a job, if it is due; returns when it has ended, or waits in the queue."""
+        while self._run_once(job_id) is RunEnd.DUE:
+            pass
+
+    def _run_once(self, job_id: str) -> RunEnd:
         if self._stopping or (run := claim(self._parts, job_id)) is None:
-            return
+            return RunEnd.ENDED
+        end = RunEnd.ENDED
         profile_id = run.job.profile_id
         self._tasks[profile_id] = run.task
         try:
             if self._stopping:  # asked to stop between the look above and now
                 run.task.interrupt()
-            if run.run():
+            end = run.run()
+            if end is RunEnd.RELEASED:
                 self.released.append(job_id)
         finally:
             with self._ended:
                 self._tasks.pop(profile_id, None)
                 self._ended.notify_all()
-            self._report(run)
+            if end is not RunEnd.DUE:
+                self._report(run)
+        return end
 
     def _report(self, run: JobRun) -> None:
         report = run.report()

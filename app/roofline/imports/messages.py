@@ -21,7 +21,7 @@ class ImportRequest:
     """One import for a child: `files` are (name, path, bytes); results go to `results`.
 
     `digests` are the SHA-256 of the files to import, of those that are in `files` or in archives
-    there; `None` for all.
+    there; `None` for all. `keep_free_bytes` of the disk with `folder` stay free.
     """
 
     profile_id: str
@@ -31,3 +31,4 @@ class ImportRequest:
     folder: Path
     results: Path
     limits: ImportLimits
+    keep_free_bytes: int = 0

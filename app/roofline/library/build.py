@@ -1,6 +1,7 @@
 """From settings to the parts of a server or worker: the one place that knows both."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from roofline.imports.messages import ImportLimits
@@ -72,4 +73,5 @@ def _options(settings: Settings) -> InstanceOptions:
         retention_days=settings.retention_days,
         quota_bytes=settings.quota_bytes,
         disk_reserve_bytes=settings.disk_reserve_bytes,
+        failures_kept=timedelta(days=settings.failures_kept_days),
     )

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from roofline.errors import SettingsError, StorageFullError
 from roofline.model.units import GIB
+from roofline.storage.disk_room import disk_reserve_bytes
 from roofline.storage.durable import make_directory
 
 
@@ -79,14 +80,6 @@ class DataFolder:
                 remedy="Delete profiles that are no longer needed, or free space on the server's"
                 " disk. Stored profiles can still be read.",
             )
-
-
-def disk_reserve_bytes(chosen: int | None, disk_bytes: int) -> int:
-    """What is kept free of a disk: as chosen, else 5 % of it, at most 2 GiB.
-
-    A database on a full disk cannot even delete.
-    """
-    return min(disk_bytes // 20, 2 * GIB) if chosen is None else chosen
 
 
 def _locked(root: Path) -> BinaryIO:

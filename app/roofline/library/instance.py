@@ -5,6 +5,7 @@ import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from roofline.devices.this_machine import measurements_digest
@@ -18,7 +19,8 @@ from roofline.imports.runner import Runner
 from roofline.imports.waiting import Waiting
 from roofline.library.data_folder import DataFolder
 from roofline.library.upkeep import Upkeep
-from roofline.storage.profiles import ProfileStore
+from roofline.storage.disk_room import DiskRoom
+from roofline.storage.profiles import FAILURES_KEPT, ProfileStore
 from roofline.storage.staging import Staging
 
 _log = logging.getLogger("roofline.upkeep")
@@ -35,6 +37,7 @@ class InstanceOptions:
     retention_days: float | None = None
     quota_bytes: int | None = None
     disk_reserve_bytes: int | None = None
+    failures_kept: timedelta = FAILURES_KEPT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +72,18 @@ class Instance:
             measurements=measurements_digest,
             database_url=options.database_url,
             blobs=options.blobs,
+            failures_kept=options.failures_kept,
             on_change=listeners.on_change,
         )
         self.staging = Staging(root / "incoming")
         self.waiting = Waiting(self.store.jobs)
-        parts = RunParts(store=self.store, staging=self.staging, children=Children(), limits=limits)
+        parts = RunParts(
+            store=self.store,
+            staging=self.staging,
+            children=Children(),
+            limits=limits,
+            room=DiskRoom(root, options.disk_reserve_bytes),
+        )
         self.runs = JobRuns(parts, self._ended)
         self.upkeep = Upkeep(self.store, self.deliver, options.quota_bytes)
         self.damaged: tuple[Path, ...] = ()

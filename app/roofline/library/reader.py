@@ -159,12 +159,14 @@ def _is_recent(job: Job) -> bool:
 
 
 def _failed(found: Manifest | Pending, error: RooflineError) -> Failed:
+    holds_files = isinstance(found, Manifest) or found.holds_files
     return Failed(
         id=found.id,
         title=found.title,
         error=error,
         files=found.files,
         uploader=found.uploader,
+        can_retry=holds_files and not error.is_verdict,
     )
 
 

@@ -30,13 +30,17 @@ class Ready:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """A profile that could not be imported, and why."""
+    """A profile that could not be imported, and why.
+
+    `can_retry` is true where the files are kept and are not what was wrong.
+    """
 
     id: ProfileId
     title: str
     error: RooflineError
     files: tuple[StoredFile, ...]
     uploader: str | None
+    can_retry: bool
 
 
 State = Importing | Ready | Failed

@@ -57,7 +57,7 @@ class JobStore:
         statement = (
             update(job)
             .where(job.c.id == job_id, job.c.version == version)
-            .where(or_(job.c.state == QUEUED, expired))
+            .where(or_(and_(job.c.state == QUEUED, _is_past(job.c.not_before, now)), expired))
             .values(
                 state=RUNNING,
                 owner=owner,
@@ -82,13 +82,25 @@ class JobStore:
 
     def release(self, job_id: str, owner: str) -> None:
         """Gives a job back that was interrupted through no fault of its own."""
-        values = {"state": QUEUED, "owner": None, "lease_until": None, "phase": "queued"}
+        self._give_back(job_id, owner, attempts=job.c.attempts - 1)
+
+    def wait(self, job_id: str, owner: str, *, needs_bytes: int, pause_s: float) -> None:
+        """Gives a job back that met a full disk or an absent store: not due for `pause_s`.
+
+        `needs_bytes` is the free room without which it cannot end, as far as known.
+        """
+        later = {"not_before": time.time() + pause_s, "needs_bytes": needs_bytes}
+        self._give_back(job_id, owner, attempts=job.c.attempts - 1, **later)
+
+    def run_again(self, job_id: str, owner: str) -> None:
+        """Gives a job back that ended by a fault of the machine: the attempt counts."""
+        self._give_back(job_id, owner)
+
+    def _give_back(self, job_id: str, owner: str, **values: Any) -> None:
+        queued = {"state": QUEUED, "owner": None, "lease_until": None, "phase": "queued"}
         with self._database.write() as connection:
-            connection.execute(
-                update(job)
-                .where(_owned(job_id, owner))
-                .values(attempts=job.c.attempts - 1, fraction=0.0, **values)
-            )
+            statement = update(job).where(_owned(job_id, owner))
+            connection.execute(statement.values(fraction=0.0, **queued, **values))
 
     def due(self, version: str, *, older_than_s: float = 0.0) -> list[str]:
         """Jobs to (re)deliver, oldest first; sets their version to `version`.
@@ -97,7 +109,9 @@ class JobStore:
         of workers which have been replaced since.
         """
         now = time.time()
-        queued = and_(job.c.state == QUEUED, job.c.created_at <= now - older_than_s)
+        # One that waits for room was given back by its runner: nothing else delivers it.
+        waited = or_(job.c.created_at <= now - older_than_s, job.c.not_before.is_not(None))
+        queued = and_(job.c.state == QUEUED, waited, _is_past(job.c.not_before, now))
         lost = and_(job.c.state == RUNNING, job.c.lease_until < now)
         with self._database.read() as connection:
             statement = select(job.c.id).where(or_(queued, lost)).order_by(job.c.created_at)
@@ -156,6 +170,10 @@ def count_jobs(connection: Connection) -> dict[str, int]:
     return {str(state): int(count) for state, count in connection.execute(statement)}
 
 
+def _is_past(moment: Any, now: float) -> Any:
+    return or_(moment.is_(None), moment <= now)
+
+
 def _owned(job_id: str, owner: str) -> Any:
     return and_(job.c.id == job_id, job.c.owner == owner, job.c.state == RUNNING)
 
@@ -173,5 +191,6 @@ def _job(row: "Row[Any]") -> Job:
         created_at=row.created_at,
         finished_at=row.finished_at,
         lease_until=row.lease_until,
+        needs_bytes=row.needs_bytes,
         error=error_of(row),
     )

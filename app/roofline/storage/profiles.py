@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
 
 from roofline.errors import RooflineError, StorageFullError
 from roofline.storage import statements
@@ -24,14 +25,15 @@ from roofline.storage.manifests import import_manifests
 from roofline.storage.places import open_blobs
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.raw import RawStore
-from roofline.storage.records import Found, Job, NewProfile, timestamp
+from roofline.storage.records import READY, Found, Job, JobKind, NewProfile, timestamp
 from roofline.storage.results import ResultStore
 from roofline.storage.shared_results import SharedResults
 from roofline.storage.staging import StagedFile, StagingArea
 
-FAILURES_KEPT = timedelta(days=7)
 # No upload takes the last of the disk: stored profiles must be imported, or say why not.
 LEFT_BYTES = 512 << 10
+# Least time for which a failed profile and its raw files are kept.
+FAILURES_KEPT = timedelta(days=7)
 T = TypeVar("T")
 
 
@@ -39,9 +41,9 @@ class ProfileStore:
     """Profiles of one data folder, or of one database and one object store.
 
     `version` is that of the results; `measurements` gives the digest of what was measured on this
-    machine. `on_change` hears the id of each ready profile that this process changed or removed,
-    from any thread: after the change counts for readers, and before the request that made it is
-    answered. Safe to use from any thread.
+    machine. Failed profiles are kept for `failures_kept`. `on_change` hears the id of each ready
+    profile that this process changed or removed, from any thread: after the change counts for
+    readers, and before the request that made it is answered. Safe to use from any thread.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class ProfileStore:
         measurements: Callable[[], str],
         database_url: str | None = None,
         blobs: str | None = None,
+        failures_kept: timedelta = FAILURES_KEPT,
         on_change: Callable[[str], None] = lambda _id: None,
     ) -> None:
         self.root = root
@@ -66,6 +69,7 @@ class ProfileStore:
         self.shared_results = SharedResults(root, self.results, self.blobs, self.database)
         self.owner = BlobOwner(self.database, self.blobs, self.raw, root)
         self._room = DeletionRoom(root)
+        self._failures_kept = failures_kept
         self._on_change = on_change
 
     @property
@@ -161,14 +165,32 @@ class ProfileStore:
         return counts
 
     def fail(self, job: Job, owner: str, error: RooflineError) -> bool:
-        """Notes why a job failed; the raw bytes of a failed import go. False as in `finish`."""
+        """Notes why a job failed; the raw files are held, for another try. False as in `finish`."""
         with self.database.write() as connection:
             counts = end_job(connection, job.id, owner, error)
             if counts and job.kind == "import":
-                _set_failed(connection, job.profile_id, error)
-        if counts and job.kind == "import":
-            self.drop_files(job.profile_id)
+                self._set_failed(connection, job.profile_id, error)
         return counts
+
+    def retry(self, profile_id: str, expires_at: str | None) -> str | None:
+        """Queues a failed import again, or a failed analysis of a ready profile; its job's id.
+
+        `None` where neither failed, or the raw files are gone, or another request was quicker.
+        """
+        try:
+            with self.database.write() as connection:
+                if statements.state(connection, profile_id) == READY:
+                    kind: JobKind = "analyse"
+                elif statements.set_importing(connection, profile_id, expires_at):
+                    kind = "import"
+                else:
+                    return None
+                return insert_job(connection, profile_id, kind, self.results.version)
+        except IntegrityError:  # a job is under way
+            return None
+
+    def _set_failed(self, connection: Connection, profile_id: str, error: RooflineError) -> None:
+        statements.set_failed(connection, profile_id, error, timestamp(self._failures_kept))
 
     def cancel(self, profile_id: str, error: RooflineError) -> bool:
         """Ends what is under way for a profile with `error`; false when nothing is.
@@ -178,12 +200,13 @@ class ProfileStore:
         with self.database.write() as connection:
             if not cancel_jobs(connection, profile_id, error):
                 return False
-            _set_failed(connection, profile_id, error)
+            self._set_failed(connection, profile_id, error)
         return True
 
     def drop_files(self, profile_id: str) -> None:
-        """Removes the raw bytes of a profile whose import did not end well."""
-        with self.database.read() as connection:
+        """Removes the raw bytes of a profile whose import was cancelled."""
+        with self.database.write() as connection:
+            statements.let_go_of_files(connection, profile_id)
             digests = statements.digests_of(connection, profile_id)
         self.drop_unreferenced(digests)
 
@@ -237,7 +260,3 @@ class ProfileStore:
             for digest in unneeded:
                 self.raw.remove(digest)
         return len(unneeded)
-
-
-def _set_failed(connection: Connection, profile_id: str, error: RooflineError) -> None:
-    statements.set_failed(connection, profile_id, error, timestamp(FAILURES_KEPT))

@@ -12,7 +12,7 @@ from typing import IO, cast
 
 import zstandard
 
-from roofline.errors import CorruptProfileError
+from roofline.errors import DamagedCopyError
 from roofline.storage.blobs import CHUNK_BYTES, BlobInfo, BlobStore
 from roofline.storage.durable import explained_writes
 from roofline.storage.records import RawFile, StoredFile
@@ -39,7 +39,7 @@ class RawStore:
         return self._find(digest) is not None
 
     def raw_file(self, file: StoredFile) -> RawFile:
-        """`file` to be sent; `CorruptProfileError` when there is no copy."""
+        """`file` to be sent; `DamagedCopyError` when there is no copy."""
         if not self.has(file.sha256):
             raise damaged(file)
         return RawFile(
@@ -50,7 +50,7 @@ class RawStore:
         )
 
     def chunks(self, file: StoredFile) -> Iterator[bytes]:
-        """The bytes of `file`; `CorruptProfileError` as soon as damage shows."""
+        """The bytes of `file`; `DamagedCopyError` as soon as damage shows."""
         key = self._find(file.sha256)
         if key is None:
             raise damaged(file)
@@ -80,7 +80,7 @@ class RawStore:
         try:
             for chunk in self.chunks(file):
                 digest.update(chunk)
-        except CorruptProfileError:
+        except DamagedCopyError:
             return False
         return digest.hexdigest() == file.sha256
 
@@ -119,9 +119,9 @@ def found_key(blobs: BlobStore, digest: str) -> str | None:
     return next((key for key in _keys(digest) if blobs.head(key) is not None), None)
 
 
-def damaged(file: StoredFile) -> CorruptProfileError:
+def damaged(file: StoredFile) -> DamagedCopyError:
     """The error for a file whose bytes are gone or wrong."""
-    return CorruptProfileError(
+    return DamagedCopyError(
         f"The stored copy of {file.name} is missing or damaged.",
         remedy="Upload the file again: the new copy takes the place of the damaged one.",
     )

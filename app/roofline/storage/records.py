@@ -133,7 +133,7 @@ class NewProfile:
 class Pending:
     """A profile that is not ready: being imported (`error` is `None`) or failed.
 
-    `digests` as of `NewProfile`.
+    `holds_files` is false once its raw bytes are gone. `digests` as of `NewProfile`.
     """
 
     id: ProfileId
@@ -142,6 +142,7 @@ class Pending:
     files: tuple[StoredFile, ...]
     uploader: str | None
     error: RooflineError | None
+    holds_files: bool = True
     digests: tuple[str, ...] | None = None
 
 
@@ -174,7 +175,10 @@ class StoreStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One import, or one analysis again by newer code. `lease_until` is in Unix seconds."""
+    """One import, or one analysis again by newer code. `lease_until` is in Unix seconds.
+
+    `needs_bytes` is the free room on the disk without which it met a full one; `None` at first.
+    """
 
     id: str
     profile_id: ProfileId
@@ -187,4 +191,5 @@ class Job:
     created_at: float
     finished_at: float | None
     lease_until: float | None
+    needs_bytes: int | None
     error: RooflineError | None

@@ -9,6 +9,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,12 @@ class StagingArea:
         except BaseException:
             incoming.abandon()
             raise
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all files in the folder, as far as they take room of their own."""
+        found = [path.lstat() for path in self.root.rglob("*")]
+        return sum(one.st_size for one in found if stat.S_ISREG(one.st_mode))
 
     def discard(self) -> None:
         """Removes the folder and all in it. A second call does nothing."""

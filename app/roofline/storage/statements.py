@@ -9,15 +9,13 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
-    and_,
     delete,
     insert,
-    or_,
     select,
     update,
 )
 
-from roofline.errors import MixedUploadError, RooflineError, describe, error_from
+from roofline.errors import RooflineError, describe, error_from
 from roofline.storage.records import (
     FAILED,
     IMPORTING,
@@ -33,11 +31,7 @@ from roofline.storage.records import (
 from roofline.storage.tables import file, instance, profile, result, sweep_log, tag
 
 _IS_OR_WILL_BE_READY = profile.c.state.in_([IMPORTING, READY])
-# A profile that failed because its files are several profiles keeps them until it is divided.
-HOLDS_FILES = or_(
-    _IS_OR_WILL_BE_READY,
-    and_(profile.c.state == FAILED, profile.c.error_code == MixedUploadError.code),
-)
+HOLDS_FILES = profile.c.holds_files.is_(True)
 
 
 def error_columns(error: RooflineError | None) -> dict[str, str | None]:
@@ -133,6 +127,22 @@ def set_failed(
     return connection.execute(statement).rowcount == 1
 
 
+def set_importing(connection: Connection, profile_id: str, expires_at: str | None) -> bool:
+    """Has a failed profile imported again; false unless it failed and its files are held."""
+    statement = (
+        update(profile)
+        .where(profile.c.id == profile_id, profile.c.state == FAILED, HOLDS_FILES)
+        .values(state=IMPORTING, expires_at=expires_at, **error_columns(None))
+    )
+    return connection.execute(statement).rowcount == 1
+
+
+def let_go_of_files(connection: Connection, profile_id: str) -> None:
+    """Notes that the files of a failed profile are no longer held."""
+    statement = update(profile).where(profile.c.id == profile_id, profile.c.state == FAILED)
+    connection.execute(statement.values(holds_files=False))
+
+
 def edit(connection: Connection, profile_id: str, values: Mapping[str, object]) -> bool:
     """Changes columns of a profile; false if there is none."""
     if not values:
@@ -166,6 +176,7 @@ def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
             files=files,
             uploader=row.uploader,
             error=error_of(row),
+            holds_files=row.holds_files,
             digests=_digests(row),
         )
     return _manifest(row, files, _tags(connection, [profile_id]).get(profile_id, ()))

@@ -1,9 +1,10 @@
 """The tables of the present schema. `migrations/` makes them; a test compares both.
 
-`file` rows of a failed profile keep names and sizes; its bytes are gone, unless its files can be
-imported in groups (`statements.HOLDS_FILES`). `job` keeps at most one
-queued or running job per profile. `sweep_log` says what was removed without a person asking.
-`instance` has one row; the same id lies beside the raw files, which so know their database.
+A profile holds its files in every state, failed ones too, until `holds_files` is false: then its
+`file` rows keep names and sizes only. `job` keeps at most one queued or running job per profile;
+one that met a full disk waits until `not_before` for `needs_bytes` of free room. `sweep_log` says
+what was removed without a person asking. `instance` has one row; the same id lies beside the raw
+files, which so know their database.
 """
 
 from sqlalchemy import (
@@ -51,6 +52,7 @@ profile = Table(
     Column("expires_at", Text),
     Column("pinned", Boolean, nullable=False, server_default=text("false")),
     Column("delete_token_hash", Text),
+    Column("holds_files", Boolean, nullable=False, server_default=text("true")),
     Column("digests", Text),  # JSON: of unpacked files that are imported; null for all
     Index("profile_by_age", "state", "pinned", "created_at", "number"),
     Index("profile_by_expiry", "expires_at"),
@@ -97,6 +99,8 @@ job = Table(
     Column("error_details", Text),
     Column("created_at", Double, nullable=False),
     Column("finished_at", Double),
+    Column("not_before", Double),  # Unix seconds
+    Column("needs_bytes", BigInteger),
     Index("job_by_profile", "profile_id", "created_at"),
     Index(
         "job_under_way",

@@ -4,12 +4,12 @@ Pages show the same: templates are given these bodies, too.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from fastapi import Request
 
-from roofline.errors import RooflineError
+from roofline.errors import MixedUploadError
 from roofline.library.samples import Sample
 from roofline.library.states import Failed, Importing, Ready, State
 from roofline.storage.records import Manifest, StoredFile, Summary
@@ -41,7 +41,8 @@ class FileBody:
 class ProfileBody:
     """A profile in one of the states `importing`, `ready` and `failed`.
 
-    `progress` is there while importing, `summary` when ready, the error's fields when failed.
+    `progress` is there while importing, `summary` when ready, the error's fields when failed;
+    `retry_url` where a POST there may help.
     `delete_token` is given once, to the uploader: it deletes the profile when sent as the header
     `X-Delete-Token`.
     """
@@ -66,19 +67,22 @@ class ProfileBody:
     remedy: str | None = None
     code: str | None = None
     details: dict[str, Any] | None = None
+    retry_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadErrorBody(ErrorBody):
     """Why an upload failed.
 
-    Where its files are several profiles (`mixed-upload`) they are kept for a week: the profile `id`
-    has failed, and a POST to `split_url` makes a profile of each group. `delete_token` allows that,
-    and to delete the files, when sent as the header `X-Delete-Token`.
+    Where its import failed, the files are kept for a week: the profile `id` has failed. Where they
+    are not what was wrong, a POST to `retry_url` imports them again. Where they are several
+    profiles (`mixed-upload`), a POST to `split_url` makes a profile of each group. `delete_token`
+    allows both, and to delete the files, when sent as the header `X-Delete-Token`.
     """
 
     id: str | None = None
     url: str | None = None
+    retry_url: str | None = None
     split_url: str | None = None
     delete_token: str | None = None
 
@@ -129,18 +133,21 @@ def split_url(profile_id: str) -> str:
     return f"/api/v1/profiles/{profile_id}/split"
 
 
+def retry_url(profile_id: str) -> str:
+    """The path that has a failed import run again."""
+    return f"/api/v1/profiles/{profile_id}/retry"
+
+
 def upload_error_body(
-    request: Request, profile_id: str, error: RooflineError, delete_token: str
+    request: Request, state: Failed, delete_token: str | None = None
 ) -> UploadErrorBody:
-    """Why an upload failed that can be split."""
+    """Why an upload failed, and how to go on with the files that the server kept."""
     return UploadErrorBody(
-        message=error.message,
-        remedy=error.remedy,
-        code=error.code,
-        details=error.details,
-        id=profile_id,
-        url=profile_url(request, profile_id),
-        split_url=split_url(profile_id),
+        **asdict(error_body(state.error)),
+        id=state.id,
+        url=profile_url(request, state.id),
+        retry_url=retry_url(state.id) if state.can_retry else None,
+        split_url=split_url(state.id) if isinstance(state.error, MixedUploadError) else None,
         delete_token=delete_token,
     )
 
@@ -210,6 +217,7 @@ def _failed_body(request: Request, state: Failed) -> ProfileBody:
         remedy=error.remedy,
         code=error.code,
         details=error.details,
+        retry_url=retry_url(state.id) if state.can_retry else None,
     )
 
 

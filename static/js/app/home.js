@@ -14,6 +14,7 @@ import { drawnImport, drawnUpload } from "../upload/import-steps.js";
 import { rememberOwnImport } from "../upload/own-import.js";
 import { refusal, totalBytes } from "../upload/refusal.js";
 import { sendFiles } from "../upload/send-files.js";
+import { offerRetry } from "../upload/retry-import.js";
 import { offerSplit } from "../upload/split-offer.js";
 
 /** Imports that end before this never show the card: it would only flash. */
@@ -34,7 +35,7 @@ const uploadUrl = zone.dataset.uploadUrl ?? "";
 
 /**
  * The import under way; null while the drop zone or an error is shown.
- * @type {{ controller: AbortController, cardTimer: ReturnType<typeof setTimeout>, ownStatusUrl: string | null } | null}
+ * @type {{ controller: AbortController, cardTimer: ReturnType<typeof setTimeout>, ownStatusUrl: string | null, page: string } | null}
  */
 let job = null;
 let retry = () => {};
@@ -126,13 +127,14 @@ async function run(parcel, start, { isOwn }) {
     show(importCard);
     part("name", importCard).focus({ preventScroll: true });
   }, CARD_DELAY_MS);
-  job = { controller, cardTimer, ownStatusUrl: null };
+  job = { controller, cardTimer, ownStatusUrl: null, page: "/" };
   try {
     const answer = await start(signal);
     const statusUrl = `${uploadUrl}/${encodeURIComponent(answer.id)}`;
     if (signal.aborted) return isOwn ? await cancelImport(statusUrl) : undefined;
     job.ownStatusUrl = isOwn ? statusUrl : null;
-    await follow(new URL(answer.url).pathname, statusUrl, signal);
+    job.page = new URL(answer.url).pathname;
+    await follow(job.page, statusUrl, signal);
   } catch (error) {
     if (!signal.aborted) fail(error, parcel);
   }
@@ -167,14 +169,24 @@ async function cancel() {
  */
 function fail(error, parcel = NOTHING) {
   const statusUrl = job?.ownStatusUrl ?? "";
+  const pagePath = job?.page ?? "/";
   end();
   const problem = error instanceof Problem ? error : connectionProblem();
-  part("retry", errorCard).hidden = !problem.canRetry;
-  part("choose", errorCard).classList.toggle("primary", !problem.canRetry);
   show(errorCard);
   showProblem(errorCard, problem, parcel);
   const onProblem = (/** @type {Problem} */ other) => fail(other, parcel);
+  const onStarted = () => location.assign(pagePath);
+  offerRetry(errorCard, { retryUrl: problem.retryUrl, onStarted, onProblem });
+  if (problem.canRetry) offerResend();
   offerSplit(errorCard, problem, { statusUrl, mayChange: true, onProblem });
+}
+
+/** The same button sends the files again where the server did not take them. */
+function offerResend() {
+  const button = part("retry", errorCard);
+  button.hidden = false;
+  button.onclick = () => retry();
+  part("choose", errorCard).classList.remove("primary");
 }
 
 /** Nothing is under way any more. */
@@ -269,7 +281,6 @@ wirePicker();
 wireDrop();
 wirePaste();
 part("cancel", importCard).addEventListener("click", cancel);
-part("retry", errorCard).addEventListener("click", () => retry());
 part("choose", errorCard).addEventListener("click", () => {
   show(zone);
   picker.click();

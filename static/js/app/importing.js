@@ -7,6 +7,7 @@ import { cancelImport, followImportEvents } from "../upload/follow-import.js";
 import { ImportCard } from "../upload/import-card.js";
 import { drawnImport } from "../upload/import-steps.js";
 import { forgetOwnImport, isOwnImport } from "../upload/own-import.js";
+import { offerRetry } from "../upload/retry-import.js";
 import { offerSplit } from "../upload/split-offer.js";
 
 const page = find(HTMLElement, "#main");
@@ -18,12 +19,20 @@ const parcel = JSON.parse(page.dataset.parcel ?? "{}");
 function show(problem) {
   showProblem(errorCard, problem, parcel);
   offer(problem);
+  offerAgain(problem.retryUrl);
 }
 
 /** @param {Problem} problem */
 function offer(problem) {
   const mayChange = page.dataset.mayChange !== undefined;
   offerSplit(errorCard, problem, { statusUrl, mayChange, onProblem: show });
+}
+
+/** @param {string} retryUrl */
+function offerAgain(retryUrl) {
+  const offered = page.dataset.mayChange !== undefined ? retryUrl : "";
+  const onStarted = () => location.reload();
+  offerRetry(errorCard, { retryUrl: offered, onStarted, onProblem: show });
 }
 
 async function follow() {
@@ -63,6 +72,7 @@ async function follow() {
 
 wireReport(errorCard);
 if (page.dataset.state === "importing") follow();
+if (page.dataset.state === "failed") offerAgain(page.dataset.retryUrl ?? "");
 if (page.dataset.failure) {
   const failure = JSON.parse(page.dataset.failure);
   offer(new Problem(failure.message, failure));

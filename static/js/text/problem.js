@@ -7,13 +7,23 @@ export class Problem extends Error {
   /**
    * @param {string} message
    * @param {{ remedy?: string, code?: string, reference?: string, canRetry?: boolean,
-   *           found?: Record<string, unknown>, details?: Record<string, any> }} [more]
+   *           found?: Record<string, unknown>, details?: Record<string, any>, retry_url?: string }} [more]
    */
   constructor(
     message,
-    { remedy = "", code = "", reference = "", canRetry = false, found = {}, details = {} } = {},
+    {
+      remedy = "",
+      code = "",
+      reference = "",
+      canRetry = false,
+      found = {},
+      details = {},
+      retry_url = "",
+    } = {},
   ) {
     super(message);
+    /** Where a POST imports the files again that the server has kept; empty where it has not. */
+    this.retryUrl = retry_url;
     this.remedy = remedy;
     this.code = code;
     /** The server's id of the request, to find it in the log. */
@@ -45,9 +55,8 @@ export function connectionProblem() {
 export function problemFromAnswer(status, text, reference = "") {
   const answer = parse(text);
   if (typeof answer?.message === "string") {
-    const { message, remedy, code, found, details } = answer;
     const canRetry = status >= 500;
-    return new Problem(message, { remedy, code, found, details, reference, canRetry });
+    return new Problem(answer.message, { ...answer, reference, canRetry });
   }
   return new Problem(`The server answered with status ${status}.`, {
     remedy:

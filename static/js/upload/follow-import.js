@@ -15,6 +15,7 @@ import { listen } from "./import-events.js";
  * @property {string} [remedy]
  * @property {string} [code]
  * @property {Record<string, unknown>} [found]
+ * @property {string} [retry_url] where a POST imports the files again
  *
  * @typedef {object} FollowOptions
  * @property {(progress: ServerProgress) => void} onProgress

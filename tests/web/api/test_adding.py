@@ -87,6 +87,8 @@ def test_child_that_dies_is_a_failed_profile_with_a_message(
     assert said in body["message"]
     assert body["code"] == "import-stopped"
     assert body["remedy"]
+    assert client.get(f"/api/v1/profiles/{body['id']}").json()["retry_url"] == body["retry_url"]
+    deletes(client, body)
     assert client.listing() == before
     assert client.get("/healthz").status_code == 200
 
@@ -128,7 +130,15 @@ def test_import_past_its_memory_is_stopped(launch: Launch, capture: bytes) -> No
     body = client.upload(capture).json()
     assert body["code"] == "import-stopped"
     assert "memory" in body["message"]
+    deletes(client, body)
     assert client.listing() == before
+
+
+def deletes(client: Client, refused: dict[str, str]) -> None:
+    """The uploader of a failed import does not want its files kept."""
+    held = {"x-delete-token": refused["delete_token"]}
+    answer = client.delete(f"/api/v1/profiles/{refused['id']}", headers=held)
+    assert answer.status_code == 204
 
 
 def test_imports_wait_for_a_free_worker(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ Formats: RFC 1952 (gzip), RFC 8878 (Zstandard), PKWARE APPNOTE 6.3 (zip, zip64),
 import errno
 import gzip
 import lzma
+import shutil
 import struct
 import tarfile
 import zipfile
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, cast
 
-from roofline.errors import UploadRejectedError, UploadTooLargeError
+from roofline.errors import StorageFullError, UploadRejectedError, UploadTooLargeError
 from roofline.importers.intake.reencoded import is_reencoded, reencoded_error
 from roofline.importers.source import SourceFile
 from roofline.model.units import GIB, KIB, MIB
@@ -67,11 +68,15 @@ class _Readable(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpackLimits:
-    """What archives may unpack to, all files of one upload together."""
+    """What archives may unpack to, all files of one upload together.
+
+    `keep_free_bytes` of the disk stay free, whatever the archives hold; 0: it may become full.
+    """
 
     max_bytes: int = 32 * GIB
     max_files: int = 5_000
     max_ratio: int = 300
+    keep_free_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +97,8 @@ def unpack(
     """The files in `sources`, archives replaced by what is in them, written below `into`.
 
     `into` is created when the first archive is met. Raises `UploadRejectedError` for damaged,
-    encrypted or nested archives and `UploadTooLargeError` past a limit; files written by
-    then stay below `into`, for the caller to remove.
+    encrypted or nested archives, `UploadTooLargeError` past a limit and `StorageFullError` where
+    the disk has too little room; files written by then stay below `into`, for the caller to remove.
     """
     work = _Work(into=into, limits=limits, sources=sources, progress=progress)
     found: list[Unpacked] = []
@@ -261,8 +266,19 @@ class _Work:
         path = self._into / f"{self._files:05d}"
         with path.open("xb") as file:
             while chunk := stream.read(COPY_BYTES):
+                self._check_room(len(chunk))
                 file.write(chunk)
         return SourceFile(path, name)
+
+    def _check_room(self, size_bytes: int) -> None:
+        keep_free = self._limits.keep_free_bytes
+        # Asked for each piece: other imports and uploads fill the same disk.
+        if keep_free and shutil.disk_usage(self._into).free - size_bytes < keep_free:
+            raise StorageFullError(
+                f"The disk has no room to unpack the archive and keep {keep_free / GIB:,.3g} GiB"
+                " free.",
+                remedy="Free space on the disk, or upload fewer hosts at once.",
+            )
 
     def _metered(self, stream: _Readable) -> "_Metered":
         return _Metered(stream, self._account)

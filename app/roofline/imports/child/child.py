@@ -30,7 +30,7 @@ from roofline.imports.child.limits import (
     out_of_memory,
     system_fault,
 )
-from roofline.imports.messages import ImportLimits, ImportRequest
+from roofline.imports.messages import ImportRequest
 from roofline.pipeline import analyse_sources, open_sources
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
@@ -69,7 +69,7 @@ def _import(request: ImportRequest, report: "ProgressReport") -> Found:
     sources, notes = open_sources(
         [SourceFile(path, name) for name, path, _ in request.files],
         scratch=request.folder / "unpacked",
-        limits=_unpack_limits(request.limits),
+        limits=_unpack_limits(request),
         progress=report,
     )
     # Mapped files count as address space, so the limit grows with what was unpacked.
@@ -117,11 +117,13 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _unpack_limits(limits: ImportLimits) -> UnpackLimits:
+def _unpack_limits(request: ImportRequest) -> UnpackLimits:
+    limits = request.limits
     return UnpackLimits(
         max_bytes=limits.max_unpacked_bytes,
         max_files=limits.max_unpacked_files,
         max_ratio=limits.max_expansion_ratio,
+        keep_free_bytes=request.keep_free_bytes,
     )
 
 

@@ -5,11 +5,16 @@ import errno
 import resource
 from pathlib import Path
 
-from roofline.errors import ImportStoppedError, RooflineError, StorageFullError
+from roofline.errors import (
+    ImportStoppedError,
+    RooflineError,
+    StorageFullError,
+    UploadTooLargeError,
+)
 from roofline.imports.messages import ImportLimits
 from roofline.model.units import GIB
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def limit_process(limits: ImportLimits, file_bytes: int) -> None:
@@ -39,6 +44,11 @@ def system_fault(error: OSError, limits: ImportLimits) -> RooflineError:
     """`error` in the user's words if it is about a limit; anything else is raised again."""
     if error.errno == errno.ENOMEM:  # mmap says so instead of raising MemoryError
         return out_of_memory(limits)
+    if error.errno == errno.EFBIG:  # the limit that `limit_process` sets
+        return UploadTooLargeError(
+            f"The import writes a file of more than {limits.max_unpacked_bytes / GIB:,.3g} GiB.",
+            remedy="Upload fewer hosts at once, or raise ROOFLINE_MAX_UNPACKED_BYTES.",
+        )
     if error.errno in _FULL:
         return StorageFullError(
             "The server's disk is full.",

@@ -10,7 +10,6 @@ from typing import Annotated, TypedDict
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from roofline.errors import MixedUploadError
 from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, State
 from roofline.storage.records import ProfileId
@@ -91,9 +90,8 @@ async def add_profile(
         cleanup.pop_all()
     log_action(request, "upload", profile_id)
     state = await _settled(parts.reader, profile_id, wait)
-    if isinstance(state, Failed) and isinstance(state.error, MixedUploadError):
-        body = upload_error_body(request, profile_id, state.error, token)
-        return error_json(status_of(state.error), body)
+    if isinstance(state, Failed):
+        return error_json(status_of(state.error), upload_error_body(request, state, token))
     return _added(request, response, state, delete_token=token)
 
 
@@ -143,6 +141,36 @@ async def split_upload(
         replace(body, delete_token=token) for body, token in zip(bodies, tokens, strict=True)
     )
     return ProfileList(profiles=given, total=len(given))
+
+
+@router.post(
+    "/profiles/{profile_id}/retry",
+    response_model_exclude_none=True,
+    responses={
+        400: {"model": ErrorBody, "description": "There is nothing to try again."},
+        **NOT_YOURS,
+        429: {"model": ErrorBody, "description": "Too many uploads; see `Retry-After`."},
+    },
+    tags=["profiles"],
+)
+async def retry_import(
+    request: Request,
+    profile_id: str,
+    parts: Parts,
+    wait: Wait = 60.0,
+    x_delete_token: DeleteToken = "",
+) -> ProfileBody:
+    """Import the files of a failed upload again; they are kept for a week and not sent again.
+
+    Answers how the profile stands when the import has ended or `wait` seconds have passed. For its
+    uploader, administrators, and anyone holding the delete token returned by the upload.
+    """
+    owned = await run_in_threadpool(parts.library.ownership, profile_id)
+    check_may_change(actor_of(request), owned, x_delete_token)
+    check_upload_rate(request, parts)
+    await run_in_threadpool(parts.library.retry, profile_id)
+    log_action(request, "retry", profile_id)
+    return body_of(request, await _settled(parts.reader, ProfileId(profile_id), wait))
 
 
 @router.get("/samples", tags=["samples"])

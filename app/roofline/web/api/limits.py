@@ -12,7 +12,6 @@ from roofline.library import labels
 from roofline.model.units import KIB
 from roofline.settings import Settings
 from roofline.storage.jobs import MAX_ATTEMPTS
-from roofline.storage.profiles import FAILURES_KEPT
 from roofline.web.api import profiles, settling
 from roofline.web.api.uploads import MIN_BYTES_PER_S
 from roofline.web.http import door, guard, sessions, streams
@@ -89,6 +88,7 @@ class _Told(NamedTuple):
 
 _NO_BOMB = "Beyond 256 MiB: refused as an archive bomb."
 _STOPPED = "The import is stopped and says so."
+_TRY_AGAIN = "It has failed; its page offers another try."
 _FAILS = "The import fails and says so."
 _NEXT_TIME = "Refused with 429, with the time to wait."
 _INSTEAD = "Refused with 429; pages poll the state instead."
@@ -116,7 +116,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told("import_memory_bytes", "Memory besides the files", "bytes", _STOPPED),
         _Told("import_wall_seconds", "Duration", "s", _STOPPED),
         _Told("import_cpu_seconds", "Processor time", "s", _STOPPED),
-        _Told("attempts", "Attempts, if the server stops", "count", "It has failed.", MAX_ATTEMPTS),
+        _Told("attempts", "Attempts, if the server stops", "count", _TRY_AGAIN, MAX_ATTEMPTS),
         _Told(
             "wait", "Time an answer waits for it", "s", "It continues alone.", settling.MAX_WAIT_S
         ),
@@ -124,9 +124,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
     "How long it is kept": (
         _Told("retention_days", "A profile that is not pinned", "days", "It is deleted."),
         _Told("quota_bytes", "All raw files, compressed", "bytes", "The oldest are deleted."),
-        _Told(
-            "failures", "The reason of a failure", "days", "It is forgotten.", FAILURES_KEPT.days
-        ),
+        _Told("failures_kept_days", "Files of a failed import", "days", "They are deleted."),
     ),
     "Reading": (
         _Told("list", "Profiles in one answer", "count", "Ask with offset.", profiles.MOST_LISTED),

@@ -24,6 +24,7 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.MixedUploadError: 400,
     errors.UnknownFormatError: 415,
     errors.CorruptProfileError: 422,
+    errors.DamagedCopyError: 422,
     errors.IncompleteProfileError: 422,
     errors.ImportStoppedError: 422,
     errors.StorageFullError: 507,

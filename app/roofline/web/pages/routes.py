@@ -137,7 +137,7 @@ def _profile(state: State) -> views.ProfileView:
             return replace(view, progress=progress_body(state))
         case Failed(error=error):
             view = _profile_view(state.id, state.title, state.files, "failed")
-            return replace(view, failure=error_body(error))
+            return replace(view, failure=error_body(error), can_retry=state.can_retry)
 
 
 def _profile_view(
@@ -163,6 +163,7 @@ def _profile_view(
         delete_url=base,
         progress=None,
         failure=None,
+        can_retry=False,
         file_names=tuple(file.name for file in files),
         size_bytes=sum(file.size_bytes for file in files),
         about=None,

@@ -92,7 +92,8 @@ class ProfileView:
 
     Addresses are paths on this server. `page_url` carries `?rev=` and may be cached for ever; it
     is the page data to preload, empty until the profile is ready. `description` is one line for
-    link previews. `progress` is set while importing, `failure` when failed.
+    link previews. `progress` is set while importing, `failure` when failed, and `can_retry`
+    where the files are kept and are not what was wrong.
     """
 
     id: str
@@ -108,6 +109,7 @@ class ProfileView:
     delete_url: str
     progress: ProgressBody | None
     failure: ErrorBody | None
+    can_retry: bool
     file_names: tuple[str, ...]
     size_bytes: int
     about: "AboutView | None"
