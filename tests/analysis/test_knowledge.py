@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ secret | custom-call | 100     | 0    | 0
 """
 
 
-def partly_known(table: str = OPS, **provenance: Provenance) -> Profile:
+def partly_known(table: str = OPS, **provenance: Any) -> Profile:
     profile = profile_from_table(table)
     names = np.array(profile.ops.name)
     flop_known, bytes_known = np.isin(names, ["matmul", "conv"]), np.isin(names, ["matmul", "add"])
@@ -46,11 +47,11 @@ def partly_known(table: str = OPS, **provenance: Provenance) -> Profile:
         bytes_known=bytes_known,
         cost_known=flop_known | bytes_known,
     )
-    return replace(profile, ops=ops, **provenance)  # type: ignore[arg-type]
+    return replace(profile, ops=ops, **provenance)
 
 
-def analysed(profile: Profile, **device: float | None) -> RooflineAnalysis:
-    described = reported(**device) if device else profile.device  # type: ignore[arg-type]
+def analysed(profile: Profile, **device: Any) -> RooflineAnalysis:
+    described = reported(**device) if device else profile.device
     return analyse(profile, resolve(described), AnalysisOptions())
 
 
@@ -165,7 +166,7 @@ def test_no_work_needs_no_peak() -> None:
     table = "op|self_us|flop|hbm_bytes\ncopy|500|0|1e7\nspin|500|1e8|0"
     moving = analysed(profile_from_table(table), gflops=None)
     assert moving.ops.measures.bound[:2].tolist() == [HBM_BOUND, UNKNOWN_BOUND]
-    computing = analysed(profile_from_table(table), gibs={})  # type: ignore[arg-type]
+    computing = analysed(profile_from_table(table), gibs={})
     assert computing.ops.measures.bound[:2].tolist() == [UNKNOWN_BOUND, COMPUTE_BOUND]
 
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from roofline.analysis.records import RooflineAnalysis, Timing
 from roofline.devices.choice import read_choice
 from roofline.exports.render import render
+from roofline.model.memory import MemoryLevel
 from roofline.pipeline import analyse_files
 from roofline.presentation.figure import roofline_figure
 from roofline.presentation.page import PageIdentity, page_data
@@ -38,10 +40,10 @@ stated,,,,500,10
 """
 
 
-def analysis_of(folder: Path, text: str, **rest: object) -> RooflineAnalysis:
+def analysis_of(folder: Path, text: str, **rest: Any) -> RooflineAnalysis:
     path = folder / "kernels.csv"
     path.write_text(text, "utf-8")
-    return analyse_files([path], **rest)  # type: ignore[arg-type]
+    return analyse_files([path], **rest)
 
 
 def row(analysis: RooflineAnalysis, name: str) -> int:
@@ -67,7 +69,7 @@ def test_work_without_a_time_stands_at_its_roof(tmp_path: Path) -> None:
     names = ("LayerNorm", "MatMul 600x600", "FFN Up")
     assert [bound(found, name) for name in names] == ["HBM", "HBM", "Compute"]
     measures = found.ops.measures
-    assert measures.intensity["hbm"][row(found, "MatMul 600x600")] == pytest.approx(200)  # type: ignore[index]
+    assert measures.intensity[MemoryLevel.HBM][row(found, "MatMul 600x600")] == pytest.approx(200)
     assert measures.attainable_gflops[:3] == pytest.approx(measures.flop_rate_gflops[:3])
     assert found.ops.timing[:3] == (Timing.PREDICTED,) * 3
     for unknown in (

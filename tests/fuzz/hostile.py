@@ -50,9 +50,9 @@ def _zip(members: list[tuple[str, bytes]], *, compression: int = zipfile.ZIP_DEF
     return out.getvalue()
 
 
-def _tar(*members: tarfile.TarInfo, content: bytes = b"", mode: str = "w:gz") -> bytes:
+def _tar(*members: tarfile.TarInfo, content: bytes = b"") -> bytes:
     out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode=mode) as archive:  # type: ignore[call-overload]
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
         for member in members:
             member.size = len(content) if member.isreg() else 0
             archive.addfile(member, io.BytesIO(content) if member.isreg() else None)

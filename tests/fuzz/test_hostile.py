@@ -1,7 +1,7 @@
 """Hostile uploads against a server, found inputs against the importer, and a few new ones."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -78,8 +78,8 @@ def test_hostile_name_is_shown_and_never_used(server: Client, profile: bytes, na
     assert server.delete(f"/api/v1/profiles/{body['id']}").status_code == 204
 
 
-def disposition(headers: object) -> str:
-    return str(headers["content-disposition"])  # type: ignore[index]
+def disposition(headers: Mapping[str, str]) -> str:
+    return headers["content-disposition"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

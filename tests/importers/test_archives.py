@@ -6,6 +6,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import zstandard
@@ -26,9 +27,9 @@ def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> 
     return buffer.getvalue()
 
 
-def tarred(members: dict[str, bytes], mode: str = "w") -> bytes:
+def tarred(members: dict[str, bytes], mode: Literal["w", "w:gz"] = "w") -> bytes:
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
         for name, content in members.items():
             info = tarfile.TarInfo(name)
             info.size = len(content)

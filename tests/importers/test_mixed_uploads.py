@@ -2,8 +2,8 @@
 
 import pickle
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +12,6 @@ from roofline.errors import MixedUploadError, RooflineError, describe, error_fro
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
-from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files, analyse_sources
 from tests.tools import make_ncu_samples as ncu
 from tests.tools.gpu_captures import gpu_plane
@@ -178,13 +177,13 @@ def test_names_of_files_do_not_steer_a_terminal(tmp_path: Path) -> None:
 # ----------------------------------------------------------------------------- what differs
 
 
-def device(kind: DeviceKind, name: str, **traits: object) -> ReportedDevice:
+def device(kind: DeviceKind, name: str, **traits: Any) -> ReportedDevice:
     return ReportedDevice(
         kind=kind,
         name=name,
         core_count=1,
         bandwidth_gbs={},
-        traits=replace(DeviceTraits(), **traits),  # type: ignore[arg-type]
+        traits=DeviceTraits(**traits),
     )
 
 
@@ -214,10 +213,10 @@ def test_devices_differ_only_where_that_is_certain(
 
 @pytest.mark.parametrize("order", [lambda x: x, lambda x: x[::-1]])
 def test_a_family_and_its_part_are_one_device(
-    order: Callable[[list[Profile]], list[Profile]],
+    order: Callable[[list[ReportedDevice]], list[ReportedDevice]],
 ) -> None:
     family = device(
         GPU, "Nvidia GPU (Ampere)", processor_count=108, clock_ghz=1.41, memory_bytes=40 * 2**30
     )
-    both = order([family, device(GPU, "NVIDIA A100-PCIE-40GB")])  # type: ignore[list-item]
-    assert not machines.differ(*both)  # type: ignore[arg-type]
+    both = order([family, device(GPU, "NVIDIA A100-PCIE-40GB")])
+    assert not machines.differ(*both)

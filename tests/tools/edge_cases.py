@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.tools.gpu_captures import HOPPER, Event, gpu_plane
 from tests.tools.small_profiles import (
@@ -38,9 +39,9 @@ def _edge_case(build: Callable[[], Hosts]) -> Callable[[], Hosts]:
     return build
 
 
-def _dot(begin_us: int = 1, us: int = 10, name: str = "fusion.1", **more: object) -> SmallOp:
-    cost = {"flops": 10**9, "bytes_accessed": 4_000_000, "memory": hbm(4_000_000)}
-    return SmallOp(name=name, spans=[(begin_us * US, us * US)], **{**cost, **more})  # type: ignore[arg-type]
+def _dot(begin_us: int = 1, us: int = 10, name: str = "fusion.1", **more: Any) -> SmallOp:
+    cost: dict[str, Any] = {"flops": 10**9, "bytes_accessed": 4_000_000, "memory": hbm(4_000_000)}
+    return SmallOp(name=name, spans=[(begin_us * US, us * US)], **{**cost, **more})
 
 
 def _host_plane() -> PlaneBuilder:

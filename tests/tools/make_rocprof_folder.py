@@ -7,7 +7,7 @@ on the vector unit. Counters follow from the work that each kernel is given here
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "sample_profiles" / "rocprof_compute"
@@ -57,8 +57,8 @@ class Kernel:
     write_bytes: int
     cache_factor: int
     lds_cycles: int = 0
-    valu: Mapping[str, int] = ()  # type: ignore[assignment]
-    mops: Mapping[str, int] = ()  # type: ignore[assignment]
+    valu: Mapping[str, int] = field(default_factory=dict)
+    mops: Mapping[str, int] = field(default_factory=dict)
 
 
 GEMM = Kernel(

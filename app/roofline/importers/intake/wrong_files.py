@@ -7,6 +7,7 @@ event files: TensorFlow's TFRecord.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from roofline.errors import UnknownFormatError
 from roofline.importers.shared.perfetto import is_perfetto
@@ -174,8 +175,8 @@ def _by_signature(head: bytes) -> WrongFile | None:
     if found is not None:
         return found
     if head.startswith(b"\x7fELF"):
-        order = "big" if head[5:6] == b"\x02" else "little"
-        is_core = int.from_bytes(head[16:18], order) == _ELF_CORE  # type: ignore[arg-type]
+        order: Literal["big", "little"] = "big" if head[5:6] == b"\x02" else "little"
+        is_core = int.from_bytes(head[16:18], order) == _ELF_CORE
         return WrongFile("a core dump" if is_core else "a program or library")
     if head.startswith(b"SQLite format 3\x00"):
         return _database(head)
