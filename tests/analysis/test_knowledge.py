@@ -108,13 +108,13 @@ def test_steps_have_no_place_where_they_do_not_tell_these_ops_apart() -> None:
 
 @pytest.mark.parametrize("known_us", [499, 501])
 def test_most_of_the_busy_time_must_be_known_for_a_bound(known_us: int) -> None:
-    table = f"op|self_us|flop|hbm_bytes\nk|{known_us}|1e8|1e3\nu|{1000 - known_us}|–|–"
+    table = f"op|self_us|flop|hbm_bytes\nk|{known_us}|2e8|1e3\nu|{1000 - known_us}|–|–"
     analysis = analysed(profile_from_table(table, idle_us=100))
     measures = analysis.with_infeed.program.measures
     is_bound = known_us > 500
     assert bool(measures.bound[0] == COMPUTE_BOUND) is is_bound
     assert math.isnan(measures.operational_intensity[0]) is not is_bound
-    assert measures.flop_rate_gflops[0] == pytest.approx(1e8 / 1.1e6)
+    assert measures.flop_rate_gflops[0] == pytest.approx(2e8 / 1.1e6)
     assert headline(analysis).startswith("Compute-bound" if is_bound else "The bound of this")
 
 

@@ -39,6 +39,8 @@ def test_every_source_is_listed() -> None:
     rates = [number for one in listed["devices"] for number in one["compute"]]
     bandwidths = [number for one in listed["devices"] for number in one["memory"]]
     named = {number["source"] for number in rates} | {number["source"] for number in bandwidths}
+    reached = [one["sustained_matrix"] for one in listed["devices"]]
+    named |= {one["source"] for one in reached if one}
     assert named == set(listed["sources"])
     assert all(number["gflops"] > 0 for number in rates)
     assert all(number["gbs"] > 0 for number in bandwidths)

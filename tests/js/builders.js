@@ -46,6 +46,7 @@ export const computeRoof = (gflops, extra = {}) => ({
   gflops,
   origin: "profile",
   source: "",
+  sustained: null,
   token: "--roof-compute",
   dash: "solid",
   ...extra,
@@ -60,6 +61,7 @@ export const memoryRoof = (gbs, extra = {}) => ({
   ridge_flop_per_byte: null,
   origin: "profile",
   source: "",
+  sustained: null,
   token: "--roof-hbm",
   dash: "solid",
   ...extra,
@@ -259,6 +261,7 @@ export const knownDevice = (id, extra = {}) => ({
   memory_bytes: 8e9,
   compute: [],
   absent: [],
+  sustained_matrix: null,
   memory: [],
   ...extra,
 });

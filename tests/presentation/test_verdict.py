@@ -61,24 +61,25 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         f"{HEAD}dot|convolution|1000|6e8|1e6\nadd|loop fusion|1000|1e8|1e6",
         {},
         "Compute-bound at 35 % of the roof",
-        "350 GFLOP/s of 1.00 TFLOP/s per TensorCore. Largest saving: loop fusion, 50 % of the "
-        "time at "
-        "10 % of its roof; at the roof it would save 900 µs of 2.00 ms per TensorCore.",
+        "350 GFLOP/s of 1.00 TFLOP/s per TensorCore. More FLOPs per byte cannot help. Largest "
+        "saving: loop fusion, 50 % of the time at 10 % of its roof; at the roof it would save "
+        "900 µs of "
+        "2.00 ms per TensorCore.",
     ),
     "memory-bound": (
         f"{HEAD}add|loop fusion|1000|1e6|5e7",
         {},
         "HBM-bound at 47 % of the roof",
-        "46.6 GiB/s of 100 GiB/s HBM bandwidth per TensorCore. Largest saving: loop fusion, 100 % "
-        "of "
+        "46.6 GiB/s of 100 GiB/s HBM bandwidth per TensorCore. More FLOPs per byte help until "
+        "9.31 FLOP/B; this program has 0.0200 FLOP/B. Largest saving: loop fusion, 100 % of "
         "the time at 47 % of its roof; at the roof it would save 534 µs of 1.00 ms per TensorCore.",
     ),
     "bound by on-chip memory": (
         "op|category|self_us|flop|hbm_bytes|vmem_write_bytes\nx|copy fusion|1000|1e6|1e6|8e8",
         {"device": FAST_VMEM},
         "Bound by VMEM write at 75 % of the roof",
-        "745 GiB/s of 1,000 GiB/s VMEM write bandwidth per TensorCore. Largest saving: copy "
-        "fusion, "
+        "745 GiB/s of 1,000 GiB/s VMEM write bandwidth per TensorCore. More FLOPs per byte help "
+        "until 0.931 FLOP/B; this program has 0.00125 FLOP/B. Largest saving: copy fusion, "
         "100 % of the time at 75 % of its roof; at the roof it would save 255 µs of 1.00 ms "
         "per TensorCore.",
     ),
@@ -86,20 +87,20 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         f"{HEAD}dot|convolution|700|7e8|1e6",
         {"idle_us": 300},
         "Compute-bound at 70 % of the roof, and idle 30 % of the time",
-        "700 GFLOP/s of 1.00 TFLOP/s per TensorCore.",
+        "700 GFLOP/s of 1.00 TFLOP/s per TensorCore. More FLOPs per byte cannot help.",
     ),
     "mostly without arithmetic": (
         f"{HEAD}dot|convolution|600|6e8|1e6\ncopy|copy|400|0|1e6",
         {},
         "Compute-bound at 60 % of the roof, but 40 % of the time does no arithmetic",
-        "600 GFLOP/s of 1.00 TFLOP/s per TensorCore. Largest saving: copy, 40 % of the time at "
-        "2.3 % of "
+        "600 GFLOP/s of 1.00 TFLOP/s per TensorCore. More FLOPs per byte cannot help. Largest "
+        "saving: copy, 40 % of the time at 2.3 % of "
         "its roof; at the roof it would save 391 µs of 1.00 ms per TensorCore.",
     ),
     "idle": (
         f"{HEAD}dot|convolution|40|4e7|1e3",
         {"idle_us": 960},
-        "Idle 96 % of the time; compute-bound over the whole capture, at 4.0 % of the roof",
+        "Idle 96 % of the time; while it runs, compute-bound at 100 % of the roof",
         "40.0 GFLOP/s of 1.00 TFLOP/s per TensorCore.",
     ),
     "idle and uncounted": (
@@ -131,8 +132,9 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "one category for all ops": (
         f"{HEAD}sgemm_with_a_name_that_no_sentence_could_hold|kernel|600|6e7|1e6\nx|kernel|400|1e8|1e6",
         {},
-        "Compute-bound at 16 % of the roof",
-        "160 GFLOP/s of 1.00 TFLOP/s per TensorCore. Largest saving: "
+        "Latency-bound: while they run, operations reach 16 % of their roofs",
+        "160 GFLOP/s of 1.00 TFLOP/s per TensorCore. Such operations wait for each other, for data "
+        "or for a launch, or do work that was not counted. Largest saving: "
         "sgemm_with_a_name_that_no_sentence_coul…, 60 % of the time at 10 % of its roof; at the "
         "roof it would save 540 µs of 1.00 ms per TensorCore.",
     ),
@@ -179,9 +181,9 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         f"{HEAD}dot|convolution|800|4e8|1e6\nk|custom-call|200|{ABSENT}|{ABSENT}",
         {},
         "Compute-bound at 40 % of the roof or more",
-        "At least 400 GFLOP/s of 1.00 TFLOP/s per TensorCore. FLOPs and bytes are known for 80 % "
-        "of "
-        "the busy time. Largest known saving: convolution, 80 % of the time at 50 % of its roof; "
+        "At least 400 GFLOP/s of 1.00 TFLOP/s per TensorCore. More FLOPs per byte cannot help. "
+        "FLOPs and bytes are known for 80 % of the busy time. Largest known saving: "
+        "convolution, 80 % of the time at 50 % of its roof; "
         "at the roof it would save 400 µs of 1.00 ms per TensorCore.",
     ),
     "CPU only": (
@@ -199,7 +201,8 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "bytes above the peak, no breakdown": (
         "op|category|self_us|flop|bytes\nx|fusion|1000|1|2e8",
         {},
-        "HBM-bound at 186 % of the roof",
+        "In doubt: operations above their roof take 100 % of the time; held to their roofs, the "
+        "program is HBM-bound at 100 % of the roof",
         "186 GiB/s counted for HBM, more than the peak of 100 GiB/s per TensorCore. "
         "Caution: this share of the roof is too high. This capture does not tell bytes of HBM "
         "from bytes that stayed on the chip, so all count as HBM's.",
@@ -207,7 +210,8 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "bytes above the peak, by memory": (
         f"{HEAD}x|fusion|1000|1|2e8",
         {},
-        "HBM-bound at 186 % of the roof",
+        "In doubt: operations above their roof take 100 % of the time; held to their roofs, the "
+        "program is HBM-bound at 100 % of the roof",
         "186 GiB/s counted for HBM, more than the peak of 100 GiB/s per TensorCore. "
         "Caution: this share of the roof is too high. The compiler's byte counts are estimates "
         "and include bytes that never reach that memory.",
@@ -215,35 +219,57 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "one op above the compute peak": (
         f"{HEAD}k|custom-call|500|1e9|1\nd|convolution|500|1e8|1",
         {},
-        "Compute-bound at 110 % of the roof",
+        "In doubt: operations above their roof take 50 % of the time; held to their roofs, the "
+        "program is compute-bound at 60 % of the roof",
         "1.10 TFLOP/s counted, more than the peak of 1.00 TFLOP/s per TensorCore. Caution: "
-        "1 op runs above the compute peak (up to 200 %); capped at it, the program is at 60 %. "
+        "1 op runs above the compute peak (up to 200 %). "
         "Largest saving: convolution, 50 % of the time at 20 % of its roof; at the roof it would "
         "save 400 µs of 1.00 ms per TensorCore.",
     ),
     "two ops above the compute peak": (
         f"{HEAD}k|custom-call|100|2e8|1\nl|custom-call|100|3e8|1\nd|convolution|800|1e8|1",
         {},
-        "Compute-bound at 60 % of the roof",
+        "In doubt: operations above their roof take 20 % of the time; held to their roofs, the "
+        "program is compute-bound at 30 % of the roof",
         "600 GFLOP/s of 1.00 TFLOP/s per TensorCore. Caution: 2 ops run above the compute peak "
-        "(up to 300 %); capped at it, the program is at 30 %. Largest saving: convolution, 80 % "
+        "(up to 300 %). Largest saving: convolution, 80 % "
         "of the time at 13 % of its roof; at the roof it would save 700 µs of 1.00 ms "
         "per TensorCore.",
+    ),
+    "a short op above the compute peak": (
+        f"{HEAD}k|custom-call|40|4e8|1\nd|convolution|960|4.8e8|1",
+        {},
+        "Compute-bound at 88 % of the roof",
+        "880 GFLOP/s of 1.00 TFLOP/s per TensorCore. More FLOPs per byte cannot help. Caution: "
+        "1 op runs above the compute peak (up to 10×); held to it, the program is at 52 %. "
+        "Largest saving: convolution, 96 % of the time at 50 % of its roof; at the roof it would "
+        "save 480 µs of 1.00 ms per TensorCore.",
+    ),
+    "at what the roof sustains": (
+        f"{HEAD}d|convolution|1000|9.2e8|1",
+        {},
+        "Compute-bound at 92 % of the roof",
+        "920 GFLOP/s of 1.00 TFLOP/s per TensorCore. That is what this roof sustains, so stop "
+        "here: only less work or other hardware helps. Largest saving: convolution, 100 % of the "
+        "time at 92 % of its roof; at the roof it would save 80.0 µs of 1.00 ms per TensorCore.",
     ),
     "tiny": (
         f"{HEAD}d|convolution|0.001|1|1e-6",
         {"device": reported(gflops=2e6), "idle_us": 0.0004},
-        "Compute-bound at <0.1 % of the roof, and idle 29 % of the time",
-        "714 MFLOP/s of 2.00 PFLOP/s per TensorCore. Largest saving: convolution, 71 % of the "
-        "time at "
-        "<0.1 % of its roof; at the roof it would save 1.00 ns of 1.40 ns per TensorCore.",
+        "Latency-bound: while they run, operations reach <0.1 % of their roofs, and idle 29 % of "
+        "the time",
+        "714 MFLOP/s of 2.00 PFLOP/s per TensorCore. Such operations wait for each other, for data "
+        "or for a launch, or do work that was not counted. Largest saving: convolution, 71 % of "
+        "the time at <0.1 % of its roof; at the roof it would save 1.00 ns of 1.40 ns per "
+        "TensorCore.",
     ),
     "several cores": (
         f"{HEAD}d|convolution|4000|4e8|1",
         {"device": reported(kind=DeviceKind.GPU, cores=4)},
-        "Compute-bound at 10 % of the roof",
-        "100 GFLOP/s of 1.00 TFLOP/s per GPU. Largest saving: convolution, 100 % of the time at "
-        "10 % of "
+        "Latency-bound: while they run, operations reach 10 % of their roofs",
+        "100 GFLOP/s of 1.00 TFLOP/s per GPU. Such operations wait for each other, for data or for "
+        "a launch, or do work that was not counted. Largest saving: convolution, 100 % of the time "
+        "at 10 % of "
         "its roof; at the roof it would save 900 µs of 1.00 ms per GPU.",
     ),
 }
@@ -283,9 +309,12 @@ def test_container_above_the_peak_corrects_nothing() -> None:
 
 def test_words_carry_styles_and_links() -> None:
     verdict = verdict_of(CASES["one op above the compute peak"][0])
-    bound, rest = verdict.headline[0], verdict.headline[1]
-    assert bound == {"kind": "bound", "text": "Compute-bound", "token": "--roof-compute"}
-    assert rest["kind"] == "plain"
+    doubt, word = verdict.headline[0], verdict.headline[1]
+    assert doubt["kind"] == "plain"
+    assert word == {"kind": "bound", "text": "operations above their roof", "token": "--warn"}
+    assert {"kind": "bound", "text": "compute-bound", "token": "--roof-compute"} in [
+        {**one, "text": one.get("text", "").lower()} for one in verdict.headline
+    ]
     assert {"strong", "caution", "link", "plain"} == {one["kind"] for one in verdict.lead}
     links = [one["filter"] for one in verdict.lead if one["kind"] == "link"]
     above = {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"}
@@ -297,7 +326,7 @@ def test_numbers_travel_raw_with_their_unit() -> None:
     numbers = [(one["value"], one["unit"]) for one in verdict.lead if "value" in one]
     assert [value for value, _ in numbers[:2]] == pytest.approx([46.566128730773926, 100])
     assert [unit for _, unit in numbers[:2]] == ["gibs", "gibs"]
-    assert {unit for _, unit in numbers} == {"gibs", "ratio", "time_us"}
+    assert {unit for _, unit in numbers} == {"gibs", "flop_per_byte", "ratio", "time_us"}
 
 
 def test_memory_bound_has_the_colour_of_its_roof() -> None:

@@ -70,6 +70,8 @@ _EXAMPLES: dict[str, Filling] = {
     "name": "HBM",
     "exposed": Number(0.836, "ratio"),
     "more": "communication over ICI",
+    "ridge": Number(560.4, "flop_per_byte"),
+    "intensity": Number(0.0628, "flop_per_byte"),
 }
 
 

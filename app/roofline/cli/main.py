@@ -105,6 +105,13 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="set a peak: compute=900TFLOP/s, hbm=3.35TB/s, matrix_fp8=1.9PFLOP/s; repeatable",
     )
+    parser.add_argument(
+        "--sustained",
+        action="append",
+        default=[],
+        metavar="NAME=SHARE",
+        help="what programs reach of a peak at best: hbm=92%%, matrix_bf16=0.85; repeatable",
+    )
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
     parser.set_defaults(run=_analyze)
 
@@ -228,7 +235,7 @@ def _analyze(given: argparse.Namespace) -> None:
     from roofline.exports.render import render
     from roofline.pipeline import analyse_files
 
-    choice = read_choice(given.device, given.peak)
+    choice = read_choice(given.device, given.peak, given.sustained)
     with progress_on_terminal(given.files) as progress:
         analysis = analyse_files(
             given.files,

@@ -28,23 +28,28 @@ class PeakChoice:
     """A part by id, `None` for the profile's own device, and peaks set by hand.
 
     `gflops` has the main compute peak under `None`; `gbs` is in GB/s (1e9), the main memory under
-    `HBM` or `DRAM`, whichever.
+    `HBM` or `DRAM`, whichever. `sustained` are shares (0 to 1) of the peaks that programs reach, by
+    unit or level, the main compute peak's under `None`.
     """
 
     part_id: str | None = None
     gflops: Mapping[ComputeUnit | None, float] = field(default_factory=dict)
     gbs: Mapping[MemoryLevel, float] = field(default_factory=dict)
+    sustained: Mapping[ComputeUnit | MemoryLevel | None, float] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """True where nothing was chosen."""
-        return self.part_id is None and not self.gflops and not self.gbs
+        return not (self.part_id or self.gflops or self.gbs or self.sustained)
 
 
-def read_choice(device: str | None, peaks: Sequence[str]) -> PeakChoice:
-    """A choice as given to `--device` and `--peak`; `BadViewError` says what is not understood.
+def read_choice(
+    device: str | None, peaks: Sequence[str], sustained: Sequence[str] = ()
+) -> PeakChoice:
+    """A choice as given to `--device`, `--peak` and `--sustained`.
 
-    A peak is "compute=900TFLOP/s", "matrix_fp8=1.9 PFLOP/s" or "hbm=3.35TB/s".
+    A peak is "compute=900TFLOP/s", "matrix_fp8=1.9 PFLOP/s" or "hbm=3.35TB/s", a sustained share
+    "hbm=92%" or "hbm=0.92". `BadViewError` says what is not understood.
     """
     gflops: dict[ComputeUnit | None, float] = {}
     gbs: dict[MemoryLevel, float] = {}
@@ -57,7 +62,27 @@ def read_choice(device: str | None, peaks: Sequence[str]) -> PeakChoice:
             gflops[_UNITS.get(key)] = _rate(text, amount)
         else:
             raise _no_such_peak(text, name)
-    return PeakChoice(part_id=device and part_id_of(device), gflops=gflops, gbs=gbs)
+    return PeakChoice(
+        part_id=device and part_id_of(device),
+        gflops=gflops,
+        gbs=gbs,
+        sustained=dict(map(_sustained, sustained)),
+    )
+
+
+def _sustained(text: str) -> tuple[ComputeUnit | MemoryLevel | None, float]:
+    """A peak's key and the share of it that programs reach."""
+    name, _, amount = (piece.strip() for piece in text.partition("="))
+    key = name.casefold()
+    if key != "compute" and key not in _LEVELS and key not in _UNITS:
+        raise _no_such_peak(text, name)
+    try:
+        share = float(amount.removesuffix("%")) / (100 if amount.endswith("%") else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise _bad_amount(text, "a share of the peak such as hbm=92% or hbm=0.92")
+    return _LEVELS.get(key) or _UNITS.get(key), share
 
 
 def part_id_of(name: str) -> str:

@@ -3,7 +3,9 @@
 from typing import TypedDict
 
 from roofline.devices import catalogue
-from roofline.devices.parts import Figure, Part, PartBandwidth, PartPeak
+from roofline.devices.parts import Figure, Part, PartBandwidth, PartPeak, Source
+from roofline.devices.sustained import SUSTAINED_SOURCE, sustained_matrix_rate
+from roofline.model.device import DeviceKind
 
 SCHEMA = 1
 
@@ -14,6 +16,14 @@ class SourceEntry(TypedDict):
     title: str
     address: str
     kind: str
+
+
+class SustainedEntry(TypedDict):
+    """What programs reach of the matrix unit's rates, as shares; `ratio` is the upper end."""
+
+    low_ratio: float
+    ratio: float
+    source: str
 
 
 class ComputeEntry(TypedDict):
@@ -53,6 +63,7 @@ class DeviceEntry(TypedDict):
     main_unit: str | None
     main_level: str | None
     compute: list[ComputeEntry]
+    sustained_matrix: SustainedEntry | None
     absent: list[str]
     memory: list[MemoryEntry]
     notes: str
@@ -72,7 +83,10 @@ def device_list(machine: Part | None) -> DeviceList:
     figures = [figure for part in parts for figure in _shown(part)]
     return {
         "schema": SCHEMA,
-        "sources": {figure.source.key: _source(figure) for figure in figures},
+        "sources": {
+            **{figure.source.key: _source(figure.source) for figure in figures},
+            SUSTAINED_SOURCE: _source(catalogue.sources()[SUSTAINED_SOURCE]),
+        },
         "devices": [_device(part) for part in parts],
     }
 
@@ -82,8 +96,7 @@ def _shown(part: Part) -> tuple[Figure, ...]:
     return (*rates, *(peak.figure for peak in part.memory()))
 
 
-def _source(figure: Figure) -> SourceEntry:
-    source = figure.source
+def _source(source: Source) -> SourceEntry:
     return {"title": source.title, "address": source.address, "kind": source.kind}
 
 
@@ -103,10 +116,18 @@ def _device(part: Part) -> DeviceEntry:
         "main_unit": compute[0].unit.value if compute else None,
         "main_level": main,
         "compute": [_compute(peak) for peak in compute],
+        "sustained_matrix": _sustained(part.kind),
         "absent": [unit.value for unit in part.absent_units],
         "memory": [_memory(peak) for peak in memory],
         "notes": part.notes,
     }
+
+
+def _sustained(kind: DeviceKind) -> SustainedEntry | None:
+    found = sustained_matrix_rate(kind)
+    if found is None:
+        return None
+    return {"low_ratio": found.low_ratio, "ratio": found.ratio, "source": SUSTAINED_SOURCE}
 
 
 def _compute(peak: PartPeak) -> ComputeEntry:

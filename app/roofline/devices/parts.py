@@ -46,13 +46,15 @@ _MATRIX_WORDS = {"Google": "MXU", "NVIDIA": "Tensor core", "AMD": "Matrix core",
 class FigureStatus(StrEnum):
     """What became of a published number: one is chosen, others differ or are wrong.
 
-    An `EXAMPLE` is what a guide's worked example computes with.
+    An `EXAMPLE` is what a guide's worked example computes with, `SUSTAINED` what programs reach of
+    the chosen number at best.
     """
 
     CHOSEN = "chosen"
     ALTERNATIVE = "alternative"
     REJECTED = "rejected"
     EXAMPLE = "example"
+    SUSTAINED = "sustained"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +215,15 @@ class Part:
             for level, key in _LINK_FIGURES.get(self.vendor, {}).items()
             for figure in self._chosen(key)
         )
+
+    def sustained_link(self, level: MemoryLevel) -> tuple[float, Figure] | None:
+        """The share (0 to 1) of a link's peak that traffic reaches, and who measured it."""
+        key = _LINK_FIGURES.get(self.vendor, {}).get(level, "")
+        peak = self.figure(key)
+        reached = next(
+            (f for f in self.figures if f.of == key and f.status is FigureStatus.SUSTAINED), None
+        )
+        return (reached.value / peak.value, reached) if peak and reached else None
 
     def memory(self, devices: int | None = None) -> tuple[PartBandwidth, ...]:
         """Bandwidths per device, the main memory first."""

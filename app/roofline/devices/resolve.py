@@ -14,6 +14,7 @@ from roofline.devices.parts import Part
 from roofline.devices.peak_table import PeakTable
 from roofline.devices.profile_peaks import profile_peaks
 from roofline.devices.published import PublishedPeaks, published_peaks
+from roofline.devices.sustained import with_sustained
 from roofline.model.device import Device, PeakComparison, ReportedDevice
 
 
@@ -40,7 +41,7 @@ def resolve(
             comparisons = compare(reported, first.part, first.compute, first.memory)
     table = reduce(PeakTable.or_else, tables).with_choice(chosen, list(reported.bandwidth_gbs))
     peaks = table.memory_in_order
-    return Device(
+    device = Device(
         kind=reported.kind,
         name=reported.name,
         core_count=reported.core_count,
@@ -55,6 +56,7 @@ def resolve(
         part_name=first.part.name if first else "",
         comparisons=comparisons,
     )
+    return with_sustained(device, first.part if first else None, chosen.sustained)
 
 
 def _published(

@@ -14,6 +14,7 @@ from roofline.analysis import roofline
 from roofline.analysis.records import Measures, Ranking, RooflineAnalysis, Scope, View
 from roofline.analysis.roofline import Floats
 from roofline.exports.time_records import time_records
+from roofline.model.device import Sustained
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.json_text import to_json
 
@@ -131,6 +132,7 @@ def _roofs(analysis: RooflineAnalysis) -> Record:
                 "peak_gflops": peak.gflops,
                 "origin": peak.origin.value,
                 "source": peak.source,
+                "sustained": _sustained(peak.sustained),
             }
             for peak in device.compute
         ],
@@ -144,6 +146,7 @@ def _roofs(analysis: RooflineAnalysis) -> Record:
                 ),
                 "origin": peak.origin.value,
                 "source": peak.source,
+                "sustained": _sustained(peak.sustained),
             }
             for peak in device.memory
         ],
@@ -154,10 +157,16 @@ def _roofs(analysis: RooflineAnalysis) -> Record:
                 "peak_gbs": peak.gbs,
                 "origin": peak.origin.value,
                 "source": peak.source,
+                "sustained": _sustained(peak.sustained),
             }
             for peak in device.links
         ],
     }
+
+
+def _sustained(sustained: Sustained | None) -> Record | None:
+    """What programs reach of a peak: shares of it and the source."""
+    return None if sustained is None else asdict(sustained)
 
 
 def _diagnostics(analysis: RooflineAnalysis) -> list[Record]:

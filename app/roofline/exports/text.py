@@ -6,7 +6,8 @@ from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
 from roofline.analysis.clocks import measured_clock_ghz
 from roofline.analysis.records import Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
-from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin
+from roofline.model.categories import is_async_copy
+from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.placed import is_part_unknown
@@ -95,7 +96,15 @@ def _roof(label: str, value: str, peak: ComputePeak | MemoryPeak, clock: float |
     """One roof and where it comes from; `clock` is that of the measured peaks, in GHz."""
     converted = peak.origin is PeakOrigin.CATALOGUE and peak.clock_ghz == clock is not None
     at = f", at the measured {clock:.4g} GHz" if converted else ""
-    return f"  {label:<18}{value:>15}  {_ORIGINS[peak.origin]}{at}"
+    return f"  {label:<18}{value:>15}  {_ORIGINS[peak.origin]}{at}{_reached(peak.sustained)}"
+
+
+def _reached(sustained: Sustained | None) -> str:
+    """What programs reach of a peak at best."""
+    if sustained is None:
+        return ""
+    low = "" if sustained.low_ratio == sustained.ratio else f"{sustained.low_ratio * 100:.0f} to "
+    return f", {low}{sustained.ratio * 100:.0f} % is reached at best"
 
 
 def _verdict(analysis: RooflineAnalysis, view: View) -> str:
@@ -183,7 +192,7 @@ def _of_roof(analysis: RooflineAnalysis, op: int) -> str:
 
 
 def _bound_of(analysis: RooflineAnalysis, op: int) -> str:
-    if analysis.ops.cost[op] is Cost.TRANSFER:
+    if analysis.ops.cost[op] is Cost.TRANSFER and not is_async_copy(analysis.ops.category[op]):
         return "a link"
     return analysis.bound_label(int(analysis.ops.measures.bound[op]))
 

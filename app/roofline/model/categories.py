@@ -47,6 +47,11 @@ def is_start(category: str) -> bool:
     return category.endswith("-start")
 
 
+def is_async_copy(category: str) -> bool:
+    """True for the halves of an asynchronous copy: its category names no memory."""
+    return category.lower() in {"copy-start", "copy-done"}
+
+
 def is_infeed_outfeed(category: str) -> bool:
     """True for host transfers; XProf matches the words anywhere in the category."""
     return "infeed" in category or "outfeed" in category

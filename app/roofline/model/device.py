@@ -136,6 +136,18 @@ class ReportedDevice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sustained:
+    """What programs reach of a peak at best, as shares of it (0 to 1), and who says so.
+
+    `low_ratio` and `ratio` are the same where the source names one number, not a range.
+    """
+
+    low_ratio: float
+    ratio: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComputePeak:
     """A flat ceiling: one compute unit at one precision, in GFLOP/s per core.
 
@@ -152,6 +164,7 @@ class ComputePeak:
     unit: ComputeUnit | None = None
     covers: tuple[ComputeUnit, ...] = ()
     clock_ghz: float | None = None
+    sustained: Sustained | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +180,7 @@ class MemoryPeak:
     origin: PeakOrigin
     source: str
     clock_ghz: float | None = None
+    sustained: Sustained | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

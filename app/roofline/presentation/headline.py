@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from roofline.analysis.capped import DOUBTFUL, capped_place, closeness, impossible_share
 from roofline.analysis.records import Cost, RooflineAnalysis, View
 from roofline.analysis.roofline import UNKNOWN_BOUND
 from roofline.model.memory import MemoryLevel
@@ -18,11 +19,13 @@ from roofline.presentation.placed import (
     ratio,
 )
 from roofline.presentation.sentences import Segment, Sentence, say
-from roofline.presentation.waiting import is_mostly_waiting, waiting_headline
+from roofline.presentation.waiting import is_mostly_waiting, waiting_headline, waits
 from roofline.presentation.words import spoken
 
 MOSTLY_IDLE = 0.5
+MOSTLY_WORKING = 0.5
 _OFTEN = 0.2  # from this share of the time on, idling or moving data belongs in the headline
+_FAR_BELOW = 0.2  # of their roofs: such ops wait for each other or for data, not for a unit
 _LEAST_SHARE = 0.001  # smaller ones are not written as a number
 
 
@@ -30,19 +33,56 @@ def headline(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:
     """The verdict in one sentence, without its full stop; `idle` is the idle share of the time."""
     bound, share = place_of(view)
     more = "_or_more" if is_part_unknown(view) and share >= _LEAST_SHARE else ""
+    if is_in_doubt(analysis, view):
+        return _in_doubt(analysis, view)
     if idle >= MOSTLY_IDLE:
         word = Segment(kind="bound", text="Idle", token="--warn")
         opening = [*say("idle", word=word, idle=ratio(idle)), *without_stretch(analysis, idle)]
-        if bound == UNKNOWN_BOUND or share < _LEAST_SHARE:
+        if bound == UNKNOWN_BOUND or share < _LEAST_SHARE or idle >= 1:
             return opening
-        bound_by = bound_segment(analysis, bound)
-        return [*opening, *say(f"idle_bound{more}", bound=bound_by, share=ratio(share))]
+        by = bound_segment(analysis, bound)
+        return [*opening, *say(f"idle_bound{more}", bound=by, share=ratio(share / (1 - idle)))]
     if is_mostly_waiting(analysis) and is_mostly_known(view):
-        return [*waiting_headline(analysis), *_also_idle(idle)]
+        return [*waiting_headline(analysis), *_otherwise(analysis, view, idle)]
     if bound == UNKNOWN_BOUND:
         return why_unbound(analysis, view)
+    if is_far_below(analysis, view):
+        word = Segment(kind="bound", text="Latency-bound", token="--warn")
+        near = say(f"latency{more}", word=word, share=ratio(closeness(analysis, view)))
+        return [*near, *_also_idle(idle)]
     found = say(f"bound{more}", bound=bound_segment(analysis, bound), share=ratio(share))
     return [*found, *_finding(analysis, view, idle)]
+
+
+def _otherwise(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:
+    """What binds the program while it neither waits nor idles, where that is much of the time."""
+    working = 1.0 - idle - sum(one.share for one in waits(analysis))
+    place = capped_place(analysis, view)
+    if working < MOSTLY_WORKING or place.bound == UNKNOWN_BOUND:
+        return _also_idle(idle)
+    by, share = bound_segment(analysis, place.bound), min(place.share / working, 1.0)
+    return [*_also_idle(idle), *say("otherwise", bound=by, share=ratio(share))]
+
+
+def is_in_doubt(analysis: RooflineAnalysis, view: View) -> bool:
+    """True where impossible points take so much of the time that nothing can be read from it."""
+    return is_mostly_known(view) and impossible_share(analysis, view) > DOUBTFUL
+
+
+def _in_doubt(analysis: RooflineAnalysis, view: View) -> Sentence:
+    place = capped_place(analysis, view)
+    return say(
+        "in_doubt",
+        word=Segment(kind="bound", text="operations above their roof", token="--warn"),
+        share=ratio(impossible_share(analysis, view)),
+        bound=bound_segment(analysis, place.bound),
+        capped=ratio(place.share),
+    )
+
+
+def is_far_below(analysis: RooflineAnalysis, view: View) -> bool:
+    """True where ops are so far below all their roofs that none of these is what binds."""
+    return closeness(analysis, view) < _FAR_BELOW
 
 
 def _also_idle(idle: float) -> Sentence:

@@ -4,18 +4,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from roofline.analysis.capped import capped_place
 from roofline.analysis.diagnose import why_bytes_exceed_peak
 from roofline.analysis.knowledge import KNOWN_SHARE
 from roofline.analysis.records import Measures, RooflineAnalysis, View
-from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, Floats
-from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
 from roofline.presentation.category_shares import CategoryShare, category_share
-from roofline.presentation.headline import MOSTLY_IDLE, why_unbound
+from roofline.presentation.headline import (
+    MOSTLY_IDLE,
+    is_far_below,
+    is_in_doubt,
+    why_unbound,
+)
 from roofline.presentation.idling import about_idle
 from roofline.presentation.placed import (
     PROGRAM,
@@ -30,6 +34,7 @@ from roofline.presentation.placed import (
 )
 from roofline.presentation.sentences import Number, Segment, Sentence, say
 from roofline.presentation.waiting import is_mostly_waiting, link_rates, link_saving
+from roofline.presentation.way_up import way_up
 from roofline.presentation.words import spoken
 
 _LEAST_SAVING = 0.001
@@ -64,11 +69,20 @@ def lead(
     """Sentences below the headline; `work` are the categories of ops, IDLE left out."""
     yield from _next_step(analysis, view, idle)
     waits_first = is_mostly_waiting(analysis) and is_mostly_known(view) and idle < MOSTLY_IDLE
-    yield from link_rates(analysis) if waits_first else _rates(analysis, view)
+    yield from (waits_first and link_rates(analysis)) or _rates(analysis, view)
     yield from about_idle(analysis, idle)
+    if not waits_first and idle < MOSTLY_IDLE:
+        yield from _way_up(analysis, view)
     yield from _known(analysis, view, idle)
     yield from _caution(analysis, view)
     yield from _largest_saving(analysis, view, work)
+
+
+def _way_up(analysis: RooflineAnalysis, view: View) -> Sentence:
+    """What could raise the rate; far below every roof that is not a question of intensity."""
+    if place_of(view)[0] != UNKNOWN_BOUND and is_far_below(analysis, view):
+        return say("why_latency")
+    return [] if is_in_doubt(analysis, view) else way_up(analysis, view)
 
 
 def _next_step(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segment]:
@@ -248,27 +262,14 @@ def _above_compute_peak(analysis: RooflineAnalysis, view: View) -> Sentence:
     used = np.nan_to_num(analysis.ops.measures.compute_efficiency_ratio[view.op])
     above = np.flatnonzero(used > 1.0)
     share = float(view.program.measures.compute_efficiency_ratio[PROGRAM])
-    lost = float(((1 - 1 / used[above]) * _flop_share(analysis, view, above)).sum())
-    if lost * share < _LEAST_CORRECTION:
+    capped = capped_place(analysis, view).share
+    if share - capped < _LEAST_CORRECTION:
         return []
     target = {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"}
     count = Number(len(above), "count")
     return say(
-        "above_compute",
+        "above_compute_only" if is_in_doubt(analysis, view) else "above_compute",
         link=[{**one, "kind": "link", "filter": target} for one in say("ops_run", count=count)],
         most=ratio(float(used.max())),
-        capped=ratio(share * (1 - lost)),
+        capped=ratio(capped),
     )
-
-
-def _flop_share(analysis: RooflineAnalysis, view: View, rows: NDArray[np.int64]) -> Floats:
-    """Share of the view's FLOPs per op; containers repeat their children's and do not count."""
-    table = analysis.profile.ops
-    dropped = [
-        is_container(category) or (not view.include_infeed_outfeed and is_infeed_outfeed(category))
-        for category in table.category
-    ]
-    flop = np.where(dropped, 0.0, table.flop.astype(np.float64))
-    total = flop.sum() or 1.0
-    shares: Floats = flop[view.op[rows]] / total
-    return shares

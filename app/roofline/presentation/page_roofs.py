@@ -6,6 +6,7 @@ from typing import NotRequired, TypedDict
 from roofline.analysis import roofline
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.compute import ComputeUnit
+from roofline.model.device import Sustained
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import gb_to_gib
 from roofline.presentation.columns import (
@@ -87,6 +88,14 @@ class Axis(TypedDict):
     column: str
 
 
+class SustainedRoof(TypedDict):
+    """What programs reach of a roof at best, as shares of it; `ratio` is the upper end."""
+
+    low_ratio: float
+    ratio: float
+    source: str
+
+
 class ComputeRoof(TypedDict):
     """A flat roof."""
 
@@ -97,6 +106,7 @@ class ComputeRoof(TypedDict):
     gflops: float | None
     origin: str
     source: str
+    sustained: SustainedRoof | None
     token: str
     dash: str
 
@@ -111,6 +121,7 @@ class MemoryRoof(TypedDict):
     ridge_flop_per_byte: float | None
     origin: str
     source: str
+    sustained: SustainedRoof | None
     token: str
     dash: str
 
@@ -134,6 +145,7 @@ def roofs(analysis: RooflineAnalysis) -> Roofs:
             "gflops": rounded(peak.gflops),
             "origin": peak.origin.value,
             "source": peak.source,
+            "sustained": _sustained(peak.sustained),
             "token": compute_style(number).token,
             "dash": compute_style(number).dash,
         }
@@ -148,12 +160,19 @@ def roofs(analysis: RooflineAnalysis) -> Roofs:
             "ridge_flop_per_byte": _ridge(analysis, peak.level),
             "origin": peak.origin.value,
             "source": peak.source,
+            "sustained": _sustained(peak.sustained),
             "token": LEVEL_STYLES[peak.level].token,
             "dash": LEVEL_STYLES[peak.level].dash,
         }
         for peak in device.memory
     ]
     return {"compute": compute, "memory": memory}
+
+
+def _sustained(found: Sustained | None) -> SustainedRoof | None:
+    if found is None:
+        return None
+    return {"low_ratio": found.low_ratio, "ratio": found.ratio, "source": found.source}
 
 
 def _ridge(analysis: RooflineAnalysis, level: MemoryLevel) -> float | None:

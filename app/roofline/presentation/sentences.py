@@ -25,13 +25,19 @@ SENTENCES: Mapping[str, str] = {
     "also_moving": ", but {share} of the time does no arithmetic",
     "exposed": "{word} for {exposed} of the time",
     "exposed_more": ", and {more} for {exposed}",
+    "otherwise": "; otherwise {bound} at {share} of the roof",
     "idle": "{word} {idle} of the time",
-    "idle_bound": "; {bound} over the whole capture, at {share} of the roof",
-    "idle_bound_or_more": "; {bound} over the whole capture, at {share} of the roof or more",
     "idle_without": ", {rest} without {what}",
     "idle_start": "the first {length}",
     "idle_gap": "the longest gap of {length}",
     "idle_gap_of_each": "the longest gap of each {core}, {length} on average",
+    "idle_bound": "; while it runs, {bound} at {share} of the roof",
+    "idle_bound_or_more": "; while it runs, {bound} at {share} of the roof or more",
+    "in_doubt": "In doubt: {word} take {share} of the time; held to their roofs, the program is "
+    "{bound} at {capped} of the roof",
+    "latency": "{word}: while they run, operations reach {share} of their roofs",
+    "latency_or_more": "{word}: while they run, the operations whose work is known reach {share} "
+    "of their roofs",
     "no_peaks": "No peak is known for this device, so there is no roof to compare with",
     "no_time": "This profile has no times, so there is no rate to compare",
     "predictions_only": "Predictions only: no time was measured",
@@ -68,13 +74,22 @@ SENTENCES: Mapping[str, str] = {
     "rate": "*{achieved}* of *{peak}*{what} per {core}. ",
     "rate_or_more": "At least *{achieved}* of *{peak}*{what} per {core}. ",
     "above": "*{achieved}* counted{what}, more than the peak of *{peak}* per {core}. ",
+    "until_ridge": "More FLOPs per byte help until *{ridge}*; this program has {intensity}. ",
+    "past_ridge": "More FLOPs per byte cannot help. ",
+    "stop": "That is what this roof sustains, so stop here: only less work or other "
+    "hardware helps. ",
     "of_bandwidth": " {level} bandwidth",
     "of_unit": " on {unit}",
     "for_level": " for {level}",
     "too_high": "!Caution: !this share of the roof is too high. {why} ",
-    "above_compute": "!Caution: !{link} above the compute peak (up to {most}); capped at it, the "
+    "above_compute": "!Caution: !{link} above the compute peak (up to {most}); held to it, the "
     "program is at *{capped}*. ",
+    "above_compute_only": "!Caution: !{link} above the compute peak (up to {most}). ",
+    "why_latency": "Such operations wait for each other, for data or for a launch, or do work that "
+    "was not counted. ",
     "ops_run": "{count} {count|op runs|ops run}",
+    "copies_unnamed": "This table does not say from which memory they come. A capture with events "
+    "(XSpace) does. ",
     "link_rate": "{what}: *{achieved}* of *{peak}*, the peak of the {link}. ",
     "link_rate_or_more": "{what}: at least *{achieved}* of *{peak}*, the peak of the {link}. ",
     "link_saving": "Largest saving: {what}, *{saving}* of *{total}* per {core} at the peak of the "
@@ -91,7 +106,8 @@ SENTENCES: Mapping[str, str] = {
     # One op, on its card and in the drawer.
     "op_idle": "Nothing ran: the device waited.",
     "op_unknown": "Neither FLOPs nor bytes are known, so it has no place on a roofline.",
-    "op_transfer": "It moves data over a link. The link binds it, not a memory. ",
+    "op_transfer": "It moves data over a link, or between memories that the profile does not name. "
+    "So it is not held against the roof of a memory. ",
     "op_predicted": "Its time was not measured: at best it reaches the {roof} roof, as shown.",
     "op_predicted_without_roof": "Its time was not measured, and no roof is known that says what "
     "it could reach.",
@@ -105,6 +121,10 @@ SENTENCES: Mapping[str, str] = {
     "op_light": "Its FLOPs are not known, but few. ",
     "op_place": "{share} of the {roof} roof.",
     "op_saving": " At the roof it would save {saving} per {core} ({share} of the time).",
+    "op_stop": " That is what this roof sustains, so stop here: only less work or other hardware "
+    "helps.",
+    "op_slanted": " More FLOPs per byte help until {ridge}.",
+    "op_flat": " More FLOPs per byte cannot help.",
     "op_above": "{share} of the {roof} peak. ",
     # Why an op seems to run above its roof, by cause.
     **{f"above_{cause}": why for cause, why in WHY_ABOVE.items()},

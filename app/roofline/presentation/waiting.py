@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.time_records import TransferRecord
+from roofline.model.categories import is_async_copy, is_collective
+from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.palette import LEVEL_STYLES
 from roofline.presentation.placed import ratio
@@ -17,26 +19,50 @@ _UNKNOWN_TOKEN = "--warn"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """Exposed time on one link (`None`: unknown), as a share of the whole time."""
+    """Exposed time on one link (`None`: unknown), as a share of the whole time.
+
+    `is_copy` says that the wait is for copies whose memories the profile does not name.
+    """
 
     link: MemoryLevel | None
     share: float
+    is_copy: bool = False
 
     @property
     def name(self) -> str:
         """What was waited for, within a sentence."""
+        if self.is_copy:
+            return "asynchronous copies"
         if self.link is MemoryLevel.HOST:
             return "host transfers"
         return "communication" if self.link is None else f"communication over {self.link.label}"
 
 
 def waits(analysis: RooflineAnalysis) -> list[Waiting]:
-    """Exposed time by link, the longest first; none without a timeline."""
+    """Exposed time by link, the longest first; of a table without events, the waits of its ops."""
     if analysis.budgets is None:
-        return []
+        return _waits_of_table(analysis)
     budget = analysis.budgets.capture
     exposed = [part for part in budget.parts if part.id.startswith("exposed")]
     found = [Waiting(link=_link(part.id), share=part.time_us / budget.total_us) for part in exposed]
+    return sorted(found, key=lambda one: -one.share)
+
+
+def _waits_of_table(analysis: RooflineAnalysis) -> list[Waiting]:
+    """Waits of a TPU, which runs one op at a time: ops that only move data are waits."""
+    if analysis.device.kind is not DeviceKind.TPU or analysis.options.xprof_compat:
+        return []
+    every, category = analysis.with_infeed.every, analysis.ops.category
+    copies = communication = 0.0
+    for op, share in zip(every.op.tolist(), every.self_share_ratio.tolist(), strict=True):
+        if is_async_copy(category[op]):
+            copies += share
+        elif is_collective(category[op]):
+            communication += share
+    found = [
+        Waiting(link=None, share=copies, is_copy=True),
+        Waiting(link=None, share=communication),
+    ]
     return sorted(found, key=lambda one: -one.share)
 
 
@@ -65,6 +91,8 @@ def waiting_headline(analysis: RooflineAnalysis) -> Sentence:
 
 def link_rates(analysis: RooflineAnalysis) -> Sentence:
     """What the awaited transfers achieve of their link, where its peak is known."""
+    if waits(analysis)[0].is_copy:
+        return say("copies_unnamed")
     link = waits(analysis)[0].link
     rows = [row for row in analysis.transfers.rows if row.link is link and row.achieved_gbs]
     exact = [row for row in rows if not row.is_lower_bound]

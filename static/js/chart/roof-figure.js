@@ -2,7 +2,14 @@
 
 import { peakBandwidth, peakRate, significant } from "../text/format.js";
 import { font, power, words } from "./looks.js";
-import { attainable, flatPlaces, LABEL_AWAY, roofLines, slantedLabels } from "./roofs.js";
+import {
+  attainable,
+  flatPlaces,
+  LABEL_AWAY,
+  roofLines,
+  slantedLabels,
+  sustainedPoints,
+} from "./roofs.js";
 
 /** @import { Annotation, Shape, Trace } from "../types/plotly.js" */
 /** @import { ComputeRoof, MemoryRoof, Roofs } from "../types/page-data.js" */
@@ -39,6 +46,7 @@ export function roofParts(chart, paint, { small }) {
     traces: [
       ...distances.traces,
       ...lines.map((line) => lineTrace(line, chart.shown, paint)),
+      ...lines.flatMap((line) => sustainedTrace(line, paint)),
       ridgeTrace(lines, paint),
     ],
     annotations: [
@@ -79,6 +87,28 @@ const lineTrace = ({ roof, points }, shown, paint) => ({
   },
   hoverinfo: "skip",
 });
+
+/**
+ * A thin line below a roof: what programs reach of it at best.
+ * @param {SlantedLine | FlatLine} line
+ * @param {Paint} paint
+ * @returns {Trace[]}
+ */
+function sustainedTrace(line, paint) {
+  const { roof } = line;
+  if (roof.sustained === null) return [];
+  const points = sustainedPoints(line, roof.sustained.ratio);
+  return [
+    {
+      name: `${roof.label}, reached at best`,
+      x: power(points.map(([x]) => x)),
+      y: power(points.map(([, y]) => y)),
+      mode: "lines",
+      line: { color: paint.colour(roof.token), width: 0.8, dash: "1px,2px" },
+      hoverinfo: "skip",
+    },
+  ];
+}
 
 /** @param {(SlantedLine | FlatLine)[]} lines @param {Paint} paint @returns {Trace} */
 function ridgeTrace(lines, paint) {

@@ -158,6 +158,17 @@ function flatLine(roof, { left, right, fastest }) {
 }
 
 /**
+ * A roof's line at a share of it; a flat one still begins at the slanted line that it meets. Log10.
+ * @param {SlantedLine | FlatLine} line
+ * @param {number} share 0 to 1
+ * @returns {[number, number][]}
+ */
+export function sustainedPoints({ kind, points }, share) {
+  const down = log10(share);
+  return points.map(([x, y], i) => [kind === "flat" && i === 0 ? x + down : x, y + down]);
+}
+
+/**
  * Right ends of labels over flat lines, in pixels; a label that has no room beside closer ones is left out.
  * @template R
  * @param {{ roof: R, y: number, width: number }[]} labels in pixels, the most important first

@@ -3,7 +3,7 @@
 import { GIB_PER_GB } from "./units.js";
 
 /** @import { DeviceList, KnownDevice, KnownPeak } from "../types/device-list.js" */
-/** @import { ComputeRoof, DeviceField, LineStyle, Maybe, MemoryRoof, Origin, Page, Roofs } from "../types/page-data.js" */
+/** @import { ComputeRoof, DeviceField, LineStyle, Maybe, MemoryRoof, Origin, Page, Roofs, Sustained } from "../types/page-data.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 
 /** @typedef {Pick<ViewState, "dev" | "peaks">} Choice */
@@ -44,7 +44,8 @@ function memoryRoof(page, id, gbs, { origin, source }) {
   if (!like) return null;
   const { label, token, dash } = like;
   const gibs = gbs * GIB_PER_GB;
-  return { id, label, gbs, gibs, ridge_flop_per_byte: null, origin, source, token, dash };
+  const none = { ridge_flop_per_byte: null, sustained: null };
+  return { id, label, gbs, gibs, ...none, origin, source, token, dash };
 }
 
 /** @param {Pick<Page, "levels">} page @param {MemoryRoof[]} roofs */
@@ -89,6 +90,18 @@ export function sourceText(list, device, { source, note }) {
 }
 
 /**
+ * What programs reach of a rate at best; a measured one is what was reached.
+ * @param {DeviceList} list
+ * @param {KnownDevice} device
+ * @param {string} unit
+ * @returns {Sustained | null}
+ */
+function sustained(list, { id, sustained_matrix: known }, unit) {
+  if (known === null || id === "this-machine" || !unit.startsWith("matrix_")) return null;
+  return { ...known, source: list.sources[known.source]?.title ?? known.source };
+}
+
+/**
  * A device's peaks as roofs of this page; levels that the profile does not have are left out.
  * @param {Pick<Page, "levels">} page
  * @param {DeviceList} list
@@ -106,6 +119,7 @@ export function roofsOfDevice(page, list, device) {
     gflops: peak.gflops,
     origin,
     source: sourceText(list, device, peak),
+    sustained: sustained(list, device, peak.unit),
   }));
   const memory = device.memory.flatMap((peak) => {
     const from = { origin, source: sourceText(list, device, peak) };
@@ -132,8 +146,8 @@ export function chosenRoofs(page, list, choice) {
   return { roofs, device, unknown };
 }
 
-/** @type {{ origin: Origin, source: string }} */
-const BY_HAND = { origin: "user", source: "Set by you" };
+/** @type {{ origin: Origin, source: string, sustained: null }} */
+const BY_HAND = { origin: "user", source: "Set by you", sustained: null };
 
 /**
  * `roofs` with one peak set by hand; null for a key that means nothing here.

@@ -44,8 +44,26 @@ export function opSentence(model, view, row) {
     savingUs: get("saving_per_core_us"),
     savingShare: get("saving_share_ratio"),
     timing: row.timing,
+    ...ceilingOf(model, row, get),
   };
   return placeSentence(op, model.words.sentences);
+}
+
+/**
+ * What the roof that binds an op sustains, and the ridge of a memory with the op's own compute roof.
+ * @param {Model} model
+ * @param {Row} row
+ * @param {Get} get
+ */
+function ceilingOf(model, row, get) {
+  const compute = computeRoof(model, get("compute_unit"));
+  const { kind, level } = model.bounds[row.bound];
+  const memory = model.roofs.memory.find(({ id }) => id === level) ?? null;
+  const roof = kind === "flat" ? compute : memory;
+  return {
+    sustained: roof?.sustained?.ratio ?? 1,
+    ridge: compute && memory ? compute.gflops / memory.gbs : null,
+  };
 }
 
 /**

@@ -22,6 +22,8 @@ export const AT_BEST = "at best";
  * @property {Measure} savingUs
  * @property {Measure} savingShare
  * @property {Timing} [timing] how its rates were obtained; measured if not given
+ * @property {number} [sustained] the share of its roof that programs reach at best; 1 if not known
+ * @property {Measure} [ridge] FLOP/byte up to which its memory binds
  */
 
 /**
@@ -52,7 +54,26 @@ function placeSegments(op, templates) {
     ...(op.cost === "flops_unknown" ? say(templates, "op_light") : []),
     ...say(templates, "op_place", { share, roof }),
     ...savingOf(op, templates),
+    ...(isAtSustained(op) ? say(templates, "op_stop") : wayUp(op, templates)),
   ];
+}
+
+/** From this share of what a roof sustains on, there is nothing left to gain below it. */
+const STOP = 0.95;
+
+/** @param {PlacedOp} op */
+const isAtSustained = ({ efficiency, sustained = 1, bound }) =>
+  bound.kind !== "none" && efficiency !== null && efficiency >= STOP * sustained;
+
+/**
+ * Whether more FLOPs per byte would raise the rate.
+ * @param {PlacedOp} op
+ * @param {Templates} templates
+ */
+function wayUp({ bound, cost, ridge = null }, templates) {
+  if (bound.kind === "flat") return say(templates, "op_flat");
+  if (bound.kind === "none" || ridge === null || cost !== "known") return [];
+  return say(templates, "op_slanted", { ridge: amount(ridge, "flop_per_byte") });
 }
 
 /** @param {PlacedOp} op @param {Templates} templates */

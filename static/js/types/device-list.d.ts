@@ -1,5 +1,7 @@
 // The list of known devices, as docs/devices-data.md describes it. Rates in GFLOP/s and GB/s (1e9) per profiler device.
 
+import type { Sustained } from "./page-data.js";
+
 export interface KnownPeak {
   label: string;
   /** Key of `sources`. */
@@ -28,6 +30,8 @@ export interface KnownDevice {
   devices_per_chip: number;
   memory_bytes: number | null;
   compute: KnownRate[];
+  /** What programs reach of the matrix unit's rates; `source` is a key of `sources`. */
+  sustained_matrix: Sustained | null;
   /** Compute units that it does not have. */
   absent: string[];
   memory: KnownBandwidth[];

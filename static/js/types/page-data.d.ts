@@ -52,6 +52,13 @@ export interface LineStyle {
   dash: string;
 }
 
+/** What programs reach of a roof at best, as shares of it; `ratio` is the upper end. */
+export interface Sustained {
+  low_ratio: number;
+  ratio: number;
+  source: string;
+}
+
 export interface ComputeRoof extends LineStyle {
   id: string;
   /** Compute unit; null: all work counts against it. */
@@ -61,6 +68,8 @@ export interface ComputeRoof extends LineStyle {
   gflops: number;
   origin: Origin;
   source: string;
+  /** null: not known, or the peak itself was measured. */
+  sustained: Sustained | null;
 }
 
 export interface MemoryRoof extends LineStyle {
@@ -72,6 +81,7 @@ export interface MemoryRoof extends LineStyle {
   ridge_flop_per_byte: Measure;
   origin: Origin;
   source: string;
+  sustained: Sustained | null;
 }
 
 export interface Roofs {

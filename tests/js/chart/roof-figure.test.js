@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createScale } from "../../../static/js/chart/axes.js";
 import { roofParts, roofPlaces } from "../../../static/js/chart/roof-figure.js";
 import { ridge } from "../../../static/js/chart/roofs.js";
-import { computeRoof, memoryRoof, PAINT, plain } from "../builders.js";
+import { computeRoof, memoryRoof, PAINT, plain, there } from "../builders.js";
 
 const HBM = memoryRoof(1000);
 const PEAK = computeRoof(100_000);
@@ -39,6 +39,19 @@ test("a roof is a line, and the main one is the thickest", () => {
     [2, 2, 1.2],
   );
   assert.ok(Math.abs(Number(traces[3].x[0]) - 100) < 1e-9);
+});
+
+test("what programs reach at best is a thin line below its roof", () => {
+  const sustained = { low_ratio: 0.8, ratio: 0.85, source: "a guide" };
+  const shown = { memory: [HBM], compute: [computeRoof(100_000, { sustained })] };
+  const { traces } = roofParts({ ...chart, shown, flat: shown.compute[0] }, PAINT, { small: true });
+  const line = there(traces.find(({ name }) => name === "Compute, reached at best"));
+  assert.deepEqual(
+    line.y.map((y) => Math.round(Number(y))),
+    [85_000, 85_000],
+  );
+  assert.ok(Math.abs(Number(line.x[0]) - 85) < 1e-9, "it begins at the slanted roof");
+  assert.ok(Number(line.line?.width) < 1);
 });
 
 test("labels name roofs and their peaks, without markup", () => {

@@ -35,6 +35,16 @@ test("a counted op: its share of the roof and what reaching it saves", () => {
   );
 });
 
+test("an op says whether more FLOPs per byte would help, and where to stop", () => {
+  const flat = { id: "Compute", label: "compute", kind: /** @type {const} */ ("flat") };
+  assert.match(say({ ridge: 560.4 }), /More FLOPs per byte help until 560 FLOP\/B\.$/);
+  assert.match(say({ bound: flat }), /More FLOPs per byte cannot help\.$/);
+  assert.match(say({ efficiency: 0.81, sustained: 0.85 }), /this roof sustains, so stop here/);
+  assert.doesNotMatch(say({ efficiency: 0.8, sustained: 0.85 }), /stop here/);
+  assert.match(say({ efficiency: 0.95 }), /stop here/);
+  assert.doesNotMatch(say({ cost: "no_flops", ridge: 560.4 }), /FLOPs per byte/);
+});
+
 test("an op above its roof is explained, not praised", () => {
   /** @type {PlacedOp["bound"]} */
   const compute = { id: "Compute", label: "compute", kind: "flat" };
@@ -59,11 +69,12 @@ test("idle, unknown and peakless ops say so", () => {
 test("a transfer is bound by its link, and says why its bytes seem too fast", () => {
   assert.equal(
     say({ cost: "transfer", efficiency: null }),
-    "It moves data over a link. The link binds it, not a memory.",
+    "It moves data over a link, or between memories that the profile does not name. So it is not " +
+      "held against the roof of a memory.",
   );
   assert.match(
     say({ cost: "transfer", efficiency: null, aboveRoof: "asynchronous" }),
-    /not a memory\. It starts or ends an asynchronous transfer/,
+    /roof of a memory\. It starts or ends an asynchronous transfer/,
   );
 });
 
