@@ -79,9 +79,7 @@ def test_all_of_the_roof_is_not_above_it() -> None:
 
 
 def test_a_note_counts_ops_above_a_memory_roof() -> None:
-    found = analysed(
-        f"{HEAD}slice-start|async-start|{FAST_COPY}\nx|fusion|{FAST_COPY}\ny|dot|99|1|1"
-    )
+    found = analysed(f"{HEAD}copy-start|copy-start|{FAST_COPY}\nx|fusion|{FAST_COPY}\ny|dot|99|1|1")
     note = next(one for one in found.diagnostics if one.code == "above-memory-roof")
     assert note.message == (
         "2 ops run above a memory roof, up to 9.31 times it. Likely causes: asynchronous transfer "

@@ -208,6 +208,7 @@ def test_roofs_and_device_name_their_units_and_origin() -> None:
         "peak_gflops",
         "origin",
         "source",
+        "sustained",
     }
     assert document["roofs"]["memory"][0]["ridge_flop_per_byte"] == pytest.approx(10 / GB_PER_GIB)
     assert document["roofs"]["memory"][0]["origin"] == "profile"

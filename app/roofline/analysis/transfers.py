@@ -9,7 +9,7 @@ from roofline.analysis.time_records import (
     TransferRecords,
     at_peak_us,
 )
-from roofline.model.categories import is_async_copy, is_collective
+from roofline.model.categories import is_collective
 from roofline.model.device import Device
 from roofline.model.op_columns import Bools
 from roofline.model.profile import Profile
@@ -21,14 +21,10 @@ def is_transfer(profile: Profile) -> Bools:
     """Ops that move data over a link, one entry per op of the profile.
 
     A link bounds them and never a memory, so they are not held against the roofs of memories.
-    Neither are asynchronous copies of a table without events: it does not say whether they go
-    between memories of the device or to the host.
     """
     ops = profile.ops
     found = np.array([is_collective(category) for category in ops.category], np.bool_)
-    if profile.timeline is None:
-        found |= np.array([is_async_copy(category) for category in ops.category], np.bool_)
-    else:
+    if profile.timeline is not None:
         transfers = profile.timeline.transfers
         found[transfers.op] = True
         found[transfers.done[transfers.done >= 0]] = True

@@ -62,7 +62,7 @@ def _of_unit(
 
 
 def sustained_matrix_rate(kind: DeviceKind) -> Sustained | None:
-    """What large products reach of the peak of a matrix unit; `None` where nobody says."""
+    """What large products reach of the peak of a matrix unit; `None` where it is not known."""
     if kind not in _MATRIX:
         return None
     low, high = _MATRIX[kind]

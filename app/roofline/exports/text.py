@@ -6,7 +6,6 @@ from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
 from roofline.analysis.clocks import measured_clock_ghz
 from roofline.analysis.records import Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
-from roofline.model.categories import is_async_copy
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib, ps_to_us
@@ -192,7 +191,7 @@ def _of_roof(analysis: RooflineAnalysis, op: int) -> str:
 
 
 def _bound_of(analysis: RooflineAnalysis, op: int) -> str:
-    if analysis.ops.cost[op] is Cost.TRANSFER and not is_async_copy(analysis.ops.category[op]):
+    if analysis.ops.cost[op] is Cost.TRANSFER:
         return "a link"
     return analysis.bound_label(int(analysis.ops.measures.bound[op]))
 

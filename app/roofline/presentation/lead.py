@@ -10,6 +10,7 @@ from roofline.analysis.diagnose import why_bytes_exceed_peak
 from roofline.analysis.knowledge import KNOWN_SHARE
 from roofline.analysis.records import Measures, RooflineAnalysis, View
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
+from roofline.model.categories import is_async_copy
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
@@ -208,7 +209,10 @@ def _against(
 
 
 def _largest_saving(analysis: RooflineAnalysis, view: View, work: list[CategoryShare]) -> Sentence:
-    if not is_mostly_known(view):
+    """What to mend first. A table without events does not say what an asynchronous copy waits for,
+    so its wait is not a known saving."""
+    work = [share for share in work if analysis.budgets or not is_async_copy(share.name)]
+    if not work or not is_mostly_known(view):
         return []
     if len(work) == 1 and work[0].ops > 1:  # one category for all says nothing; the op does
         work = [_op_share(analysis, view, name=work[0].name)]

@@ -106,8 +106,7 @@ SENTENCES: Mapping[str, str] = {
     # One op, on its card and in the drawer.
     "op_idle": "Nothing ran: the device waited.",
     "op_unknown": "Neither FLOPs nor bytes are known, so it has no place on a roofline.",
-    "op_transfer": "It moves data over a link, or between memories that the profile does not name. "
-    "So it is not held against the roof of a memory. ",
+    "op_transfer": "It moves data over a link. The link binds it, not a memory. ",
     "op_predicted": "Its time was not measured: at best it reaches the {roof} roof, as shown.",
     "op_predicted_without_roof": "Its time was not measured, and no roof is known that says what "
     "it could reach.",

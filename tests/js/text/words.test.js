@@ -69,12 +69,11 @@ test("idle, unknown and peakless ops say so", () => {
 test("a transfer is bound by its link, and says why its bytes seem too fast", () => {
   assert.equal(
     say({ cost: "transfer", efficiency: null }),
-    "It moves data over a link, or between memories that the profile does not name. So it is not " +
-      "held against the roof of a memory.",
+    "It moves data over a link. The link binds it, not a memory.",
   );
   assert.match(
     say({ cost: "transfer", efficiency: null, aboveRoof: "asynchronous" }),
-    /roof of a memory\. It starts or ends an asynchronous transfer/,
+    /not a memory\. It starts or ends an asynchronous transfer/,
   );
 });
 
