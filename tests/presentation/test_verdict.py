@@ -403,3 +403,17 @@ def test_every_profile_gets_whole_sentences(
     assert not headline.endswith((" ", "."))
     assert SENTENCE.match(lead), lead
     assert not re.search(r"nan|inf\b|None|  ", headline + lead)
+
+
+def test_a_table_says_that_copies_were_awaited_and_names_no_saving_for_them() -> None:
+    headline, lead = said(f"{HEAD}c|copy-done|840|0|3e6\nd|loop fusion|160|1e6|1.5e7")
+    assert headline == "Waiting for asynchronous copies for 84 % of the time"
+    assert lead.startswith("This table does not say from which memory they come.")
+    assert "Largest saving: loop fusion" in lead
+
+
+def test_a_table_with_some_communication_says_what_binds_the_rest() -> None:
+    headline, _ = said(f"{HEAD}r|all-reduce|250|0|1e6\nd|convolution|750|4.5e8|1e6")
+    assert headline == (
+        "Waiting for communication for 25 % of the time; otherwise compute-bound at 60 % of the roof"
+    )
