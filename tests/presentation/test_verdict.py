@@ -415,5 +415,6 @@ def test_a_table_says_that_copies_were_awaited_and_names_no_saving_for_them() ->
 def test_a_table_with_some_communication_says_what_binds_the_rest() -> None:
     headline, _ = said(f"{HEAD}r|all-reduce|250|0|1e6\nd|convolution|750|4.5e8|1e6")
     assert headline == (
-        "Waiting for communication for 25 % of the time; otherwise compute-bound at 60 % of the roof"
+        "Waiting for communication for 25 % of the time; "
+        "otherwise compute-bound at 60 % of the roof"
     )
