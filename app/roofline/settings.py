@@ -4,7 +4,8 @@
 | -------------------------------- | ------------------------- | --------------------------------- |
 | `ROOFLINE_DATA_DIR`              | `~/.local/share/roofline` | where profiles are kept           |
 | `ROOFLINE_DATABASE_URL`, `…_FILE` | SQLite in the data folder | `postgresql://…`                 |
-| `ROOFLINE_BLOBS`                 | the data folder           | `s3://bucket/prefix`, `gs`, `az`  |
+| `ROOFLINE_BLOBS`                 | the data folder           | `s3://bucket/prefix`, `gs`, `az`; |
+|                                  |                           | with `?endpoint=…&region=…`       |
 | `ROOFLINE_RUNNER`                | `local`                   | `local:N` or `procrastinate`      |
 | `ROOFLINE_RETENTION_DAYS`        | for ever                  | age at which profiles are deleted |
 | `ROOFLINE_QUOTA_BYTES`           | none                      | past it, the oldest are deleted   |
@@ -45,10 +46,13 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from roofline import process_environment
 from roofline.errors import SettingsError
 from roofline.model.units import GIB, MIB
 
 Network = IPv4Network | IPv6Network
+
+_SECRETS = ("database_url", "token", "admin_token", "metrics_token")
 
 
 def _listed(value: object) -> object:
@@ -133,7 +137,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _read_secret_files(self) -> Self:
-        for name in ("database_url", "token", "admin_token", "metrics_token"):
+        for name in _SECRETS:
             path: Path | None = getattr(self, f"{name}_file")
             if path is not None:
                 object.__setattr__(self, name, SecretStr(_read_secret(name, path)))
@@ -141,9 +145,12 @@ class Settings(BaseSettings):
 
 
 def forget_secrets() -> None:
-    """Takes secrets out of the environment once they are read, so that no import inherits them."""
-    for name in ("TOKEN", "ADMIN_TOKEN", "METRICS_TOKEN", "DATABASE_URL"):
-        os.environ.pop(f"ROOFLINE_{name}", None)
+    """Takes secrets out of the environment once they are read, so that no import can read them.
+
+    Those of libraries stay for them, and are hidden from other processes.
+    """
+    process_environment.forget(f"ROOFLINE_{name.upper()}" for name in _SECRETS)
+    process_environment.hide_secrets_of_libraries()
 
 
 def _read_secret(name: str, path: Path) -> str:

@@ -229,6 +229,66 @@ def test_large_upload_stays_out_of_the_server_memory(shared_server: Server) -> N
     assert server.peak_memory_bytes() - idle < 40 << 20
 
 
+def test_secrets_of_variables_are_out_of_reach_of_what_reads_files(
+    servers: list[Server], tmp_path: Path, capture: bytes
+) -> None:
+    """Children run as the server's user, who may read the variables that it was started with."""
+    secrets = {
+        "ROOFLINE_TOKEN": "secret-of-people-1",
+        "ROOFLINE_ADMIN_TOKEN": "secret-of-admins-2",
+        "ROOFLINE_METRICS_TOKEN": "secret-of-numbers-3",
+        "AWS_SECRET_ACCESS_KEY": "secret-of-the-store-4",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in secrets.items():
+            patch.setenv(name, value)
+        server = Server(tmp_path / "data", auth="token")
+    servers.append(server)
+    headers = {"authorization": "Bearer secret-of-people-1"}
+    files = {"file": ("h.xplane.pb", capture)}
+    answer = server.http.post("/api/v1/profiles", files=files, headers=headers)
+    assert answer.status_code == 201, answer.text
+    children = server.children()
+    assert children
+    for pid in {server.process.pid, *children}:
+        shown = Path(f"/proc/{pid}/environ").read_bytes()
+        assert b"PATH=" in shown
+        for value in secrets.values():
+            assert value.encode() not in shown
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_name_of_a_log_in_cannot_begin_a_line_of_the_log(
+    servers: list[Server], tmp_path: Path, form: str
+) -> None:
+    server = Server(tmp_path / "data", auth="token", token="0123456789abcdef-user", log_format=form)
+    servers.append(server)
+    name = "Ada\n2026-01-01 [info] log-in\x1b[2J\x9b\u202e"
+    server.http.post("/login", data={"token": "wrong", "name": name})
+    server.http.close()
+    server.process.send_signal(signal.SIGTERM)
+    _, log = server.process.communicate(timeout=30)
+    assert all(line.isprintable() for line in log.splitlines())
+    assert sum("Ada" in line for line in log.splitlines()) == 1
+    assert not [line for line in log.splitlines() if line.startswith("2026-01-01")]
+
+
+def test_worker_hides_the_address_of_its_database(tmp_path: Path) -> None:
+    program = (
+        "import os; from roofline.settings import forget_secrets; forget_secrets();"
+        "shown = open('/proc/self/environ').read();"
+        "print('of-the-database' in shown, os.environ.get('ROOFLINE_DATABASE_URL'),"
+        " os.environ['PGPASSWORD'], 'for-libpq' in shown)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "ROOFLINE_DATABASE_URL": "of-the-database", "PGPASSWORD": "for-libpq"},
+        capture_output=True,
+        text=True,
+    )
+    assert found.stdout.split() == ["False", "None", "for-libpq", "False"], found.stderr
+
+
 def test_connections_send_at_once() -> None:
     """With Nagle's algorithm, the body of an answer waits 40 ms until its head is acknowledged."""
 

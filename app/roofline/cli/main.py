@@ -178,8 +178,10 @@ def _look_after(given: argparse.Namespace) -> None:
 
 def _work(settings: "Settings", given: argparse.Namespace) -> int:
     from roofline.cli.admin import run_worker
+    from roofline.settings import forget_secrets
     from roofline.web.http.logs import configure
 
+    forget_secrets()
     configure(settings.log_format)
     return run_worker(settings, max(1, given.concurrency), given.metrics_port)
 

@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
 from typing import Any
 
+from roofline import process_environment
 from roofline.errors import ImportStoppedError, RooflineError, error_from
 from roofline.imports.messages import ImportLimits, ImportRequest
 
@@ -152,7 +153,8 @@ class Children:
         """Starts the fork server; it loads the importers while this process goes on."""
         from multiprocessing.forkserver import ensure_running  # starting it is a side effect
 
-        ensure_running()
+        with process_environment.without_secrets_of_libraries():
+            ensure_running()
 
     def run(self, request: ImportRequest, task: ImportTask, beat: Beat) -> Outcome:
         """Runs one import and waits for it; raises the `RooflineError` it ends with.

@@ -49,6 +49,7 @@ class Upkeep:
 
     def sweep(self) -> None:
         """Removes what has expired or is too much."""
+        self._store.ended_sessions.sweep()
         expired = sweep_expired(self._store)
         quota_bytes = self._quota_bytes
         over = 0 if quota_bytes is None else sweep_over_quota(self._store, quota_bytes)
@@ -78,6 +79,7 @@ class Upkeep:
             turn += 1
             try:
                 self.redeliver(lost_after_s=LOST_AFTER_S)
+                self._store.ended_sessions.refresh()
                 if turn % SWEEP_EVERY == 1:
                     self.sweep()
             except RooflineError as error:

@@ -1,10 +1,12 @@
 """Blobs in S3, Google Cloud Storage or Azure, through obstore.
 
-`s3://bucket/prefix?endpoint=http://…` names the place; credentials come from the environment, as
-obstore reads it (AWS_ACCESS_KEY_ID and the like). The tests run against moto's S3; Google and Azure
+`s3://bucket/prefix?endpoint=http://…` names the place; without `endpoint`, AWS_ENDPOINT_URL does,
+and without both it is Amazon's. Credentials come from the environment, as obstore reads it
+(AWS_ACCESS_KEY_ID and the like). The tests run against moto's S3; Google and Azure
 share the code but could not be tried.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -90,6 +92,8 @@ def _connect(place: str) -> ObjectStore:
     options: dict[str, Any] = dict(parse_qsl(address.query))
     if unknown := set(options) - _OPTIONS:
         raise _refused(f"it does not take {', '.join(sorted(unknown))}")
+    if address.scheme == "s3" and (elsewhere := _endpoint_of_environment()):
+        options.setdefault("endpoint", elsewhere)
     local = str(options.get("endpoint", "")).startswith("http://")
     try:
         return from_url(
@@ -100,6 +104,11 @@ def _connect(place: str) -> ObjectStore:
         )
     except (BaseError, ValueError) as error:
         raise _refused(str(error).splitlines()[0]) from error
+
+
+def _endpoint_of_environment() -> str | None:
+    """The address of another S3 than Amazon's, as Amazon's own tools read it."""
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
 
 
 def _refused(why: str) -> SettingsError:

@@ -20,6 +20,7 @@ from roofline.storage import statements
 from roofline.storage.blob_owner import BlobOwner
 from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.deletion_room import DeletionRoom
+from roofline.storage.ended_sessions import EndedSessions
 from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job
 from roofline.storage.manifests import import_manifests
 from roofline.storage.places import open_blobs
@@ -61,6 +62,7 @@ class ProfileStore:
         self.database = Database(root, database_url)
         self.queries = ProfileQueries(self.database)
         self.jobs = JobStore(self.database)
+        self.ended_sessions = EndedSessions(self.database)
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
         self.results = ResultStore(
@@ -80,6 +82,7 @@ class ProfileStore:
     def prepare(self) -> tuple[Path, ...]:
         """Brings the database up to date; manifests of an older release that cannot be read."""
         self.database.migrate()
+        self.ended_sessions.refresh()
         return import_manifests(self.root, self.database)
 
     def take_over(self) -> None:

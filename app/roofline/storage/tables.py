@@ -131,4 +131,11 @@ sweep_log = Table(
     Column("size_bytes", BigInteger),
 )
 
+ended_session = Table(
+    "ended_session",
+    metadata,
+    Column("mark", Text, primary_key=True),  # SHA-256 of its id
+    Column("over_s", Double, nullable=False),  # Unix seconds: later, no cookie of it is accepted
+)
+
 instance = Table("instance", metadata, Column("id", Text, primary_key=True))

@@ -12,14 +12,14 @@ from starlette.types import ASGIApp
 
 from roofline import __version__
 from roofline.library.build import build_backend
-from roofline.library.instance import Listeners
+from roofline.library.instance import Instance, Listeners
 from roofline.settings import Settings
 from roofline.web.api import adding, devices, events, limits, profiles, results
 from roofline.web.api.openapi import corrected
 from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
 from roofline.web.http.access_policy import answered_hosts, check_access, uploads_per_hour
 from roofline.web.http.assets import assets_dir, load_static
-from roofline.web.http.door import Door, door_to
+from roofline.web.http.door import Attempts, Door
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy
 from roofline.web.http.rate_limit import UploadRate
@@ -100,6 +100,7 @@ def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:
         settings, samples_dir=assets_dir("sample_profiles"), listeners=listeners
     )
     metrics.watch(backend.queries)
+    attempts = Attempts()
     return ServerParts(
         settings=settings,
         instance=backend.instance,
@@ -110,12 +111,15 @@ def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:
         templates=Templates(static),
         metrics=metrics,
         upload_rate=UploadRate(uploads_per_hour(settings)),
-        door=_door(settings),
+        attempts=attempts,
+        door=_door(settings, backend.instance, attempts),
     )
 
 
-def _door(settings: Settings) -> Door | None:
-    return door_to(Tokens(settings)) if settings.auth == "token" else None
+def _door(settings: Settings, instance: Instance, attempts: Attempts) -> Door | None:
+    if settings.auth != "token":
+        return None
+    return Door(Tokens(settings, instance.store.ended_sessions), attempts)
 
 
 def cache_of(settings: Settings) -> ResponseCache | None:
@@ -138,6 +142,7 @@ def _policy(parts: ServerParts) -> Policy:
         proxies=settings.proxy_addresses,
         logs_in=parts.door is not None,
         reads_metrics=lambda headers: metrics_token_matches(settings, headers),
+        attempts=parts.attempts,
         idle_seconds=settings.upload_idle_seconds,
     )
 

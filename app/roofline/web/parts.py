@@ -11,7 +11,7 @@ from roofline.library.reader import ProfileReader
 from roofline.settings import Settings
 from roofline.storage.queries import ProfileQueries
 from roofline.web.http.assets import StaticFiles
-from roofline.web.http.door import Door
+from roofline.web.http.door import Attempts, Door
 from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.streams import Streams
@@ -31,6 +31,7 @@ class ServerParts:
     templates: Templates
     metrics: ServerMetrics
     upload_rate: UploadRate
+    attempts: Attempts
     door: Door | None
     streams: Streams = field(default_factory=Streams)
 

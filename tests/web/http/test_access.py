@@ -63,6 +63,14 @@ def test_open_server_listens_on_loopback(tmp_path: Path, host: str) -> None:
         ({"auth": "proxy"}, "ROOFLINE_PROXY_ADDRESSES"),
         ({"auth": "proxy", "proxy_addresses": "not-an-address"}, "ROOFLINE_PROXY_ADDRESSES"),
         ({"auth": "token", "token_file": "/no/such/file"}, "/no/such/file"),
+        ({"auth": "open", "metrics_token": "x"}, "ROOFLINE_METRICS_TOKEN"),
+        ({"auth": "token", "token": "a" * 40}, "ROOFLINE_TOKEN "),
+        ({"auth": "token", "token": TOKEN, "admin_token": TOKEN}, "ROOFLINE_ADMIN_TOKEN"),
+        ({"auth": "token", "token": TOKEN, "metrics_token": TOKEN}, "ROOFLINE_METRICS_TOKEN"),
+        ({"auth": "proxy", "proxy_addresses": "0.0.0.0/0"}, "0.0.0.0/0"),
+        ({"auth": "proxy", "proxy_addresses": "10.0.0.7/32, ::/0"}, "::/0"),
+        ({"auth": "proxy", "proxy_addresses": "0.0.0.0/1,128.0.0.0/1"}, "0.0.0.0/1"),
+        ({"auth": "token", "token": TOKEN, "proxy_addresses": "0.0.0.0/0"}, "0.0.0.0/0"),
     ],
 )
 def test_half_a_configuration_is_refused_by_name(options: dict[str, Any], named: str) -> None:
@@ -145,6 +153,30 @@ def test_tokens_cannot_be_tried_one_after_the_other(guarded: Client) -> None:
     assert int(answers[-1].headers["retry-after"]) >= 1
 
 
+def test_bearer_tokens_cannot_be_tried_one_after_the_other(guarded: Client) -> None:
+    def ask(token: str, path: str = "/api/v1/profiles", address: str = "10.9.9.9") -> int:
+        headers = {"authorization": f"Bearer {token}"}
+        return guarded.at(address).get(path, headers=headers).status_code
+
+    paths = ["/api/v1/profiles", "/metrics", "/p/unknown"]
+    assert [ask(f"wrong {n}", paths[n % 3]) for n in range(10)] == [401] * 10
+    assert ask("wrong again") == 429
+    assert ask(TOKEN) == 429, "a guesser who finds it must not see that"
+    assert log_in(guarded.at("10.9.9.9")).status_code == 429, "one count for both doors"
+    assert ask(TOKEN, address="10.9.9.8") == 200
+    assert guarded.at("10.9.9.9").get("/healthz").status_code == 200
+
+
+def test_right_bearer_tokens_are_not_counted(guarded: Client) -> None:
+    answers = {guarded.get("/api/v1/profiles", headers=BEARER).status_code for _ in range(30)}
+    assert answers == {200}
+
+
+def test_two_bearer_tokens_are_none(guarded: Client) -> None:
+    headers = [("authorization", "Bearer wrong"), ("authorization", f"Bearer {TOKEN}")]
+    assert guarded.get("/api/v1/profiles", headers=headers).status_code == 401
+
+
 def test_session_may_read_and_change(guarded: Client) -> None:
     headers = session(guarded)
     assert guarded.get("/api/v1/profiles", headers=headers).status_code == 200
@@ -177,6 +209,26 @@ def test_logging_out_needs_the_token_of_the_form(guarded: Client) -> None:
     answer = guarded.post("/logout", headers=headers, data=form)
     assert answer.status_code == 303
     assert 'roofline_session=""' in answer.headers["set-cookie"]
+
+
+def test_session_that_was_logged_out_is_over_for_every_copy_of_its_cookie(
+    guarded: Client, launch: Launch
+) -> None:
+    stolen, other = session(guarded, name="Ada"), session(guarded, name="Ada")
+    assert guarded.get("/api/v1/profiles", headers=stolen).status_code == 200
+    guarded.post("/logout", headers=stolen, data={"csrf": stolen["x-csrf-token"]})
+    assert guarded.get("/api/v1/profiles", headers=stolen).status_code == 401
+    assert guarded.get("/api/v1/profiles", headers=other).status_code == 200
+
+
+def test_session_that_was_logged_out_stays_so_after_a_restart(tmp_path: Path) -> None:
+    settings = Settings.from_env(data_dir=tmp_path, auth="token", token=TOKEN)
+    with running(settings) as client:
+        stolen, other = session(client), session(client)
+        client.post("/logout", headers=stolen, data={"csrf": stolen["x-csrf-token"]})
+    with running(settings) as client:
+        assert client.get("/api/v1/profiles", headers=stolen).status_code == 401
+        assert client.get("/api/v1/profiles", headers=other).status_code == 200
 
 
 def parts_of(cookie: str) -> list[str]:
@@ -261,6 +313,14 @@ def test_user_header_counts_from_the_proxy_only(
 ) -> None:
     client = launch(**PROXY).at(address)
     assert client.get("/api/v1/profiles", headers=headers).status_code == status
+
+
+@pytest.mark.parametrize("second", ["admin@example.org", "ada@example.org", ""])
+def test_two_user_headers_are_refused(launch: Launch, second: str) -> None:
+    client = launch(**PROXY, admins="admin@example.org").at("10.1.2.3")
+    for pair in (("ada@example.org", second), (second, "ada@example.org")):
+        headers = [("x-forwarded-user", name) for name in pair]
+        assert client.get("/api/v1/profiles", headers=headers).status_code == 401
 
 
 def test_user_header_can_be_named(launch: Launch) -> None:

@@ -10,6 +10,8 @@ import os
 import sys
 from pathlib import Path
 
+from roofline import process_environment
+
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # of sched.h
 # Nothing else is needed to read a file; credentials of databases and object stores least of all.
 _KEPT = frozenset({"HOME", "LANG", "PATH", "ROOFLINE_DATA_DIR", "TMPDIR", "TZ"})
@@ -18,9 +20,9 @@ _KEPT_PREFIXES = ("LC_", "NUMBA_", "OMP_", "OPENBLAS_", "PYTHON", "XDG_")
 
 def forget_environment() -> None:
     """Drops every variable of this process but those that reading files may need."""
-    for name in list(os.environ):
-        if name not in _KEPT and not name.startswith(_KEPT_PREFIXES):
-            del os.environ[name]
+    process_environment.forget(
+        name for name in os.environ if name not in _KEPT and not name.startswith(_KEPT_PREFIXES)
+    )
 
 
 def give_up_network() -> bool:

@@ -16,9 +16,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 
+from starlette.datastructures import Headers
+
 from roofline.settings import Settings
+from roofline.storage.ended_sessions import EndedSessions
 from roofline.web.http.forwarded import Peer
-from roofline.web.http.sessions import COOKIE, Sessions
+from roofline.web.http.sessions import COOKIE, LIFETIME_S, Session, Sessions
 
 NAME_LENGTH = 80
 CSRF_HEADER = "x-csrf-token"
@@ -64,11 +67,11 @@ EVERYONE = Actor(is_admin=True)
 _TOOL = Actor(name="token")
 _ADMIN_TOOL = Actor(name="admin token", is_admin=True)
 
-Identify = Callable[[Mapping[str, str], Peer], Actor | None]
+Identify = Callable[[Headers, Peer], Actor | None]
 """The sender of these headers from that address; `None` if this server does not know them."""
 
 
-def everyone(_headers: Mapping[str, str], _peer: Peer) -> Actor:
+def everyone(_headers: Headers, _peer: Peer) -> Actor:
     """Mode `open`: anyone who reaches this machine's own address may do everything."""
     return EVERYONE
 
@@ -76,19 +79,20 @@ def everyone(_headers: Mapping[str, str], _peer: Peer) -> Actor:
 class Tokens:
     """Mode `token`: the shared secret, the admins' secret, and the sessions they open."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, ended: EndedSessions) -> None:
+        self._ended = ended
         assert settings.token is not None  # `Settings.check_access` saw to it
         token = settings.token.get_secret_value()
         self._token = token
         self._admin = settings.admin_token.get_secret_value() if settings.admin_token else None
         self._sessions = Sessions(token, self._admin or "")
 
-    def identify(self, headers: Mapping[str, str], _peer: Peer) -> Actor | None:
+    def identify(self, headers: Headers, _peer: Peer) -> Actor | None:
         """The holder of a Bearer token, or of a session's cookie."""
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return self._holder(given.strip())
-        session = self._sessions.read(_cookie(headers))
+        given = bearer_token(headers)
+        if given is not None:
+            return self._holder(given)
+        session = self._session(headers)
         if session is None:
             return None
         return Actor(
@@ -98,6 +102,16 @@ class Tokens:
             csrf=self._sessions.csrf(session),
             has_session=True,
         )
+
+    def log_out(self, headers: Headers) -> None:
+        """Ends the session of these headers, if they have one, for every copy of its cookie."""
+        session = self._sessions.read(_cookie(headers))
+        if session is not None:
+            self._ended.end(session.id, over_s=session.opened_s + LIFETIME_S)
+
+    def _session(self, headers: Headers) -> Session | None:
+        session = self._sessions.read(_cookie(headers))
+        return None if session is None or self._ended.has(session.id) else session
 
     def log_in(self, given: str, name: str) -> str | None:
         """The cookie of a new session for a right token; `None` for a wrong one."""
@@ -127,9 +141,13 @@ class ProxyUsers:
         self._admins = frozenset(settings.admins)
         self._csrf_key = csrf_key
 
-    def identify(self, headers: Mapping[str, str], peer: Peer) -> Actor | None:
-        """The user whom the proxy names; `None` for a request that did not come through it."""
-        name = _utf8(headers.get(self._header, "")).strip()
+    def identify(self, headers: Headers, peer: Peer) -> Actor | None:
+        """The user whom the proxy names; `None` for a request that did not come through it.
+
+        A request with two names is not the proxy's work alone: a client has sent one of them.
+        """
+        named = headers.getlist(self._header)
+        name = _utf8(named[0]).strip() if len(named) == 1 else ""
         if not peer.is_proxy or not name:
             return None
         return Actor(
@@ -146,15 +164,24 @@ def shown_owner(owner: str) -> str:
     return _MARK.sub("", owner)
 
 
-def metrics_token_matches(settings: Settings, headers: Mapping[str, str]) -> bool:
+def metrics_token_matches(settings: Settings, headers: Headers) -> bool:
     """True if the request carries the token that reads `/metrics`."""
-    scheme, _, given = headers.get("authorization", "").partition(" ")
-    if settings.metrics_token is None or scheme.lower() != "bearer":
+    given = bearer_token(headers)
+    if settings.metrics_token is None or given is None:
         return False
-    return _equal(given.strip(), settings.metrics_token.get_secret_value())
+    return _equal(given, settings.metrics_token.get_secret_value())
 
 
-def _cookie(headers: Mapping[str, str]) -> str:
+def bearer_token(headers: Headers) -> str | None:
+    """The token that a tool sends, "" for two of them; `None` where it sends none."""
+    given = [one.partition(" ") for one in headers.getlist("authorization")]
+    tokens = [token.strip() for scheme, _, token in given if scheme.lower() == "bearer"]
+    if not tokens:
+        return None
+    return tokens[0] if len(given) == 1 else ""
+
+
+def _cookie(headers: Headers) -> str:
     try:
         found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:

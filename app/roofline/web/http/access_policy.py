@@ -5,6 +5,9 @@ from roofline.settings import Settings
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
 SECRET_LENGTH = 16
+SECRET_LETTERS = 5
+# No private network is larger: 10.0.0.0/8, and fc00::/7.
+SHORTEST_PREFIX = {4: 8, 6: 7}
 UPLOADS_PER_HOUR = 60
 
 
@@ -18,8 +21,8 @@ def check_access(settings: Settings) -> None:
             remedy="Choose who has access: ROOFLINE_AUTH=token with ROOFLINE_TOKEN_FILE,"
             " or ROOFLINE_AUTH=proxy behind a proxy that signs people in.",
         )
-    if settings.auth == "token":
-        _check_tokens(settings)
+    _check_secrets(settings)
+    _check_networks(settings)
     if settings.auth == "proxy" and not settings.proxy_addresses:
         raise SettingsError(
             f"ROOFLINE_AUTH=proxy trusts the header {settings.proxy_header}, and anyone can send"
@@ -29,19 +32,52 @@ def check_access(settings: Settings) -> None:
         )
 
 
-def _check_tokens(settings: Settings) -> None:
-    for name, secret in (("TOKEN", settings.token), ("ADMIN_TOKEN", settings.admin_token)):
-        if secret is not None and len(secret.get_secret_value()) < SECRET_LENGTH:
-            raise SettingsError(
-                f"ROOFLINE_{name} can be guessed: it is under {SECRET_LENGTH} characters.",
-                remedy="Make one with `openssl rand -hex 24`.",
-            )
-    if settings.token is None:
+def _check_secrets(settings: Settings) -> None:
+    if settings.auth == "token" and settings.token is None:
         raise SettingsError(
             "ROOFLINE_AUTH=token needs the token that people are to enter.",
             remedy="Put one in a file (`openssl rand -hex 24 > token`) and set"
             " ROOFLINE_TOKEN_FILE to it.",
         )
+    found: dict[str, str] = {}
+    for variable, secret in (
+        ("ROOFLINE_TOKEN", settings.token),
+        ("ROOFLINE_ADMIN_TOKEN", settings.admin_token),
+        ("ROOFLINE_METRICS_TOKEN", settings.metrics_token),
+    ):
+        if secret is None:
+            continue
+        value = secret.get_secret_value()
+        _check_strength(variable, value)
+        if value in found:
+            raise SettingsError(
+                f"{found[value]} and {variable} are the same: each would give the other's rights.",
+                remedy="Make another one with `openssl rand -hex 24`.",
+            )
+        found[value] = variable
+
+
+def _check_strength(variable: str, secret: str) -> None:
+    if len(secret) < SECRET_LENGTH:
+        why = f"it is under {SECRET_LENGTH} characters"
+    elif len(set(secret)) < SECRET_LETTERS:
+        why = f"it has under {SECRET_LETTERS} different characters"
+    else:
+        return
+    raise SettingsError(
+        f"{variable} can be guessed: {why}.", remedy="Make one with `openssl rand -hex 24`."
+    )
+
+
+def _check_networks(settings: Settings) -> None:
+    """Refuses networks in which strangers can send the headers that a proxy is trusted for."""
+    for network in settings.proxy_addresses:
+        if network.prefixlen < SHORTEST_PREFIX[network.version]:
+            raise SettingsError(
+                f"ROOFLINE_PROXY_ADDRESSES holds {network}: almost every address could name the"
+                " user of a request.",
+                remedy="Name the proxy alone, such as 10.0.0.7/32.",
+            )
 
 
 def uploads_per_hour(settings: Settings) -> int | None:

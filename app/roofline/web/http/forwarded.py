@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 
+from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from roofline.settings import Network
@@ -23,14 +24,16 @@ class Peer:
     is_proxy: bool
 
 
-def peer_of(scope: Scope, headers: Mapping[str, str], proxies: tuple[Network, ...]) -> Peer:
+def peer_of(scope: Scope, headers: Headers, proxies: tuple[Network, ...]) -> Peer:
     """The sender. `X-Forwarded-For` counts when `proxies`, or this machine, sent it."""
     client = scope.get("client")
     direct = client[0] if client else ""
     if not _is_in(direct, proxies + _LOOPBACK):
         return Peer(address=direct, is_proxy=False)
     # Each proxy appends the address it saw: the last one that is not a proxy of ours is the client.
-    hops = [hop.strip() for hop in headers.get("x-forwarded-for", "").split(",") if hop.strip()]
+    # A proxy may add a header of its own instead of appending to the one that the client sent.
+    said = ",".join(headers.getlist("x-forwarded-for"))
+    hops = [hop.strip() for hop in said.split(",") if hop.strip()]
     outside = next((hop for hop in reversed(hops) if not _is_in(hop, proxies + _LOOPBACK)), direct)
     return Peer(address=outside, is_proxy=_is_in(direct, proxies))
 

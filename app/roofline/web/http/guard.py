@@ -20,10 +20,16 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from roofline.errors import NotAllowedError, NotSignedInError, RooflineError
+from roofline.errors import (
+    NotAllowedError,
+    NotSignedInError,
+    RooflineError,
+    TooManyRequestsError,
+)
 from roofline.model.units import MS_PER_S
 from roofline.settings import Network
-from roofline.web.http.access import Actor, Identify
+from roofline.web.http.access import Actor, Identify, bearer_token
+from roofline.web.http.door import Attempts
 from roofline.web.http.errors import prefers_html
 from roofline.web.http.forwarded import Peer, peer_of, scheme_of
 
@@ -79,7 +85,8 @@ class Policy:
     identify: Identify
     proxies: tuple[Network, ...]
     logs_in: bool
-    reads_metrics: Callable[[Mapping[str, str]], bool]
+    reads_metrics: Callable[[Headers], bool]
+    attempts: Attempts
     idle_seconds: float
 
 
@@ -134,10 +141,15 @@ class Guard:
         path = request.scope["path"]  # as routing reads it; `request.url` is made anew each time
         if path in _PUBLIC_PATHS or path.startswith(_PUBLIC_FOLDER):
             return None
+        reads_metrics = path == "/metrics" and self._policy.reads_metrics(request.headers)
+        if bearer_token(request.headers) is not None:
+            try:
+                is_wrong = actor is None and not reads_metrics
+                self._policy.attempts.check(request.state.peer.address, is_wrong=is_wrong)
+            except TooManyRequestsError as error:
+                return error
         if actor is None:
-            if path == "/metrics" and self._policy.reads_metrics(request.headers):
-                return None
-            return _stranger(self._policy)
+            return None if reads_metrics else _stranger(self._policy)
         # The form that logs out carries its token in a field, which its route reads.
         is_change = request.method not in _SAFE_METHODS and path != LOGOUT_PATH
         return stale_page() if is_change and actor.is_forged(request.headers) else None

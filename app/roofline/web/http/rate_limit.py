@@ -41,6 +41,14 @@ class RateLimit:
                 self._full_at = {key: at for key, at in self._full_at.items() if at > now}
             return None
 
+    def wait_s(self, key: str) -> float | None:
+        """As `take` would answer, without counting."""
+        if self._count is None:
+            return None
+        now, cost = self._clock(), self._period_s / self._count
+        over_s = max(now, self._full_at.get(key, now)) + cost - now - self._period_s
+        return over_s if over_s > 1e-9 else None
+
 
 class UploadRate:
     """Uploads of one person or address: `per_hour`, or any number if that is `None`."""

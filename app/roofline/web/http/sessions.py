@@ -1,7 +1,8 @@
 """Sessions of mode `token`: a cookie that proves the token was entered, without being the token.
 
-Nothing is stored on the server. The cookie holds a random id and a name, with the time, signed by
-itsdangerous with a key derived from the token: a changed token ends every session that it opened.
+The cookie holds a random id and a name, with the time, signed by itsdangerous with a key derived
+from the token: a changed token ends every session that it opened. The server stores only the
+sessions that ended before their time (`storage/ended_sessions.py`).
 """
 
 import hashlib
@@ -18,9 +19,13 @@ _SIGNING: dict[str, Any] = {"key_derivation": "hmac", "digest_method": hashlib.s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One browser that entered a token; `name` is what its user wants to be called."""
+    """One browser that entered a token; `name` is what its user wants to be called.
+
+    `opened_s` is when that was, in Unix seconds.
+    """
 
     id: str
+    opened_s: float
     name: str
     is_admin: bool
 
@@ -41,10 +46,13 @@ class Sessions:
         """The session of a cookie; `None` if it is forged, damaged or over."""
         for is_admin, keys in self._keys.items():
             try:
-                session_id, name = keys.cookies.loads(value, max_age=LIFETIME_S)
+                content, opened = keys.cookies.loads(
+                    value, max_age=LIFETIME_S, return_timestamp=True
+                )
             except BadSignature:
                 continue
-            return Session(id=session_id, name=name, is_admin=is_admin)
+            session_id, name = content
+            return Session(id=session_id, opened_s=opened.timestamp(), name=name, is_admin=is_admin)
         return None
 
     def csrf(self, session: Session) -> str:

@@ -6,7 +6,6 @@ import structlog
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from roofline.errors import TooManyRequestsError
 from roofline.web.http.access import NAME_LENGTH
 from roofline.web.http.door import Door
 from roofline.web.http.guard import LOGIN_PATH, LOGOUT_PATH, actor_of, peer_of_request, stale_page
@@ -50,13 +49,7 @@ def log_in(
     wanted: Annotated[str, Form(alias="next", max_length=4000)] = "/",
 ) -> Response:
     """Opens a session, or says that the token is wrong."""
-    wait_s = door.attempts.take(peer_of_request(request).address)
-    if wait_s is not None:
-        raise TooManyRequestsError(
-            "Tokens were entered too often in a short time.",
-            remedy="Wait a minute, then try again.",
-            retry_after_s=wait_s,
-        )
+    door.attempts.check(peer_of_request(request).address, is_wrong=True)  # until it is known
     cookie = door.tokens.log_in(token, name)
     _audit.info("log-in", result="done" if cookie else "refused", name=name)
     if cookie is None:
@@ -75,10 +68,15 @@ def log_in(
 
 
 @router.post(LOGOUT_PATH)
-def log_out(request: Request, csrf: Annotated[str, Form(max_length=200)] = "") -> Response:
-    """Ends the session in this browser."""
+def log_out(
+    request: Request,
+    door: Annotated[Door, Depends(_door)],
+    csrf: Annotated[str, Form(max_length=200)] = "",
+) -> Response:
+    """Ends the session, also for copies of its cookie."""
     if not actor_of(request).accepts(csrf):
         raise stale_page()
+    door.tokens.log_out(request.headers)
     _audit.info("log-out", by=actor_of(request).name)
     response = RedirectResponse(LOGIN_PATH, 303)
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
