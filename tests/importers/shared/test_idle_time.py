@@ -1,12 +1,12 @@
-"""What idle stretches tell: launches that were awaited, an idle start, held against brute force."""
+"""What idle stretches tell: the launches that ended them, and an idle start."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.importers.shared.idle_time import NO_LAUNCH, Stretches, awaited_launches, in_rows
-from roofline.importers.shared.sweep import Sweep, Windows
+from roofline.importers.shared.idle_time import NO_LAUNCH, Stretches, earliest_launch, in_rows
+from roofline.importers.shared.sweep import Windows, sweep
 
 EVENTS = st.lists(
     st.tuples(st.integers(0, 60), st.integers(1, 6), st.one_of(st.none(), st.integers(-5, 60))),
@@ -25,20 +25,17 @@ def stretches(*spans: tuple[int, int], first: int = 0, last: int = 1000) -> Stre
 
 
 @given(EVENTS)
-def test_idle_time_waited_for_a_launch_where_brute_force_finds_it(
+def test_launches_of_the_events_that_end_gaps_are_those_that_brute_force_finds(
     events: list[tuple[int, int, int | None]],
 ) -> None:
     begin = column(*(one[0] for one in events))
     end = begin + column(*(one[1] for one in events))
     launched = column(*(NO_LAUNCH if one[2] is None else one[2] for one in events))
-    sweep = Sweep(begin, end, np.zeros(len(events), np.int64))
-    first, last = sweep.gaps()
-    idle = Stretches(begin=first, end=last, first=0, last=100)
-    awaited, unknown = awaited_launches(idle, begin, launched)
-    for k, (start, stop) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+    found = sweep(begin, end, np.zeros(len(events), np.int32), np.zeros(1, np.int8))
+    first = earliest_launch(found.gap_at, found.order, begin, launched)
+    for k, stop in enumerate(found.gap_end.tolist()):
         launches = [one[2] for one in events if one[0] == stop and one[2] is not None]
-        assert unknown[k] == (not launches)
-        assert awaited[k] == (bool(launches) and min(launches) > start)
+        assert first[k] == min(launches, default=NO_LAUNCH)
 
 
 def test_a_start_that_is_mostly_idle_ends_with_its_last_idle_stretch() -> None:

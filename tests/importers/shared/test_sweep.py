@@ -1,83 +1,161 @@
-"""The interval sweep, held against a brute-force one on generated sets of intervals."""
+"""The compiled sweep, held against a brute-force one on generated sets of intervals."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.importers.shared.sweep import Sweep, Windows, time_inside, union_length
+from roofline.importers.shared import sweep as module
+from roofline.importers.shared.distinct import distinct
+from roofline.importers.shared.sweep import Swept, Windows, sweep, time_inside, union_length
 
-INTERVALS = st.lists(
-    st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(0, 2)), min_size=0, max_size=12
+# begin, length, slot
+Span = tuple[int, int, int]
+CLASSES = [0, 0, 1, 1, 2]  # of the slots
+SPANS = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(0, len(CLASSES) - 1)), max_size=14
 )
+EDGES = st.lists(st.integers(0, 50), min_size=2, max_size=6)
 START = 1_700_000_000_000_000_000  # nanoseconds since 1970, as some traces count
 
 
-def sweep_of(spans: list[tuple[int, int, int]]) -> Sweep:
+def swept(spans: Sequence[Span], windows: Windows | None = None) -> Swept:
     columns = np.array(spans, np.int64).reshape(-1, 3)
     begin = columns[:, 0] + START
-    return Sweep(begin, begin + columns[:, 1], columns[:, 2])
+    classes = np.array(CLASSES, np.int8)
+    return sweep(begin, begin + columns[:, 1], columns[:, 2].astype(np.int32), classes,
+                 windows=windows)  # fmt: skip
 
 
-def brute_force(spans: list[tuple[int, int, int]], instants: range) -> list[float]:
-    """Each instant goes to the best class that is active, in equal parts."""
-    owned = [0.0] * len(spans)
+def windows_of(edges: Sequence[int]) -> Windows:
+    ordered = np.array(sorted(edges), np.int64) + START
+    return Windows(begin=ordered[:-1], end=ordered[1:])
+
+
+def is_active(span: Span, now: int) -> bool:
+    return span[0] <= now < span[0] + span[1]
+
+
+def brute_force(spans: Sequence[Span], instants: range) -> list[float]:
+    """Each instant goes to the best class that is active, in equal parts; sums by slot."""
+    owned = [0.0] * len(CLASSES)
     for now in instants:
-        active = [k for k, (begin, length, _) in enumerate(spans) if begin <= now < begin + length]
-        best = min((spans[k][2] for k in active), default=None)
-        owners = [k for k in active if spans[k][2] == best]
-        for k in owners:
-            owned[k] += 1 / len(owners)
+        active = [slot for begin, length, slot in spans if is_active((begin, length, slot), now)]
+        best = min((CLASSES[slot] for slot in active), default=None)
+        owners = [slot for slot in active if CLASSES[slot] == best]
+        for slot in owners:
+            owned[slot] += 1 / len(owners)
     return owned
 
 
-@given(INTERVALS)
-def test_every_instant_has_the_owners_that_brute_force_finds(
-    spans: list[tuple[int, int, int]],
-) -> None:
-    assert np.allclose(sweep_of(spans).exclusive(), brute_force(spans, range(60)), atol=1e-9)
+@given(SPANS)
+def test_every_instant_has_the_owners_that_brute_force_finds(spans: list[Span]) -> None:
+    assert np.allclose(swept(spans).time, brute_force(spans, range(60)), atol=1e-9)
 
 
-@given(INTERVALS)
-def test_owned_time_and_gaps_add_up_to_the_hull(spans: list[tuple[int, int, int]]) -> None:
-    sweep = sweep_of(spans)
-    begin, end = sweep.gaps()
-    first, last = sweep.hull
-    assert np.isclose(sweep.exclusive().sum() + (end - begin).sum(), last - first, atol=1e-9)
-    assert (end > begin).all()
+@given(SPANS)
+def test_events_are_counted_and_their_lengths_added(spans: list[Span]) -> None:
+    found = swept(spans)
+    for slot in range(len(CLASSES)):
+        mine = [length for _, length, its in spans if its == slot]
+        assert (found.events[slot], found.lasted[slot]) == (len(mine), sum(mine))
+    assert found.started.tolist() == found.events.tolist()
 
 
-@given(INTERVALS, st.lists(st.integers(0, 50), min_size=2, max_size=6, unique=True))
-def test_windows_divide_what_intervals_own(
-    spans: list[tuple[int, int, int]], edges: list[int]
-) -> None:
-    edges = sorted(edges)
-    windows = Windows(
-        begin=np.array(edges[:-1], np.int64) + START, end=np.array(edges[1:], np.int64) + START
-    )
-    interval, window, owned = sweep_of(spans).exclusive_in(windows)
-    found = np.zeros((len(spans), len(windows)))
-    np.add.at(found, (interval, window), owned)
-    for k, (first, last) in enumerate(itertools.pairwise(edges)):
-        assert np.allclose(found[:, k], brute_force(spans, range(first, last)), atol=1e-9)
+@given(SPANS)
+def test_owned_time_and_gaps_add_up_to_the_hull(spans: list[Span]) -> None:
+    found = swept(spans)
+    gaps = found.gap_end - found.gap_begin
+    assert np.isclose(found.time.sum() + gaps.sum(), found.last - found.first, atol=1e-9)
+    assert (gaps > 0).all()
+    assert (found.gap_begin[1:] > found.gap_end[:-1]).all()
+    columns = np.array(spans, np.int64).reshape(-1, 3)
+    assert (columns[found.order[found.gap_at], 0] + START == found.gap_end).all()
 
 
-@given(INTERVALS, st.integers(0, 30), st.integers(1, 30))
-def test_gaps_are_clipped_to_windows(
-    spans: list[tuple[int, int, int]], first: int, length: int
-) -> None:
-    windows = Windows(begin=np.array([first + START]), end=np.array([first + length + START]))
-    sweep = sweep_of(spans)
-    low, high = (bound - START for bound in sweep.hull)
+@given(SPANS, EDGES)
+def test_windows_divide_what_intervals_own(spans: list[Span], edges: list[int]) -> None:
+    """Also windows without length."""
+    windows = windows_of(edges)
+    found = swept(spans, windows)
+    assert np.allclose(found.time, swept(spans).time, atol=1e-9)
+    time, events = np.zeros((2, len(windows), len(CLASSES)))
+    np.add.at(time, (found.window, found.slot_in_window), found.time_in_window)
+    np.add.at(events, (found.window, found.slot_in_window), found.events_in_window)
+    for k, (first, last) in enumerate(itertools.pairwise(sorted(edges))):
+        assert np.allclose(time[k], brute_force(spans, range(first, last)), atol=1e-9)
+        for slot in range(len(CLASSES)):
+            inside = [span for span in spans if span[2] == slot and meets(span, first, last)]
+            assert events[k, slot] == len(inside)
+    pairs = list(zip(found.window.tolist(), found.slot_in_window.tolist(), strict=True))
+    assert len(set(pairs)) == len(pairs)
+
+
+def meets(span: Span, first: int, last: int) -> bool:
+    """An event without length is in the window that holds its begin."""
+    begin, end = span[0], span[0] + max(span[1], 1)
+    return max(begin, first) < min(end, last)
+
+
+@given(SPANS, st.integers(0, 30), st.integers(1, 30))
+def test_gaps_are_clipped_to_windows(spans: list[Span], first: int, length: int) -> None:
+    windows = windows_of([first, first + length])
+    found = swept(spans)
+    low, high = found.first - START, found.last - START
     empty = [
         now
         for now in range(max(low, first), min(high, first + length))
-        if not any(begin <= now < begin + lasted for begin, lasted, _ in spans)
+        if not any(is_active(span, now) for span in spans)
     ]
-    assert time_inside(*sweep.gaps(), windows).sum() == len(empty)
+    assert time_inside(found.gap_begin, found.gap_end, windows).sum() == len(empty)
 
 
-def test_union_of_intervals_counts_no_instant_twice() -> None:
-    begin, end = np.array([0, 5, 20]), np.array([10, 12, 21])
-    assert union_length(begin, end) == 13
+def test_many_intervals_at_once_share_every_instant() -> None:
+    """More than the first heap holds, and all of them in two windows."""
+    n = 1000
+    begin = np.arange(n)
+    found = sweep(
+        begin,
+        np.full(n, 10 * n),
+        (begin % 3).astype(np.int32),
+        np.zeros(3, np.int8),
+        windows=Windows(begin=np.array([0, 5 * n]), end=np.array([5 * n, 20 * n])),
+    )
+    assert found.time.sum() == pytest.approx(10 * n, rel=1e-12)
+    in_second = found.time_in_window[found.window == 1]
+    assert in_second.sum() == pytest.approx(5 * n, rel=1e-12)
+    assert found.events_in_window[found.window == 1].sum() == n
+
+
+def test_only_events_that_start_something_count_as_started() -> None:
+    found = sweep(
+        np.array([0, 1]),
+        np.array([1, 2]),
+        np.zeros(2, np.int32),
+        np.zeros(1, np.int8),
+        starts=np.array([True, False]),
+    )
+    assert (found.events.tolist(), found.started.tolist()) == ([2], [1])
+
+
+def test_the_sweep_is_compiled_ahead_of_its_first_call() -> None:
+    assert module._sweep.signatures
+    assert module._sweep.nopython_signatures
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=10))
+def test_union_of_intervals_counts_no_instant_twice(spans: list[tuple[int, int]]) -> None:
+    columns = np.array(spans, np.uint64).reshape(-1, 2)
+    covered = {now for begin, length in spans for now in range(begin, begin + length)}
+    assert union_length(columns[:, 0], columns[:, 1]) == len(covered)
+
+
+@given(st.lists(st.integers(0, 50), max_size=20), st.sampled_from([51, 1 << 40]))
+def test_distinct_keys_are_those_of_a_sort(keys: list[int], n_keys: int) -> None:
+    column = np.array(keys, np.int64)
+    found, place = distinct(column, n_keys)
+    assert found.tolist() == sorted(set(keys))
+    assert found[place].tolist() == keys

@@ -26,7 +26,7 @@ from roofline.importers.pytorch.rows import (
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.timeline import steps_of
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
-from roofline.importers.shared.collectives import Collective
+from roofline.importers.shared.collectives import NAN, Collective
 from roofline.importers.shared.idle_time import NO_LAUNCH
 from roofline.importers.shared.kernel_names import COPY, is_communication, kernel_category
 from roofline.importers.shared.stream_timeline import (
@@ -37,12 +37,14 @@ from roofline.importers.shared.stream_timeline import (
     timeline_of,
 )
 from roofline.model.memory import MemoryLevel
+from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
 _KERNEL_CHARACTERS = 120
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
+I8 = NDArray[np.int8]
 Bools = NDArray[np.bool_]
 
 
@@ -117,7 +119,7 @@ class _GpuWork:
             end_ns=int(end.max()),
             notes=self._notes(busy),
             launches=self._launches(),
-            timeline=timeline_of(self._device_events(device, n_devices)),
+            timeline=self._timeline(device, n_devices),
         )
 
     def _operators(self) -> I32:
@@ -272,42 +274,55 @@ class _GpuWork:
         twice = np.array(["DtoD" in name for name in self._trace.names], np.bool_)[work["name"]]
         return np.where(stated >= 0, stated * np.where(twice, 2, 1), 0), stated >= 0
 
-    def _device_events(self, device: I64, n_devices: int) -> DeviceEvents:
+    def _timeline(self, device: I64, n_devices: int) -> Timeline:
         """All device events by what they are: work, communication, copies from and to the host."""
-        trace, work = self._trace, self._trace.work
-        moved = list(trace.collectives.values())
-        links = [link_of(trace.header, is_hip=trace.is_hip)] * len(moved)
-        kind = np.full(len(work), WORK)
-        transfer = np.full(len(work), -1)
-        places = np.array(list(trace.collectives), np.int64)
-        kind[places], transfer[places] = COMMUNICATION, np.arange(len(places))
-        directions = np.array([copy_direction(name) for name in trace.names], object)[work["name"]]
-        copied, known = self._copied
-        for at in np.flatnonzero((directions != "") & ~self._is_kernel).tolist():
-            kind[at], transfer[at] = HOST_COPY, len(moved)
-            size = float(copied[at]) if known[at] else float("nan")
-            moved.append(Collective(directions[at], size))
-        links += [MemoryLevel.HOST] * (len(moved) - len(links))
+        work = self._trace.work
         begin, end = np.array(work["begin"]), np.array(work["begin"] + work["duration"])
+        kind, transfer, moved = self._moves()
+        host = {"in": MemoryLevel.HOST, "out": MemoryLevel.HOST}
+        link = link_of(self._trace.header, is_hip=self._trace.is_hip)
         # Without its launch in the trace, the step of an event is not known.
         launched_in = np.where(self._found.has_launch, self._scope, -1).astype(np.int64)
         steps = steps_of(begin, end, device, launched_in, kind == WORK, n_devices)
-        return DeviceEvents(
-            begin=begin,
-            end=end,
-            device=device,
-            kind=kind,
-            row=self._row.astype(np.int64),
-            transfer=transfer,
-            starts=np.ones(len(work), np.bool_),
-            moved=moved,
-            links=links,
-            devices=tuple(f"GPU {number}" for number in range(n_devices)),
-            steps=steps,
-            n_steps=len(steps[0].number) if steps else 0,
-            tick_ps=PS_PER_NS,
-            launched=self._launched(),
-        )
+        launched, rows = self._launched(), np.arange(len(self._numbers.rows))
+        devices = []
+        for number in range(n_devices):
+            mine = slice(None) if n_devices == 1 else device == number
+            devices.append(
+                DeviceEvents(
+                    name=f"GPU {number}",
+                    begin=begin[mine],
+                    end=end[mine],
+                    kind=kind[mine],
+                    op=self._row[mine],
+                    rows=rows,
+                    transfer=transfer[mine],
+                    moved=moved,
+                    links=[host.get(one.kind, link) for one in moved],
+                    steps=steps[number],
+                    launched=None if launched is None else launched[mine],
+                )
+            )
+        return timeline_of(devices, len(steps[0].number) if steps else 0, PS_PER_NS)
+
+    def _moves(self) -> tuple[I8, I32, list[Collective]]:
+        """Kind of each event, and what it moves: its number, and what the numbers stand for."""
+        kind = np.full(len(self._trace.work), WORK, np.int8)
+        transfer = np.full(len(kind), -1, np.int32)
+        moved: dict[Collective, int] = {}
+        for at, one in self._trace.collectives.items():
+            kind[at], transfer[at] = COMMUNICATION, moved.setdefault(one, len(moved))
+        directions = np.array([copy_direction(name) for name in self._trace.names], object)
+        of_name = (directions != "")[self._trace.work["name"]]
+        copies = np.flatnonzero(of_name & ~self._is_kernel)
+        sizes, known = (column[copies] for column in self._copied)
+        names = directions[self._trace.work["name"][copies]]
+        for at, name, size, is_known in zip(
+            copies.tolist(), names.tolist(), sizes.tolist(), known.tolist(), strict=True
+        ):
+            copy = Collective(name, float(size) if is_known else NAN)
+            kind[at], transfer[at] = HOST_COPY, moved.setdefault(copy, len(moved))
+        return kind, transfer, list(moved)
 
     def _launched(self) -> I64 | None:
         """When each event was launched; `None` where the trace has no launches."""

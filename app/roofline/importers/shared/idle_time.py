@@ -48,26 +48,21 @@ class Stretches:
         ends = np.flatnonzero(is_start)
         return (int(passed[ends[-1]]), int(idle[ends[-1]])) if len(ends) else (0, 0)
 
-    def chosen(self, which: NDArray[np.bool_]) -> tuple[I64, I64]:
-        """Begin and end of some of them."""
-        return self.begin[which], self.end[which]
 
+def earliest_launch(at: I64, order: I64, begin: I64, launched: I64) -> I64:
+    """When the first was launched of the events that begin together, for each place of `at`.
 
-def awaited_launches(
-    idle: Stretches, begin: I64, launched: I64
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which stretches ended with an event launched after they began, and which with an event whose
-    launch is not in the file.
-
-    `begin` and `launched` (`NO_LAUNCH`: not known) are those of the core's events.
+    `order` sorts the events, `at` are places in it of the first event of those that begin together,
+    `launched` is `NO_LAUNCH` where the launch is not in the file.
     """
-    at = np.searchsorted(idle.end, begin)
-    ends_one = at < len(idle.end)
-    ends_one[ends_one] = idle.end[at[ends_one]] == begin[ends_one]
-    first_launch = np.full(len(idle.end), NO_LAUNCH)
-    np.minimum.at(first_launch, at[ends_one], launched[ends_one])
-    is_unknown = first_launch == NO_LAUNCH
-    return ~is_unknown & (first_launch > idle.begin), is_unknown
+    earliest = launched[order[at]]
+    following, left = at + 1, np.arange(len(at))
+    while len(left):  # hardly ever more than two begin together
+        left = left[following[left] < len(order)]
+        left = left[begin[order[following[left]]] == begin[order[at[left]]]]
+        earliest[left] = np.minimum(earliest[left], launched[order[following[left]]])
+        following[left] += 1
+    return earliest
 
 
 def in_rows(spans: tuple[I64, I64], windows: Windows) -> F64:

@@ -11,9 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.collectives import Collective
-from roofline.importers.shared.idle_time import Stretches, awaited_launches, in_rows
+from roofline.importers.shared.distinct import distinct
+from roofline.importers.shared.idle_time import (
+    NO_LAUNCH,
+    Stretches,
+    earliest_launch,
+    in_rows,
+)
 from roofline.importers.shared.join_timelines import joined_rows
-from roofline.importers.shared.sweep import Sweep, Windows, split_gaps
+from roofline.importers.shared.sweep import Swept, Windows, split_gaps, sweep
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, OpColumns
 from roofline.model.timeline import (
@@ -28,13 +34,15 @@ from roofline.model.timeline import (
 )
 
 I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+I8 = NDArray[np.int8]
 Bools = NDArray[np.bool_]
 Link = MemoryLevel | None
 
 WORK, COMMUNICATION, HOST_COPY, INFEED_OUTFEED = range(4)
 _KINDS = (WORK, COMMUNICATION, HOST_COPY, INFEED_OUTFEED)
 # Priority in the sweep: copies of the host, infeed and outfeed share an instant equally.
-_PRIORITY = np.array([0, 1, 2, 2])
+_PRIORITY = np.array([0, 1, 2, 2], np.int8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,71 +61,98 @@ def no_steps() -> Steps:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeviceEvents:
-    """The events of all devices of a capture, as columns; times count ticks of `tick_ps`.
+    """The events of one device, as columns, and its steps; times count ticks.
 
-    `kind` is the class of an event, `row` its op (-1: no op), `transfer` the number of what it
-    moves (-1: nothing) in `moved`, over the link at the same place of `links`. `starts` is false
-    for a further kernel of the same transfer, whose bytes its first kernel has. `devices` are names
-    of the devices, `steps` the steps of each. `launched` is when the host launched an event, on the
-    same clock (`NO_LAUNCH`: not in the file), `None` where the file has no launches.
+    `kind` is the class of an event, `op` what it runs, by its place in `rows`, which has the row of
+    each op (-1, also as a place: no op). `transfer` numbers what an event moves (-1: nothing) in
+    `moved`, over the link at the same place of `links`. `starts` is false for a further kernel of
+    the same transfer, whose bytes its first kernel has (`None`: every event starts one). `launched`
+    is when the host launched an event, on the same clock (`NO_LAUNCH`: not in the file), and `None`
+    where the file has no launches.
     """
 
+    name: str
     begin: I64
     end: I64
-    device: I64
-    kind: I64
-    row: I64
-    transfer: I64
-    starts: Bools
+    kind: I64 | I8
+    op: I64 | I32
+    rows: I64
+    transfer: I64 | I32
     moved: Sequence[Collective]
     links: Sequence[Link]
-    devices: tuple[str, ...]
-    steps: Sequence[Steps]
-    n_steps: int
-    tick_ps: int
-    launched: I64 | None
+    steps: Steps
+    starts: Bools | None = None
+    launched: I64 | None = None
 
 
-def timeline_of(events: DeviceEvents) -> Timeline:
-    """The timeline of one capture; ops are its rows."""
-    sweeps = [_device(events, number) for number in range(len(events.devices))]
-    exposed = np.zeros(len(events.begin))
-    for one in sweeps:
-        exposed[one.at] = one.owned
+def timeline_of(devices: Sequence[DeviceEvents], n_steps: int, tick_ps: int) -> Timeline:
+    """The timeline of one capture; ops are its rows. A tick lasts `tick_ps`."""
+    swept = [_device(one) for one in devices]
     return Timeline(
-        cores=events.devices,
-        steps=events.n_steps,
-        times=_times(events, sweeps),
-        work=_work(events, sweeps),
-        transfers=_transfers(events, exposed),
+        cores=tuple(one.name for one in devices),
+        steps=n_steps,
+        times=_times(swept, tick_ps),
+        work=_work(swept, tick_ps),
+        transfers=_transfers(swept, tick_ps),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Device:
-    """One device: its events, what each owns over the capture, and in each step: event, window,
-    time."""
+    """One device and its sweep. A slot is an op that works, or an op that moves something.
 
-    number: int
-    at: I64
-    sweep: Sweep
-    steps: Steps
-    owned: F64
-    in_steps: tuple[I64, I64, F64]
+    `row`, `kind` and `transfer` are those of the slots.
+    """
+
+    events: DeviceEvents
+    swept: Swept
+    row: I64
+    kind: I64
+    transfer: I64
+
+    @property
+    def links(self) -> list[Link]:
+        """The link of each slot that communicates; `None` also for all others."""
+        links = self.events.links
+        return [links[at] if at >= 0 else None for at in self.transfer.tolist()]
 
 
-def _device(events: DeviceEvents, number: int) -> _Device:
-    at = np.flatnonzero(events.device == number)
-    sweep = Sweep(events.begin[at], events.end[at], _PRIORITY[events.kind[at]])
-    steps = events.steps[number]
+def _device(events: DeviceEvents) -> _Device:
+    """The sweep over one device: events of one op that move the same are one slot."""
+    rows, n_ops = np.append(events.rows, -1), len(events.rows) + 1
+    slot = (events.op + 1).astype(np.int32)
+    moves = np.flatnonzero(np.asarray(events.kind) != WORK)
+    width = len(events.moved) + 1
+    keys = ((slot[moves].astype(np.int64)) * width + events.transfer[moves] + 1) * len(_KINDS)
+    pairs, number = _in_order(*distinct(keys + events.kind[moves], n_ops * width * len(_KINDS)))
+    slot[moves] = n_ops + number
+    pairs, moving = np.divmod(pairs, len(_KINDS))
+    op, transfer = np.divmod(pairs, width)
+    kind = np.append(np.full(n_ops, WORK), moving)
     return _Device(
-        number=number,
-        at=at,
-        sweep=sweep,
-        steps=steps,
-        owned=sweep.exclusive(),
-        in_steps=sweep.exclusive_in(steps.windows),
+        events=events,
+        swept=sweep(
+            events.begin,
+            events.end,
+            slot,
+            _PRIORITY[kind],
+            starts=events.starts,
+            windows=events.steps.windows,
+        ),
+        row=rows[np.append(np.arange(n_ops), op) - 1],
+        kind=kind,
+        transfer=np.append(np.full(n_ops, -1), transfer - 1),
     )
+
+
+def _in_order(found: I64, place: I64) -> tuple[I64, I64]:
+    """Distinct keys in order of appearance, and the place of each key among them."""
+    first = np.zeros(len(found), np.int64)
+    first[place[::-1]] = np.arange(len(place))[::-1]  # of equal places the last stays: the first
+    order = np.argsort(first)
+    moved_to = np.empty(len(found), np.int64)
+    moved_to[order] = np.arange(len(found))
+    return found[order], moved_to[place]
 
 
 # -------------------------------------------------------------------------------------------- times
@@ -136,13 +171,13 @@ class _Rows:
     idle: IdleTimes
 
 
-def _times(events: DeviceEvents, sweeps: Sequence[_Device]) -> CoreTimes:
+def _times(devices: Sequence[_Device], tick_ps: int) -> CoreTimes:
     """The rows of all devices. Communication is divided by link."""
-    links, link_of_event = _links_of_communication(events)
-    rows = [_rows_of(events, one, link_of_event, len(links)) for one in sweeps]
-    by_kind = np.concatenate([one.by_kind for one in rows]) * events.tick_ps
-    by_link = np.concatenate([one.by_link for one in rows]) * events.tick_ps
-    gaps = np.concatenate([one.gaps for one in rows]) * events.tick_ps
+    links = list(dict.fromkeys(link for one in devices for link in _used_links(one)))
+    rows = [_rows_of(one, core, links, tick_ps) for core, one in enumerate(devices)]
+    by_kind = np.concatenate([one.by_kind for one in rows]) * tick_ps
+    by_link = np.concatenate([one.by_link for one in rows]) * tick_ps
+    gaps = np.concatenate([one.gaps for one in rows]) * tick_ps
     return CoreTimes(
         core=np.concatenate([one.core for one in rows]),
         scope=np.concatenate([one.scope for one in rows]),
@@ -156,60 +191,60 @@ def _times(events: DeviceEvents, sweeps: Sequence[_Device]) -> CoreTimes:
     )
 
 
-def _links_of_communication(events: DeviceEvents) -> tuple[list[Link], I64]:
-    """Links that collectives use, and the place of each event's link among them (-1: none)."""
-    is_used = np.zeros(len(events.links) + 1, np.bool_)
-    is_used[events.transfer[events.kind == COMMUNICATION]] = True
-    used = [link for link, one in zip(events.links, is_used.tolist(), strict=False) if one]
-    links = list(dict.fromkeys(used))
-    places = [links.index(link) if link in links else -1 for link in events.links]
-    of_event = np.array([*places, -1], np.int64)[events.transfer]
-    return links, np.where(events.kind == COMMUNICATION, of_event, -1)
+def _used_links(one: _Device) -> list[Link]:
+    communicates = (one.kind == COMMUNICATION).tolist()
+    return [link for link, is_used in zip(one.links, communicates, strict=True) if is_used]
 
 
-def _rows_of(events: DeviceEvents, one: _Device, link_of_event: I64, n_links: int) -> _Rows:
+def _rows_of(one: _Device, core: int, links: Sequence[Link], tick_ps: int) -> _Rows:
     """The capture in the first row, then each step of one device."""
-    kind, link = events.kind[one.at], link_of_event[one.at] + 1
-    windows, n_rows = one.steps.windows, len(one.steps.number) + 1
-    short, long = split_gaps(one.sweep.gaps(), LAUNCH_GAP_PS // events.tick_ps)
-    gaps = [in_rows(spans, windows) for spans in (short, long)]
-    interval, window, owned = one.in_steps
-    at = np.concatenate([np.arange(len(kind)), interval])
-    row = np.concatenate([np.zeros(len(kind), np.int64), window + 1])
-    time = np.concatenate([one.owned, owned])
+    swept, steps = one.swept, one.events.steps
+    windows, n_rows = steps.windows, len(steps.number) + 1
+    row = np.append(np.zeros(len(swept.time), np.int64), swept.window + 1)
+    slot = np.append(np.arange(len(swept.time)), swept.slot_in_window)
+    time = np.append(swept.time, swept.time_in_window)
+    place = {link: at for at, link in enumerate(links, 1)}
+    link = np.array([place.get(link, 0) for link in one.links], np.int64)
+    link = np.where(one.kind == COMMUNICATION, link, 0)
 
     def divided(by: I64, width: int) -> F64:
-        sums = np.bincount(row * width + by[at], time, n_rows * width)
+        sums = np.bincount(row * width + by[slot], time, n_rows * width)
         return sums.astype(np.float64).reshape(n_rows, width)
 
+    short, long = split_gaps((swept.gap_begin, swept.gap_end), LAUNCH_GAP_PS // tick_ps)
     return _Rows(
-        core=np.full(n_rows, one.number),
-        scope=np.append(WHOLE_CAPTURE, one.steps.number),
-        by_kind=divided(kind, len(_KINDS)),
-        by_link=divided(link, n_links + 1)[:, 1:],
-        gaps=np.stack(gaps, axis=1),
-        idle=_idle_of(events, one, long, float(one.owned.sum())),
+        core=np.full(n_rows, core),
+        scope=np.append(WHOLE_CAPTURE, steps.number),
+        by_kind=divided(one.kind, len(_KINDS)),
+        by_link=divided(link, len(links) + 1)[:, 1:],
+        gaps=np.stack([in_rows(spans, windows) for spans in (short, long)], axis=1),
+        idle=_idle_of(one, tick_ps),
     )
 
 
-def _idle_of(events: DeviceEvents, one: _Device, long: tuple[I64, I64], busy: float) -> IdleTimes:
+def _idle_of(one: _Device, tick_ps: int) -> IdleTimes:
     """What is known of one device's idle stretches, in the capture and in each step."""
-    first, last = one.sweep.hull
-    idle, windows = Stretches(begin=long[0], end=long[1], first=first, last=last), one.steps.windows
-    n_steps = len(one.steps.number)
+    swept, steps, launched = one.swept, one.events.steps, one.events.launched
+    is_idle = swept.gap_end - swept.gap_begin >= LAUNCH_GAP_PS // tick_ps
+    begin, end, at = (part[is_idle] for part in (swept.gap_begin, swept.gap_end, swept.gap_at))
+    idle = Stretches(begin=begin, end=end, first=swept.first, last=swept.last)
+    n_steps = len(steps.number)
     waiting = unknown = np.full(n_steps + 1, np.nan)
-    if events.launched is not None:
-        real = one.at[events.end[one.at] > events.begin[one.at]]
-        awaited = awaited_launches(idle, events.begin[real], events.launched[real])
-        waiting, unknown = (in_rows(idle.chosen(which), windows) for which in awaited)
-    start, start_idle = idle.start(busy)
+    if launched is not None:
+        first_launch = earliest_launch(at, swept.order, one.events.begin, launched)
+        is_unknown = first_launch == NO_LAUNCH
+        is_awaited = ~is_unknown & (first_launch > begin)
+        waiting, unknown = (
+            in_rows((begin[which], end[which]), steps.windows) for which in (is_awaited, is_unknown)
+        )
+    start, start_idle = idle.start(float(swept.time.sum()))
 
     def of_capture(time: int) -> F64:
-        return np.append(float(time), np.zeros(n_steps)) * events.tick_ps
+        return np.append(float(time), np.zeros(n_steps)) * tick_ps
 
     return IdleTimes(
-        waiting_for_launch_ps=waiting * events.tick_ps,
-        unknown_launch_ps=unknown * events.tick_ps,
+        waiting_for_launch_ps=waiting * tick_ps,
+        unknown_launch_ps=unknown * tick_ps,
         barrier_ps=np.full(n_steps + 1, np.nan),
         start_ps=of_capture(start),
         start_idle_ps=of_capture(start_idle),
@@ -220,33 +255,31 @@ def _idle_of(events: DeviceEvents, one: _Device, long: tuple[I64, I64], busy: fl
 # --------------------------------------------------------------------------------------------- work
 
 
-def _work(events: DeviceEvents, sweeps: Sequence[_Device]) -> WorkTimes:
+def _work(devices: Sequence[_Device], tick_ps: int) -> WorkTimes:
     """Owned time by device, scope and op; `calls` are events, to be scaled by the op's calls."""
-    parts = []
-    for one in sweeps:
-        works = events.kind[one.at] == WORK
-        row = events.row[one.at]
-        capture = np.full(int(works.sum()), WHOLE_CAPTURE)
-        parts.append((one.number, capture, row[works], one.owned[works]))
-        interval, window, owned = one.in_steps
-        kept = works[interval]
-        scope = one.steps.number[window[kept]]
-        parts.append((one.number, scope, row[interval[kept]], owned[kept]))
-    core = np.concatenate([np.full(len(row), number) for number, _, row, _ in parts])
-    scope = np.concatenate([scope for _, scope, _, _ in parts])
-    op = np.concatenate([row for _, _, row, _ in parts])
-    time = np.concatenate([time for _, _, _, time in parts])
-    n_ops, n_scopes = int(op.max(initial=-1)) + 2, int(scope.max(initial=-1)) + 2
-    keys, at = np.unique((core * n_scopes + scope + 1) * n_ops + op + 1, return_inverse=True)
-    total: F64 = np.bincount(at, weights=time, minlength=len(keys)).astype(np.float64)
-    of_core, of_op = np.divmod(keys, n_ops)
+    parts = [_work_of(one, core, tick_ps) for core, one in enumerate(devices)]
+    return joined_rows(WorkTimes, parts)
+
+
+def _work_of(one: _Device, core: int, tick_ps: int) -> WorkTimes:
+    """One row per scope and op: several ops of a device may have one row."""
+    swept, n_rows = one.swept, int(one.row.max(initial=-1)) + 2
+    used = np.flatnonzero((swept.events > 0) & (one.kind == WORK))
+    inside = np.flatnonzero(one.kind[swept.slot_in_window] == WORK)
+    slot = np.append(used, swept.slot_in_window[inside])
+    step = one.events.steps.number[swept.window[inside]]
+    scope = np.append(np.full(len(used), WHOLE_CAPTURE), step)
+    keys, at = np.unique((scope + 1) * n_rows + one.row[slot] + 1, return_inverse=True)
+    time = np.append(swept.time[used], swept.time_in_window[inside])
+    events = np.append(swept.events[used], swept.events_in_window[inside])
+    op = keys % n_rows - 1
     return WorkTimes(
-        core=of_core // n_scopes,
-        scope=of_core % n_scopes - 1,
-        op=of_op - 1,
-        time_ps=total * events.tick_ps,
-        calls=np.bincount(at, minlength=len(keys)).astype(np.float64),
-        is_work=of_op > 0,
+        core=np.full(len(keys), core),
+        scope=keys // n_rows - 1,
+        op=op,
+        time_ps=np.bincount(at, time, len(keys)).astype(np.float64) * tick_ps,
+        calls=np.bincount(at, events, len(keys)).astype(np.float64),
+        is_work=op >= 0,
     )
 
 
@@ -261,14 +294,13 @@ def with_calls(work: WorkTimes, ops: OpColumns) -> WorkTimes:
 
 # ---------------------------------------------------------------------------------------- transfers
 
+_Kind = tuple[int, str, int, Link]
 
-def _transfers(events: DeviceEvents, exposed: F64) -> Transfers:
+
+def _transfers(devices: Sequence[_Device], tick_ps: int) -> Transfers:
     """One row per op, kind, group and link; all occurrences on a device are one row each."""
-    at = np.flatnonzero(events.transfer >= 0)
-    moved, starts = events.transfer[at], events.starts[at]
-    kinds, number = _kinds_of_transfers(events, events.row[at], moved)
-    wire = np.array([one.wire_bytes for one in events.moved], np.float64)[moved]
-    payload = np.array([one.payload_bytes for one in events.moved], np.float64)[moved]
+    kinds: dict[_Kind, int] = {}
+    parts = [_occurrences(one, core, kinds, tick_ps) for core, one in enumerate(devices)]
     return Transfers(
         op=np.array([row for row, *_ in kinds], np.int64),
         done=np.full(len(kinds), -1),
@@ -276,39 +308,32 @@ def _transfers(events: DeviceEvents, exposed: F64) -> Transfers:
         link=tuple(link for *_, link in kinds),
         group_size=np.array([size for _, _, size, _ in kinds], np.int64),
         unpaired=np.zeros(len(kinds), np.bool_),
-        occurrences=_summed(
-            TransferOccurrences(
-                transfer=number,
-                core=events.device[at],
-                count=starts.astype(np.float64),
-                # An unknown size stays unknown; what its first kernel has counts once.
-                wire_bytes=wire * starts,
-                payload_bytes=payload * starts,
-                interval_ps=(events.end - events.begin)[at].astype(np.float64) * events.tick_ps,
-                wait_ps=np.full(len(at), np.nan),
-                exposed_ps=exposed[at] * events.tick_ps,
-            )
-        ),
+        occurrences=_summed(joined_rows(TransferOccurrences, parts)),
     )
 
 
-def _kinds_of_transfers(
-    events: DeviceEvents, row: I64, moved: I64
-) -> tuple[list[tuple[int, str, int, Link]], I64]:
-    """Distinct (op, kind, group size, link) in order of appearance, and the number of each event's.
-
-    The loop is over distinct pairs of op and what it moves.
-    """
-    width = len(events.moved) + 1
-    pairs, first, of_event = np.unique(row * width + moved, return_index=True, return_inverse=True)
-    kinds: dict[tuple[int, str, int, Link], int] = {}
-    numbers = np.zeros(len(pairs), np.int64)
-    for place in np.argsort(first).tolist():
-        op, number = divmod(int(pairs[place]), width)
-        one = events.moved[number]
-        key = (op, one.kind, one.group_size, events.links[number])
-        numbers[place] = kinds.setdefault(key, len(kinds))
-    return list(kinds), numbers[of_event]
+def _occurrences(
+    one: _Device, core: int, kinds: dict[_Kind, int], tick_ps: int
+) -> TransferOccurrences:
+    """What the slots of one device moved; new kinds get the next numbers."""
+    at = np.flatnonzero((one.transfer >= 0) & (one.swept.events > 0))
+    moved = [one.events.moved[number] for number in one.transfer[at].tolist()]
+    links, numbers = one.links, []
+    for row, what, slot in zip(one.row[at].tolist(), moved, at.tolist(), strict=True):
+        key = (row, what.kind, what.group_size, links[slot])
+        numbers.append(kinds.setdefault(key, len(kinds)))
+    started = one.swept.started[at].astype(np.float64)
+    return TransferOccurrences(
+        transfer=np.array(numbers, np.int64),
+        core=np.full(len(at), core),
+        count=started,
+        # An unknown size stays unknown; what its first kernel has counts once.
+        wire_bytes=np.array([what.wire_bytes for what in moved], np.float64) * started,
+        payload_bytes=np.array([what.payload_bytes for what in moved], np.float64) * started,
+        interval_ps=one.swept.lasted[at].astype(np.float64) * tick_ps,
+        wait_ps=np.full(len(at), np.nan),
+        exposed_ps=one.swept.time[at] * tick_ps,
+    )
 
 
 def _summed(seen: TransferOccurrences) -> TransferOccurrences:

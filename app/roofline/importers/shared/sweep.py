@@ -1,16 +1,43 @@
-"""One core's intervals to exclusive time: which of them owns each instant.
+"""One core's intervals to exclusive time: which of them owns each instant. Compiled.
 
-Every interval has a class; at each instant the best class that is active owns it, and intervals of
-one class share it equally. What no interval covers is a gap. One sort, no loop over events.
+Every interval has a slot, and every slot a class; at each instant the best class that is active
+owns it, and intervals of one class share it equally. What no interval covers is a gap. Times are
+summed up per slot, over all of the core's time and over each window of it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+from numba import njit, types
 from numpy.typing import NDArray
 
+from roofline.importers.kernel_cache import kernel
+
+U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+I8 = NDArray[np.int8]
 F64 = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+N_CLASSES = 4
+_U64A = types.uint64[::1]
+_I64A = types.int64[::1]
+_I64M = types.int64[:, ::1]
+_I32A = types.int32[::1]
+_F64A = types.float64[::1]
+_F64M = types.float64[:, ::1]
+_BOOLA = types.boolean[::1]
+# Part of a kernel: compiled into it.
+_part: Any = njit(nogil=True)
+
+# rows of the counts of a slot: of all its intervals, and those in the open window
+_EVENTS, _STARTED, _LASTED, _IN_WINDOW = range(4)
+# rows of the sums of a slot
+_WHOLE, _OPEN = range(2)
+# Intervals that may be active at once, at first.
+_ROOM = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -24,87 +51,270 @@ class Windows:
         return len(self.begin)
 
 
-class Sweep:
-    """The sweep over one core's intervals; times are integers of any unit.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Swept:
+    """What a sweep found, per slot: the time that its intervals own, how many `events` they are,
+    how many of these start something, and how long they `lasted` together.
 
-    `kind` numbers classes from 0, the best. Intervals without length own nothing.
+    `window`, `slot_in_window`, `time_in_window` and `events_in_window` have a row per window and
+    slot that meet. Gaps lie between `first` and `last`; `gap_at` is the place in `order` of the
+    interval that ends a gap: the first of those that begin with it.
     """
 
-    def __init__(self, begin: I64, end: I64, kind: I64) -> None:
-        self._begin, self._end, self._kind = begin, end, kind
-        real = end > begin
-        self._points = _distinct(np.concatenate([begin[real], end[real]]))
-        # Floats hold differences exactly, not times since 1970.
-        self._since_first = (self._points - self._points[:1]).astype(np.float64)
-        self._owner = np.full(max(len(self._points) - 1, 0), -1, np.int64)
-        self._share = self._shares(real)
+    time: F64
+    events: I64
+    started: I64
+    lasted: I64
+    window: I64
+    slot_in_window: I64
+    time_in_window: F64
+    events_in_window: I64
+    gap_begin: I64
+    gap_end: I64
+    gap_at: I64
+    order: I64
+    first: int
+    last: int
 
-    def _shares(self, real: NDArray[np.bool_]) -> list[F64]:
-        """Per class: time up to each point that one active interval of it owns."""
-        counts = [self._active(real & (self._kind == k)) for k in range(self._n_kinds())]
-        for kind, count in reversed(list(enumerate(counts))):
-            self._owner[count > 0] = kind
-        lengths = np.diff(self._points).astype(np.float64)
-        owned = [np.where(self._owner == k, lengths, 0.0) for k in range(len(counts))]
-        each = [time / np.maximum(count, 1) for time, count in zip(owned, counts, strict=True)]
-        return [np.concatenate([np.zeros(1), np.cumsum(time)]) for time in each]
 
-    def _n_kinds(self) -> int:
-        return int(self._kind.max(initial=-1)) + 1
+def sweep(
+    begin: I64,
+    end: I64,
+    slot: I32,
+    class_of_slot: I8,
+    *,
+    starts: Bools | None = None,
+    windows: Windows | None = None,
+) -> Swept:
+    """The sweep over one core's intervals; times are integers of any unit.
 
-    def _active(self, chosen: NDArray[np.bool_]) -> I64:
-        """How many of the `chosen` intervals cover each segment between two points."""
-        change = np.zeros(len(self._points), np.int64)
-        np.add.at(change, np.searchsorted(self._points, self._begin[chosen]), 1)
-        np.add.at(change, np.searchsorted(self._points, self._end[chosen]), -1)
-        return np.cumsum(change)[:-1]
+    Classes count from 0, the best, below `N_CLASSES`. Intervals without length own nothing.
+    """
+    order = np.argsort(begin, kind="stable")  # streams are in order: a stable sort merges them
+    edges = np.zeros(0, np.int64)
+    if windows is not None:
+        edges = np.stack([windows.begin, windows.end], axis=1).ravel()
+    started = np.ones(len(begin), np.bool_) if starts is None else starts
+    columns = [np.ascontiguousarray(one) for one in (begin, end, order, slot, started)]
+    n_slots, n_windows, room = len(class_of_slot), len(edges) // 2, _ROOM
+    while True:
+        # A row per window and slot that meet: of what begins in a window, and what was active.
+        rows = min(n_windows * n_slots, len(begin) + n_windows * room)
+        found = _Found.of(n_slots, len(begin), room, rows)
+        if _sweep(*columns, class_of_slot.astype(np.int64), edges, *found.arrays()):
+            return found.swept(order)
+        room *= 2  # rare: many intervals at once
 
-    @property
-    def hull(self) -> tuple[int, int]:
-        """First begin and last end; zeros without any interval of length."""
-        return (int(self._points[0]), int(self._points[-1])) if len(self._points) else (0, 0)
 
-    def exclusive(self) -> F64:
-        """Time that each interval owns."""
-        return self._owned(self._begin, self._end, self._kind)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Found:
+    """What the kernel writes. `heap` and `since` are its own; `ends` are the number of gaps, the
+    first begin, the last end, and the number of rows."""
 
-    def exclusive_in(self, windows: Windows) -> tuple[I64, I64, F64]:
-        """Interval, window and owned time of every pair that meets."""
-        interval, window = _meetings(self._begin, self._end, windows)
-        begin = np.maximum(self._begin[interval], windows.begin[window])
-        end = np.minimum(self._end[interval], windows.end[window])
-        return interval, window, self._owned(begin, end, self._kind[interval])
+    sums: F64
+    counts: I64
+    touched: I64
+    heap: I64
+    since: F64
+    gaps: I64
+    rows: I64
+    row_times: F64
+    ends: I64
 
-    def gaps(self) -> tuple[I64, I64]:
-        """Begin and end of each stretch inside the hull that nothing covers, in order."""
-        empty = self._owner < 0
-        edges = np.diff(np.concatenate([[False], empty, [False]]).astype(np.int8))
-        return self._points[np.flatnonzero(edges == 1)], self._points[np.flatnonzero(edges == -1)]
+    @classmethod
+    def of(cls, n_slots: int, n_intervals: int, room: int, rows: int) -> "_Found":
+        return cls(
+            sums=np.zeros((2, n_slots)),
+            counts=np.zeros((4, n_slots), np.int64),
+            touched=np.empty(n_slots, np.int64),
+            heap=np.empty((2, room), np.int64),
+            since=np.empty(room),
+            gaps=np.empty((3, n_intervals), np.int64),
+            rows=np.empty((3, rows), np.int64),
+            row_times=np.empty(rows),
+            ends=np.zeros(4, np.int64),
+        )
 
-    def _owned(self, begin: I64, end: I64, kind: I64) -> F64:
-        owned = np.zeros(len(begin))
-        for number, share in enumerate(self._share):
-            mine = np.flatnonzero((kind == number) & (end > begin))
-            if not len(mine):
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        return tuple(getattr(self, one.name) for one in fields(self))
+
+    def swept(self, order: I64) -> Swept:
+        n_gaps, first, last, n_rows = self.ends.tolist()
+        gap_begin, gap_end, gap_at = self.gaps[:, :n_gaps]
+        window, slot, events = self.rows[:, :n_rows]
+        return Swept(
+            time=self.sums[_WHOLE],
+            events=self.counts[_EVENTS],
+            started=self.counts[_STARTED],
+            lasted=self.counts[_LASTED],
+            window=window,
+            slot_in_window=slot,
+            time_in_window=self.row_times[:n_rows],
+            events_in_window=events,
+            gap_begin=gap_begin,
+            gap_end=gap_end,
+            gap_at=gap_at,
+            order=order,
+            first=first,
+            last=last,
+        )
+
+
+@_part
+def _put(heap, since, n, end, slot, share):  # type: ignore[no-untyped-def]
+    """Add an active interval to the heap of `n`, whose root ends first."""
+    at = n
+    while at > 0:
+        above = (at - 1) >> 1
+        if heap[0, above] <= end:
+            break
+        heap[0, at], heap[1, at], since[at] = heap[0, above], heap[1, above], since[above]
+        at = above
+    heap[0, at], heap[1, at], since[at] = end, slot, share
+
+
+@_part
+def _drop(heap, since, last):  # type: ignore[no-untyped-def]
+    """Take the root off the heap: its last, at `last`, becomes the root and sinks."""
+    end, slot, share = heap[0, last], heap[1, last], since[last]
+    at, below = 0, 1
+    while below < last:
+        if below + 1 < last and heap[0, below + 1] < heap[0, below]:
+            below += 1
+        if end <= heap[0, below]:
+            break
+        heap[0, at], heap[1, at], since[at] = heap[0, below], heap[1, below], since[below]
+        at, below = below, 2 * below + 1
+    heap[0, at], heap[1, at], since[at] = end, slot, share
+
+
+@_part
+def _credit(slot, own, window, sums, counts, touched, n_touched):  # type: ignore[no-untyped-def]
+    """Add time to a slot, and to the open window; the number of slots that this one touched."""
+    sums[_WHOLE, slot] += own
+    if window >= 0:
+        if counts[_IN_WINDOW, slot] == 0:
+            touched[n_touched] = slot
+            n_touched += 1
+        sums[_OPEN, slot] += own
+        counts[_IN_WINDOW, slot] += 1
+    return n_touched
+
+
+@_part
+def _close(window, sums, counts, touched, n_touched, rows, row_times, n_rows):  # type: ignore[no-untyped-def]
+    """Write a row for every slot that the open window touched; the number of rows."""
+    for j in range(n_touched):
+        slot = touched[j]
+        rows[0, n_rows], rows[1, n_rows], rows[2, n_rows] = window, slot, counts[_IN_WINDOW, slot]
+        row_times[n_rows] = sums[_OPEN, slot]
+        sums[_OPEN, slot], counts[_IN_WINDOW, slot] = 0.0, 0
+        n_rows += 1
+    return n_rows
+
+
+@kernel(
+    types.boolean(
+        _I64A, _I64A, _I64A, _I32A, _BOOLA, _I64A, _I64A,
+        _F64M, _I64M, _I64A, _I64M, _F64A, _I64M, _I64M, _F64A, _I64A,
+    ),
+)  # fmt: skip
+def _sweep(  # type: ignore[no-untyped-def]
+    begin, end, order, slots, starts, classes, edges,
+    sums, counts, touched, heap, since, gaps, rows, row_times, ends,
+):  # fmt: skip
+    """One walk in order of time, with a heap of active intervals. False: the heap is full.
+
+    `shares` is, per class, what one of its intervals owned since the class became active, `since`
+    what that was when an interval or a window began. At one instant intervals end first, then
+    windows end and begin, then intervals begin.
+    """
+    n, n_edges = len(order), len(edges)
+    shares, active = np.zeros(N_CLASSES), np.zeros(N_CLASSES, np.int64)
+    n_touched, n_active, n_gaps, n_rows = 0, 0, 0, 0
+    p, edge, window, best = 0, 0, -1, N_CLASSES
+    now, first, last, has_run = np.int64(0), np.int64(0), np.int64(0), False
+    while p < n or n_active:
+        following = order[p] if p < n else 0
+        t = begin[following] if p < n else heap[0, 0]
+        if n_active and heap[0, 0] < t:
+            t = heap[0, 0]
+        if edge < n_edges and edges[edge] < t:
+            t = edges[edge]
+        if n_active and t > now:
+            shares[best] += (t - now) / active[best]
+        now = t
+        while n_active and heap[0, 0] == t:
+            slot = heap[1, 0]
+            kind = classes[slot]
+            own = shares[kind] - since[0]
+            n_touched = _credit(slot, own, window, sums, counts, touched, n_touched)
+            n_active -= 1
+            _drop(heap, since, n_active)
+            active[kind] -= 1
+            if active[kind] == 0:
+                shares[kind] = 0.0
+                while best < N_CLASSES and active[best] == 0:
+                    best += 1
+            last = t
+        while edge < n_edges and edges[edge] <= t:
+            if edge % 2 == 0 and edges[edge] == edges[edge + 1]:  # a window without length
+                edge += 2
                 continue
-            owned[mine] = self._at(share, end[mine]) - self._at(share, begin[mine])
-        return owned
+            for j in range(n_active):
+                slot = heap[1, j]
+                own = shares[classes[slot]] - since[j]
+                n_touched = _credit(slot, own, window, sums, counts, touched, n_touched)
+                since[j] = shares[classes[slot]]
+            n_rows = _close(window, sums, counts, touched, n_touched, rows, row_times, n_rows)
+            n_touched, window = 0, edge // 2 if edge % 2 == 0 else -1
+            edge += 1
+        while p < n and begin[order[p]] == t:
+            one = order[p]
+            slot = slots[one]
+            kind = classes[slot]
+            counts[_EVENTS, slot] += 1
+            counts[_STARTED, slot] += starts[one]
+            if end[one] > t:
+                counts[_LASTED, slot] += end[one] - t
+                if not has_run:
+                    first, has_run = t, True
+                elif n_active == 0 and last < t:
+                    gaps[0, n_gaps], gaps[1, n_gaps], gaps[2, n_gaps] = last, t, p
+                    n_gaps += 1
+                if n_active == len(since):
+                    return False
+                _put(heap, since, n_active, end[one], slot, shares[kind])
+                n_active += 1
+                active[kind] += 1
+                best = min(best, kind)
+            else:
+                n_touched = _credit(slot, 0.0, window, sums, counts, touched, n_touched)
+            p += 1
+    n_rows = _close(window, sums, counts, touched, n_touched, rows, row_times, n_rows)
+    ends[0], ends[1], ends[2], ends[3] = n_gaps, first, last, n_rows
+    return True
 
-    def _at(self, share: F64, time: I64) -> F64:
-        """`share` at any time, between two points as well."""
-        if not len(self._points):
-            return np.zeros(len(time))
-        found: F64 = np.interp(time - self._points[0], self._since_first, share)
-        return found
+
+@kernel(types.uint64(_U64A, _U64A, _I64A))
+def _union(begin, duration, order):  # type: ignore[no-untyped-def]
+    total, reached = np.uint64(0), np.uint64(0)
+    for k in range(len(order)):
+        first = begin[order[k]]
+        end = first + duration[order[k]]
+        if k == 0 or first > reached:
+            reached = first
+        if end > reached:
+            total += end - reached
+            reached = end
+    return total
 
 
-def _distinct(times: I64) -> I64:
-    """Distinct times in order. Streams are runs in order, which a stable sort merges: of a million
-    times in three runs `np.unique` makes 1.1 s, this 0.01 s."""
-    ordered = np.sort(times, kind="stable")
-    is_first = np.ones(len(ordered), np.bool_)
-    is_first[1:] = ordered[1:] > ordered[:-1]
-    return ordered[is_first]
+def union_length(begin: U64, duration: U64) -> int:
+    """Length of the union of spans."""
+    order = np.argsort(begin, kind="stable")
+    columns = (np.ascontiguousarray(one) for one in (begin, duration, order))
+    return int(_union(*columns))
 
 
 def time_inside(begin: I64, end: I64, windows: Windows) -> F64:
@@ -127,11 +337,6 @@ def _meetings(begin: I64, end: I64, windows: Windows) -> tuple[I64, I64]:
     span = np.repeat(np.arange(len(begin)), count)
     offset = np.arange(len(span)) - np.repeat(np.cumsum(count) - count, count)
     return span, first[span] + offset
-
-
-def union_length(begin: I64, end: I64) -> int:
-    """Length of the union of intervals."""
-    return int(Sweep(begin, end, np.zeros(len(begin), np.int64)).exclusive().sum().round())
 
 
 def split_gaps(gaps: tuple[I64, I64], shortest_idle: int) -> tuple[tuple[I64, I64], ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
+from roofline.importers.shared.sweep import union_length
 from roofline.importers.xspace import notes
 from roofline.importers.xspace.grouping import StepRoots, group_events
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
@@ -18,7 +19,7 @@ from roofline.importers.xspace.hlo.ops import Programs, plain_labels
 from roofline.importers.xspace.hlo.units import VECTOR_UNITS, split_by_unit, unit_on_cpu
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import HOST_CPU, Space
-from roofline.importers.xspace.step_sums import add_step_work, step_labels, union_ps
+from roofline.importers.xspace.step_sums import add_step_work, step_labels
 from roofline.importers.xspace.threads import OpEvents, Tasks, read_threads
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -107,7 +108,7 @@ class _Work:
 
     def busy_ps(self) -> int:
         """Time in which any thread worked for an op."""
-        return union_ps(self.begin_ps, self.end_ps - self.begin_ps)
+        return union_length(self.begin_ps, self.end_ps - self.begin_ps)
 
     def rows(self, scope: I64) -> tuple[I64, OpRows]:
         """Sums per scope (of each event, -1: none) and op; the scope of each row."""
@@ -147,7 +148,7 @@ class _Work:
         order = np.argsort(begin, kind="stable")
         latest = np.maximum.accumulate(end[order])
         occurrences = 1 + int((begin[order][1:] >= latest[:-1]).sum())
-        time = union_ps(self.begin_ps[spans], self.end_ps[spans] - self.begin_ps[spans])
+        time = union_length(self.begin_ps[spans], self.end_ps[spans] - self.begin_ps[spans])
         inner = int((end - begin - self.events.self_ps[events]).sum(dtype=np.uint64))
         return occurrences, time, max(0, time - inner)
 

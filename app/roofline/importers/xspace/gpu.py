@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpTableBuilder
 from roofline.importers.shared.stream_timeline import with_calls
+from roofline.importers.shared.sweep import union_length
 from roofline.importers.xspace import notes
 from roofline.importers.xspace.gpu_device import read_gpu_device
 from roofline.importers.xspace.gpu_timeline import gpu_timeline
@@ -23,7 +24,7 @@ from roofline.importers.xspace.hlo.units import VECTOR_UNITS, unit_on_gpu
 from roofline.importers.xspace.kernels import KERNEL_CATEGORY, Kernels, read_kernels
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space
-from roofline.importers.xspace.step_sums import add_step_work, step_labels, union_ps
+from roofline.importers.xspace.step_sums import add_step_work, step_labels
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
@@ -105,7 +106,7 @@ def _busy_ps(gpu: Kernels, oddities: Oddities) -> int:
     kept = gpu.op >= 0
     if oddities.adds_up_streams:
         return int(gpu.duration_ps[kept].sum(dtype=np.uint64))
-    return union_ps(gpu.begin_ps[kept], gpu.duration_ps[kept])
+    return union_length(gpu.begin_ps[kept], gpu.duration_ps[kept])
 
 
 # -------------------------------------------------------------------------------------------- steps
@@ -157,7 +158,7 @@ def _busy_by_step(gpu: Kernels, groups: I64) -> U64:
     """Time in ops of each step on one GPU, streams that run at once counted once."""
     kept = gpu.op >= 0
     busy = [
-        union_ps(gpu.begin_ps[inside], gpu.duration_ps[inside])
+        union_length(gpu.begin_ps[inside], gpu.duration_ps[inside])
         for inside in (kept & (gpu.group == group) for group in groups.tolist())
     ]
     return np.array(busy, np.uint64)

@@ -33,7 +33,7 @@ class _Streams:
     name: str
     kernels: Kernels
     moves: Moves
-    kept: Bools
+    kept: Bools | slice
     steps: Mapping[str, tuple[int, int]]
 
 
@@ -46,57 +46,50 @@ def gpu_timeline(
     """
     streams = [_streams(plane, gpu) for plane, gpu in zip(planes, gpus, strict=True)]
     ran = [one for one in streams if one is not None]
-    return timeline_of(_events(ran, rows_of)) if ran else None
+    if not ran:
+        return None
+    # Times count from the first kernel of the first GPU.
+    origin = ran[0].kernels.begin_ps[ran[0].kept][:1]
+    numbers = _numbers_of_steps(ran)
+    devices = [_events(one, numbers, origin, rows_of) for one in ran]
+    return timeline_of(devices, len(numbers), tick_ps=1)
 
 
 def _streams(plane: Plane, gpu: Kernels) -> _Streams | None:
     moves = gpu.moves
-    if moves is None or not (moves.kind >= 0).any():
+    if moves is None:
         return None
+    kept = moves.kind >= 0
+    if not kept.any():
+        return None
+    # A slice copies nothing.
+    every = slice(None) if kept.all() else kept
     return _Streams(
-        name=plane.name, kernels=gpu, moves=moves, kept=moves.kind >= 0, steps=_marked_steps(plane)
+        name=plane.name, kernels=gpu, moves=moves, kept=every, steps=_marked_steps(plane)
     )
 
 
-def _events(gpus: Sequence[_Streams], rows_of: RowsOf) -> DeviceEvents:
-    """The events of all GPUs; times count from the first kernel of the first GPU, in ps."""
-    origin = gpus[0].kernels.begin_ps[gpus[0].kept][:1]
-    numbers = _numbers_of_steps(gpus)
-    begin = [(one.kernels.begin_ps[one.kept] - origin).view(np.int64) for one in gpus]
-    lasted = [one.kernels.duration_ps[one.kept].view(np.int64) for one in gpus]
-    kind = np.concatenate([one.moves.kind[one.kept] for one in gpus]).astype(np.int64)
-    starts = np.concatenate([one.kernels.starts[one.kept] for one in gpus])
-    before = np.cumsum([0, *(len(one.moves.moved) for one in gpus)]).tolist()
+def _events(
+    gpu: _Streams, numbers: Mapping[str, int], origin: U64, rows_of: RowsOf
+) -> DeviceEvents:
+    """The events of one GPU, in ps since `origin`."""
+    kernels, moves, kept = gpu.kernels, gpu.moves, gpu.kept
+    begin = (kernels.begin_ps[kept] - origin).view(np.int64)
+    kind = moves.kind[kept]
     return DeviceEvents(
-        begin=np.concatenate(begin),
-        end=np.concatenate([b + d for b, d in zip(begin, lasted, strict=True)]),
-        device=np.repeat(np.arange(len(gpus)), [len(part) for part in begin]),
+        name=gpu.name,
+        begin=begin,
+        end=begin + kernels.duration_ps[kept].view(np.int64),
         kind=kind,
-        row=np.concatenate([_rows(one, rows_of) for one in gpus]),
-        transfer=np.concatenate(
-            [_moved_from(one, first) for one, first in zip(gpus, before[:-1], strict=True)]
-        ),
+        op=kernels.op[kept],
+        rows=rows_of(kernels.labels),
+        transfer=moves.transfer[kept],
+        moved=moves.moved,
+        links=moves.links,
+        steps=_steps(gpu, numbers, origin),
         # The bytes of a collective are its instruction's, which may run several kernels.
-        starts=starts | (kind != COMMUNICATION),
-        moved=[moved for one in gpus for moved in one.moves.moved],
-        links=[link for one in gpus for link in one.moves.links],
-        devices=tuple(one.name for one in gpus),
-        steps=[_steps(one, numbers, origin) for one in gpus],
-        n_steps=len(numbers),
-        tick_ps=1,
-        launched=None,
+        starts=kernels.starts[kept] | (kind != COMMUNICATION),
     )
-
-
-def _rows(gpu: _Streams, rows_of: RowsOf) -> I64:
-    rows: I64 = np.append(rows_of(gpu.kernels.labels), -1)[gpu.kernels.op[gpu.kept]]
-    return rows
-
-
-def _moved_from(gpu: _Streams, first: int) -> I64:
-    """What events move, numbered from `first`."""
-    transfer = gpu.moves.transfer[gpu.kept].astype(np.int64)
-    return np.where(transfer >= 0, transfer + first, -1)
 
 
 # -------------------------------------------------------------------------------------------- steps

@@ -18,6 +18,7 @@ from roofline.importers.shared.collectives import (
     is_of_library,
     kind_by_kernel,
 )
+from roofline.importers.shared.distinct import distinct
 from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.shared.stream_timeline import (
     COMMUNICATION,
@@ -152,11 +153,12 @@ class StreamMoves:
         third = np.where(is_copy, details, -1) + 1
         n_second, n_third = len(self._names) + 1, len(self._details.texts) + 1
         keys = (first * n_second + second) * n_third + third
-        distinct, of_row = np.unique(keys, return_inverse=True)
+        n_first = len(self._labels) + 1
+        found, of_row = distinct(keys, n_first * n_second * n_third)
         numbers = [
             self._number(key // n_third // n_second - 1, key // n_third % n_second - 1,
                          key % n_third - 1)
-            for key in distinct.tolist()
+            for key in found.tolist()
         ]  # fmt: skip
         return np.array(numbers, np.int64)[of_row]
 

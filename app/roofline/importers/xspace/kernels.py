@@ -12,6 +12,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.shared.distinct import distinct
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.importers.xspace.gpu_transfers import (
     DETAILS,
@@ -95,6 +96,9 @@ class Kernels:
 
     def rows_by_step(self, groups: I64) -> tuple[I64, OpRows]:
         """Sums per step and op, and each row's index into `groups` (sorted step ids)."""
+        if not len(groups):
+            none = np.zeros(0, np.int64)
+            return none, self._sum(np.full(len(self), -1), 0, none)
         scope = np.searchsorted(groups, self.group)
         inside = (scope < len(groups)) & (self.op >= 0)
         inside[inside] = groups[scope[inside]] == self.group[inside]
@@ -226,6 +230,8 @@ def _span(events: Events, base_ps: int) -> tuple[int, int]:
 
 
 def _inherited(begin_ps: U64, group: I64) -> I64:
+    if not (group >= 0).any():
+        return group
     order = np.argsort(begin_ps, kind="stable")
     ordered = group[order]
     latest = np.maximum.accumulate(np.where(ordered >= 0, np.arange(len(order)), -1))
@@ -328,7 +334,8 @@ class _Ops:
         if not len(rows):
             return
         width = int(second.max()) + 1
-        pairs, of_row = np.unique(first[rows] * width + second[rows], return_inverse=True)
+        keys = first[rows] * width + second[rows]
+        pairs, of_row = distinct(keys, (int(first[rows].max()) + 1) * width)
         numbers = [number(pair // width, pair % width) for pair in pairs.tolist()]
         op[rows] = np.array(numbers, np.int64)[of_row]
 

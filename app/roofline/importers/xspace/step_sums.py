@@ -1,4 +1,4 @@
-"""Work of steps and time shared by several streams or threads, for GPU and CPU captures."""
+"""Work of steps, for GPU and CPU captures."""
 
 from collections.abc import Sequence
 
@@ -35,15 +35,3 @@ def add_step_work(table: StepTable, scope: I64, rows: OpRows, categories: Sequen
 def _work_class(category: str) -> int:
     """Second index of a step's sums: 0 work, 1 infeed and outfeed, -1 containers."""
     return -1 if is_container(category) else int(is_infeed_outfeed(category))
-
-
-def union_ps(begin_ps: U64, duration_ps: U64) -> int:
-    """Length of the union of spans, in picoseconds."""
-    if not len(begin_ps):
-        return 0
-    order = np.argsort(begin_ps, kind="stable")
-    begin = begin_ps[order]
-    end = begin + duration_ps[order]
-    before = np.concatenate((begin[:1], np.maximum.accumulate(end)[:-1]))
-    added = np.where(end > before, end - np.maximum(begin, before), np.uint64(0))
-    return int(added.sum(dtype=np.uint64))
