@@ -2,7 +2,8 @@
 
 One line per op under a header. Columns: `op`, `category`, `self_us`, `time_us` (default: self),
 `flop`, `model_flop` (default: flop), `bytes` (default: sum over memories), `{level}_bytes`,
-`times`, `stall_us`, `program`, `source`, `long_name`. "–" is "not in the capture": without any
+`times`, `stall_us`, `program`, `source`, `long_name`, `path`, `operands`, `results`, `producers`,
+`groups`, `group_size`. "–" is "not in the capture": without any
 `{level}_bytes` the bytes have no breakdown, without FLOPs and bytes the cost is unknown.
 """
 
@@ -133,6 +134,12 @@ def ops_from_table(table: str) -> OpTable:
         source_line=np.array([_line(row.get("source", "")) for row in rows], np.int64),
         source_stack=tuple(row.get("stack", "").replace(";", "\n") for row in rows),
         long_name=tuple(row.get("long_name", "") for row in rows),
+        framework_path=tuple(row.get("path", "") for row in rows),
+        operands=tuple(row.get("operands", "") for row in rows),
+        results=tuple(row.get("results", "") for row in rows),
+        operand_names=tuple(row.get("producers", "") for row in rows),
+        replica_groups=tuple(row.get("groups", "") for row in rows),
+        group_size=_counts(rows, "group_size").astype(np.int64),
     )
 
 

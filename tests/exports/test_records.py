@@ -54,6 +54,8 @@ MEASURED = {
 }
 CLOCKS = ("compute", *(level.value for level in LEVELS))
 CSV_CLOCKS = [f"{key}_clock_us" for key in CLOCKS]
+# Columns of the CSV that are lists or objects in JSON.
+CSV_ONLY = ["operands", "results", "dtypes", *CSV_CLOCKS]
 OP_KEYS = MEASURED | {
     "t_min_us",
     "t_max_us",
@@ -79,6 +81,8 @@ OP_KEYS = MEASURED | {
     "saving_share_ratio",
     "source_file",
     "source_line",
+    "compute_unit",
+    "path",
 }
 
 
@@ -129,7 +133,7 @@ def test_document_has_its_sections() -> None:
 def test_every_op_has_every_key() -> None:
     document = exported(analysed(OPS, idle_us=200))
     assert [op["name"] for op in document["ops"]] == ["matmul", "IDLE", "pallas", "feed"]
-    assert all(set(op) == OP_KEYS | {"clocks"} for op in document["ops"])
+    assert all(set(op) == OP_KEYS | {"shapes", "dtypes", "clocks"} for op in document["ops"])
 
 
 def test_every_op_says_how_long_its_work_takes_where_that_is_known() -> None:
@@ -139,6 +143,30 @@ def test_every_op_says_how_long_its_work_takes_where_that_is_known() -> None:
     for name in ("pallas", "IDLE"):
         assert not any((*ops[name]["clocks"].values(), ops[name]["at_ridge"]))
         assert ops[name]["t_min_us"] is ops[name]["t_max_us"] is ops[name]["above_t_max_us"] is None
+
+
+DESCRIBED = """
+op   | self_us | flop | hbm_bytes | path   | operands                               | results
+dot  | 2       | 1    | 1         | f/dot  | bf16[8,4]{1,0:S(1)}; (f32[], token[])  | bf16[8]
+copy | 1       | 1    | 1         |        |                                        | u32[]{:S(2)}
+"""
+
+
+def test_an_op_has_its_path_shapes_and_types() -> None:
+    dot, copy = exported(analysed(DESCRIBED))["ops"]
+    assert (dot["path"], dot["dtypes"]) == ("f/dot", ["bf16", "f32"])
+    operands = ["bf16[8,4]{1,0:S(1)}", "(f32[], token[])"]
+    assert dot["shapes"] == {"operands": operands, "results": ["bf16[8]"]}
+    # Flags are a result, and no data.
+    assert (copy["path"], copy["dtypes"]) == (None, [])
+    assert copy["shapes"] == {"operands": [], "results": ["u32[]{:S(2)}"]}
+
+
+def test_csv_has_shapes_and_types_as_texts() -> None:
+    header, dot, _ = read_csv(analysed(DESCRIBED))
+    cells = dict(zip(header, dot, strict=True))
+    assert cells["operands"] == "bf16[8,4]{1,0:S(1)}; (f32[], token[])"
+    assert (cells["path"], cells["results"], cells["dtypes"]) == ("f/dot", "bf16[8]", "bf16; f32")
 
 
 def test_known_op_has_its_numbers_at_full_precision() -> None:
@@ -262,7 +290,9 @@ def test_records_are_those_of_the_document_with_flat_clocks() -> None:
     analysis = analysed(OPS, idle_us=1)
     ops = exported(analysis)["ops"]
     for op in ops:
+        assert (op.pop("shapes"), op.pop("dtypes")) == (None, [])
         op.update(zip(CSV_CLOCKS, op.pop("clocks").values(), strict=True))
+        op.update(operands=None, results=None, dtypes=None if op["name"] == "IDLE" else "")
     assert op_records(analysis, include_infeed_outfeed=True) == ops
 
 
@@ -303,8 +333,9 @@ def test_csv_and_notebook_have_every_op_where_the_page_lists_a_thousand() -> Non
 def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json() -> None:
     analysis = analysed(OPS, idle_us=200)
     header, *rows = read_csv(analysis)
-    keys = [key for key in exported(analysis)["ops"][0] if key != "clocks"]
-    assert header == [*keys, *CSV_CLOCKS]
+    objects = {"shapes", "dtypes", "clocks"}
+    keys = [key for key in exported(analysis)["ops"][0] if key not in objects]
+    assert header == [*keys, *CSV_ONLY]
     assert [row[1] for row in rows] == ["matmul", "IDLE", "pallas", "feed"]
 
 
@@ -312,7 +343,7 @@ def test_csv_has_one_row_per_listed_op_and_the_keys_of_the_json() -> None:
 def test_csv_of_an_empty_profile_has_the_full_header(infeed: bool) -> None:
     rows = read_csv(analysed(""), infeed=infeed)
     assert len(rows) == 1
-    assert set(rows[0]) == {*OP_KEYS, *CSV_CLOCKS}
+    assert set(rows[0]) == {*OP_KEYS, *CSV_ONLY}
 
 
 def test_csv_leaves_unknown_cells_empty() -> None:
@@ -327,7 +358,7 @@ def test_csv_name_comes_back_and_is_no_formula(name: str) -> None:
     (_, row) = read_csv(with_names(name))
     is_formula = name[:1] in set("=+-@\t\r\n")
     assert row[1] == (f"'{name}" if is_formula else name)
-    assert len(row) == len(OP_KEYS) + len(CSV_CLOCKS)
+    assert len(row) == len(OP_KEYS) + len(CSV_ONLY)
 
 
 def test_csv_rows_end_as_rfc_4180_wants() -> None:

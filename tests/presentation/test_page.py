@@ -436,8 +436,26 @@ def test_details_are_those_of_the_listed_ops_in_order() -> None:
         "source_stack": ["f", "g"],
         "program_id": "1",
         "program": "jit_step",
+        "path": "",
+        "shapes": None,
+        "dtypes": [],
+        "producers": [],
+        "replica_groups": "",
+        "group_size": None,
     }
     assert idle == {"name": "IDLE", "long_name": "", "source_stack": []}
+
+
+def test_details_tell_what_an_op_is_made_of() -> None:
+    table = (
+        "op|self_us|path|operands|results|producers|groups|group_size\n"
+        "x|5|jit(f)/psum|f32[8]; f32[]|f32[8]|dot.1; c|{{0,1}}|2"
+    )
+    (op,) = [json.loads(data) for data in op_details(analysed(table))]
+    assert op["path"] == "jit(f)/psum"
+    assert op["shapes"] == {"operands": ["f32[8]", "f32[]"], "results": ["f32[8]"]}
+    assert (op["dtypes"], op["producers"]) == (["f32"], ["dot.1", "c"])
+    assert (op["replica_groups"], op["group_size"]) == ("{{0,1}}", 2)
 
 
 def test_details_without_a_line_say_so() -> None:

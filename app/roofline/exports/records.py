@@ -17,6 +17,7 @@ from roofline.exports.time_records import time_records
 from roofline.model.device import Sustained
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.json_text import to_json
+from roofline.presentation.op_shapes import element_types, shape_lists
 
 Record = dict[str, Any]
 Columns = dict[str, list[Any]]
@@ -206,24 +207,40 @@ def _program_points(analysis: RooflineAnalysis, view: View) -> list[Record]:
 
 
 def _op_objects(analysis: RooflineAnalysis, view: Ranking) -> list[Record]:
-    """One object per op of `view`; `clocks` is an object of its own."""
+    """One object per op of `view`; `clocks` and `shapes` are objects of their own."""
     clocks = {key: _numbers(column[view.op]) for key, column in analysis.ops.clocks.of.items()}
-    return _rows({**_op_columns(analysis, view), "clocks": _rows(clocks)})
+    table, ops = analysis.profile.ops, _real_ops(analysis, view)
+    described: Columns = {
+        "shapes": [None if op is None else shape_lists(table, op) for op in ops],
+        "dtypes": [[] if op is None else element_types(table, op) for op in ops],
+        "clocks": _rows(clocks),
+    }
+    return _rows({**_op_columns(analysis, view), **described})
 
 
 def _flat_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
-    """All columns of the ops of `view`, with one column per clock."""
+    """All columns of the ops of `view`, with one column per clock; shapes and types as texts."""
     clocks = analysis.ops.clocks.of
-    return _op_columns(analysis, view) | {
-        f"{key}_clock_us": _numbers(column[view.op]) for key, column in clocks.items()
+    table, ops = analysis.profile.ops, _real_ops(analysis, view)
+    return {
+        **_op_columns(analysis, view),
+        "operands": [None if op is None else table.operands[op] or None for op in ops],
+        "results": [None if op is None else table.results[op] or None for op in ops],
+        "dtypes": [None if op is None else "; ".join(element_types(table, op)) for op in ops],
+        **{f"{key}_clock_us": _numbers(column[view.op]) for key, column in clocks.items()},
     }
+
+
+def _real_ops(analysis: RooflineAnalysis, view: Ranking) -> list[int | None]:
+    """Rows of the op table; `None` for IDLE."""
+    count = len(analysis.profile.ops)
+    return [op if op < count else None for op in view.op.tolist()]
 
 
 def _op_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
     """All columns of the ops of `view`, in the order of the CSV; `None` where IDLE has no value."""
     ops, table, names = analysis.ops, analysis.profile.ops, analysis.profile.program_names
-    rows = view.op.tolist()
-    real = [op if op < len(table) else None for op in rows]  # None: IDLE
+    rows, real = view.op.tolist(), _real_ops(analysis, view)
     return {
         "rank": view.rank.tolist(),
         "name": [ops.name[op] for op in rows],
@@ -235,6 +252,7 @@ def _op_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
         "above_roof": [ops.above_roof[op] for op in rows],
         "occurrences": [None if op is None else int(ops.occurrences[op]) for op in real],
         **_measured(analysis, ops.measures, rows),
+        "compute_unit": _compute_units(analysis, real),
         "self_time_per_core_us": _numbers(ops.self_time_per_core_us[rows]),
         "saving_per_core_us": _numbers(ops.saving_per_core_us[rows]),
         **{name: _numbers(column[rows]) for name, column in ops.clocks.bounds().items()},
@@ -245,7 +263,26 @@ def _op_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
         "saving_share_ratio": _numbers(view.saving_share_ratio),
         "source_file": [None if op is None else table.source_file[op] for op in real],
         "source_line": [None if op is None else _source_line(analysis, op) for op in real],
+        "path": [None if op is None else table.framework_path[op] or None for op in real],
     }
+
+
+def _compute_units(analysis: RooflineAnalysis, ops: Sequence[int | None]) -> list[str | None]:
+    """The unit whose roof an op is held against, else the one that does most of its work.
+
+    `None` where the profile does not tell units apart, and for an op without FLOPs of one.
+    """
+    units = [*analysis.units, None]  # -1: the main peak
+    flop = analysis.profile.ops.unit_flop
+
+    def unit_of(op: int) -> str | None:
+        held = units[int(analysis.ops.measures.unit[op])]
+        busiest = max(flop, key=lambda unit: int(flop[unit][op]), default=None)
+        own = busiest if busiest is not None and flop[busiest][op] else None
+        found = held or own
+        return found.value if found is not None else None
+
+    return [None if op is None else unit_of(op) for op in ops]
 
 
 def _source_line(analysis: RooflineAnalysis, op: int) -> int | None:

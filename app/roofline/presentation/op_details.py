@@ -1,4 +1,4 @@
-"""What the drawer shows of one op beyond the page data: long name, source, single launches."""
+"""What the drawer shows of one op beyond the page data: path, shapes, source, single launches."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +9,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.model.profile import LaunchTable
 from roofline.model.units import ps_to_us
 from roofline.presentation.json_text import to_json
+from roofline.presentation.op_shapes import element_types, parts, shape_lists
 from roofline.presentation.rounding import rounded
 from roofline.presentation.shown import has_program, listed_ops
 
@@ -33,6 +34,12 @@ def _details(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:
         "source_stack": [line for line in table.source_stack[op].split("\n") if line],
         "program_id": str(program_id) if has_program(analysis, op) else None,
         "program": names.get(program_id, ""),
+        "path": table.framework_path[op],
+        "shapes": shape_lists(table, op),
+        "dtypes": element_types(table, op),
+        "producers": parts(table.operand_names[op]),
+        "replica_groups": table.replica_groups[op],
+        "group_size": int(table.group_size[op]) or None,
         **_launches(analysis.profile.launches, op),
     }
 

@@ -12,6 +12,7 @@ import {
   timeFacts,
   withoutPlace,
 } from "../text/op-facts.js";
+import { groupText, shapeLines } from "../text/op-shapes.js";
 import { boundWord } from "../text/words.js";
 import { html } from "../ui/dom.js";
 import { boundBadge, categoryBadge } from "../ui/marks.js";
@@ -73,20 +74,38 @@ function miniatures(model, row, get) {
 }
 
 /**
- * Stack, long name and launches, as the server tells them.
+ * Path, shapes, stack, long name and launches, as the server tells them.
  * @param {OpDetails} found
  * @param {Level[]} levels
  */
 export function originDetails(found, levels) {
   const stack = (found.source_stack ?? []).map((line) => html("li", {}, line));
   const parts = [
+    ...section("Framework path", found.path),
+    ...shapeContent(found),
+    ...section("Replica groups", groupText(found)),
     ...(stack.length > 0
       ? [html("h4", {}, "Stack"), html("ol", { class: "stack-lines" }, ...stack)]
       : []),
-    ...(found.long_name
-      ? [html("h4", {}, "Long name"), html("pre", { class: "long-name" }, found.long_name)]
-      : []),
+    ...section("Long name", found.long_name),
   ];
   const none = html("p", { class: "muted" }, "Long name and stack are not in this profile.");
   return [...(parts.length > 0 ? parts : [none]), ...launchContent(found, levels)];
+}
+
+/** @param {string} title @param {string} [text] */
+function section(title, text) {
+  return text ? [html("h4", {}, title), html("pre", { class: "long-name" }, text)] : [];
+}
+
+/**
+ * One line per operand, with the op that made it, and one per result.
+ * @param {OpDetails} found
+ */
+function shapeContent(found) {
+  const [lines, dtypes] = [shapeLines(found), found.dtypes ?? []];
+  if (lines.length === 0) return [];
+  const types = dtypes.length > 0 ? ` (${dtypes.join(", ")})` : "";
+  const rows = lines.map((line) => html("li", {}, line));
+  return [html("h4", {}, `Shapes${types}`), html("ul", { class: "stack-lines" }, ...rows)];
 }

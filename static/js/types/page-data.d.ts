@@ -398,6 +398,12 @@ export interface OpDetails {
   name: string;
   long_name: string;
   source_stack?: string[];
+  path?: string;
+  shapes?: { operands: string[]; results: string[] } | null;
+  dtypes?: string[];
+  producers?: string[];
+  replica_groups?: string;
+  group_size?: number | null;
   launch_count?: number;
   launches?: Launch[];
 }
