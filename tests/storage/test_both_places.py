@@ -275,8 +275,9 @@ def test_damaged_raw_file_is_an_error_and_heals_by_uploading_it_again(
     assert raw_bytes(server, profile_id) == [content]
 
 
-def test_flipped_bit_on_the_disk_is_an_error_and_heals_too(folder: Place, tmp_path: Path) -> None:
-    server = folder.server()
+def test_flipped_bit_is_an_error_and_heals_too(place: Place, tmp_path: Path) -> None:
+    """The damaged copy is as large as the right one."""
+    server = place.server()
     content = b"stub " + bytes(range(256)) * 40
     profile_id = stored(server, content)
     flip = lambda packed: packed[:60] + bytes([packed[60] ^ 1]) + packed[61:]  # noqa: E731

@@ -19,7 +19,7 @@ from roofline.library import labels
 from roofline.library.instance import Instance
 from roofline.library.reader import ProfileReader, not_found
 from roofline.library.samples import Sample, find_samples, sample_key
-from roofline.library.states import Failed, Importing
+from roofline.library.states import Failed
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
     Manifest,
@@ -162,22 +162,13 @@ class ProfileLibrary:
     def retry(self, profile_id: str) -> None:
         """Imports the kept files of a failed upload again, whatever it failed with.
 
-        Does nothing while an import is under way. Raises `BadEditError` where nothing failed, or
-        the files are gone.
+        Does nothing where nothing failed, or the files are gone. `ProfileNotFoundError` when there
+        is no such profile.
         """
-        state = self._reader.state(profile_id)
-        if isinstance(state, Importing):
-            return
-        job_id = None
-        if isinstance(state, Failed):
+        if isinstance(self._reader.state(profile_id), Failed):
             job_id = self._store.retry(profile_id, self._expiry())
-        if job_id is not None:
-            self._deliver(job_id)
-        elif not isinstance(self._reader.state(profile_id), Importing):  # another was quicker
-            raise BadEditError(
-                "There is nothing to try again: this profile is ready, or its files were not kept.",
-                remedy="Open its page, or upload the files again.",
-            )
+            if job_id is not None:
+                self._deliver(job_id)
 
     def cancel(self, profile_id: str) -> None:
         """Stops an import: it has failed then. Does nothing when none is under way."""

@@ -5,9 +5,12 @@ are a cache by version: when the code that computes them has changed, the first 
 them to be computed again from the raw files.
 """
 
+import logging
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from copy import copy
+from typing import TypeVar
 
 from roofline.errors import BadViewError, NotReadyError, ProfileNotFoundError, RooflineError
 from roofline.imports.children import progress_at
@@ -23,10 +26,12 @@ from roofline.storage.records import (
     Pending,
     RawFile,
 )
-from roofline.storage.results import PAGE, ResultFile
+from roofline.storage.results import PAGE, DamagedResultError, ResultFile
 
 # An analysis that failed is tried again when somebody looks after this time.
 RETRY_AFTER_S = 3600.0
+T = TypeVar("T")
+_log = logging.getLogger("roofline.store")
 
 
 class ProfileReader:
@@ -81,11 +86,27 @@ class ProfileReader:
             raise self._unavailable(profile_id)
         return found
 
+    def packed(self, profile_id: str, name: str) -> tuple[ResultFile, bytes]:
+        """The result file `name` and its content, gzip; raises like `result`.
+
+        Damaged results are found elsewhere, or computed again.
+        """
+
+        def read() -> tuple[ResultFile, bytes]:
+            found = self.result(profile_id, name)
+            return found, found.packed()
+
+        return self._healed(profile_id, read)
+
     def op_details(self, profile_id: str, index: int) -> bytes:
         """What the page does not carry about one op, as JSON; `index` counts as in the page."""
-        has_results = self._has_results(profile_id)
+
+        def read() -> bytes | None:
+            has_results = self._has_results(profile_id)
+            return self._results.op(profile_id, index) if has_results else None
+
         try:
-            found = self._results.op(profile_id, index) if has_results else None
+            found = self._healed(profile_id, read)
         except IndexError as error:
             raise BadViewError(
                 f"The profile has no operation {index}.", remedy="Open the profile's page again."
@@ -97,6 +118,16 @@ class ProfileReader:
     def sources(self, profile_id: str) -> tuple[RawFile, ...]:
         """The raw files of a profile; `CorruptProfileError` if one is gone."""
         return tuple(self._raw.raw_file(file) for file in self.manifest(profile_id).files)
+
+    def _healed(self, profile_id: str, read: Callable[[], T]) -> T:
+        """`read()`, after results that it found damaged were removed, and found elsewhere."""
+        for _ in range(2):
+            try:
+                return read()
+            except DamagedResultError as error:
+                _log.warning("a result is damaged (%s); it is computed again", error)
+                self._results.remove(profile_id)
+        raise self._unavailable(profile_id)
 
     def _page(self, profile_id: str) -> ResultFile | None:
         page = self._results.file(profile_id, PAGE)

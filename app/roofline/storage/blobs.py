@@ -34,7 +34,10 @@ class BlobStore(Protocol):
         """The folder that holds the blobs, `None` when they are on another machine."""
 
     def put(self, key: str, staged: Path) -> None:
-        """Keeps the bytes of `staged`, which stays where it is; they last once this returns."""
+        """Keeps the bytes of `staged`, which stays where it is; they last once this returns.
+
+        Replaces what is there, which may be damaged.
+        """
 
     def open(self, key: str) -> Iterator[bytes]:
         """The bytes in pieces; `FileNotFoundError` when there is no such blob."""

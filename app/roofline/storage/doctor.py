@@ -1,15 +1,11 @@
 """Checks every row against every file, says what does not agree, and repairs what can be."""
 
-import gzip
-import hashlib
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from roofline.storage import statements
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import IMPORTING, READY, timestamp
-from roofline.storage.results import ResultFile
 from roofline.storage.sweeping import find_orphans, sweep_orphans
 
 
@@ -71,7 +67,7 @@ def _results(store: ProfileStore, *, repair: bool) -> Iterator[Finding]:
     with store.database.read() as connection:
         ready = statements.ids_in_state(connection, READY)
     for profile_id in sorted(ready):
-        if all(_is_intact(file) for file in store.results.files(profile_id)):
+        if store.results.is_intact(profile_id):
             continue
         if repair:
             store.results.remove(profile_id)
@@ -81,13 +77,6 @@ def _results(store: ProfileStore, *, repair: bool) -> Iterator[Finding]:
             remedy="They are removed, and recomputed on the next request.",
             repaired=repair,
         )
-
-
-def _is_intact(file: ResultFile) -> bool:
-    try:
-        return hashlib.sha256(file.plain()).hexdigest().startswith(file.etag)
-    except (OSError, EOFError, zlib.error, gzip.BadGzipFile):
-        return False
 
 
 def _orphans(store: ProfileStore, *, repair: bool, grace_s: float) -> Iterator[Finding]:

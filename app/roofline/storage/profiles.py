@@ -120,6 +120,7 @@ class ProfileStore:
                 # Another profile's deletion may have taken the bytes since.
                 if not self.raw.has(file.sha256):
                     self.raw.put(file)
+            statements.forget_failed_analyses(connection, [file.sha256 for file in files])
             statements.add(connection, new)
             return insert_job(connection, new.id, "import", self.results.version)
 

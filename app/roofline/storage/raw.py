@@ -67,6 +67,8 @@ class RawStore:
     def fetch(self, file: StoredFile, target: Path, *, tick: Callable[[int], None]) -> None:
         """Writes `file` to `target`, which must not exist; `tick` hears the bytes of each piece."""
         if (plain := self._plain_path(file)) is not None:
+            if not self.is_intact(file):  # other copies carry checksums
+                raise damaged(file)
             target.symlink_to(plain)
             return
         with explained_writes(), target.open("xb") as writer:

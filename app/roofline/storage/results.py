@@ -2,8 +2,10 @@
 
 They are a cache: any of them may be deleted at any time and is computed again from the raw bytes.
 `derived/<profile id>/<version>/` holds each file once, compressed if it is text, and `index.json`
-with sizes and digests, written last: a folder without an index is unfinished. Where several
-machines serve, each has such a folder, filled from one tar file per profile in the object store.
+with sizes and digests, written last: a folder without an index is unfinished. Every read is checked
+against the index, and the index against its own digest: damaged results are computed again. Where
+several machines serve, each has such a folder, filled from one tar file per profile in the object
+store.
 
 Results that depend on what was measured on this machine say so in their index, with the digest of
 those measurements. Where one machine computes and serves, they count until it is measured again.
@@ -15,9 +17,12 @@ import hashlib
 import os
 import shutil
 import tarfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -34,20 +39,33 @@ _MEASUREMENTS = "measurements"
 _GZIP_LEVEL = 6
 
 
+class DamagedResultError(Exception):
+    """A result that is not as it was written: it must be computed again, and never be shown."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFile:
-    """One compressed result. `etag` is the digest of its content before compression."""
+    """One compressed result. `etag` is the digest of its content before compression.
+
+    `stored_bytes` and `sha256` are of the file at `path`.
+    """
 
     path: Path
     etag: str
     size_bytes: int
+    stored_bytes: int
+    sha256: str
 
     def packed(self) -> bytes:
-        """The content as stored, gzip."""
-        return self.path.read_bytes()
+        """The content as stored, gzip; `DamagedResultError` if it is not as it was written."""
+        content = _content(self.path)
+        whole = len(content) == self.stored_bytes
+        if not whole or hashlib.sha256(content).hexdigest() != self.sha256:
+            raise DamagedResultError(self.path.name)
+        return content
 
     def plain(self) -> bytes:
-        """The content itself."""
+        """The content itself; raises as `packed`."""
         return gzip.decompress(self.packed())
 
 
@@ -64,8 +82,12 @@ class ResultWriter:
         # mtime=0: equal content gives equal bytes.
         packed = gzip.compress(content, _GZIP_LEVEL, mtime=0)
         _write_synced(self._directory / name, [packed])
-        etag = hashlib.sha256(content).hexdigest()[:32]
-        self._index[name] = {"etag": etag, "size_bytes": len(content)}
+        self._index[name] = {
+            "etag": hashlib.sha256(content).hexdigest()[:32],
+            "size_bytes": len(content),
+            "stored_bytes": len(packed),
+            "sha256": hashlib.sha256(packed).hexdigest(),
+        }
 
     def add_ops(self, details: Iterable[bytes]) -> None:
         """Stores the details of each op, one JSON object each, to be read one at a time."""
@@ -74,7 +96,8 @@ class ResultWriter:
         ends = [0]
         for line in lines:
             ends.append(ends[-1] + len(line))
-        self._index[OPS] = ends
+        # A checksum for each: one op is read without the others.
+        self._index[OPS] = {"ends": ends, "crc32": [zlib.crc32(line) for line in lines]}
 
     def finish(self, *, measurements: str | None = None) -> None:
         """Writes the index: from now on the folder is complete.
@@ -84,7 +107,8 @@ class ResultWriter:
         """
         if measurements is not None:
             self._index[_MEASUREMENTS] = measurements
-        write_whole(self._directory / _INDEX, orjson.dumps(self._index))
+        sealed = {"sha256": _seal(self._index), "entries": self._index}
+        write_whole(self._directory / _INDEX, orjson.dumps(sealed))
 
 
 class ResultStore:
@@ -121,25 +145,31 @@ class ResultStore:
         path = self._directory(profile_id) / name
         if not isinstance(entry, dict) or not path.is_file():
             return None
-        return ResultFile(path=path, etag=str(entry["etag"]), size_bytes=int(entry["size_bytes"]))
+        return _result_file(path, entry)
 
-    def files(self, profile_id: str) -> Iterator[ResultFile]:
-        """The compressed results at this version, as far as they are there."""
-        for name in self._index(profile_id):
-            if (found := self.file(profile_id, name)) is not None:
-                yield found
+    def is_intact(self, profile_id: str) -> bool:
+        """Reads the results at this version; false if there are any and they are damaged."""
+        directory = self._directory(profile_id)
+        return not directory.exists() or _is_intact(directory)
 
     def op(self, profile_id: str, index: int) -> bytes | None:
-        """Details of one op as JSON; `IndexError` past the last, `None` when to be computed."""
-        ends = self._index(profile_id).get(OPS)
+        """Details of one op as JSON; `IndexError` past the last, `None` when to be computed.
+
+        Raises `DamagedResultError` if they are not as they were written.
+        """
+        entry = self._index(profile_id).get(OPS)
         path = self._directory(profile_id) / OPS
-        if not isinstance(ends, list) or not path.is_file():
+        if not isinstance(entry, dict) or not path.is_file():
             return None
-        if not 0 <= index < len(ends) - 1:
+        ends, sums = entry["ends"], entry["crc32"]
+        if not 0 <= index < len(sums):
             raise IndexError(index)
         with path.open("rb") as file:
             file.seek(ends[index])
-            return file.read(ends[index + 1] - ends[index])
+            line = file.read(ends[index + 1] - ends[index])
+        if zlib.crc32(line) != sums[index]:
+            raise DamagedResultError(OPS)
+        return line
 
     def size_bytes(self, profile_id: str) -> int:
         """Bytes of the results at this version, as they lie on the disk."""
@@ -152,9 +182,17 @@ class ResultStore:
                 archive.add(path, path.name, filter=_without_owner)
 
     def adopt_packed(self, profile_id: str, packed: Path, scratch: Path) -> None:
-        """Moves in what `pack` wrote; `scratch` is a folder on this disk that does not exist."""
-        with explained_writes(), tarfile.open(packed) as archive:
-            archive.extractall(scratch, filter="data")
+        """Moves in what `pack` wrote; `scratch` is a folder on this disk that does not exist.
+
+        Raises `DamagedResultError` if it is not what `pack` wrote.
+        """
+        try:
+            with explained_writes(), tarfile.open(packed) as archive:
+                archive.extractall(scratch, filter="data")
+        except (tarfile.TarError, EOFError, ValueError) as error:
+            raise DamagedResultError(packed.name) from error
+        if not _is_intact(scratch):
+            raise DamagedResultError(packed.name)
         self.adopt(profile_id, scratch)
 
     def remove(self, profile_id: str) -> None:
@@ -180,11 +218,61 @@ class ResultStore:
         return index[_MEASUREMENTS] == self._measurements()
 
     def _read_index(self, profile_id: str) -> Mapping[str, object]:
-        try:
-            index = orjson.loads((self._directory(profile_id) / _INDEX).read_bytes())
-        except (OSError, orjson.JSONDecodeError):
-            return {}  # missing or damaged: computed again
-        return index if isinstance(index, dict) else {}
+        return _read_index(self._directory(profile_id))
+
+
+def _read_index(directory: Path) -> Mapping[str, object]:
+    """The index of a folder of results; empty when it is missing or damaged."""
+    try:
+        sealed = orjson.loads((directory / _INDEX).read_bytes())
+        entries = sealed["entries"]
+        is_whole = isinstance(entries, dict) and sealed["sha256"] == _seal(entries)
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+        return {}
+    return entries if is_whole else {}
+
+
+def _seal(entries: Mapping[str, object]) -> str:
+    """The digest of an index; entries that were read give the same bytes as those written."""
+    return hashlib.sha256(orjson.dumps(entries)).hexdigest()
+
+
+def _result_file(path: Path, entry: Mapping[str, Any]) -> ResultFile:
+    return ResultFile(
+        path=path,
+        etag=str(entry["etag"]),
+        size_bytes=int(entry["size_bytes"]),
+        stored_bytes=int(entry["stored_bytes"]),
+        sha256=str(entry["sha256"]),
+    )
+
+
+def _is_intact(directory: Path) -> bool:
+    """Reads every file of a folder of results; false if one is not as it was written."""
+    index = _read_index(directory)
+    try:
+        for name, entry in index.items():
+            if name == OPS:
+                _check_ops(directory / OPS, entry)
+            elif isinstance(entry, dict):
+                _result_file(directory / name, entry).packed()
+    except DamagedResultError:
+        return False
+    return bool(index)
+
+
+def _check_ops(path: Path, entry: Any) -> None:
+    content, ends = memoryview(_content(path)), entry["ends"]
+    lines = (content[start:end] for start, end in pairwise(ends))
+    if len(content) != ends[-1] or [zlib.crc32(line) for line in lines] != entry["crc32"]:
+        raise DamagedResultError(OPS)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:  # gone, or a part of the disk that cannot be read
+        raise DamagedResultError(path.name) from error
 
 
 def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -4,17 +4,19 @@ Each machine has results in its data folder. Where raw files are elsewhere, in a
 results of each profile lie beside them as one tar file, for the folders of other machines.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from roofline.storage import statements
 from roofline.storage.blobs import BlobInfo, BlobStore
 from roofline.storage.database import Database
-from roofline.storage.results import ResultStore
+from roofline.storage.results import DamagedResultError, ResultStore
 from roofline.storage.staging import StagingArea
 
 FOLDER = "results"
 _PACKED = "results.tar"
+_log = logging.getLogger("roofline.store")
 
 
 class SharedResults:
@@ -35,7 +37,10 @@ class SharedResults:
         return key
 
     def obtain(self, profile_id: str, new_area: Callable[[], StagingArea]) -> bool:
-        """Sees to it that results are in the data folder; false when they must be computed."""
+        """Sees to it that results are in the data folder; false when they must be computed.
+
+        Those that others keep for it are checked: damaged ones are removed.
+        """
         if self._local.has(profile_id):
             return True
         if self._local.is_outdated(profile_id):
@@ -44,7 +49,12 @@ class SharedResults:
             key = statements.result_key(connection, profile_id, self._local.version)
         if key is None or self._blobs.head(key) is None:
             return False
-        self._fetch(profile_id, key, new_area())
+        try:
+            self._fetch(profile_id, key, new_area())
+        except (DamagedResultError, FileNotFoundError):
+            _log.warning("packed results are damaged or gone; they are computed again")
+            self._blobs.delete(key)
+            return False
         return self._local.has(profile_id)
 
     def _fetch(self, profile_id: str, key: str, area: StagingArea) -> None:

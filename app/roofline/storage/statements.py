@@ -28,7 +28,7 @@ from roofline.storage.records import (
     StoredFile,
     Summary,
 )
-from roofline.storage.tables import file, instance, profile, result, sweep_log, tag
+from roofline.storage.tables import file, instance, job, profile, result, sweep_log, tag
 
 _IS_OR_WILL_BE_READY = profile.c.state.in_([IMPORTING, READY])
 HOLDS_FILES = profile.c.holds_files.is_(True)
@@ -68,6 +68,13 @@ def add(connection: Connection, new: NewProfile) -> None:
     connection.execute(insert(profile).values(values))
     add_files(connection, new.id, new.files)
     set_tags(connection, new.id, new.tags)
+
+
+def forget_failed_analyses(connection: Connection, digests: Sequence[str]) -> None:
+    """Lets profiles with these files be analysed again: their bytes were just stored anew."""
+    holders = select(file.c.profile_id).where(file.c.sha256.in_(digests))
+    failed = (job.c.kind == "analyse", job.c.state == FAILED, job.c.profile_id.in_(holders))
+    connection.execute(delete(job).where(*failed))
 
 
 def add_files(connection: Connection, profile_id: str, files: Sequence[StoredFile]) -> None:

@@ -218,7 +218,8 @@ def numbers(client: Client, **headers: str) -> dict[str, float]:
 
 def test_metrics_count_requests_imports_failures_and_bytes(client: Client, capture: bytes) -> None:
     profile_id = described(client, capture)
-    client.upload(b"neither this nor that")
+    failed = client.upload(b"neither this nor that").json()["id"]
+    client.delete(f"{API}/{failed}")
     client.get(f"{API}/{profile_id}")
     client.get("/some/address/nobody/serves")
     found = numbers(client)

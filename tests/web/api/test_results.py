@@ -42,6 +42,20 @@ def test_result_is_sent_compressed_or_plain_with_an_etag_each(
     assert int(packed.headers["content-length"]) < len(plain.content) / 2
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_damaged_result_is_never_sent(client: Client, profile_id: str, encoding: str) -> None:
+    names = {"page": "page.json", "roofline": "roofline-in.json", "roofline.csv": "roofline-in.csv"}
+    for path, name in names.items():
+        url, headers = f"{API}/{profile_id}/{path}", {"accept-encoding": encoding}
+        whole = client.get(url, headers=headers).content
+        for kept in client.settings.data_dir.glob(f"derived/{profile_id}/*/{name}"):
+            content = kept.read_bytes()
+            kept.write_bytes(content[:99] + bytes([content[99] ^ 1]) + content[100:])
+        client.parts.instance.store._on_change(profile_id)  # forget what is kept in memory
+        again = client.get(url, headers=headers)
+        assert (again.status_code, again.content == whole) == (200, True), path
+
+
 def test_result_the_client_holds_is_304(client: Client, profile_id: str) -> None:
     path = f"{API}/{profile_id}/page"
     etag = client.get(path).headers["etag"]

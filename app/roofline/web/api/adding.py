@@ -147,7 +147,6 @@ async def split_upload(
     "/profiles/{profile_id}/retry",
     response_model_exclude_none=True,
     responses={
-        400: {"model": ErrorBody, "description": "There is nothing to try again."},
         **NOT_YOURS,
         429: {"model": ErrorBody, "description": "Too many uploads; see `Retry-After`."},
     },
@@ -162,6 +161,7 @@ async def retry_import(
 ) -> ProfileBody:
     """Import the files of a failed upload again; they are kept for a week and not sent again.
 
+    Does nothing to a profile that is ready, that is being imported, or whose files are gone.
     Answers how the profile stands when the import has ended or `wait` seconds have passed. For its
     uploader, administrators, and anyone holding the delete token returned by the upload.
     """

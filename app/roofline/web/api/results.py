@@ -3,6 +3,7 @@
 Results go out as they are stored.
 """
 
+import gzip
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Literal, TypeVar
@@ -124,21 +125,26 @@ async def _result(
 ) -> Response:
     """A stored result: as it lies on the disk if the client takes gzip, 304 if it holds it."""
     file = await _computed(reader, profile_id, lambda: reader.result(profile_id, name))
-    packed = accepts_gzip(request)
+    answer = {**(headers or {}), **_validators(request, file, rev)}
+    if matches(request, answer["etag"]):
+        return Response(status_code=304, headers=answer)
+    file, content = await _computed(reader, profile_id, lambda: reader.packed(profile_id, name))
+    answer.update(_validators(request, file, rev))
+    if accepts_gzip(request):
+        answer["content-encoding"] = "gzip"
+    else:
+        content = await run_in_threadpool(gzip.decompress, content)
+    keep(request)
+    return Response(content, headers=answer, media_type=media_type)
+
+
+def _validators(request: Request, file: results.ResultFile, rev: str | None) -> dict[str, str]:
     is_current = rev is not None and rev == file.etag[:REV_LENGTH]
-    answer = {
-        **(headers or {}),
-        "etag": f'"{file.etag}{"-gz" if packed else ""}"',
+    return {
+        "etag": f'"{file.etag}{"-gz" if accepts_gzip(request) else ""}"',
         "vary": "accept-encoding",
         "cache-control": PRIVATE_IMMUTABLE if is_current else "private, no-cache",
     }
-    if matches(request, answer["etag"]):
-        return Response(status_code=304, headers=answer)
-    if packed:
-        answer["content-encoding"] = "gzip"
-    content = await run_in_threadpool(file.packed if packed else file.plain)
-    keep(request)
-    return Response(content, headers=answer, media_type=media_type)
 
 
 def _attachment(name: str) -> str:
