@@ -119,6 +119,7 @@ def test_document_has_its_sections() -> None:
         "include_infeed_outfeed",
         "known_time_ratio",
         "program_points",
+        "utilisation",
         "steps",
         "ops",
         "beyond",

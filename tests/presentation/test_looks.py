@@ -135,6 +135,8 @@ def test_tpu_shows_type_megacore_cores_peaks_ridges_and_duration() -> None:
         "wall_time",
         "steps",
         "counters",
+        "hfu",
+        "memory_bandwidth_utilisation",
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from roofline.analysis import roofline
 from roofline.analysis.records import Measures, Ranking, RooflineAnalysis, Scope, View
 from roofline.analysis.roofline import Floats
+from roofline.analysis.utilisation import utilisation_of
 from roofline.exports.time_records import time_records
 from roofline.model.device import Sustained
 from roofline.model.units import gb_to_gib, ps_to_us
@@ -37,6 +38,7 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
         "include_infeed_outfeed": include_infeed_outfeed,
         "known_time_ratio": asdict(view.known),
         "program_points": points,
+        "utilisation": asdict(utilisation_of(analysis, view)),
         "steps": [point for point in points if point["scope"] == Scope.STEP],
         "ops": _op_objects(analysis, view),
         "beyond": {"ops": view.beyond_ops, "self_share_ratio": view.beyond_share_ratio},

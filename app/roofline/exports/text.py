@@ -6,6 +6,7 @@ from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
 from roofline.analysis.clocks import measured_clock_ghz
 from roofline.analysis.records import Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
+from roofline.analysis.utilisation import utilisation_of
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib, ps_to_us
@@ -148,7 +149,30 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
     lines = [table, *([f"{more} more steps"] if more > 0 else [])]
     if not is_part_unknown(view):  # else the verdict has said it
         lines.append(_known(view))
-    return "\n".join(lines)
+    return "\n".join([*lines, *_utilisation(analysis, view)])
+
+
+def _utilisation(analysis: RooflineAnalysis, view: View) -> Iterable[str]:
+    """MFU, HFU and memory-bandwidth utilisation, where they are known."""
+    found = utilisation_of(analysis, view)
+    named = (
+        ("MFU", found.mfu_ratio, found.flop_is_least),
+        ("HFU", found.hfu_ratio, found.flop_is_least),
+        ("memory bandwidth", found.memory_bandwidth_ratio, found.bytes_is_least),
+    )
+    shares = [
+        f"{name} {_at_least(_percent(share), is_least)}"
+        for name, share, is_least in named
+        if share is not None
+    ]
+    if shares:
+        scope = "average step" if found.scope is Scope.AVERAGE else "whole capture"
+        peak = (
+            f", FLOPs of {_flops(found.peak_gflops)} ({found.peak_label})"
+            if found.peak_gflops
+            else ""
+        )
+        yield f"Utilisation of the {scope}: {', '.join(shares)}{peak}."
 
 
 def _at_least(text: str, is_least: object) -> str:

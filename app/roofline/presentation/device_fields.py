@@ -4,6 +4,7 @@ from typing import Any
 
 from roofline.analysis import roofline
 from roofline.analysis.records import RooflineAnalysis, Scope
+from roofline.analysis.utilisation import utilisation_of
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Provenance
 from roofline.model.units import gb_to_gib, ps_to_us
@@ -109,6 +110,38 @@ def _ridges(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
     ]
 
 
+_MFU_HELP = (
+    "FLOPs without those of recomputation ÷ (time × peak FLOP rate). Recomputation is what the "
+    "framework path calls rematted_computation. Chowdhery et al., PaLM, 2022, appendix B."
+)
+_HFU_HELP = "All FLOPs that ran, recomputation included ÷ (time × peak FLOP rate)."
+_MBU_HELP = "Bytes of the main memory ÷ (time × its peak bandwidth)."
+
+
+def _utilisation(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
+    """MFU, HFU and memory-bandwidth utilisation of the average step, where they are known."""
+    found = utilisation_of(analysis, analysis.with_infeed)
+    of = {Scope.AVERAGE: "average step"}.get(found.scope, "whole capture")
+    flops = ", at least" if found.flop_is_least else ""
+    bytes_ = ", at least" if found.bytes_is_least else ""
+    peak = f" Peak: {found.peak_label}." if found.peak_label else ""
+    named = (
+        ("mfu", f"MFU, {of}{flops}", found.mfu_ratio, _MFU_HELP + peak),
+        ("hfu", f"HFU, {of}{flops}", found.hfu_ratio, _HFU_HELP + peak),
+        (
+            "memory_bandwidth_utilisation",
+            f"Memory-bandwidth utilisation, {of}{bytes_}",
+            found.memory_bandwidth_ratio,
+            _MBU_HELP,
+        ),
+    )
+    return [
+        _field(name, label, value, "ratio", help=help)
+        for name, label, value, help in named
+        if value is not None
+    ]
+
+
 def _capture(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
     profile = analysis.profile
     wall = profile.wall_time_ps
@@ -123,6 +156,7 @@ def _capture(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
         _field("steps", "Complete steps", len(profile.steps), "count"),
         _field("counters", "Hardware counters", _counters(analysis), "text", help=_COUNTERS_HELP),
     ]
+    fields += _utilisation(analysis)
     scale = analysis.time_scale_multiplier
     if scale is not None and abs(scale - 1) > 1e-6:
         fields.append(

@@ -1,0 +1,62 @@
+"""MFU, HFU and memory-bandwidth utilisation, by hand-computed programs."""
+
+from dataclasses import replace
+
+import pytest
+
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.utilisation import Utilisation, recomputed_share, utilisation_of
+from roofline.devices.resolve import resolve
+from roofline.exports.text import describe
+from tests.builders import profile_from_table
+
+TABLE = """op|category|self_us|flop|hbm_bytes
+a|convolution|600|3e8|1e7
+b|convolution|200|1e8|1e7
+c|loop fusion|200|0|3e7
+"""
+FORWARD, AGAIN = "jit(step)/dot_general", "jit(step)/checkpoint/rematted_computation/dot_general"
+
+
+def analysed(paths: tuple[str, str, str], table: str = TABLE) -> RooflineAnalysis:
+    profile = profile_from_table(table)
+    profile = replace(profile, ops=replace(profile.ops, framework_path=paths))
+    return analyse(profile, resolve(profile.device), AnalysisOptions())
+
+
+def used(paths: tuple[str, str, str], table: str = TABLE) -> Utilisation:
+    analysis = analysed(paths, table)
+    return utilisation_of(analysis, analysis.with_infeed)
+
+
+def test_recomputation_counts_for_the_hardware_but_not_for_the_model() -> None:
+    found = used((FORWARD, AGAIN, FORWARD))
+    assert found.hfu_ratio == pytest.approx(4e8 / 1e-3 / 1e12)
+    assert found.recomputed_flop_ratio == pytest.approx(0.25)
+    assert found.mfu_ratio == pytest.approx(0.3)
+    assert found.memory_bandwidth_ratio == pytest.approx(5e7 / 1e-3 / (100 * 2**30))
+
+
+def test_without_paths_recomputation_and_mfu_are_unknown() -> None:
+    found = used(("", FORWARD, FORWARD))
+    assert found.mfu_ratio is None
+    assert found.recomputed_flop_ratio is None
+    assert found.hfu_ratio == pytest.approx(0.4)
+
+
+def test_unknown_work_makes_a_lower_bound() -> None:
+    found = used((FORWARD, FORWARD, FORWARD), TABLE.replace("200|1e8|1e7", "200|–|–"))
+    assert found.flop_is_least
+    assert found.bytes_is_least
+
+
+def test_a_program_without_flops_has_no_recomputed_share() -> None:
+    profile = profile_from_table("op|category|self_us|flop|hbm_bytes\nc|copy|200|0|3e7")
+    assert recomputed_share(profile.ops) is None
+
+
+def test_the_report_names_them() -> None:
+    analysis = analysed((FORWARD, AGAIN, FORWARD))
+    text = describe(analysis, analysis.with_infeed)
+    assert "Utilisation of the whole capture: MFU 30.0 %, HFU 40.0 %, memory bandwidth 46.6 %" in text
