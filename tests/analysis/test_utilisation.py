@@ -59,4 +59,6 @@ def test_a_program_without_flops_has_no_recomputed_share() -> None:
 def test_the_report_names_them() -> None:
     analysis = analysed((FORWARD, AGAIN, FORWARD))
     text = describe(analysis, analysis.with_infeed)
-    assert "Utilisation of the whole capture: MFU 30.0 %, HFU 40.0 %, memory bandwidth 46.6 %" in text
+    assert (
+        "Utilisation of the whole capture: MFU 30.0 %, HFU 40.0 %, memory bandwidth 46.6 %" in text
+    )
