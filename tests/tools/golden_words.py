@@ -72,6 +72,16 @@ _EXAMPLES: dict[str, Filling] = {
     "more": "communication over ICI",
     "ridge": Number(560.4, "flop_per_byte"),
     "intensity": Number(0.0628, "flop_per_byte"),
+    "sign": "+",
+    "change": Number(1812.5, "time_us"),
+    "after": Number(2612.5, "time_us"),
+    "per": "a step",
+    "term": "traffic",
+    "old": Number(3, "count"),
+    "new": Number(3, "count"),
+    "low": "94 %",
+    "high": "97 %",
+    "chance": Number(0.05, "ratio"),
 }
 
 

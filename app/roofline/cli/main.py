@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
+from roofline.cli import comparing
+from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.errors import MixedUploadError, RooflineError
 
 if TYPE_CHECKING:
     from roofline.settings import Settings
 
-BAD_INPUT = 2
 FORMATS = ("text", "json", "csv", "generic", "xprof")
 
 
@@ -57,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_serve(commands.add_parser("serve", help="serve the dashboard"))
     _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
+    comparing.add_compare(commands.add_parser("compare", help="say what changed between two runs"))
     _add_devices(commands.add_parser("devices", help="list the hardware catalogue"))
     _add_calibrate(commands.add_parser("calibrate", help="measure this machine's peaks"))
     _add_template(commands.add_parser("template", help="print an example of the generic format"))
@@ -246,28 +248,27 @@ def _analyze(given: argparse.Namespace) -> None:
             progress=progress,
         )
     content = render(analysis, given.format, infeed=not given.exclude_infeed_outfeed)
-    if given.output is None:
-        _print(content)
-    else:
-        _write(given.output, content)
+    put_out(content, given.output)
 
 
 def _devices(given: argparse.Namespace) -> None:
     from roofline.cli.device_text import describe_part, describe_parts
 
-    _print((describe_part(given.name) if given.name else describe_parts()).encode())
+    print_bytes((describe_part(given.name) if given.name else describe_parts()).encode())
 
 
 def _calibrate(given: argparse.Namespace) -> None:
     from roofline.cli.calibrate import calibrate
 
-    calibrate(quick=given.quick, keep=not given.dry_run, write=lambda text: _print(text.encode()))
+    calibrate(
+        quick=given.quick, keep=not given.dry_run, write=lambda text: print_bytes(text.encode())
+    )
 
 
 def _template(given: argparse.Namespace) -> None:
     from roofline.importers.generic.template import TEMPLATES
 
-    _print(TEMPLATES[given.form].encode())
+    print_bytes(TEMPLATES[given.form].encode())
 
 
 def _upload(given: argparse.Namespace) -> None:
@@ -283,7 +284,7 @@ def _upload(given: argparse.Namespace) -> None:
     profiles = send(upload, receiver, wait_s=wait_s, split=given.split)
     for profile in profiles:
         text = json.dumps(profile, indent=2) if given.json else str(profile["url"])
-        _print(f"{text}\n".encode())
+        print_bytes(f"{text}\n".encode())
 
 
 def _warm_up(_given: argparse.Namespace) -> None:
@@ -294,20 +295,3 @@ def _warm_up(_given: argparse.Namespace) -> None:
     warm_up()
     # Byte code, too, where the environment keeps Python from writing it: 0.05 s of every start.
     compileall.compile_dir(Path(__file__).parents[1], quiet=2)
-
-
-def _print(content: bytes) -> None:
-    try:
-        sys.stdout.buffer.write(content)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough. Python would complain again when it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        sys.stderr.write(f"roofline: {path} cannot be written: {error.strerror}.\n")
-        sys.exit(BAD_INPUT)

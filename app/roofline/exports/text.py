@@ -7,13 +7,12 @@ from roofline.analysis.clocks import measured_clock_ghz
 from roofline.analysis.records import Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
 from roofline.analysis.utilisation import utilisation_of
+from roofline.exports.text_table import cut, plain, spaced, table
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.placed import is_part_unknown
 from roofline.presentation.quantities import (
-    NARROW,
-    SPACE,
     duration,
     flop_rate,
     percent,
@@ -46,7 +45,7 @@ def _device(analysis: RooflineAnalysis) -> str:
     hosts = _counted(profile.host_count, "host")
     wall = f" · {_time(ps_to_us(profile.wall_time_ps))}" if profile.wall_time_ps else ""
     cores = _counted(device.core_count, device.core_word)
-    lines = [f"{_plain(device.name) or 'Unknown device'} · {cores} · {hosts}{wall}"]
+    lines = [f"{plain(device.name) or 'Unknown device'} · {cores} · {hosts}{wall}"]
     clock = measured_clock_ghz(device)
     lines += [_roof(p.label, _flops(p.gflops), p, clock) for p in _compute_roofs(analysis)]
     for memory in device.memory:
@@ -115,7 +114,7 @@ def _verdict(analysis: RooflineAnalysis, view: View) -> str:
 
 def _written(sentence: Sentence) -> str:
     """A sentence as text for a terminal: ordinary spaces, and names without control characters."""
-    return _plain(_spaced(plain_text(sentence)))
+    return plain(spaced(plain_text(sentence)))
 
 
 def _known(view: View) -> str:
@@ -133,7 +132,7 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
     shown = [k for k in range(len(points)) if k not in steps[STEPS_SHOWN:]]
     rows = [
         (
-            ("step " if k in steps else "") + _plain(points.label[k]),
+            ("step " if k in steps else "") + plain(points.label[k]),
             _time(measures.total_time_per_core_us[k]),
             _at_least(_flops(measures.flop_rate_gflops[k]), points.flop_is_least[k]),
             _at_least(_number(measures.memory_bandwidth_gibs[k]), points.bytes_is_least[k]),
@@ -144,9 +143,9 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
         for k in shown
     ]
     heads = ("Program", "time/core", "FLOP/s", "GiB/s", "FLOP/B", "of roof", "bound by")
-    table = _table(heads, rows, left={0, 6})
+    listed = table(heads, rows, left={0, 6})
     more = len(steps) - STEPS_SHOWN
-    lines = [table, *([f"{more} more steps"] if more > 0 else [])]
+    lines = [listed, *([f"{more} more steps"] if more > 0 else [])]
     if not is_part_unknown(view):  # else the verdict has said it
         lines.append(_known(view))
     return "\n".join([*lines, *_utilisation(analysis, view)])
@@ -185,8 +184,8 @@ def _operations(analysis: RooflineAnalysis, view: View) -> str:
     rows = [
         (
             str(int(view.rank[row])),
-            _cut(ops.name[k], NAME_WIDTH),
-            _cut(ops.category[k], CATEGORY_WIDTH),
+            cut(ops.name[k], NAME_WIDTH),
+            cut(ops.category[k], CATEGORY_WIDTH),
             _time(ops.self_time_per_core_us[k]),
             _percent(view.self_share_ratio[row]),
             _flops(measures.flop_rate_gflops[k]),
@@ -200,9 +199,9 @@ def _operations(analysis: RooflineAnalysis, view: View) -> str:
         return ""
     heads = ("#", "Operation", "Category", "self/core", "share", "FLOP/s", "of roof", "saves")
     total = len(view.op) + view.beyond_ops
-    table = _table((*heads, "bound by"), rows, left={1, 2, 8})
+    listed = table((*heads, "bound by"), rows, left={1, 2, 8})
     shown = [] if total <= OPS_SHOWN else [f"{OPS_SHOWN} of {total:,} rows by self time"]
-    return "\n".join([table, *shown, *_above_roof(analysis, view.op[:OPS_SHOWN].tolist())])
+    return "\n".join([listed, *shown, *_above_roof(analysis, view.op[:OPS_SHOWN].tolist())])
 
 
 def _of_roof(analysis: RooflineAnalysis, op: int) -> str:
@@ -232,9 +231,9 @@ def _notes(diagnostics: Iterable[Diagnostic]) -> str:
     for note in diagnostics:
         # Messages about several things go on from their number: "3 ops run above …".
         counted = f"{note.count:,} " if note.message[:1].islower() else ""
-        lines.append(f"  {_MARKS[note.severity]} {counted}{_plain(note.message)}")
+        lines.append(f"  {_MARKS[note.severity]} {counted}{plain(note.message)}")
         if note.remedy:
-            lines.append(f"    {_plain(note.remedy)}")
+            lines.append(f"    {plain(note.remedy)}")
     return "\n".join(_wrapped(lines)) if len(lines) > 1 else ""
 
 
@@ -245,48 +244,21 @@ def _wrapped(lines: Iterable[str], indent: str = "    ") -> Iterable[str]:
         yield from textwrap.wrap(line, 100, subsequent_indent=indent) or [""]
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: set[int]) -> str:
-    widths = [max(len(row[k]) for row in (heads, *rows)) for k in range(len(heads))]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = (
-            cell.ljust(width) if k in left else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
-        return "  ".join(padded).rstrip()
-
-    return "\n".join([line(heads), *(line(row) for row in rows)])
-
-
-def _spaced(text: str) -> str:
-    return text.replace(SPACE, " ").replace(NARROW, " ")
-
-
 def _number(value: float | None) -> str:
-    return _spaced(significant(value))
+    return spaced(significant(value))
 
 
 def _flops(gflops: float) -> str:
-    return _spaced(flop_rate(gflops))
+    return spaced(flop_rate(gflops))
 
 
 def _time(microseconds: float) -> str:
-    return _spaced(duration(microseconds))
+    return spaced(duration(microseconds))
 
 
 def _percent(ratio: float) -> str:
-    return _spaced(percent(ratio))
+    return spaced(percent(ratio))
 
 
 def _counted(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
-def _plain(text: str) -> str:
-    """Text from a file without control characters, which could steer the terminal."""
-    return "".join(ch if ch.isprintable() else "�" for ch in text)
-
-
-def _cut(text: str, width: int) -> str:
-    plain = _plain(text)
-    return plain if len(plain) <= width else f"{plain[: width - 1]}…"

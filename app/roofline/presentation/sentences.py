@@ -146,6 +146,22 @@ SENTENCES: Mapping[str, str] = {
     "whatif_first_peaks": "The profile has no peaks of its own. Reaching every roof would save "
     "*{saving}* per {core}.",
     "whatif_stay": "Measured times and rates stay; only the roofs move.",
+    # Two runs against each other. `per` is "a step", "an execution", "in the capture".
+    "change_none": "No change: {total} {per} on both sides",
+    "change_slower": "{share} slower: {sign}{change} {per}, beyond the noise",
+    "change_faster": "{share} faster: {sign}{change} {per}, beyond the noise",
+    "change_within": "No change beyond the noise: {sign}{change} of {total} {per}",
+    "change_more": "{share} more time in these captures: {sign}{change} of {total} {per}",
+    "change_less": "{share} less time in these captures: {sign}{change} of {total} {per}",
+    "change_apart": "These captures have too little in common for a comparison: {total} {per} "
+    "became {after}",
+    "change_term": "{term} *{sign}{change}*",
+    "change_hidden": "!{sign}{change} of losses hide in it!: ",
+    "change_tested": "{old} + {new} captures: between {low} and {high} of the time before; chance "
+    "{chance} if nothing changed. ",
+    "change_untested": "Captures on a side: {old} and {new}. A verdict on time needs 3 and 3. ",
+    "change_spread": "Half of the steps of A take {low} to {high}. ",
+    "change_only": "{share} of the time has no partner in the other run. ",
 }
 
 # Sentences that the browser fills: about one op, and under other peaks.

@@ -31,6 +31,7 @@ from roofline.storage.durable import explained_writes, move_into, write_whole
 PAGE = "page.json"
 ROOFLINE = {"in": "roofline-in.json", "out": "roofline-out.json"}
 CSV = {"in": "roofline-in.csv", "out": "roofline-out.csv"}
+COMPARED = "compared.json"
 OPS = "ops"
 
 _INDEX = "index.json"

@@ -17,6 +17,8 @@ from typing import Any
 import orjson
 
 from roofline.analysis.records import RooflineAnalysis
+from roofline.compare.from_analysis import run_of
+from roofline.compare.run import run_to_json
 from roofline.devices.this_machine import may_be_this_machine, measurements_digest
 from roofline.errors import MixedUploadError, RooflineError, describe
 from roofline.exports.records import analysis_to_json, ops_to_csv
@@ -35,7 +37,7 @@ from roofline.pipeline import analyse_sources, open_sources
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
 from roofline.storage.records import Found
-from roofline.storage.results import CSV, PAGE, ROOFLINE, ResultWriter
+from roofline.storage.results import COMPARED, CSV, PAGE, ROOFLINE, ResultWriter
 
 # Progress more often than this is not worth a wake-up of the server.
 REPORT_INTERVAL_S = 0.05
@@ -99,6 +101,7 @@ def _store(
     writer = ResultWriter(request.results)
     writer.add(PAGE, page)
     writer.add_ops(op_details(analysis))
+    writer.add(COMPARED, run_to_json(run_of(analysis)))
     for infeed in ("in", "out"):
         writer.add(
             ROOFLINE[infeed], analysis_to_json(analysis, include_infeed_outfeed=infeed == "in")

@@ -77,7 +77,7 @@ async def roofline_csv(
 @router.get("/profiles/{profile_id}/ops/{index}", responses=NOT_READY)
 async def op_details(profile_id: str, index: int, reader: Reader) -> Response:
     """Long name and source of one op; `index` counts the ops of the page data."""
-    content = await _computed(reader, profile_id, lambda: reader.op_details(profile_id, index))
+    content = await computed(reader, profile_id, lambda: reader.op_details(profile_id, index))
     return Response(content, media_type="application/json")
 
 
@@ -102,8 +102,8 @@ def source(request: Request, profile_id: str, reader: Reader) -> Response:
     return StreamingResponse(stream, media_type="application/zip", headers=headers)
 
 
-async def _computed(reader: ProfileReader, profile_id: str, read: Callable[[], T]) -> T:
-    """`read()`; waits for results of a stored profile that must be computed again."""
+async def computed(reader: ProfileReader, profile_id: str, read: Callable[[], T]) -> T:
+    """What `read()` gives; waits for results of a stored profile that must be computed again."""
     try:
         return await run_in_threadpool(read)
     except NotReadyError:
@@ -124,11 +124,11 @@ async def _result(
     media_type: str = "application/json",
 ) -> Response:
     """A stored result: as it lies on the disk if the client takes gzip, 304 if it holds it."""
-    file = await _computed(reader, profile_id, lambda: reader.result(profile_id, name))
+    file = await computed(reader, profile_id, lambda: reader.result(profile_id, name))
     answer = {**(headers or {}), **_validators(request, file, rev)}
     if matches(request, answer["etag"]):
         return Response(status_code=304, headers=answer)
-    file, content = await _computed(reader, profile_id, lambda: reader.packed(profile_id, name))
+    file, content = await computed(reader, profile_id, lambda: reader.packed(profile_id, name))
     answer.update(_validators(request, file, rev))
     if accepts_gzip(request):
         answer["content-encoding"] = "gzip"

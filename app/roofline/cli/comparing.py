@@ -1,0 +1,92 @@
+"""`roofline compare`: two runs, or several captures of each, against each other."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roofline.cli.output import put_out
+from roofline.errors import UploadRejectedError
+
+if TYPE_CHECKING:
+    from roofline.compare.run import Run
+    from roofline.devices.choice import PeakChoice
+
+FORMATS = ("text", "json", "markdown")
+UNITS = ("step", "execution", "capture")
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """The options of `roofline compare`."""
+    parser.description = (
+        "Say what changed from A to B: which operation is which, and what each change of time comes"
+        " from. From three captures of each side on, say whether it is noise, too."
+    )
+    parser.add_argument(
+        "files", nargs="*", type=Path, metavar="FILE", help="A and B: one capture of each"
+    )
+    for side, meaning in (("a", "before"), ("b", "after")):
+        parser.add_argument(
+            f"--{side}",
+            action="append",
+            default=[],
+            type=Path,
+            metavar="FILE",
+            help=f"a capture of the program {meaning} the change; repeatable",
+        )
+    parser.add_argument("--unit", choices=UNITS, help="time per step, execution or capture")
+    parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+    add_peaks(parser)
+    parser.add_argument("-o", "--output", type=Path, help="write to this file")
+    parser.set_defaults(run=_compare)
+
+
+def add_peaks(parser: argparse.ArgumentParser) -> None:
+    """The options that say what the programs are held against."""
+    parser.add_argument("--device", metavar="NAME", help="use the peaks of this part for all runs")
+    parser.add_argument(
+        "--peak", action="append", default=[], metavar="NAME=VALUE", help="set a peak; repeatable"
+    )
+
+
+def read_runs(paths: Sequence[Path], choice: "PeakChoice | None") -> "list[Run]":
+    """One run per path: a capture, an archive of its hosts' files, or a baseline."""
+    return [run for path in paths for run in _runs_in(path, choice)]
+
+
+def _runs_in(path: Path, choice: "PeakChoice | None") -> "list[Run]":
+    from roofline.cli.progress import progress_on_terminal
+    from roofline.compare.from_analysis import run_of
+    from roofline.pipeline import analyse_files
+
+    with progress_on_terminal([path]) as progress:
+        analysis = analyse_files([path], choice=choice, progress=progress)
+    return [run_of(analysis, path.name)]
+
+
+def _compare(given: argparse.Namespace) -> None:
+    import gc
+
+    # The process ends with the answer: collecting garbage on the way costs time for nothing.
+    gc.disable()
+    from roofline.compare.comparison import compare
+    from roofline.devices.choice import read_choice
+    from roofline.exports.comparison import render_comparison
+
+    a, b = _sides(given)
+    choice = read_choice(given.device, given.peak)
+    found = compare(read_runs(a, choice), read_runs(b, choice), given.unit)
+    put_out(render_comparison(found, given.format), given.output)
+
+
+def _sides(given: argparse.Namespace) -> tuple[list[Path], list[Path]]:
+    """The captures of both sides: two files, or those of `--a` and `--b`."""
+    files: list[Path] = given.files
+    if len(files) == 2 and not given.a and not given.b:
+        return [files[0]], [files[1]]
+    if not files and given.a and given.b:
+        return given.a, given.b
+    raise UploadRejectedError(
+        "A comparison needs two sides.",
+        remedy="Name two files, or the captures of each side: --a FILE --a FILE --b FILE.",
+    )

@@ -1,0 +1,102 @@
+"""What tells operations of a run apart when they are matched. Measured time is none of it."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+
+import numpy as np
+
+from roofline.analysis.roofline import Floats
+from roofline.compare.kernel_names import natural_order, stem
+from roofline.compare.paths import OpPath, op_path
+from roofline.compare.run import Run
+
+_LAYOUT = re.compile(r"\{[^{}]*\}")
+_SHAPES_IN_NAME = re.compile(r" (\[.*)$", re.DOTALL)
+
+Quantities = tuple[float, float, float]
+"""Calls per unit, FLOPs and bytes per call; NaN is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Op:
+    """One operation as matching sees it. `rank` is its place, 0 to 1, among those of its stem.
+
+    `work` are its quantities in a form that equal ones share, NaN included.
+    """
+
+    row: int
+    name: str
+    category: str
+    program: str
+    path: OpPath | None
+    operands: str
+    results: str
+    stem: str
+    rank: float
+    quantities: Quantities
+    work: tuple[str, ...]
+
+
+def ops_of(run: Run, unit: str) -> list[Op]:
+    """The operations that take part in a `unit` of `run`."""
+    times = run.units[unit]
+    rows = np.flatnonzero((times.calls > 0) | (times.time_us > 0)).tolist()
+    names = run.text("name")
+    ranks = _ranks([names[row] for row in rows])
+    calls, flop, moved = times.calls.tolist(), run.flop.tolist(), run.bytes.tolist()
+    texts = {column: run.text(column) for column in run.texts}
+    return [
+        Op(
+            row=row,
+            name=names[row],
+            category=texts["category"][row],
+            program=texts["program"][row],
+            path=op_path(texts["path"][row]),
+            operands=_shapes(texts["operands"][row]) or _shapes_in(names[row]),
+            results=_shapes(texts["results"][row]),
+            stem=stem(names[row]),
+            rank=rank,
+            quantities=(calls[row], flop[row], moved[row]),
+            work=tuple(f"{value:.12g}" for value in (calls[row], flop[row], moved[row])),
+        )
+        for row, rank in zip(rows, ranks, strict=True)
+    ]
+
+
+def digest(run: Run, unit: str) -> bytes:
+    """Tells runs apart by what they hold: the order in which two are matched never matters."""
+    told = sha256()
+    for column in ("name", "path"):
+        told.update("\0".join(run.text(column)).encode("utf-8", "replace"))
+    columns: list[Floats] = [run.flop, run.bytes, run.units[unit].calls, run.units[unit].time_us]
+    for values in columns:
+        told.update(values.tobytes())
+    return told.digest()
+
+
+@lru_cache(maxsize=65_536)
+def _shapes(text: str) -> str:
+    """Shapes with their types, without layouts: the compiler chooses those anew."""
+    return _LAYOUT.sub("", text)
+
+
+def _shapes_in(name: str) -> str:
+    """The shapes in an operator's name: `aten::mm [64x64, 64x64] bf16`."""
+    found = _SHAPES_IN_NAME.search(name)
+    return found.group(1) if found else ""
+
+
+def _ranks(names: list[str]) -> list[float]:
+    """The place of each name among those with its stem, from 0 (first) to 1 (last)."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        places[stem(name)].append(place)
+    ranks = [0.0] * len(names)
+    for same in places.values():
+        last = max(len(same) - 1, 1)
+        for rank, place in enumerate(sorted(same, key=lambda one: natural_order(names[one]))):
+            ranks[place] = rank / last
+    return ranks

@@ -1,0 +1,204 @@
+"""What a comparison needs to know of one run: columns per operation, time per unit, peaks.
+
+A `Run` is made from an analysis, and can be written down and read again: a baseline is such a
+document, and a server keeps one beside each profile. Times are means over the cores.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import orjson
+
+from roofline.analysis.roofline import Floats
+from roofline.errors import CorruptProfileError
+
+SCHEMA = 1
+"""The number of this layout; a document of another number is not read."""
+
+STEP, EXECUTION, CAPTURE = "step", "execution", "capture"
+UNITS = (STEP, EXECUTION, CAPTURE)
+"""What a time can be per, the best one first."""
+
+TEXTS = ("name", "category", "program", "path", "operands", "results", "source_file")
+_RESOURCES = ("work", "roof_us")
+_OP_NUMBERS = ("source_line", "flop", "bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class UnitTimes:
+    """Times of one unit (a step, an execution, the capture), per core, in us.
+
+    `calls` and `time_us` have an entry per operation. `parts` is the rest: `communication` (exposed
+    collectives), `transfers` (exposed host copies, infeed and outfeed), `idle` (launch gaps, too;
+    below zero where operations overlap) and `unknown` (time of events that no operation stands
+    for). `total_us` is the sum of all. `samples_us` are the times of the single steps.
+    """
+
+    calls: Floats
+    time_us: Floats
+    parts: Mapping[str, float]
+    total_us: float
+    samples_us: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Run:
+    """One capture as columns; NaN is unknown.
+
+    `flop` and `bytes` are per call. `work` is FLOPs or bytes per call by resource: a compute unit
+    (`compute` where the profile does not say which) or a memory level. `roof_us` is the time that
+    this work needs at the peak of its resource, NaN without a peak. `peaks` are the device's, in
+    FLOP/us or bytes/us. `is_placed` marks operations whose bound is known. `facts` describe the
+    capture to a reader, in the order in which they are shown.
+    """
+
+    label: str
+    texts: Mapping[str, tuple[str, ...]]
+    source_line: Floats
+    flop: Floats
+    bytes: Floats
+    work: Mapping[str, Floats]
+    roof_us: Mapping[str, Floats]
+    is_placed: Floats
+    peaks: Mapping[str, float]
+    main_memory: str
+    units: Mapping[str, UnitTimes]
+    provenance: tuple[str, str]
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.flop)
+
+    def text(self, column: str) -> tuple[str, ...]:
+        """A column of texts."""
+        return self.texts[column]
+
+    def source(self, op: int) -> str:
+        """`file:line` of an operation; empty where it is not known."""
+        line = int(self.source_line[op])
+        file = self.texts["source_file"][op]
+        return f"{file}:{line}" if file and line >= 0 else file
+
+
+def to_document(run: Run) -> dict[str, Any]:
+    """`run` as JSON takes it; NaN becomes null."""
+    return {
+        "schema": SCHEMA,
+        "label": run.label,
+        "facts": dict(run.facts),
+        "provenance": list(run.provenance),
+        "main_memory": run.main_memory,
+        "peaks": dict(run.peaks),
+        "texts": {name: _packed(column) for name, column in run.texts.items()},
+        "numbers": {name: getattr(run, name) for name in (*_OP_NUMBERS, "is_placed")},
+        **{name: dict(getattr(run, name)) for name in _RESOURCES},
+        "units": {
+            name: {
+                "calls": times.calls,
+                "time_us": times.time_us,
+                "parts": dict(times.parts),
+                "total_us": times.total_us,
+                "samples_us": list(times.samples_us),
+            }
+            for name, times in run.units.items()
+        },
+    }
+
+
+def from_document(document: Any) -> Run:
+    """The run that `to_document` wrote; `CorruptProfileError` for anything else."""
+    try:
+        if document["schema"] != SCHEMA:
+            raise _unreadable(f"it has the layout {document['schema']}, and {SCHEMA} is read")
+        run = _read(document)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise _unreadable("a part of it is missing or damaged") from error
+    if any(len(column) != len(run) for column in run.texts.values()):
+        raise _unreadable("its columns differ in length")
+    return run
+
+
+def run_to_json(run: Run) -> bytes:
+    """The document of `run`, as UTF-8."""
+    return orjson.dumps(_encodable(to_document(run)), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def run_from_json(content: bytes) -> Run:
+    """The run in `content`; `CorruptProfileError` where there is none."""
+    try:
+        document = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise _unreadable("it is not JSON") from error
+    return from_document(document)
+
+
+def _read(document: Mapping[str, Any]) -> Run:
+    numbers = {name: _floats(document["numbers"][name]) for name in (*_OP_NUMBERS, "is_placed")}
+    return Run(
+        label=str(document["label"]),
+        facts={str(name): str(value) for name, value in document["facts"].items()},
+        provenance=(str(document["provenance"][0]), str(document["provenance"][1])),
+        main_memory=str(document["main_memory"]),
+        peaks={name: float(value) for name, value in document["peaks"].items()},
+        texts={name: _unpacked(document["texts"][name]) for name in TEXTS},
+        work=_columns(document["work"]),
+        roof_us=_columns(document["roof_us"]),
+        units={
+            name: _times(document["units"][name]) for name in UNITS if name in document["units"]
+        },
+        **numbers,
+    )
+
+
+def _times(given: Mapping[str, Any]) -> UnitTimes:
+    return UnitTimes(
+        calls=_floats(given["calls"]),
+        time_us=_floats(given["time_us"]),
+        parts={name: float(value) for name, value in given["parts"].items()},
+        total_us=float(given["total_us"]),
+        samples_us=tuple(map(float, given["samples_us"])),
+    )
+
+
+def _columns(given: Mapping[str, Any]) -> dict[str, Floats]:
+    return {name: _floats(values) for name, values in given.items()}
+
+
+def _floats(values: Sequence[float | None]) -> Floats:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _packed(column: Sequence[str]) -> dict[str, Any]:
+    """Each text once, and which one each row has: files and categories repeat."""
+    number: dict[str, int] = {}
+    rows = [number.setdefault(text, len(number)) for text in column]
+    return {"words": list(number), "rows": rows}
+
+
+def _unpacked(given: Mapping[str, Any]) -> tuple[str, ...]:
+    words = [str(word) for word in given["words"]]
+    if any(row < 0 for row in given["rows"]):
+        raise IndexError
+    return tuple(words[row] for row in given["rows"])
+
+
+def _encodable(value: Any) -> Any:
+    """Names come from strangers: a lone surrogate, which UTF-8 cannot say, becomes `?`."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return (
+            [_encodable(item) for item in value] if value and isinstance(value[0], str) else value
+        )
+    return value
+
+
+def _unreadable(why: str) -> CorruptProfileError:
+    return CorruptProfileError(
+        f"This is not a run to compare with: {why}.",
+        remedy="Write it again with `roofline baseline save`.",
+    )

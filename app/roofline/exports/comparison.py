@@ -1,0 +1,279 @@
+"""A comparison for people and their tools: JSON, text and Markdown.
+
+Keys carry units; `null` is "not known", 0 is a real zero.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from roofline.compare.attribution import TERMS
+from roofline.compare.comparison import Captures, Comparison, GroupChange, OnlyOp, OpChange, Side
+from roofline.exports.comparison_words import (
+    NOTES,
+    PER,
+    TERM_LABELS,
+    TIER_LABELS,
+    change_verdict,
+    sign,
+)
+from roofline.exports.text_table import cut, plain, spaced, table
+from roofline.presentation.json_text import to_json
+from roofline.presentation.quantities import duration, percent
+from roofline.presentation.sentences import Sentence, plain_text
+
+Record = dict[str, Any]
+
+OPS_SHOWN = 20
+_NAME_WIDTH = 44
+_LEAST_SHOWN_US = 0.0005  # shown as 0.00 otherwise
+
+
+def comparison_record(found: Comparison) -> Record:
+    """The document of `roofline compare --format json` and of the API."""
+    verdict = change_verdict(found)
+    return {
+        "unit": found.unit,
+        "a_us": found.a_us,
+        "b_us": found.b_us,
+        "change_us": found.change_us,
+        "terms": dict(found.terms),
+        "matched": dict(found.matched),
+        "ops": [_op(one) for one in found.ops],
+        "only_a": [_only(one) for one in found.only_a],
+        "only_b": [_only(one) for one in found.only_b],
+        "groups": [_group(one) for one in found.groups],
+        "verdict": {
+            "state": verdict.state,
+            "headline": _written(verdict.headline),
+            "lead": _written(verdict.lead),
+        },
+        "comparable": found.is_comparable,
+        "notes": [{"code": code, "message": NOTES[code]} for code in found.notes],
+        "captures": {"a": _captures(found.captures_a), "b": _captures(found.captures_b)},
+        "tested": None if found.tested is None else asdict(found.tested),
+        "differences": [
+            {"name": one.name, "a": one.a, "b": one.b, "is_same": one.a == one.b}
+            for one in found.differences
+        ],
+    }
+
+
+def comparison_to_json(found: Comparison) -> bytes:
+    """`comparison_record` as UTF-8."""
+    return to_json(comparison_record(found))
+
+
+def render_comparison(found: Comparison, output_format: str) -> bytes:
+    """`found` as `text`, `json` or `markdown`."""
+    match output_format:
+        case "json":
+            return comparison_to_json(found) + b"\n"
+        case "markdown":
+            return comparison_to_markdown(found).encode("utf-8", "replace")
+        case _:
+            return comparison_to_text(found).encode("utf-8", "replace")
+
+
+def _op(one: OpChange) -> Record:
+    return {
+        "a": one.a.names[0],
+        "b": one.b.names[0],
+        "tier": str(one.tier),
+        "change_us": one.change_us,
+        "terms": dict(one.terms),
+        "a_names": list(one.a.names),
+        "b_names": list(one.b.names),
+        "category": one.category,
+        "path": one.path,
+        "a_side": _side(one.a),
+        "b_side": _side(one.b),
+    }
+
+
+def _side(side: Side) -> Record:
+    return {
+        "time_us": side.time_us,
+        "calls": side.calls,
+        "flop_per_call": side.flop,
+        "bytes_per_call": side.bytes,
+        "roofline_efficiency_ratio": side.efficiency,
+        "bound_by": side.bound,
+        "source": side.source,
+    }
+
+
+def _only(one: OnlyOp) -> Record:
+    name = one.side.names[0]
+    return {"name": name, "category": one.category, "path": one.path, **_side(one.side)}
+
+
+def _group(one: GroupChange) -> Record:
+    return {
+        "scope": one.scope,
+        "a": [side.names[0] for side in one.a],
+        "b": [side.names[0] for side in one.b],
+        "category": one.category,
+        "change_us": one.change_us,
+        "terms": dict(one.terms),
+        "a_sides": [_side(side) for side in one.a],
+        "b_sides": [_side(side) for side in one.b],
+    }
+
+
+def _captures(captures: Captures) -> Record:
+    return {
+        "labels": list(captures.labels),
+        "time_us": list(captures.time_us),
+        "chosen": captures.chosen,
+        "middle_half_us": None if captures.spread_us is None else list(captures.spread_us),
+    }
+
+
+def _written(sentence: Sentence) -> str:
+    return plain(spaced(plain_text(sentence))).strip()
+
+
+# ------------------------------------------------------------------------------------------- text
+
+
+def comparison_to_text(found: Comparison) -> str:
+    """The report for a terminal, at most 120 columns wide."""
+    import textwrap  # only reports need it
+
+    verdict = change_verdict(found)
+    lines = [f"{_written(verdict.headline)}.", *textwrap.wrap(_written(verdict.lead), 100)]
+    sections = ["\n".join(lines)]
+    sections += [_differences(found), table(*_term_rows(found), left={0})]
+    sections += [table(*rows, left={0, 1}) for rows in _op_tables(found) if rows[1]]
+    sections.append(f"How sure: {how_sure(found)}")
+    if found.notes:
+        sections.append("\n".join(["Notes", *(f"  i {NOTES[code]}" for code in found.notes)]))
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def comparison_to_markdown(found: Comparison) -> str:
+    """The report for a pull request: the same, as Markdown tables."""
+    verdict = change_verdict(found)
+    sections = [f"### {_md(_written(verdict.headline))}", _md(_written(verdict.lead))]
+    sections += [_md(_differences(found)), _md_table(*_term_rows(found))]
+    sections += [_md_table(*rows) for rows in _op_tables(found) if rows[1]]
+    sections.append(f"How sure: {how_sure(found)}")
+    sections += [f"- {_md(NOTES[code])}" for code in found.notes]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def attribution_line(found: Comparison) -> str:
+    """The terms in one line, the largest first."""
+    names = sorted(TERMS, key=lambda name: -abs(found.terms[name]))
+    said = [
+        f"{TERM_LABELS[name]} {_change(found.terms[name])}"
+        for name in names
+        if abs(found.terms[name]) >= _LEAST_SHOWN_US
+    ]
+    return ", ".join(said) or "no change"
+
+
+def how_sure(found: Comparison) -> str:
+    """Share of the time by tier of matching, in one line."""
+    return ", ".join(
+        f"{TIER_LABELS[tier]} {spaced(percent(share))}" for tier, share in found.matched.items()
+    )
+
+
+def _differences(found: Comparison) -> str:
+    """What differs between the captures, in one line each."""
+    unlike = [one for one in found.differences if one.a != one.b]
+    if not unlike:
+        return "Device, peaks and versions are the same."
+    return "\n".join(f"{one.name}: {_known(one.a)} → {_known(one.b)}" for one in unlike)
+
+
+def _known(text: str) -> str:
+    return plain(text) or "not known"
+
+
+def _term_rows(found: Comparison) -> tuple[Sequence[str], list[Sequence[str]]]:
+    shown = [name for name in TERMS if abs(found.terms[name]) >= _LEAST_SHOWN_US]
+    shown.sort(key=lambda name: found.terms[name])
+    rows: list[Sequence[str]] = [("A", spaced(duration(found.a_us)))]
+    rows += [(TERM_LABELS[name], _change(found.terms[name])) for name in shown]
+    rows.append(("B", spaced(duration(found.b_us))))
+    return (f"Time {PER[found.unit]}", "per core"), rows
+
+
+def _op_tables(found: Comparison) -> list[tuple[Sequence[str], list[Sequence[str]]]]:
+    """Heads and rows: changed operations, groups, only in A, only in B."""
+    changed = [one for one in found.ops if abs(one.change_us) >= _LEAST_SHOWN_US]
+    heads = ("Operation", "Tier", "A", "B", "Change", "Terms")
+    rows: list[Sequence[str]] = [
+        (_name(one), str(one.tier), _time(one.a), _time(one.b), _change(one.change_us), _said(one))
+        for one in changed[:OPS_SHOWN]
+    ]
+    groups: list[Sequence[str]] = [
+        (
+            cut(one.scope, _NAME_WIDTH),
+            f"{len(one.a)} → {len(one.b)}",
+            spaced(duration(sum(side.time_us for side in one.a))),
+            spaced(duration(sum(side.time_us for side in one.b))),
+            _change(one.change_us),
+        )
+        for one in found.groups[:OPS_SHOWN]
+    ]
+    return [
+        (heads, rows),
+        (("Group", "Operations", "A", "B", "Change"), groups),
+        _only_rows("Only in A", found.only_a),
+        _only_rows("Only in B", found.only_b),
+    ]
+
+
+def _only_rows(head: str, only: Sequence[OnlyOp]) -> tuple[Sequence[str], list[Sequence[str]]]:
+    shown = [one for one in only if one.side.time_us >= _LEAST_SHOWN_US][:OPS_SHOWN]
+    rows: list[Sequence[str]] = [
+        (cut(one.side.names[0], _NAME_WIDTH), cut(one.side.source, 30), _time(one.side))
+        for one in shown
+    ]
+    return (head, "Source", "Time"), rows
+
+
+def _name(one: OpChange) -> str:
+    """Both names where they differ; the number of twins where it is a class."""
+    a, b = one.a.names[0], one.b.names[0]
+    counts = len(one.a.names), len(one.b.names)
+    if counts == (1, 1):
+        return cut(a if a == b else f"{a} → {b}", _NAME_WIDTH)
+    twins = f" and twins, {counts[0]} → {counts[1]}"
+    return cut(a, _NAME_WIDTH - len(twins)) + twins
+
+
+def _said(one: OpChange) -> str:
+    """The terms that matter for this operation, as words."""
+    least = max(_LEAST_SHOWN_US, 0.02 * abs(one.change_us))
+    large = [(name, value) for name, value in one.terms.items() if abs(value) >= least]
+    large.sort(key=lambda item: -abs(item[1]))
+    return ", ".join(f"{name} {_change(value)}" for name, value in large[:2])
+
+
+def _time(side: Side) -> str:
+    return spaced(duration(side.time_us))
+
+
+def _change(us: float) -> str:
+    return "0" if us == 0 else f"{sign(us)}{spaced(duration(abs(us)))}"
+
+
+def _md(text: str) -> str:
+    """Text with Markdown's and HTML's marks made plain: names come from strangers."""
+    for mark in "\\`*_|[]#":
+        text = text.replace(mark, f"\\{mark}")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _md_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text if text == "---" else _md(text)

@@ -1,0 +1,84 @@
+"""`roofline compare`: sums in every form, captures of a side, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from roofline.compare.attribution import TERMS
+from tests.cli.test_main import refused, run
+from tests.conftest import SAMPLES
+from tests.tools.generate_xspace import Config, write_profile
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("compared")
+    paths = []
+    for seed in (1, 2):
+        config = Config(n_events=900, n_steps=3, n_distinct_ops=40, seed=seed)
+        paths += write_profile(config, folder / str(seed))
+    return paths
+
+
+def test_json_has_the_documented_keys_and_terms_that_add_up(captures: list[Path]) -> None:
+    found = json.loads(run("compare", *captures, "--format", "json").stdout)
+    assert {
+        "unit", "a_us", "b_us", "change_us", "terms", "matched", "ops", "only_a", "only_b",
+        "groups", "verdict", "comparable",
+    } <= set(found)  # fmt: skip
+    assert tuple(found["terms"]) == TERMS
+    assert sum(found["terms"].values()) == pytest.approx(found["change_us"], rel=1e-9)
+    for op in found["ops"]:
+        assert {"a", "b", "tier", "change_us", "terms"} <= set(op)
+
+
+def test_text_and_markdown_say_the_change_first(captures: list[Path]) -> None:
+    text = run("compare", *captures).stdout.decode()
+    assert " time in these captures" in text.splitlines()[0]
+    assert "How sure: " in text
+    assert all(len(line) <= 120 for line in text.splitlines())
+    markdown = run("compare", *captures, "-f", "markdown").stdout.decode()
+    assert markdown.startswith("### ")
+    assert "| --- |" in markdown
+
+
+def test_names_of_strangers_stay_plain_in_markdown(tmp_path: Path) -> None:
+    table = "name,time_us,flops,bytes\n"
+    for side, time in (("a", 5), ("b", 9)):
+        text = f"{table}<img src=x> | `x`,{time},1000,100\n"
+        (tmp_path / f"{side}.csv").write_text(text)
+    files = tmp_path / "a.csv", tmp_path / "b.csv"
+    shown = run("compare", *files, "-f", "markdown").stdout.decode()
+    assert "<img" not in shown
+    assert "&lt;img src=x&gt; \\| \\`x\\`" in shown
+
+
+def test_several_captures_of_a_side_are_tested_against_noise(captures: list[Path]) -> None:
+    a, b = captures
+    sides = ["--a", a, "--a", a, "--a", a, "--b", b, "--b", b, "--b", b]
+    found = json.loads(run("compare", *sides, "-f", "json").stdout)
+    assert found["tested"]["p"] == pytest.approx(0.05)
+    assert found["verdict"]["state"] in ("faster", "slower")
+    one = json.loads(run("compare", a, b, "-f", "json").stdout)
+    assert one["tested"] is None
+    assert one["verdict"]["state"] in ("more", "less")
+
+
+def test_a_capture_against_itself_is_unchanged(captures: list[Path]) -> None:
+    text = run("compare", captures[0], captures[0], "--unit", "capture").stdout.decode()
+    assert text.startswith("No change: ")
+    assert "in the capture on both sides" in text
+
+
+def test_a_side_too_few_or_a_unit_it_does_not_have_is_refused(captures: list[Path]) -> None:
+    assert "two sides" in refused("compare", captures[0])
+    assert "two sides" in refused("compare", "--a", captures[0])
+    sample = SAMPLES / "generic" / "attention-h100.json"
+    assert "per step" in refused("compare", sample, sample, "--unit", "step")
+
+
+def test_other_peaks_are_used_for_both_sides(captures: list[Path]) -> None:
+    found = json.loads(run("compare", *captures, "--device", "h100-sxm", "-f", "json").stdout)
+    assert "other-device" not in {note["code"] for note in found["notes"]}
+    assert found["terms"]["peaks"] == pytest.approx(0.0, abs=1e-9)

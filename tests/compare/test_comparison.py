@@ -1,0 +1,246 @@
+"""Whole comparisons: sums, swapping, notes, captures of a side, documents."""
+
+import math
+from collections import defaultdict
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roofline.compare.attribution import TERMS
+from roofline.compare.comparison import Comparison, compare
+from roofline.compare.from_analysis import run_of
+from roofline.compare.run import CAPTURE, STEP, Run, from_document, run_from_json, run_to_json
+from roofline.errors import BadViewError, CorruptProfileError, RooflineError
+from roofline.pipeline import analyse_files
+from tests.compare.runs import Row, make_run
+from tests.conftest import ROOT
+
+NAN = float("nan")
+SHARED = ROOT.parent / "shared"
+REAL = (
+    *sorted(SHARED.glob("profiles/*/host_0.xplane.pb")),
+    *sorted(SHARED.glob("cases/*/host_0.xplane.pb")),
+    *sorted(SHARED.glob("samples/pytorch/*.json.gz")),
+    *sorted(SHARED.glob("samples/nsight_compute/*.*")),
+    *sorted(SHARED.glob("samples/xprof_export/*.*")),
+    *sorted(SHARED.glob("samples/minimal/*.*")),
+)
+MOST_BYTES = 40_000_000
+
+_numbers = st.one_of(st.just(NAN), st.just(0.0), st.floats(1.0, 1e9))
+_rows = st.lists(
+    st.builds(
+        Row,
+        name=st.sampled_from(["fusion.1", "fusion.2", "dot.1", "dot.2", "copy.3"]),
+        path=st.sampled_from(
+            ["", "jit(f)/A/dot", "jit(f)/A/mul", "jit(f)/transpose(jvp(A))/dot", "jit(f)/B/dot"]
+        ),
+        operands=st.sampled_from(["", "f32[8]", "f32[9]"]),
+        category=st.sampled_from(["fusion", "dot"]),
+        calls=st.sampled_from([1.0, 2.0, 12.5]),
+        flop=_numbers,
+        bytes=_numbers,
+        time_us=st.one_of(st.just(0.0), st.floats(0.01, 1e6)),
+    ),
+    max_size=8,
+)
+_runs = st.builds(
+    make_run,
+    _rows,
+    idle_us=st.floats(-10, 1e3),
+    exposed_us=st.floats(0, 1e3),
+    host_us=st.floats(0, 10),
+    peaks=st.sampled_from([(1e6, 1e3), (2e6, 5e3)]),
+)
+
+
+def _check_sums(found: Comparison) -> None:
+    scale = max(found.a_us, found.b_us, *(abs(value) for value in found.terms.values()), 1e-30)
+    assert tuple(found.terms) == TERMS
+    assert found.change_us == found.b_us - found.a_us
+    assert abs(sum(found.terms.values()) - found.change_us) <= 1e-9 * scale
+    for change in found.ops:
+        assert abs(sum(change.terms.values()) - change.change_us) <= 1e-9 * scale
+    for group in found.groups:
+        assert abs(sum(group.terms.values()) - group.change_us) <= 1e-9 * scale
+    if found.matched:
+        assert sum(found.matched.values()) == pytest.approx(1.0)
+
+
+def _check_swap(there: Comparison, back: Comparison) -> None:
+    scale = max(there.a_us, there.b_us, *(abs(value) for value in there.terms.values()), 1e-30)
+    opposite = {"new": "gone", "gone": "new"}
+    for name, value in there.terms.items():
+        assert abs(value + back.terms[opposite.get(name, name)]) <= 1e-9 * scale, name
+
+
+@settings(max_examples=150)
+@given(_runs, _runs)
+def test_terms_add_up_and_swapping_negates_them(a: Run, b: Run) -> None:
+    there, back = compare([a], [b]), compare([b], [a])
+    _check_sums(there)
+    _check_swap(there, back)
+
+
+@settings(max_examples=80)
+@given(_runs)
+def test_a_run_against_itself_is_all_zero(run: Run) -> None:
+    found = compare([run], [run])
+    assert found.change_us == 0
+    assert not any(found.terms.values())
+    assert all(one.change_us == 0 and not any(one.terms.values()) for one in found.ops)
+    assert not found.only_a
+    assert not found.only_b
+
+
+@cache
+def _real_runs() -> dict[str, list[Run]]:
+    """The shared profiles that can be read on their own, by format."""
+    runs: dict[str, list[Run]] = defaultdict(list)
+    for path in REAL:
+        if path.stat().st_size > MOST_BYTES:
+            continue
+        try:
+            analysis = analyse_files([path])
+        except RooflineError:
+            continue
+        runs[analysis.profile.format_id].append(run_of(analysis, path.name))
+    return runs
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared profiles here")
+def test_every_pair_of_shared_profiles_of_one_format_adds_up() -> None:
+    count = 0
+    for runs in _real_runs().values():
+        for a, b in combinations(runs, 2):
+            there, back = compare([a], [b]), compare([b], [a])
+            _check_sums(there)
+            _check_swap(there, back)
+            count += 1
+    assert count > 50
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared profiles here")
+def test_every_shared_profile_is_written_and_read_the_same_and_equals_itself() -> None:
+    for runs in _real_runs().values():
+        for run in runs:
+            read = run_from_json(run_to_json(run))
+            assert run_to_json(read) == run_to_json(run)
+            found = compare([run], [read])
+            assert found.change_us == 0
+            assert not any(found.terms.values()), run.label
+
+
+def _qwen(name: str) -> Run:
+    path = SHARED / "samples" / "pytorch" / f"{name}.json.gz"
+    if not path.is_file():
+        pytest.skip("no shared profiles here")
+    return run_of(analyse_files([path]), name)
+
+
+def test_two_vendors_meet_by_operator_and_shape() -> None:
+    """The same model on an H100 and an MI300X: equal FLOPs and bytes, other peaks."""
+    found = compare([_qwen("h100_qwen_causal")], [_qwen("mi300x_qwen_causal")])
+    matched = 1 - found.matched.get("9", 0) - found.matched.get("only", 0)
+    assert matched > 0.9
+    assert found.terms["peaks"] < -8_000
+    assert found.terms["closeness"] > 8_000
+    assert abs(found.terms["work"]) + abs(found.terms["traffic"]) < 20
+    assert "other-device" in found.notes
+    (mm,) = [
+        one for one in found.ops if one.a.names[0].startswith("aten::mm [8944x1024, 1024x2816")
+    ]
+    assert mm.b.names == mm.a.names
+    assert mm.a.bound == mm.b.bound == "matrix_bf16"
+
+
+def test_exposed_communication_and_idle_are_terms_of_their_own() -> None:
+    rows = [Row(name="dot.1")]
+    found = compare(
+        [make_run(rows, idle_us=5, exposed_us=7, host_us=1)],
+        [make_run(rows, idle_us=4, exposed_us=17, host_us=3)],
+    )
+    terms = {name: value for name, value in found.terms.items() if value}
+    assert terms == {"idle": -1, "communication": 10, "transfers": 2}
+
+
+def test_new_and_gone_operations_have_their_time() -> None:
+    found = compare(
+        [make_run([Row(name="a.1", time_us=3.0)])],
+        [make_run([Row(name="b.1", time_us=8.0, category="copy")])],
+    )
+    assert found.terms["gone"] == -3.0
+    assert found.terms["new"] == 8.0
+    assert found.matched == {"only": 1.0}
+    assert not found.is_comparable
+
+
+def test_unequal_provenance_compares_time_alone() -> None:
+    a = make_run([Row(name="dot.1", time_us=20.0)])
+    b = replace(make_run([Row(name="dot.1", flop=9e6, time_us=30.0)]), provenance=("measured",) * 2)
+    found = compare([a], [b])
+    assert {name: value for name, value in found.terms.items() if value} == {"unknown": 10.0}
+    assert "other-provenance" in found.notes
+
+
+def test_flops_that_one_side_does_not_know_are_not_a_change_of_work() -> None:
+    found = compare(
+        [make_run([Row(name="dot.1", flop=NAN)])], [make_run([Row(name="dot.1", flop=9e9)])]
+    )
+    assert not any(found.terms.values())
+
+
+def test_the_unit_is_the_best_that_all_captures_have() -> None:
+    run = make_run([Row(name="dot.1")])
+    capture = replace(run, units={CAPTURE: run.units[CAPTURE]})
+    assert compare([run], [run]).unit == STEP
+    assert compare([run], [capture]).unit == CAPTURE
+    with pytest.raises(BadViewError, match="step"):
+        compare([run], [capture], STEP)
+
+
+def test_the_capture_in_the_middle_stands_for_its_side() -> None:
+    def side(*times: float) -> list[Run]:
+        return [make_run([Row(name="dot.1", time_us=t)], label=f"{t}") for t in times]
+
+    found = compare(side(10.0, 30.0, 20.0), side(41.0, 42.0, 43.0))
+    assert (found.a_us, found.b_us) == (20.0, 42.0)
+    assert found.tested is not None
+    assert found.tested.low == pytest.approx(41 / 30)
+    assert "few-captures" not in found.notes
+    assert "few-captures" in compare(side(10.0), side(20.0)).notes
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{}", b'{"schema": 99}', b'{"schema": 1}', b"\xff"]
+)
+def test_other_documents_are_refused(content: bytes) -> None:
+    with pytest.raises(CorruptProfileError):
+        run_from_json(content)
+
+
+def test_columns_of_unequal_length_are_refused() -> None:
+    import orjson
+
+    document = orjson.loads(run_to_json(make_run([Row(name="a"), Row(name="b")])))
+    document["texts"]["name"]["rows"] = [0]
+    with pytest.raises(CorruptProfileError, match="length"):
+        from_document(document)
+
+
+def test_a_run_survives_its_document() -> None:
+    run = make_run([Row(name="a\ud800"), Row(name="b", flop=NAN)], samples_us=(1.0, 2.0))
+    read = run_from_json(run_to_json(run))
+    assert read.text("name") == ("a?", "b")
+    assert math.isnan(read.flop[1])
+    assert read.units[STEP].samples_us == (1.0, 2.0)
+
+
+def test_the_source_of_an_operation(tmp_path: Path) -> None:
+    run = make_run([Row(name="a", source="train.py", line=12), Row(name="b", source="train.py")])
+    assert (run.source(0), run.source(1)) == ("train.py:12", "train.py")

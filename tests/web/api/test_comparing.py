@@ -1,0 +1,70 @@
+"""Stored profiles against each other over the API, with the server's guard and errors."""
+
+from pathlib import Path
+
+import pytest
+
+from roofline.compare.attribution import TERMS
+from tests.tools.generate_xspace import Config, write_profile
+from tests.web.conftest import Client, Launch
+
+API = "/api/v1/compare"
+
+
+@pytest.fixture
+def ids(client: Client, tmp_path: Path) -> list[str]:
+    found = []
+    for seed in (1, 2):
+        config = Config(n_events=600, n_steps=3, n_distinct_ops=20, seed=seed)
+        (path,) = write_profile(config, tmp_path / str(seed))
+        uploaded = client.upload(path.read_bytes(), title=f"Run {seed}").json()
+        found.append(str(uploaded["id"]))
+    return found
+
+
+def test_two_profiles_have_terms_that_add_up(client: Client, ids: list[str]) -> None:
+    found = client.get(f"{API}?a={ids[0]}&b={ids[1]}").json()
+    assert set(found["terms"]) == set(TERMS)
+    assert sum(found["terms"].values()) == pytest.approx(found["change_us"])
+    assert found["unit"] == "step"
+    assert found["captures"]["a"]["labels"] == ["Run 1"]
+    back = client.get(f"{API}?a={ids[1]}&b={ids[0]}").json()
+    assert back["change_us"] == -found["change_us"]
+
+
+def test_a_profile_against_itself_is_unchanged(client: Client, ids: list[str]) -> None:
+    found = client.get(f"{API}?a={ids[0]}&b={ids[0]}&unit=capture").json()
+    assert found["change_us"] == 0
+    assert not any(found["terms"].values())
+    assert found["verdict"]["state"] == "none"
+
+
+def test_several_captures_of_a_side_are_tested(client: Client, ids: list[str]) -> None:
+    a, b = (f"{name}={profile}" for name, profile in zip("ab", ids, strict=True))
+    found = client.get(f"{API}?{'&'.join([a] * 3 + [b] * 3)}").json()
+    assert found["tested"]["p"] <= 0.05
+    assert len(found["captures"]["b"]["time_us"]) == 3
+
+
+def test_an_answer_that_the_client_holds_is_304(client: Client, ids: list[str]) -> None:
+    path = f"{API}?a={ids[0]}&b={ids[1]}"
+    etag = client.get(path).headers["etag"]
+    assert client.get(path, headers={"if-none-match": etag}).status_code == 304
+    swapped = f"{API}?a={ids[1]}&b={ids[0]}"
+    assert client.get(swapped, headers={"if-none-match": etag}).status_code == 200
+
+
+def test_unknown_profiles_units_and_missing_sides_are_refused(
+    client: Client, ids: list[str]
+) -> None:
+    missing = "0" * len(ids[0])
+    assert client.get(f"{API}?a={ids[0]}&b={missing}").status_code == 404
+    assert client.get(f"{API}?a={ids[0]}").status_code == 400
+    assert client.get(f"{API}?a={ids[0]}&b={ids[1]}&unit=day").status_code == 400
+    many = "&".join([f"b={ids[1]}"] * 17)
+    assert client.get(f"{API}?a={ids[0]}&{many}").status_code == 400
+
+
+def test_a_server_with_tokens_asks_for_one(launch: Launch) -> None:
+    client = launch(auth="token", token="a-token-of-this-test")
+    assert client.get(f"{API}?a=x&b=y").status_code == 401
