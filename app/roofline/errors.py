@@ -3,6 +3,7 @@
     RooflineError
     ├── UploadRejectedError      the upload itself: empty, too many files, bad archive
     │   ├── UploadTooLargeError  more bytes than this server takes
+    │   ├── DamagedUploadError   other bytes than its client meant to send
     │   └── MixedUploadError     files of several profiles, or some that cannot be read
     ├── UnknownFormatError       no importer recognises the file
     ├── CorruptProfileError      recognised, but damaged or contradicting itself
@@ -83,6 +84,12 @@ class UploadTooLargeError(UploadRejectedError):
     """The upload, or what an archive unpacks to, is larger than this server takes."""
 
     code = "upload-too-large"
+
+
+class DamagedUploadError(UploadRejectedError):
+    """The bytes of a file are not those whose digest its client gave."""
+
+    code = "upload-damaged"
 
 
 # Named tuples, because the command line starts with this module, and dataclasses are 8 ms of it.

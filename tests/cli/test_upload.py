@@ -1,5 +1,6 @@
 """`roofline upload` against a real server, and against servers that are none."""
 
+import hashlib
 import http.server
 import json
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from roofline.cli import upload
 from roofline.cli.upload import Receiver, Upload, read_token, send
 from roofline.errors import UploadRejectedError
 from tests.browser.serving import Server, serving
@@ -161,3 +163,21 @@ def test_file_that_cannot_be_read_is_left_out_when_asked(server: Server, tmp_pat
     split = run(*files, "--server", server.url, "--split", "--json")
     body = json.loads(split.stdout)
     assert (body["state"], len(body["files"])) == ("ready", 1)
+
+
+def test_bit_that_flips_on_the_way_is_refused(
+    server: Server, hosts: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The digest is that of the file, whatever the network makes of its bytes."""
+
+    def damaged(*given: Any) -> Iterator[bytes]:
+        for number, piece in enumerate(sent_as_it_is(*given)):
+            flip = number == 1  # after the first head comes the first file
+            yield piece[:500] + bytes([piece[500] ^ 1]) + piece[501:] if flip else piece
+
+    sent_as_it_is = upload._body
+    monkeypatch.setattr(upload, "_body", damaged)
+    with pytest.raises(UploadRejectedError) as refused:
+        send(Upload(files=tuple(hosts)), Receiver(server.url, TOKEN), wait_s=0)
+    assert hashlib.sha256(hosts[0].read_bytes()).hexdigest() in refused.value.message
+    assert hosts[0].name in refused.value.message

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import random
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -227,6 +228,30 @@ def test_ratio_past_the_limit_stops_early(bench: Bench, monkeypatch: pytest.Monk
     with pytest.raises(UploadTooLargeError, match="300-fold"):
         bench.open(gzip.compress(bytes(40 << 20)))
     assert sum(path.stat().st_size for path in bench.scratch.glob("*")) < 20 << 20
+
+
+def test_bomb_stops_by_the_ratio_of_what_was_read(bench: Bench) -> None:
+    """10 GiB of zeros in 10 MB: before the ratio of the whole tells, 3 GiB would be written."""
+    piece = gzip.compress(bytes(64 << 20))
+    packed = piece * 160
+    assert 3e9 < 300 * len(packed) < 10 << 30
+    with pytest.raises(UploadTooLargeError, match="300-fold"):
+        bench.open(packed)
+    assert sum(path.stat().st_size for path in bench.scratch.glob("*")) < 600 << 20
+
+
+def test_member_that_claims_to_be_a_bomb_is_not_unpacked(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "RATIO_FLOOR_BYTES", 1 << 20)
+    monkeypatch.setattr(archives, "EARLY_FLOOR_BYTES", 1 << 20)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("honest", random.Random(1).randbytes(2 << 20))
+        archive.writestr("bomb", bytes(40 << 20))
+    with pytest.raises(UploadTooLargeError, match="300-fold"):
+        bench.open(packed.getvalue())
+    assert not list(bench.scratch.glob("*"))
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])

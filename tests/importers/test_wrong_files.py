@@ -270,10 +270,13 @@ def test_a_rewritten_file_in_an_archive_is_named(tmp_path: Path) -> None:
     assert caught.value.unreadable[0].code == "corrupt-profile"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-def test_a_trace_in_utf_16_says_how_to_save_it(encoding: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_marked", [True, False])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_trace_in_utf_16_says_how_to_save_it(
+    encoding: str, is_marked: bool, tmp_path: Path
+) -> None:
     text = json.dumps({"schemaVersion": 1, "traceEvents": [{"ph": "X", "name": "aten::mm"}]})
-    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    mark = "\ufeff".encode(encoding) if is_marked else b""
     path = tmp_path / "trace.json"
     path.write_bytes(mark + text.encode(encoding))
     with pytest.raises(UnknownFormatError, match="a trace saved as UTF-16") as caught:

@@ -1,5 +1,6 @@
 """`roofline worker` as it is installed: its work, its numbers, its log, and its end."""
 
+import asyncio
 import json
 import os
 import signal
@@ -9,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import procrastinate
 import pytest
 
+from roofline.imports import queue_runner, queue_schema
 from roofline.library.states import Ready
 from tests.conftest import ROOT
 from tests.storage.places import Place, add, eventually, settled
@@ -72,3 +75,35 @@ def test_worker_imports_counts_logs_and_ends_when_told(
     lines = [json.loads(line) for line in log.splitlines()]
     assert any(line["event"].startswith("import of ") for line in lines)
     assert profile_id not in log, "a link is a secret"
+
+
+def test_ids_of_killed_workers_do_not_stay_in_the_queue(
+    own_postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that started within 30 s of another's death looked once, and too early."""
+    monkeypatch.setattr(queue_runner, "STALLED_AFTER_S", 0.5)
+    monkeypatch.setattr(queue_runner, "FORGET_EVERY_S", 0.1)
+    queue_schema.prepare(own_postgres.url)
+
+    async def left_after_a_while() -> int:
+        connector = procrastinate.PsycopgConnector(conninfo=own_postgres.url)
+        app = procrastinate.App(connector=connector)
+        app.task(name=queue_runner.TASK, queue=queue_runner.QUEUE)(print)
+        async with app.open_async():
+            await app.configure_task(queue_runner.TASK, queue=queue_runner.QUEUE).defer_async()
+            (dead,) = await connector.execute_query_all_async(
+                "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now()) RETURNING id"
+            )
+            doing = "UPDATE procrastinate_jobs SET status = 'doing', worker_id = %(id)s"
+            await connector.execute_query_async(doing, id=dead["id"])
+            looking = asyncio.create_task(queue_runner._forget_stalled_for_ever(app))
+            rows = [object()]
+            for _ in range(100):
+                await asyncio.sleep(0.1)
+                rows = await connector.execute_query_all_async("SELECT id FROM procrastinate_jobs")
+                if not rows:
+                    break
+            looking.cancel()
+            return len(rows)
+
+    assert asyncio.run(left_after_a_while()) == 0

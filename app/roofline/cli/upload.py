@@ -4,6 +4,7 @@ The standard library's HTTP, not httpx: importing it takes 0.03 s instead of 0.1
 known length that is read in pieces is all that is needed.
 """
 
+import hashlib
 import http.client
 import json
 import os
@@ -53,7 +54,7 @@ def send(
     # Gigabytes are not sent to find out that the token is wrong.
     link.ask("GET", "/api/v1/profiles?limit=1", timeout_s=TIMEOUT_S)
     boundary = f"roofline-{secrets.token_hex(16)}"
-    heads = _heads(upload, boundary)
+    heads = _heads(upload, boundary, sizes)
     tail = f"\r\n--{boundary}--\r\n".encode()
     length = sum(sizes) + sum(len(head) for head in heads) + len(tail)
     headers = {
@@ -214,8 +215,8 @@ def _size(path: Path) -> int:
     raise UploadRejectedError(f"{path} is not a file that can be read.", remedy="Name its files.")
 
 
-def _heads(upload: Upload, boundary: str) -> list[bytes]:
-    """What comes before each file; the first also holds the text fields."""
+def _heads(upload: Upload, boundary: str, sizes: Sequence[int]) -> list[bytes]:
+    """What comes before each file, with its digest; the first also holds the text fields."""
     texts = [("title", upload.title), ("note", upload.note), *(("tag", tag) for tag in upload.tags)]
     fields = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
@@ -229,9 +230,20 @@ def _heads(upload: Upload, boundary: str) -> list[bytes]:
         heads.append(
             f"{before}--{boundary}\r\nContent-Disposition: form-data;"
             f' name="file"; filename="{name}"\r\n'
-            f"Content-Type: application/octet-stream\r\n\r\n"
+            f"Content-Type: application/octet-stream\r\n"
+            f"X-Content-SHA256: {_digest(path, sizes[number])}\r\n\r\n"
         )
     return [head.encode("utf-8", "surrogateescape") for head in heads]
+
+
+def _digest(path: Path, size: int) -> str:
+    """The SHA-256 of the first `size` bytes, which are what will be sent."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while size > 0 and (piece := file.read(min(PIECE_BYTES, size))):
+            digest.update(piece)
+            size -= len(piece)
+    return digest.hexdigest()
 
 
 def _body(

@@ -2,7 +2,7 @@
 
 The queue holds job ids and nothing else. What it loses (a worker killed in mid-job keeps its id
 for ever) is delivered again from the job table, and its own rows are deleted once a worker has
-seen them.
+seen them. Workers look for such rows all the time, so none stays "doing".
 """
 
 import asyncio
@@ -23,6 +23,9 @@ from roofline.imports.job_runs import JobRuns
 TASK = "roofline.run_job"
 QUEUE = "roofline"
 DEFER_CONNECTIONS = 4
+# A worker beats every ten seconds.
+STALLED_AFTER_S = 30.0
+FORGET_EVERY_S = 15.0
 _log = logging.getLogger("roofline.jobs")
 
 
@@ -64,7 +67,6 @@ async def _work(runs: JobRuns, url: str, concurrency: int) -> None:
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url))
     app.task(name=TASK, queue=QUEUE)(runs.run)
     async with app.open_async():
-        await _forget_stalled(app)
         worker = asyncio.create_task(
             app.run_worker_async(
                 queues=[QUEUE],
@@ -74,8 +76,10 @@ async def _work(runs: JobRuns, url: str, concurrency: int) -> None:
             )
         )
         _stop_on_signals(runs, worker)
+        forgetting = asyncio.create_task(_forget_stalled_for_ever(app))
         with contextlib.suppress(asyncio.CancelledError):
             await worker
+        forgetting.cancel()
         for job_id in runs.released:  # at once, for other workers
             with contextlib.suppress(AlreadyEnqueued):
                 again = app.configure_task(TASK, queue=QUEUE, queueing_lock=job_id)
@@ -92,9 +96,20 @@ def _stop_on_signals(runs: JobRuns, worker: "asyncio.Task[None]") -> None:
         loop.add_signal_handler(number, stop)
 
 
+async def _forget_stalled_for_ever(app: procrastinate.App) -> None:
+    """Looks now and then: a worker may be killed at any time, and its last beat must be old."""
+    while True:
+        try:
+            await _forget_stalled(app)
+        except ConnectorException as error:
+            _log.warning("ids of killed workers were not looked for: %s", error)
+        await asyncio.sleep(FORGET_EVERY_S)
+
+
 async def _forget_stalled(app: procrastinate.App) -> None:
     """Deletes ids that a killed worker held: the job table delivers them again."""
-    for job in await app.job_manager.get_stalled_jobs(queue=QUEUE):
+    stalled = app.job_manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=STALLED_AFTER_S)
+    for job in await stalled:
         await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
 
 

@@ -3,15 +3,20 @@
 import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from roofline.errors import SettingsError, StorageFullError
-from roofline.model.units import GIB
+from roofline.model.units import bytes_text
 from roofline.storage.disk_room import disk_reserve_bytes
-from roofline.storage.durable import make_directory
+from roofline.storage.durable import explained_writes, make_directory
+from roofline.storage.profiles import LEFT_BYTES
+
+# More than a file system stores in the folder's own block.
+PROBE_BYTES = 16 << 10
 
 
 class DataFolder:
@@ -63,7 +68,10 @@ class DataFolder:
             raise StorageFullError(
                 "The data folder is read-only.", remedy="Make it writable for the server's user."
             )
-        self.check_room(0)
+        self.check_room(LEFT_BYTES)
+        # Free bytes are not all: files may have run out, or the share of the server's user.
+        with explained_writes(), tempfile.TemporaryFile(dir=self.root, buffering=0) as probe:
+            probe.write(bytes(PROBE_BYTES))
 
     def check_room(self, size_bytes: int) -> None:
         """Raises `StorageFullError` when the disk cannot take that much and keep its reserve.
@@ -74,9 +82,9 @@ class DataFolder:
         reserve_bytes = disk_reserve_bytes(self._reserve_bytes, disk.total)
         if disk.free - reserve_bytes < size_bytes:
             raise StorageFullError(
-                f"The server's disk has {disk.free / GIB:,.3g} GiB left, of which"
-                f" {reserve_bytes / GIB:,.3g} GiB are kept free: too little to store"
-                f" {f'{size_bytes / GIB:,.3g} GiB' if size_bytes else 'more'}.",
+                f"The server's disk has {bytes_text(disk.free)} left, of which"
+                f" {bytes_text(reserve_bytes)} are kept free: too little to store"
+                f" {bytes_text(size_bytes)}.",
                 remedy="Delete profiles that are no longer needed, or free space on the server's"
                 " disk. Stored profiles can still be read.",
             )

@@ -20,6 +20,8 @@ KILO, MEGA, GIGA, TERA = 1e3, 1e6, 1e9, 1e12
 KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
 """Bytes in a kibibyte, a mebibyte, a gibibyte, a tebibyte."""
 
+_BYTE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
 GB_PER_GIB = GIB / GIGA
 """Gigabytes in one gibibyte: 1.073741824."""
 
@@ -32,6 +34,13 @@ NS_PER_MS = 10**6
 NS_PER_US = 10**3
 US_PER_S = 10**6
 MS_PER_S = 10**3
+
+
+def bytes_text(size_bytes: int) -> str:
+    """A size as people write it: `210 bytes`, `4 GiB`, `1.5 TiB`; three digits of small numbers."""
+    power = min(len(_BYTE_UNITS) - 1, max(0, (abs(size_bytes).bit_length() - 1) // 10))
+    number = size_bytes / KIB**power
+    return f"{f'{number:,.0f}' if abs(number) >= 100 else f'{number:.3g}'} {_BYTE_UNITS[power]}"
 
 
 @overload

@@ -291,3 +291,17 @@ def test_client_that_falls_silent_is_given_up(launch: Launch) -> None:
     arriving = [{"type": "http.request", "body": PART + bytes(1000), "more_body": True}]
     assert client.call("POST", "/api/v1/profiles", arriving) == [400]
     assert client.listing() == before
+
+
+def test_long_file_names_are_cut_and_longer_ones_said(client: Client, capture: bytes) -> None:
+    def send(length: int) -> dict[str, Any]:
+        head = f'--XX\r\nContent-Disposition: form-data; name="file"; filename="{"n" * length}"'
+        body = head.encode() + b"\r\n\r\n" + capture + b"\r\n--XX--\r\n"
+        found: dict[str, Any] = client.raw(body).json()
+        return found
+
+    assert len(send(6000)["files"][0]["name"]) == 255
+    error = send(20_000)
+    assert "malformed" not in error["message"]
+    assert "name" in error["message"]
+    assert "shorter name" in error["remedy"]

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, cast
 
@@ -34,6 +35,9 @@ NAME_LENGTH = 255
 _MOST_EMPTY_READS = 100
 # Honest repetitive profiles compress 300:1 in small pieces: below this, the ratio says nothing.
 RATIO_FLOOR_BYTES = 256 * MIB
+# Past this, the part that was read has a ratio of its own: a bomb of 10 GiB packs to 10 MiB, and
+# all of these together allow 3 GiB. The beginning of an honest file may repeat for a while.
+EARLY_FLOOR_BYTES = 512 * MIB
 
 _GZIP = b"\x1f\x8b"
 _ZSTANDARD = b"(\xb5/\xfd"
@@ -186,11 +190,12 @@ class _Work:
             return
         # Read through the packing: a .tar.gz needs no second copy on the disk.
         with _open_packed(source) as stream:
-            yield from self._tar_stream(self._metered(stream), source.name)
+            yield from self._tar_stream(self._metered(stream, stream.position), source.name)
 
     def _unpack_one(self, source: SourceFile, *, archive: str | None) -> Unpacked:
         with _open_packed(source) as stream:
-            content = self._write(self._metered(stream), _without_packing(source.name))
+            metered = self._metered(stream, stream.position)
+            content = self._write(metered, _without_packing(source.name))
         self._refuse_nested(content, archive or source.name)
         return Unpacked(source=content, archive=archive)
 
@@ -216,6 +221,8 @@ class _Work:
         # Overlapping members can claim 50 GB in 100 KB: the sum is checked before any is read.
         if sum(member.file_size for member in members) > self._limits.max_bytes:
             raise self._too_large()
+        for member in members:
+            self._check_early(member.file_size, member.compress_size)
 
     def _tar_members(self, source: SourceFile) -> Iterator[Unpacked]:
         with source.path.open("rb") as stream:
@@ -280,24 +287,35 @@ class _Work:
                 remedy="Free space on the disk, or upload fewer hosts at once.",
             )
 
-    def _metered(self, stream: _Readable) -> "_Metered":
-        return _Metered(stream, self._account)
+    def _metered(self, stream: _Readable, position: Callable[[], int] | None = None) -> "_Metered":
+        """`stream`, under the limits; `position` tells how much of what is packed was read."""
+        return _Metered(stream, partial(self._account, position))
 
-    def _account(self, count: int) -> None:
+    def _account(self, position: Callable[[], int] | None, count: int, seen_bytes: int) -> None:
         self._unpacked_bytes += count
+        if position is not None:
+            self._check_early(seen_bytes, position())
         if self._unpacked_bytes > self._limits.max_bytes:
             raise self._too_large()
         if (
             self._unpacked_bytes > RATIO_FLOOR_BYTES
             and self._unpacked_bytes > self._packed_bytes * self._limits.max_ratio
         ):
-            raise UploadTooLargeError(
-                f"The archive expands more than {self._limits.max_ratio}-fold, which no profile"
-                " does.",
-                remedy="Upload the profile files themselves, not packed.",
-            )
+            raise self._too_dense()
         # The packed position is not known for every kind: a profile packs about 10:1.
         self._progress(min(0.99, self._unpacked_bytes / (10 * self._packed_bytes)))
+
+    def _check_early(self, unpacked_bytes: int, packed_bytes: int) -> None:
+        """Refuses a file whose first part is a bomb, whatever comes after it."""
+        is_large = unpacked_bytes > max(EARLY_FLOOR_BYTES, RATIO_FLOOR_BYTES)
+        if is_large and unpacked_bytes > packed_bytes * self._limits.max_ratio:
+            raise self._too_dense()
+
+    def _too_dense(self) -> UploadTooLargeError:
+        return UploadTooLargeError(
+            f"The archive expands more than {self._limits.max_ratio}-fold, which no profile does.",
+            remedy="Upload the profile files themselves, not packed.",
+        )
 
     def _too_large(self) -> UploadTooLargeError:
         return UploadTooLargeError(
@@ -315,16 +333,18 @@ class _Work:
 class _Metered:
     """A stream whose every byte is accounted for, so that a bomb stops while it is read."""
 
-    def __init__(self, stream: _Readable, account: Callable[[int], None]) -> None:
+    def __init__(self, stream: _Readable, account: Callable[[int, int], None]) -> None:
         self._stream = stream
         self._account = account
+        self._seen_bytes = 0
         self._tail = b""
         self._empty_reads = 0
 
     def read(self, size: int = -1, /) -> bytes:
         chunk = self._stream.read(size)
         self._check_end(chunk)
-        self._account(len(chunk))
+        self._seen_bytes += len(chunk)
+        self._account(len(chunk), self._seen_bytes)
         self._tail = (self._tail + chunk[-tarfile.BLOCKSIZE :])[-tarfile.BLOCKSIZE :]
         return chunk
 
@@ -368,8 +388,28 @@ def _without_packing(name: str) -> str:
     return name[: len(name) - len(ending)]
 
 
-def _open_packed(source: SourceFile) -> AbstractContextManager[_Readable]:
-    return gzip.open(source.path) if _kind(source.head) == "gzip" else _open_zstandard(source.path)
+class _Packed(_Readable, Protocol):
+    def position(self) -> int:
+        """How many packed bytes were read."""
+
+
+def _open_packed(source: SourceFile) -> AbstractContextManager[_Packed]:
+    is_gzip = _kind(source.head) == "gzip"
+    return _open_gzip(source.path) if is_gzip else _open_zstandard(source.path)
+
+
+@contextmanager
+def _open_gzip(path: Path) -> Iterator["_Gzip"]:
+    with path.open("rb") as file, gzip.GzipFile(fileobj=file) as stream:
+        yield _Gzip(stream, file.tell)
+
+
+class _Gzip:
+    """Unpacked content, and how far the file was read for it."""
+
+    def __init__(self, stream: _Readable, position: Callable[[], int]) -> None:
+        self.read = stream.read
+        self.position = position
 
 
 @contextmanager
@@ -382,7 +422,8 @@ def _open_zstandard(path: Path) -> Iterator["_Zstandard"]:
         try:
             declared_bytes = zstandard.frame_content_size(file.read(_ZSTANDARD_HEADER_BYTES))
             file.seek(0)
-            yield _Zstandard(unpacker.stream_reader(file, read_across_frames=True), declared_bytes)
+            stream = unpacker.stream_reader(file, read_across_frames=True)
+            yield _Zstandard(stream, declared_bytes, file.tell)
         except zstandard.ZstdError as error:
             raise ValueError(str(error)) from error
 
@@ -390,7 +431,8 @@ def _open_zstandard(path: Path) -> Iterator["_Zstandard"]:
 class _Zstandard:
     """Unpacked content. The library ends quietly where a frame is cut: sizes tell."""
 
-    def __init__(self, stream: _Readable, declared_bytes: int) -> None:
+    def __init__(self, stream: _Readable, declared_bytes: int, position: Callable[[], int]) -> None:
+        self.position = position
         self._stream = stream
         self._missing_bytes = declared_bytes
 

@@ -39,6 +39,7 @@ _AS_UTF_8 = (
     "`iconv -f UTF-16 -t UTF-8 trace.json > trace-utf8.json`."
 )
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16_BRACKETS = ((b"{\0", b"[\0"), (b"\0{", b"\0["))
 _PICTURE = "A picture of a profile has no numbers: upload the file that the profiler wrote."
 _TABLE = (
     "Export the table as CSV, one row per kernel with its name, time, FLOPs and bytes; "
@@ -212,8 +213,14 @@ def _is_safetensors(head: bytes) -> bool:
     return head[8:10] == b'{"' and 0 < size < 1 << 30 and b"dtype" in head
 
 
+def _marked(head: bytes) -> bytes:
+    """JSON in UTF-16 that does not begin with the mark of its byte order gets it."""
+    at = next((at for at, brackets in enumerate(_UTF_16_BRACKETS) if head[:2] in brackets), None)
+    return head if at is None else _UTF_16[at] + head
+
+
 def _by_text(source: SourceFile) -> WrongFile | None:
-    head = source.head
+    head = _marked(source.head)
     if b"\x00" in head[:512] and not head.startswith(_UTF_16):
         return None
     text = decode(head).lstrip("\ufeff")

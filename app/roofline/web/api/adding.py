@@ -75,6 +75,9 @@ async def add_profile(
 ) -> ProfileBody | Response:
     """Upload a profile: one file per host, or archives of them, in fields named `file`.
 
+    A part, or a request with one file, may have the header `X-Content-SHA256`: files whose bytes
+    have another digest are refused, and nothing is stored.
+
     Answers when the import has ended or `wait` seconds have passed, whichever is first. Where the
     files are several profiles, the answer says which, and how to have them imported as such.
     """

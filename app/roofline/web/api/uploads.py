@@ -21,6 +21,7 @@ from roofline.errors import StorageFullError, UploadRejectedError, UploadTooLarg
 from roofline.model.units import MIB
 from roofline.settings import Settings
 from roofline.storage.staging import IncomingFile, StagingArea
+from roofline.web.api.content_digest import DIGEST_HEADER, check_digest, expected_digest
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -29,6 +30,7 @@ BATCH_BYTES = 1 << 20
 # Enough for the longest note in any script, and for every tag in a field of its own.
 FIELD_BYTES = 64 << 10
 MAX_FIELDS = 40
+PART_HEADER_BYTES = 16 << 10
 NAME_LENGTH = 255
 # A client that sends less for longer than it may pause holds a place for nothing.
 MIN_BYTES_PER_S = 16 << 10
@@ -76,17 +78,17 @@ async def receive(
         await body.drain()
         if not isinstance(error, FormParserError):
             raise
-        raise UploadRejectedError(
-            "The request's multipart body is malformed or ends early.",
-            remedy="Send it again; with curl: curl -F file=@host.xplane.pb ADDRESS.",
-        ) from error
+        raise _malformed(error) from error
 
 
 async def _receive(
     request: Request, body: "_Body", area: StagingArea, limits: UploadLimits
 ) -> Fields:
     form = _Form(area, limits)
-    parser = MultipartParser(_boundary(request), form.callbacks())
+    form.expect_alone(request.headers.getlist(DIGEST_HEADER))
+    parser = MultipartParser(
+        _boundary(request), form.callbacks(), max_header_size=PART_HEADER_BYTES
+    )
     try:
         async for batch in body.batches():
             # On a thread: writing and hashing 1 MiB takes about 2 ms, which others need not wait.
@@ -189,6 +191,19 @@ def too_large(max_bytes: int) -> UploadTooLargeError:
     )
 
 
+def _malformed(error: FormParserError) -> UploadRejectedError:
+    if "header size" in str(error):
+        return UploadRejectedError(
+            "A file's name, or another header of its part, is longer than"
+            f" {PART_HEADER_BYTES >> 10} KiB.",
+            remedy="Give the file a shorter name; 255 characters of it are kept.",
+        )
+    return UploadRejectedError(
+        "The request's multipart body is malformed or ends early.",
+        remedy="Send it again; with curl: curl -F file=@host.xplane.pb ADDRESS.",
+    )
+
+
 class _Form:
     """What the parser calls: parts named `file` become files, others text fields."""
 
@@ -203,6 +218,8 @@ class _Form:
         self._header_name = b""
         self._header_value = b""
         self._disposition = b""
+        self._digests: list[bytes] = []
+        self._alone: str | None = None
         self._file: IncomingFile | None = None
         self._field = ""
         self._text = bytearray()
@@ -220,12 +237,24 @@ class _Form:
             "on_end": self._end,
         }
 
+    def expect_alone(self, digests: list[str]) -> None:
+        """The digest that the request itself gives, for its only file."""
+        self._alone = expected_digest([text.encode("latin-1") for text in digests])
+
     def check_complete(self) -> None:
         """Refuses a body that stops before its last boundary."""
         if not self._ended:
             raise UploadRejectedError(
                 "The upload ended before it was complete.", remedy="Upload the file again."
             )
+        if self._alone is None:
+            return
+        if len(self._area.files) != 1:
+            raise UploadRejectedError(
+                f"One {DIGEST_HEADER} came for {len(self._area.files)} files.",
+                remedy="Give each file its own, as a header of its part.",
+            )
+        check_digest(self._area.files[0], self._alone)
 
     def close(self) -> None:
         """Deletes a file whose end never came."""
@@ -235,6 +264,7 @@ class _Form:
 
     def _part_begin(self) -> None:
         self._disposition = self._header_name = self._header_value = b""
+        self._digests.clear()
         self._parts += 1
         if self._parts > self._limits.max_files + MAX_FIELDS:
             raise _too_many(self._limits.max_files)
@@ -248,6 +278,8 @@ class _Form:
     def _header_end(self) -> None:
         if self._header_name.lower() == b"content-disposition":
             self._disposition = self._header_value
+        if self._header_name.lower() == DIGEST_HEADER.encode():
+            self._digests.append(self._header_value)
         self._header_name = self._header_value = b""
 
     def _headers_finished(self) -> None:
@@ -285,8 +317,11 @@ class _Form:
 
     def _part_end(self) -> None:
         if self._file is not None:
-            self._file.finish()
+            expected = expected_digest(self._digests)
+            staged = self._file.finish()
             self._file = None
+            if expected is not None:
+                check_digest(staged, expected)
         else:
             self._field_count += 1
             if self._field_count > MAX_FIELDS:

@@ -21,6 +21,7 @@ from roofline import errors
 STATUS: dict[type[errors.RooflineError], int] = {
     errors.UploadRejectedError: 400,
     errors.UploadTooLargeError: 413,
+    errors.DamagedUploadError: 400,
     errors.MixedUploadError: 400,
     errors.UnknownFormatError: 415,
     errors.CorruptProfileError: 422,
