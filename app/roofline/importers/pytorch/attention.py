@@ -11,7 +11,7 @@ cache never counts as a whole: only the keys of the sequences count, where their
 import math
 from dataclasses import dataclass
 
-from roofline.importers.pytorch.families import Family, known_as
+from roofline.importers.pytorch.families import Family, Ragged, known_as
 from roofline.importers.pytorch.inputs import Inputs, Tensor, total_bytes
 
 
@@ -134,6 +134,28 @@ _DECODES = {
 }
 # Attention whose lengths or masks no argument holds: there is work, and it is not known.
 _OPAQUE = frozenset({"vllm::unified_attention", "vllm::unified_attention_with_output"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paged:
+    """Places of queries [tokens, heads, depth] and of caches [blocks, slots, heads, depth].
+
+    With `latent` both caches are one of latent vectors, which is read once for keys and values;
+    the values are its first `value_depth` numbers, the depth of the result at `result`.
+    """
+
+    query: int
+    key: int
+    value: int
+    result: int
+    latent: bool = False
+
+
+# Attention of any number of queries per sequence to a paged cache; lengths are data.
+_PAGED = {
+    "aiter::paged_attention_ragged": _Paged(query=2, key=3, value=4, result=0),
+    "aiter::mla_decode_fwd": _Paged(query=0, key=1, value=1, result=2, latent=True),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +307,105 @@ def _longest(inputs: Inputs, form: _Form) -> tuple[int | None, int | None]:
     return (None, None) if place is None else (inputs.number(place), inputs.number(place + 1))
 
 
+# ------------------------------------------------------------------------------------------- ragged
+
+
+def ragged(inputs: Inputs) -> Ragged | None:
+    """What one pair and one key cost where the lengths of the sequences are data."""
+    name = known_as(inputs.operator)
+    if name in _DECODES:
+        form = _DECODES[name]
+        return _ragged_decode(inputs.tensor(form.query), inputs.tensor(form.values))
+    if name in _PAGED:
+        return _ragged_paged(inputs, _PAGED[name])
+    form_of_name = _FORMS.get(name)
+    return _ragged_form(inputs, form_of_name) if form_of_name else None
+
+
+def _ragged_decode(query: Tensor | None, values: Tensor | None) -> Ragged | None:
+    """Values are [blocks, heads, depth, slots]."""
+    if query is None or values is None or len(query.shape) != 3 or len(values.shape) < 2:
+        return None
+    if query.size_bytes is None or values.item_bytes is None:
+        return None
+    return Ragged(
+        queries=query.shape[0],
+        flop_per_pair=2 * 2 * query.shape[1] * query.shape[2],
+        bytes_per_key=2 * values.shape[1] * query.shape[2] * values.item_bytes,
+        other_bytes=2 * query.size_bytes,
+    )
+
+
+def _ragged_paged(inputs: Inputs, form: _Paged) -> Ragged | None:
+    query, key, value = (inputs.tensor(at) for at in (form.query, form.key, form.value))
+    result = inputs.tensor(form.result)
+    if query is None or key is None or value is None or result is None:
+        return None
+    if len(query.shape) != 3 or len(key.shape) != 4 or key.item_bytes is None:
+        return None
+    moved = total_bytes((query, result))
+    if moved is None or key.shape[-1] != query.shape[-1] or value.shape[-1] < result.shape[-1]:
+        return None
+    width = query.shape[-1] + (0 if form.latent else value.shape[-1])
+    return Ragged(
+        queries=query.shape[0],
+        flop_per_pair=2 * query.shape[1] * (query.shape[-1] + result.shape[-1]),
+        bytes_per_key=key.shape[-2] * width * key.item_bytes,
+        other_bytes=moved,
+    )
+
+
+def _ragged_form(inputs: Inputs, form: _Form) -> Ragged | None:
+    """Forward attention to sequences one behind the other, or to a paged cache."""
+    query, key, value = (inputs.tensor(form.query + k) for k in range(3))
+    is_ragged = form.lengths is not None and inputs.tensor(form.lengths) is not None
+    if form.is_backward or not (is_ragged or _is_paged(inputs, form)):
+        return None
+    result = _result_bytes(inputs, form, query, value)
+    if query is None or key is None or value is None or result is None:
+        return None
+    if min(len(query.shape), len(key.shape)) < 3 or key.item_bytes is None:
+        return None
+    if query.size_bytes is None or any(inputs.number(at) for at in form.local):
+        return None
+    mask = _mask(inputs, form)
+    depth, value_depth = query.shape[-1], value.shape[-1]
+    return Ragged(
+        queries=math.prod(query.shape[:-2]),
+        flop_per_pair=2 * query.shape[-2] * (depth + value_depth),
+        bytes_per_key=key.shape[-2] * (depth + value_depth) * key.item_bytes,
+        other_bytes=query.size_bytes + result,
+        window=mask.before + 1 if mask is not None and mask.before is not None else None,
+        sees_all=mask is not None and mask.behind is None,
+    )
+
+
+def ragged_of_heads(inputs: Inputs, cache_item: int) -> Ragged | None:
+    """The same of an operator that names a layer: queries, keys and values are its first tensors.
+
+    Keys and values lie in a cache with `cache_item` bytes per element.
+    """
+    query, key, value = (inputs.tensor(at) for at in range(3))
+    result = inputs.tensor(3) or query
+    if query is None or key is None or value is None or result is None:
+        return None
+    moved = total_bytes((query, result))
+    if moved is None or not len(query.shape) == len(key.shape) == len(value.shape) == 3:
+        return None
+    width = query.shape[-1] + value.shape[-1]
+    return Ragged(
+        queries=query.shape[0],
+        flop_per_pair=2 * query.shape[-2] * width,
+        bytes_per_key=key.shape[-2] * width * cache_item,
+        other_bytes=moved,
+    )
+
+
+def names_a_layer(operator: str) -> bool:
+    """True for attention whose cache and lengths no argument holds."""
+    return known_as(operator) in _OPAQUE
+
+
 # -------------------------------------------------------------------------------------------- FLOPs
 
 
@@ -385,9 +506,10 @@ def _precision(inputs: Inputs) -> str:
 
 
 FAMILY = Family(
-    names=frozenset({*_FORMS, *_DECODES, *_OPAQUE}),
+    names=frozenset({*_FORMS, *_DECODES, *_PAGED, *_OPAQUE}),
     flops=_flops,
     moved=_moved,
     precision=_precision,
+    ragged=ragged,
     reads_values=frozenset({*_FORMS, *_DECODES}),
 )

@@ -7,7 +7,7 @@ size and mark it with an annotation (`capture_32_FULL`, `capture_32_DECODE`,
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.events import Trace
+from roofline.importers.pytorch.inner_calls import Launched, inner_calls
 from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.signatures import Signature
 
@@ -144,14 +145,15 @@ def _graph(trace: Trace, span: Span, ran: Bools, label: str, place: int) -> Capt
         inside &= launches["thread"] == thread
     at = np.flatnonzero(inside)
     at = at[np.argsort(launches["begin"][at], kind="stable")]
-    calls, tick = _calls(trace, at)
+    nodes = tuple(_node(trace, k) for k in at.tolist())
+    calls, tick = _calls(trace, at, nodes)
     match = _LABEL.match(label)
     return CapturedGraph(
         file_name=trace.file_name,
         label=label,
         tokens=int(match.group(1)) if match else None,
         place=place,
-        nodes=tuple(_node(trace, k) for k in at.tolist()),
+        nodes=nodes,
         tick=tick,
         calls=calls,
         signatures=trace.signatures,
@@ -166,8 +168,11 @@ def _node(trace: Trace, launch: int) -> str:
     return node_of(trace.names[kernel]) if kernel >= 0 else UNNAMED
 
 
-def _calls(trace: Trace, at: I64) -> tuple[Calls, I64]:
-    """The operators around the launches `at`, on a clock of their own, and when each launched."""
+def _calls(trace: Trace, at: I64, nodes: Sequence[str]) -> tuple[Calls, I64]:
+    """The operators around the launches `at`, on a clock of their own, and when each launched.
+
+    A launch with a work of its own gets a call of its own, which lasts no time.
+    """
     operators, launches = trace.operators, trace.launches
     parent, around, _ = nest(
         begin=operators["begin"],
@@ -181,12 +186,26 @@ def _calls(trace: Trace, at: I64) -> tuple[Calls, I64]:
     end = begin + operators["duration"][kept]
     ticks = np.unique(np.concatenate([begin, end, launches["begin"][at]]))
     first = np.searchsorted(ticks, begin)
+    tick = np.searchsorted(ticks, launches["begin"][at])
+    own = inner_calls(trace, Launched(nodes=nodes, operator=around))
+    places = np.array(list(own), np.int64)
     calls = Calls(
-        begin=first,
-        duration=np.searchsorted(ticks, end) - first,
-        signature=np.array(operators["signature"][kept], np.int64),
+        begin=np.concatenate([first, tick[places]]),
+        duration=np.concatenate([np.searchsorted(ticks, end) - first, np.zeros_like(places)]),
+        signature=np.concatenate(
+            [np.array(operators["signature"][kept], np.int64), _numbers(trace, own.values())]
+        ),
     )
-    return calls, np.searchsorted(ticks, launches["begin"][at])
+    return calls, tick
+
+
+def _numbers(trace: Trace, signatures: Collection[Signature]) -> I64:
+    """Place of each new signature among those of the trace, one per label."""
+    places = {one.label: k for k, one in enumerate(trace.signatures)}
+    for one in signatures:
+        if places.setdefault(one.label, len(trace.signatures)) == len(trace.signatures):
+            trace.signatures.append(one)
+    return np.array([places[one.label] for one in signatures], np.int64)
 
 
 def _with_outer(operators: NDArray[np.int32], parent: NDArray[np.int32]) -> I64:

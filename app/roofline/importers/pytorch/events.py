@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.apis import Api, api_of
 from roofline.importers.pytorch.collectives import collective_of
-from roofline.importers.pytorch.formulas import READING_VALUES
+from roofline.importers.pytorch.formulas import READING_IN_CAPTURES, READING_VALUES
 from roofline.importers.pytorch.header import EVENTS_KEY, read_header
 from roofline.importers.pytorch.scan import (
     END,
@@ -46,7 +46,10 @@ _STEP_NUMBER = re.compile(r"ProfilerStep\*?#?(\d{1,18})\Z")
 _MAX_COUNTER_RANGES = 100_000
 _MAX_ANNOTATIONS = 100_000
 NO_KERNEL = -1
-_READING_VALUES = np.sort(np.array([hash_of_text(name) for name in READING_VALUES], np.uint64))
+_READING_VALUES, _READING_IN_CAPTURES = (
+    np.sort(np.array([hash_of_text(name) for name in names], np.uint64))
+    for names in (READING_VALUES, READING_IN_CAPTURES)
+)
 
 
 class Columns:
@@ -178,16 +181,24 @@ class Trace:
         }
 
 
-def read_trace(source: SourceFile, progress: Callable[[float], None]) -> Trace:
-    """Everything kept of `source`. Raises `CorruptProfileError` if it holds no list of events."""
-    return _Reader(source, progress).read()
+def read_trace(
+    source: SourceFile, progress: Callable[[float], None], *, has_capture: bool = False
+) -> Trace:
+    """Everything kept of `source`, with sizes of allocations if it `has_capture` of a graph.
+
+    Raises `CorruptProfileError` if it holds no list of events.
+    """
+    return _Reader(source, progress, has_capture=has_capture).read()
 
 
 class _Reader:
     """Windows of one file, scanned one after the other."""
 
-    def __init__(self, source: SourceFile, progress: Callable[[float], None]) -> None:
+    def __init__(
+        self, source: SourceFile, progress: Callable[[float], None], *, has_capture: bool
+    ) -> None:
         self._source = source
+        self._valued = _READING_IN_CAPTURES if has_capture else _READING_VALUES
         self._progress = progress
         self._trace = Trace(file_name=source.name)
         self._names, self._signatures = Numbering(), Numbering()
@@ -265,7 +276,7 @@ class _Reader:
         pos = 0
         while True:
             n, events, damaged, pos, ended = scan_events(
-                buffer, pos, held, self._rows, _READING_VALUES
+                buffer, pos, held, self._rows, self._valued
             )
             self._trace.n_events += events
             self._trace.n_damaged += damaged

@@ -1,11 +1,34 @@
 """What a family of operators is to the formulas: its names, and what one execution costs."""
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from roofline.importers.pytorch.inputs import Inputs
 
 _ATEN = "aten::"
+# SGLang's profiler wraps plain functions: file, function and line are in one name.
+_WRAPPED = re.compile(
+    r"sglang_profiler::\w*?_(paged_attention_ragged|mla_decode_fwd|fused_moe)_\d+\Z"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ragged:
+    """What attention costs where the lengths of its sequences are data: sums over them are needed.
+
+    `queries` is how many rows of queries there are, `flop_per_pair` is per pair of a query and a
+    key that the mask keeps, `bytes_per_key` per key and value in the cache, `other_bytes` are
+    queries and results. `window` is how many keys a query sees at most, its own position included;
+    `None` is all. `sees_all` is true without a causal mask.
+    """
+
+    queries: int
+    flop_per_pair: int
+    bytes_per_key: int
+    other_bytes: int
+    window: int | None = None
+    sees_all: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +37,9 @@ class Family:
 
     `flops` and `moved` are per execution, `None` where what was recorded does not tell.
     `precision` is the element type of the work, empty if unknown. `reads_values` names those whose
-    formulas need plain arguments (strides, masks, sizes).
+    formulas need plain arguments (strides, masks, sizes). Of the bytes, `weights` are the model's
+    own and `cached` those of a key-value cache; `ragged` is for attention to sequences of unknown
+    lengths.
     """
 
     names: Collection[str]
@@ -22,6 +47,9 @@ class Family:
     moved: Callable[[Inputs], int | None]
     precision: Callable[[Inputs], str]
     reads_values: Collection[str] = ()
+    weights: Callable[[Inputs], int | None] = lambda _inputs: None
+    cached: Callable[[Inputs], int | None] = lambda _inputs: None
+    ragged: Callable[[Inputs], Ragged | None] = lambda _inputs: None
 
 
 def known_as(operator: str) -> str:
@@ -31,6 +59,8 @@ def known_as(operator: str) -> str:
     """
     if operator.startswith(_ATEN):
         return operator.removeprefix(_ATEN)
+    if wrapped := _WRAPPED.match(operator):
+        return f"aiter::{wrapped.group(1)}"
     return operator if "::" in operator else ""
 
 

@@ -6,12 +6,26 @@ these, and operators known to move each tensor once. All others have no formula:
 and what they read of their arguments is unknown.
 """
 
-from roofline.importers.pytorch import attention, bytes_moved, convolutions, libraries, products
-from roofline.importers.pytorch.families import Family, first_precision, known_as, recorded_as
+from roofline.importers.pytorch import (
+    attention,
+    bytes_moved,
+    convolutions,
+    experts,
+    inductor,
+    libraries,
+    products,
+)
+from roofline.importers.pytorch.families import (
+    Family,
+    Ragged,
+    first_precision,
+    known_as,
+    recorded_as,
+)
 from roofline.importers.pytorch.inputs import Inputs
 
 _ARITHMETIC = (products.FAMILY, convolutions.FAMILY, attention.FAMILY)
-_FAMILIES = (*_ARITHMETIC, libraries.FAMILY, bytes_moved.FAMILY)
+_FAMILIES = (*_ARITHMETIC, experts.FAMILY, libraries.FAMILY, bytes_moved.FAMILY)
 _BY_NAME = {name: family for family in _FAMILIES for name in family.names}
 
 # Operators, as traces spell them, whose formulas read plain arguments.
@@ -20,7 +34,13 @@ READING_VALUES = frozenset(
 )
 
 
+# In a capture, sizes of what is allocated tell of operators that name a layer only.
+READING_IN_CAPTURES = READING_VALUES | {"aten::empty"}
+
+
 def _family(operator: str) -> Family | None:
+    if inductor.only_moves(operator):
+        return inductor.FAMILY
     return _BY_NAME.get(known_as(operator))
 
 
@@ -39,6 +59,24 @@ def moved(inputs: Inputs) -> int | None:
     """Bytes of one execution; `None` without a formula, or without what it needs."""
     family = _family(inputs.operator)
     return family.moved(inputs) if family else None
+
+
+def weights(inputs: Inputs) -> int | None:
+    """Of the bytes of one execution, those of the model's weights; `None` where none are known."""
+    family = _family(inputs.operator)
+    return family.weights(inputs) if family else None
+
+
+def cached(inputs: Inputs) -> int | None:
+    """Of the bytes of one execution, those of a key-value cache; `None` where none are known."""
+    family = _family(inputs.operator)
+    return family.cached(inputs) if family else None
+
+
+def ragged(inputs: Inputs) -> Ragged | None:
+    """What attention costs per pair and per key; `None` for all others."""
+    family = _family(inputs.operator)
+    return family.ragged(inputs) if family else None
 
 
 def precision(inputs: Inputs) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.pytorch.alignment import aligned
 from roofline.importers.pytorch.apis import Api
+from roofline.importers.pytorch.assumed import Assumed
 from roofline.importers.pytorch.captures import CapturedGraph, captured_graphs, is_capture
 from roofline.importers.pytorch.cpu_work import cpu_work
 from roofline.importers.pytorch.events import Columns, Trace, read_trace
@@ -22,6 +23,7 @@ from roofline.importers.pytorch.header import (
     whole,
 )
 from roofline.importers.pytorch.host_side import accelerator_behind
+from roofline.importers.pytorch.lengths import apply_lengths, read_caches
 from roofline.importers.pytorch.nesting import busy_times, holders, innermost, nest, self_times
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
@@ -47,21 +49,22 @@ _VECTOR_FLOP = {
 def read_job(sources: Sequence[SourceFile], progress: Progress) -> Profile:
     """The profile of all `sources`. The order of the files does not matter."""
     job = _Job()
-    for k, source in enumerate(_captures_first(sources)):
+    for k, (source, has_capture) in enumerate(_captures_first(sources)):
 
         def report(fraction: float, done: int = k) -> None:
             progress("read", (done + fraction) / len(sources))
 
-        job.add(_within_one_capture(read_trace(source, report)))
+        job.add(_within_one_capture(read_trace(source, report, has_capture=has_capture)))
     return job.profile()
 
 
-def _captures_first(sources: Sequence[SourceFile]) -> list[SourceFile]:
-    """By name, but graphs are recorded before they are replayed, as in time."""
+def _captures_first(sources: Sequence[SourceFile]) -> list[tuple[SourceFile, bool]]:
+    """By name, and which record graphs: these come before those that replay them, as in time."""
     ordered = sorted(sources, key=lambda one: one.name)
     if len(ordered) == 1:
-        return ordered
-    return sorted(ordered, key=lambda one: one.data.find(_BEGIN_CAPTURE) < 0)
+        return [(ordered[0], False)]
+    found = [(one, one.data.find(_BEGIN_CAPTURE) >= 0) for one in ordered]
+    return sorted(found, key=lambda pair: not pair[1])
 
 
 def warm_up() -> None:
@@ -92,9 +95,11 @@ class _Job:
         self._graphs: list[CapturedGraph] = []
         self._replays: list[Alignment] = []
         self._annotations: set[str] = set()
+        self._assumed = Assumed()
 
     def add(self, trace: Trace) -> None:
         """Add one file; nothing of the trace itself is kept but of one that records graphs."""
+        read_caches(trace.signatures)
         if is_capture(trace):
             self._captures.append(trace)
             self._graphs += captured_graphs(trace)
@@ -110,6 +115,7 @@ class _Job:
         self._annotations.update(one.name for one in trace.annotations)
         if len(trace.work):
             self._explain(trace)
+            self._assumed.add(trace)
             self._gpu.add(trace, gpu_work(trace, self._gpu.numbers))
         else:
             self._accelerator = self._accelerator or accelerator_behind(trace)
@@ -117,11 +123,12 @@ class _Job:
             self._cpu.add(trace, cpu_work(trace, self._cpu.numbers) if counts else None)
 
     def _explain(self, trace: Trace) -> None:
-        """Give the kernels of replays the operators of their graphs."""
+        """Give the kernels of replays the operators of their graphs, and attention its lengths."""
+        steps = serving_steps(trace.annotations)
         if bool((trace.launches["api"] == Api.GRAPH).any()):
             graphs = [*captured_graphs(trace), *self._graphs]
-            steps = serving_steps(trace.annotations)
             self._replays.append(explain_replays(trace, graphs, steps))
+        apply_lengths(trace, steps)
 
     def _settle_captures(self) -> None:
         """Files that record graphs tell of others' kernels; alone they are traces like others."""
@@ -160,6 +167,7 @@ class _Job:
                     accelerator="" if side is self._gpu else self._accelerator,
                     replays=summed(self._replays),
                     server=server_of(self._annotations),
+                    assumed=self._assumed,
                     other_categories=self._others,
                 ),
             )

@@ -115,6 +115,32 @@ def _written_to_cache(inputs: Inputs, form: _CacheWrite) -> int | None:
     return moved
 
 
+def _cached(inputs: Inputs) -> int | None:
+    """What is written to the caches."""
+    form = _CACHE_WRITES.get(known_as(inputs.operator))
+    slots = inputs.tensor(form.slots) if form else None
+    if form is None or slots is None:
+        return None
+    total = 0
+    for row, cache in zip(form.rows, form.caches, strict=True):
+        one, into = inputs.tensor(row), inputs.tensor(cache)
+        if one is None or into is None or into.item_bytes is None:
+            return None
+        total += slots.elements * math.prod(one.shape[1:]) * into.item_bytes
+    return total
+
+
+def cache_of(inputs: Inputs) -> tuple[tuple[int, ...], int] | None:
+    """Heads and depth of the keys that are written to a cache, and its bytes per element."""
+    form = _CACHE_WRITES.get(known_as(inputs.operator))
+    row, cache = (
+        (inputs.tensor(form.rows[0]), inputs.tensor(form.caches[0])) if form else (None,) * 2
+    )
+    if row is None or cache is None or cache.item_bytes is None or len(row.shape) < 3:
+        return None
+    return row.shape[-2:], cache.item_bytes
+
+
 def _row_bytes(row: Tensor | None, cache: Tensor | None) -> int | None:
     """Bytes read and written per slot."""
     if row is None or cache is None or row.item_bytes is None or cache.item_bytes is None:
@@ -151,5 +177,6 @@ FAMILY = Family(
     flops=_flops,
     moved=_moved,
     precision=first_precision,
+    cached=_cached,
     reads_values=_ROTARY,
 )

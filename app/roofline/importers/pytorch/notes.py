@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from roofline.importers.pytorch.assumed import Assumed
 from roofline.importers.pytorch.graph_notes import of_replays
 from roofline.importers.pytorch.replays import Alignment
 from roofline.model.device import DeviceKind
@@ -78,6 +79,7 @@ class Findings:
     accelerator: str = ""
     server: str = ""
     replays: Alignment = field(default_factory=Alignment)
+    assumed: Assumed = field(default_factory=Assumed)
     other_categories: Counter[str] = field(default_factory=Counter)
 
 
@@ -142,6 +144,7 @@ def _of_work(found: Findings, notes: Counter[str], n_steps: int) -> Iterator[Dia
     yield from _of_device(found, notes)
     if not found.accelerator:
         yield from of_replays(found.replays, found.server)
+        yield from found.assumed.notes()
         yield from _of_kernels(notes)
         yield from _of_costs(notes)
     yield from _of_times(notes)

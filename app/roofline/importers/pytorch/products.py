@@ -180,6 +180,21 @@ def _moved(inputs: Inputs) -> int | None:
     return None if read is None or written is None else read + written
 
 
+def _weights(inputs: Inputs) -> int | None:
+    """The right factor, and the scales and zero points of packed weights."""
+    name, sizes = known_as(inputs.operator), _sizes(inputs)
+    if sizes is None or sizes.batch > 1 or name in _BYTES_UNKNOWN:
+        return None
+    left = inputs.tensor(_PRODUCTS.get(name, _PLAIN).left)
+    form = _PRODUCTS.get(name)
+    right = inputs.tensor(form.right) if form is not None else None
+    if right is not None:
+        return right.size_bytes
+    # Of packed weights all that is neither the left factor nor the result.
+    others = [t for t in _without_indices(inputs.all_tensors) if t is not left]
+    return total_bytes(t for t in others if t.shape != (sizes.m, sizes.n))
+
+
 def _has_result(inputs: Inputs, form: _Product, sizes: _Sizes) -> bool:
     """True if the tensor that receives the result was passed in."""
     name = known_as(inputs.operator)
@@ -226,6 +241,7 @@ FAMILY = Family(
     flops=_flops,
     moved=_moved,
     precision=_precision,
+    weights=_weights,
     reads_values=frozenset(
         {*_STATED, *(name for name, form in _PRODUCTS.items() if form.result_type)}
     ),

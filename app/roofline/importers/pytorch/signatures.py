@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 from roofline.importers.pytorch.attention import is_causal, is_mask_unknown
 from roofline.importers.pytorch.convolutions import are_gradients_unknown
-from roofline.importers.pytorch.formulas import counts, flops, moved, precision
+from roofline.importers.pytorch.experts import Touched, touched_by
+from roofline.importers.pytorch.families import Ragged
+from roofline.importers.pytorch.formulas import (
+    cached,
+    counts,
+    flops,
+    moved,
+    precision,
+    ragged,
+    weights,
+)
 from roofline.importers.pytorch.inputs import Inputs, Tensor, read_inputs
 
 MAX_COUNT = 10**18
@@ -19,7 +29,10 @@ class Signature:
     `has_shapes` is false where the trace recorded none; `is_uncountable` is true where there is a
     formula for the operator, but not what it needs; `is_mask_unknown` where attention is counted
     without a mask, because the trace does not say whether there is one, and `are_gradients_unknown`
-    where both gradients of a convolution are counted, because it does not name them.
+    where both gradients of a convolution are counted, because it does not name them. Of the bytes,
+    `weight_bytes` are a model's weights (`touched`: of which experts) and `cache_bytes` keys and
+    values; `ragged` is what attention costs per pair and per key where the lengths of its sequences
+    are not arguments, and `window` one that no argument names.
     """
 
     operator: str
@@ -31,6 +44,12 @@ class Signature:
     is_uncountable: bool
     is_mask_unknown: bool = False
     are_gradients_unknown: bool = False
+    weight_bytes: int | None = None
+    cache_bytes: int | None = None
+    touched: Touched | None = None
+    window: int | None = None
+    ragged: Ragged | None = None
+    inputs: Inputs | None = None
 
 
 def read_signature(
@@ -63,6 +82,11 @@ def read_signature(
         is_uncountable=counted is None and isinstance(dims, list) and counts(operator),
         is_mask_unknown=flop < 0 and is_mask_unknown(inputs),
         are_gradients_unknown=counted is not None and flop < 0 and are_gradients_unknown(inputs),
+        weight_bytes=_bounded(weights(inputs)),
+        cache_bytes=_bounded(cached(inputs)),
+        touched=touched_by(inputs),
+        ragged=ragged(inputs) if counted is None else None,
+        inputs=inputs,
     )
 
 

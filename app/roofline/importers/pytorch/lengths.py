@@ -1,0 +1,130 @@
+"""Attention to sequences whose lengths are data, from the sums that a server writes per step.
+
+The FLOPs follow from the pairs of a query and a key, the bytes from the keys in the cache: both are
+sums over the sequences. Keys never count as the whole cache.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.pytorch.attention import names_a_layer, ragged_of_heads
+from roofline.importers.pytorch.events import Trace
+from roofline.importers.pytorch.families import Ragged
+from roofline.importers.pytorch.libraries import cache_of
+from roofline.importers.pytorch.serving_steps import Lengths, ServingStep
+from roofline.importers.pytorch.signatures import Signature
+
+I64 = NDArray[np.int64]
+
+
+def read_caches(signatures: list[Signature]) -> None:
+    """Complete attention that only names a layer, in place: with the type of its cache.
+
+    That is the type of a cache of the same heads that the trace shows being written.
+    """
+    known = _caches(signatures)
+    for place, one in enumerate(signatures):
+        if one.inputs is None or one.ragged is not None or not names_a_layer(one.operator):
+            continue
+        key = one.inputs.tensor(1)
+        item = known.get(key.shape[-2:]) if key is not None else None
+        if item:
+            signatures[place] = replace(one, ragged=ragged_of_heads(one.inputs, item))
+
+
+def _caches(signatures: Sequence[Signature]) -> dict[tuple[int, ...], int]:
+    """Bytes per element of caches by heads and depth; 0 where there are several."""
+    found: dict[tuple[int, ...], int] = {}
+    for one in signatures:
+        cache = cache_of(one.inputs) if one.inputs is not None else None
+        if cache is not None:
+            heads, item = cache
+            found[heads] = item if found.get(heads, item) == item else 0
+    return found
+
+
+def apply_lengths(trace: Trace, steps: Sequence[ServingStep]) -> None:
+    """Give each attention in `trace` that needs it the work of its step's lengths."""
+    open_ones = [k for k, one in enumerate(trace.signatures) if one.ragged is not None]
+    if not open_ones or not steps:
+        return
+    signature = np.array(trace.operators["signature"], np.int64)
+    events = np.flatnonzero(np.isin(signature, open_ones))
+    step = step_at(np.array(trace.operators["begin"][events]), steps)
+    inside = step >= 0
+    events, step = events[inside], step[inside]
+    pairs, at = np.unique(np.stack([signature[events], step]), axis=1, return_inverse=True)
+    numbers = [
+        _with_lengths(trace.signatures, place, steps[number])
+        for place, number in zip(*pairs.tolist(), strict=True)
+    ]
+    trace.operators["signature"][events] = np.array(numbers, np.int64)[at.ravel()]
+
+
+def step_at(times_ns: I64, steps: Sequence[ServingStep]) -> I64:
+    """Index of the step (in order, not overlapping) around each time; -1 where there is none."""
+    if not steps:
+        return np.full(len(times_ns), -1)
+    begin = np.array([step.begin_ns for step in steps], np.int64)
+    end = np.array([step.end_ns for step in steps], np.int64)
+    at = np.searchsorted(begin, times_ns, side="right") - 1
+    return np.where((at >= 0) & (times_ns <= end[np.maximum(at, 0)]), at, -1)
+
+
+def _with_lengths(signatures: list[Signature], place: int, step: ServingStep) -> int:
+    """Place of the same signature with the work of this step; its own where that is unknown."""
+    one = signatures[place]
+    lengths = _lengths_of(one.ragged, step) if one.ragged else None
+    cost = _cost(one.ragged, lengths) if one.ragged and lengths else None
+    if cost is None:
+        return place
+    flop, cached, moved = cost
+    signatures.append(
+        replace(
+            one, flop=flop, moved_bytes=moved, cache_bytes=cached, ragged=None, is_uncountable=False
+        )
+    )
+    return len(signatures) - 1
+
+
+def _lengths_of(ragged: Ragged, step: ServingStep) -> Lengths | None:
+    """The sums of the sequences that a call is for, told by its number of queries.
+
+    Graphs fill a batch up: then there are more rows of queries than tokens.
+    """
+    phases = [part for part in (step.prefill, step.decode) if part.sequences]
+    if len(phases) > 1:
+        for part in phases:
+            if part.queries == ragged.queries:
+                return part
+    found = _both(step)
+    is_enough = found.queries is not None and ragged.queries >= found.queries
+    return found if is_enough else None
+
+
+def _both(step: ServingStep) -> Lengths:
+    """The sums of prefill and decode together."""
+    parts = (step.prefill, step.decode)
+    sums: dict[str, int | None] = {}
+    for name in Lengths.__dataclass_fields__:
+        values = [getattr(part, name) for part in parts]
+        known = [value for value in values if value is not None]
+        sums[name] = sum(known) if len(known) == len(values) else None
+    return Lengths(**sums)
+
+
+def _cost(ragged: Ragged, lengths: Lengths) -> tuple[int, int, int] | None:
+    """FLOPs, bytes of the cache, and all bytes; `None` where a sum is missing."""
+    pairs = lengths.queries_by_keys if ragged.sees_all else lengths.pairs
+    keys, queries, sequences = lengths.keys, lengths.queries, lengths.sequences
+    if pairs is None or keys is None or queries is None or sequences is None:
+        return None
+    if ragged.window is not None:
+        # Of sequences that are longer than the window, which is where windows matter.
+        keys = min(keys, sequences * (ragged.window - 1) + queries)
+        pairs = min(pairs, queries * ragged.window)
+    cached = keys * ragged.bytes_per_key
+    return pairs * ragged.flop_per_pair, cached, cached + ragged.other_bytes
