@@ -13,10 +13,11 @@ from roofline.importers.xspace.hlo import hlo_pb2 as pb
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline, TransferOccurrences
-from tests.tools.gpu_captures import HOPPER, Event, gpu_plane, metadata_plane
+from tests.tools.gpu_captures import HOPPER, Event, gpu_plane, host_plane, metadata_plane
 from tests.tools.small_profiles import space_bytes
 from tests.tools.xspace_wire import PlaneBuilder
 
+PROFILES = Path(__file__).resolve().parents[2].parent / "shared" / "profiles"
 US = 1_000_000
 F32 = 11
 TUPLE = 13
@@ -216,3 +217,54 @@ def test_derived_lines_and_gpus_at_rest_are_no_part(tmp_path: Path) -> None:
 
 def test_comparison_mode_has_no_timeline(tmp_path: Path) -> None:
     assert read(tmp_path, [gpu_plane([[kernel("gemm", 0)]])], xprof_compat=True).timeline is None
+
+
+def launched(name: str, begin_us: float, number: int, us: float = 10) -> Event:
+    return (name, int(begin_us * US), int(us * US), [("correlation_id", number)])
+
+
+def test_idle_time_that_waited_for_a_launch_is_told(tmp_path: Path) -> None:
+    """Ends of idle stretches: launched late, launched in time, of unknown launch, and of two
+    kernels of which one was launched in time."""
+    kernels = [
+        launched("gemm", 0, 1),
+        launched("late", 110, 2),
+        launched("early", 220, 3),
+        launched("lost", 330, 9),
+        launched("late too", 440, 5),
+    ]
+    other = [launched("early too", 440, 6)]
+    calls = [(1, 0), (2, 60), (3, 100), (5, 400), (6, 300), (7, 0), (2**40, 0)]
+    host = host_plane([launched("cuLaunchKernel", begin, number, 2) for number, begin in calls])
+    timeline = timeline_of(read(tmp_path, [gpu_plane([kernels, other]), host]))
+    idle = timeline.times.idle
+    assert timeline.times.idle_ps.tolist() == [400 * US]
+    assert idle.waiting_for_launch_ps.tolist() == [100 * US]
+    assert idle.unknown_launch_ps.tolist() == [100 * US]
+    assert idle.longest_ps.tolist() == [100 * US]
+
+
+def test_ids_of_launches_may_be_any_number(tmp_path: Path) -> None:
+    kernels = [launched("gemm", 0, 1), launched("late", 110, 2**50)]
+    host = host_plane([launched("cuLaunchKernel", 60, 2**50)])
+    timeline = timeline_of(read(tmp_path, [gpu_plane([kernels]), host]))
+    assert timeline.times.idle.waiting_for_launch_ps.tolist() == [100 * US]
+
+
+def test_without_launches_nothing_is_said_of_them(tmp_path: Path) -> None:
+    timeline = timeline_of(read(tmp_path, [gpu_plane([[kernel("gemm", 0), kernel("gemm", 500)]])]))
+    assert np.isnan(timeline.times.idle.waiting_for_launch_ps).all()
+
+
+@pytest.mark.skipif(not PROFILES.is_dir(), reason="needs the shared folder")
+@pytest.mark.parametrize(
+    ("name", "waiting_us"),
+    # Sums over GPUs, found by a plain loop over events in order of time.
+    [("amd-mi300x-conv-jax08", 801_009.752), ("gpu-v100-tf-multiworker", 585_862.132)],
+)
+def test_real_captures_tell_what_waited_for_launches(name: str, waiting_us: float) -> None:
+    profile = import_profile([SourceFile(PROFILES / name / "host_0.xplane.pb")])
+    times = timeline_of(profile).times
+    whole = times.scope == WHOLE_CAPTURE
+    assert times.idle.waiting_for_launch_ps[whole].sum() / US == pytest.approx(waiting_us)
+    assert not times.idle.unknown_launch_ps[whole].any()

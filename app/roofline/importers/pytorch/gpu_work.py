@@ -300,10 +300,11 @@ class _GpuWork:
                     moved=moved,
                     links=[host.get(one.kind, link) for one in moved],
                     steps=steps[number],
-                    launched=None if launched is None else launched[mine],
+                    launch=None if launched is None else launched[mine],
                 )
             )
-        return timeline_of(devices, len(steps[0].number) if steps else 0, PS_PER_NS)
+        n_steps = len(steps[0].number) if steps else 0
+        return timeline_of(devices, n_steps, PS_PER_NS, lambda launched: launched)
 
     def _moves(self) -> tuple[I8, I32, list[Collective]]:
         """Kind of each event, and what it moves: its number, and what the numbers stand for."""

@@ -15,7 +15,7 @@ I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 
 NO_LAUNCH = np.iinfo(np.int64).max
-"""In a column of launches: the launch of this event is not in the file."""
+"""The launch of an event is not in the file."""
 
 # A start is this much idle at least, and has this much of the core's busy time at most: a capture
 # that idles evenly has none.
@@ -49,20 +49,21 @@ class Stretches:
         return (int(passed[ends[-1]]), int(idle[ends[-1]])) if len(ends) else (0, 0)
 
 
-def earliest_launch(at: I64, order: I64, begin: I64, launched: I64) -> I64:
-    """When the first was launched of the events that begin together, for each place of `at`.
+def enders(at: I64, order: I64, begin: I64) -> tuple[I64, I64]:
+    """The events that end stretches, as two columns: the stretch and the event.
 
-    `order` sorts the events, `at` are places in it of the first event of those that begin together,
-    `launched` is `NO_LAUNCH` where the launch is not in the file.
+    `order` sorts the events, `at` has the place in it of each stretch's first event; all others
+    that begin with that one end the stretch, too.
     """
-    earliest = launched[order[at]]
-    following, left = at + 1, np.arange(len(at))
+    left, following = np.arange(len(at)), at.copy()
+    stretches, events = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     while len(left):  # hardly ever more than two begin together
+        stretches.append(left)
+        events.append(order[following[left]])
+        following[left] += 1
         left = left[following[left] < len(order)]
         left = left[begin[order[following[left]]] == begin[order[at[left]]]]
-        earliest[left] = np.minimum(earliest[left], launched[order[following[left]]])
-        following[left] += 1
-    return earliest
+    return np.concatenate(stretches), np.concatenate(events)
 
 
 def in_rows(spans: tuple[I64, I64], windows: Windows) -> F64:

@@ -4,7 +4,7 @@ Kernels, copies on the device and memsets are work; collectives, copies to and f
 and outfeed are exposed while no work runs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from roofline.importers.shared.distinct import distinct
 from roofline.importers.shared.idle_time import (
     NO_LAUNCH,
     Stretches,
-    earliest_launch,
+    enders,
     in_rows,
 )
 from roofline.importers.shared.join_timelines import joined_rows
@@ -66,9 +66,8 @@ class DeviceEvents:
     `kind` is the class of an event, `op` what it runs, by its place in `rows`, which has the row of
     each op (-1, also as a place: no op). `transfer` numbers what an event moves (-1: nothing) in
     `moved`, over the link at the same place of `links`. `starts` is false for a further kernel of
-    the same transfer, whose bytes its first kernel has (`None`: every event starts one). `launched`
-    is when the host launched an event, on the same clock (`NO_LAUNCH`: not in the file), and `None`
-    where the file has no launches.
+    the same transfer, whose bytes its first kernel has (`None`: every event starts one). `launch`
+    is what tells the launch of an event; `None` where the file has no launches.
     """
 
     name: str
@@ -82,16 +81,25 @@ class DeviceEvents:
     links: Sequence[Link]
     steps: Steps
     starts: Bools | None = None
-    launched: I64 | None = None
+    launch: I64 | None = None
 
 
-def timeline_of(devices: Sequence[DeviceEvents], n_steps: int, tick_ps: int) -> Timeline:
-    """The timeline of one capture; ops are its rows. A tick lasts `tick_ps`."""
+Launched = Callable[[I64], I64]
+
+
+def timeline_of(
+    devices: Sequence[DeviceEvents], n_steps: int, tick_ps: int, launched: Launched
+) -> Timeline:
+    """The timeline of one capture; ops are its rows. A tick lasts `tick_ps`.
+
+    `launched` says when the host launched events, in ticks of the same clock, by their `launch`
+    (`NO_LAUNCH`: not in the file). It is asked once, for the events that end idle time.
+    """
     swept = [_device(one) for one in devices]
     return Timeline(
         cores=tuple(one.name for one in devices),
         steps=n_steps,
-        times=_times(swept, tick_ps),
+        times=_times(swept, tick_ps, _first_launches(swept, tick_ps, launched)),
         work=_work(swept, tick_ps),
         transfers=_transfers(swept, tick_ps),
     )
@@ -171,10 +179,13 @@ class _Rows:
     idle: IdleTimes
 
 
-def _times(devices: Sequence[_Device], tick_ps: int) -> CoreTimes:
+def _times(devices: Sequence[_Device], tick_ps: int, launched: Sequence[I64 | None]) -> CoreTimes:
     """The rows of all devices. Communication is divided by link."""
     links = list(dict.fromkeys(link for one in devices for link in _used_links(one)))
-    rows = [_rows_of(one, core, links, tick_ps) for core, one in enumerate(devices)]
+    rows = [
+        _rows_of(one, core, links, tick_ps, _idle_of(one, tick_ps, first))
+        for core, (one, first) in enumerate(zip(devices, launched, strict=True))
+    ]
     by_kind = np.concatenate([one.by_kind for one in rows]) * tick_ps
     by_link = np.concatenate([one.by_link for one in rows]) * tick_ps
     gaps = np.concatenate([one.gaps for one in rows]) * tick_ps
@@ -196,7 +207,9 @@ def _used_links(one: _Device) -> list[Link]:
     return [link for link, is_used in zip(one.links, communicates, strict=True) if is_used]
 
 
-def _rows_of(one: _Device, core: int, links: Sequence[Link], tick_ps: int) -> _Rows:
+def _rows_of(
+    one: _Device, core: int, links: Sequence[Link], tick_ps: int, idle: IdleTimes
+) -> _Rows:
     """The capture in the first row, then each step of one device."""
     swept, steps = one.swept, one.events.steps
     windows, n_rows = steps.windows, len(steps.number) + 1
@@ -218,20 +231,46 @@ def _rows_of(one: _Device, core: int, links: Sequence[Link], tick_ps: int) -> _R
         by_kind=divided(one.kind, len(_KINDS)),
         by_link=divided(link, len(links) + 1)[:, 1:],
         gaps=np.stack([in_rows(spans, windows) for spans in (short, long)], axis=1),
-        idle=_idle_of(one, tick_ps),
+        idle=idle,
     )
 
 
-def _idle_of(one: _Device, tick_ps: int) -> IdleTimes:
-    """What is known of one device's idle stretches, in the capture and in each step."""
-    swept, steps, launched = one.swept, one.events.steps, one.events.launched
+def _idle_gaps(swept: Swept, tick_ps: int) -> tuple[I64, I64, I64]:
+    """Begin and end of each idle stretch, and the place in order of the event that ends it."""
     is_idle = swept.gap_end - swept.gap_begin >= LAUNCH_GAP_PS // tick_ps
-    begin, end, at = (part[is_idle] for part in (swept.gap_begin, swept.gap_end, swept.gap_at))
+    return swept.gap_begin[is_idle], swept.gap_end[is_idle], swept.gap_at[is_idle]
+
+
+def _first_launches(
+    devices: Sequence[_Device], tick_ps: int, launched: Launched
+) -> list[I64 | None]:
+    """Per device: when the first of the events was launched that end each idle stretch."""
+    first: list[I64 | None] = []
+    ended: list[tuple[I64, I64]] = []
+    for one in devices:
+        launch, at = one.events.launch, _idle_gaps(one.swept, tick_ps)[-1]
+        if launch is None:
+            first.append(None)
+            continue
+        stretch, event = enders(at, one.swept.order, one.events.begin)
+        first.append(np.full(len(at), NO_LAUNCH))
+        ended.append((stretch, launch[event]))
+    times = launched(np.concatenate([np.zeros(0, np.int64), *(launch for _, launch in ended)]))
+    parts = iter(np.split(times, np.cumsum([len(launch) for _, launch in ended])))
+    known = [one for one in first if one is not None]
+    for mine, (stretch, _), part in zip(known, ended, parts, strict=False):
+        np.minimum.at(mine, stretch, part)
+    return first
+
+
+def _idle_of(one: _Device, tick_ps: int, first_launch: I64 | None) -> IdleTimes:
+    """What is known of one device's idle stretches, in the capture and in each step."""
+    swept, steps = one.swept, one.events.steps
+    begin, end, _ = _idle_gaps(swept, tick_ps)
     idle = Stretches(begin=begin, end=end, first=swept.first, last=swept.last)
     n_steps = len(steps.number)
     waiting = unknown = np.full(n_steps + 1, np.nan)
-    if launched is not None:
-        first_launch = earliest_launch(at, swept.order, one.events.begin, launched)
+    if first_launch is not None:
         is_unknown = first_launch == NO_LAUNCH
         is_awaited = ~is_unknown & (first_launch > begin)
         waiting, unknown = (

@@ -52,7 +52,8 @@ def read_gpu_host(
     for gpu in gpus:
         builder.add(gpu.labels, gpu.rows())
     steps = _steps(gpus, groups, oddities)
-    timeline = gpu_timeline([space.planes[k] for k in at], gpus, builder.numbers)
+    hosts = [plane for plane in space.planes if plane.is_host]
+    timeline = gpu_timeline([space.planes[k] for k in at], gpus, builder.numbers, hosts)
     ops = builder.build()
     if timeline is not None:
         timeline = replace(timeline, work=with_calls(timeline.work, ops))

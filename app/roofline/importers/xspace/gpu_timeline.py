@@ -16,6 +16,7 @@ from roofline.importers.shared.stream_timeline import (
 )
 from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace.gpu_transfers import Moves
+from roofline.importers.xspace.host_launches import HostLaunches
 from roofline.importers.xspace.kernels import Kernels
 from roofline.importers.xspace.planes import STEPS_LINES, Plane
 from roofline.model.timeline import Timeline
@@ -38,11 +39,11 @@ class _Streams:
 
 
 def gpu_timeline(
-    planes: Sequence[Plane], gpus: Sequence[Kernels], rows_of: RowsOf
+    planes: Sequence[Plane], gpus: Sequence[Kernels], rows_of: RowsOf, hosts: Sequence[Plane]
 ) -> Timeline | None:
     """The timeline of the GPUs that ran something; `None` without one, and in comparison mode.
 
-    `rows_of` numbers the ops of labels in the table to come.
+    `rows_of` numbers the ops of labels in the table to come, `hosts` are planes with launches.
     """
     streams = [_streams(plane, gpu) for plane, gpu in zip(planes, gpus, strict=True)]
     ran = [one for one in streams if one is not None]
@@ -51,8 +52,11 @@ def gpu_timeline(
     # Times count from the first kernel of the first GPU.
     origin = ran[0].kernels.begin_ps[ran[0].kept][:1]
     numbers = _numbers_of_steps(ran)
-    devices = [_events(one, numbers, origin, rows_of) for one in ran]
-    return timeline_of(devices, len(numbers), tick_ps=1)
+    launches = HostLaunches(hosts, origin)
+    devices = [
+        _events(one, numbers, origin, rows_of, has_launches=launches.are_there) for one in ran
+    ]
+    return timeline_of(devices, len(numbers), tick_ps=1, launched=launches.of)
 
 
 def _streams(plane: Plane, gpu: Kernels) -> _Streams | None:
@@ -70,7 +74,12 @@ def _streams(plane: Plane, gpu: Kernels) -> _Streams | None:
 
 
 def _events(
-    gpu: _Streams, numbers: Mapping[str, int], origin: U64, rows_of: RowsOf
+    gpu: _Streams,
+    numbers: Mapping[str, int],
+    origin: U64,
+    rows_of: RowsOf,
+    *,
+    has_launches: bool,
 ) -> DeviceEvents:
     """The events of one GPU, in ps since `origin`."""
     kernels, moves, kept = gpu.kernels, gpu.moves, gpu.kept
@@ -89,6 +98,7 @@ def _events(
         steps=_steps(gpu, numbers, origin),
         # The bytes of a collective are its instruction's, which may run several kernels.
         starts=kernels.starts[kept] | (kind != COMMUNICATION),
+        launch=kernels.correlation[kept].view(np.int64) if has_launches else None,
     )
 
 

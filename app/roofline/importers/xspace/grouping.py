@@ -33,7 +33,7 @@ _ROOT_EVENT = "TraceContext"
 _ENQUEUE, _CALLBACKS = "DoEnqueueProgram", "CompleteCallbacks"
 _LAUNCH_STATS = ("device_ordinal", "queue_id", "run_id", "core_type")
 _LINK_STATS = ("_pt", "_p", "_ct", "_c", "_pid")
-_CORRELATION = "correlation_id"
+CORRELATION = "correlation_id"
 _STEP_NUMBER = "step_num"
 # Host run ids are wider than what the device repeats: only these bits are compared.
 _RUN_ID_MASK = 2**27 - 1
@@ -367,7 +367,7 @@ def _add_grouping_line(forest: _Forest, events: Events) -> int:
 
 def _add_host_plane(forest: _Forest, plane: Plane) -> None:
     names = np.array([*plane.event_names, ""], dtype=object)
-    stats = ("_r", "_a", _CORRELATION, _STEP_NUMBER, *_LINK_STATS, *_LAUNCH_STATS)
+    stats = ("_r", "_a", CORRELATION, _STEP_NUMBER, *_LINK_STATS, *_LAUNCH_STATS)
     for number, line in enumerate(plane.lines):
         if not line.event_count:
             continue
@@ -385,7 +385,7 @@ def _add_host_plane(forest: _Forest, plane: Plane) -> None:
 
 
 def _add_correlated(forest: _Forest, plane: Plane, events: Events, first: int) -> None:
-    column = events.stats.get(_CORRELATION)
+    column = events.stats.get(CORRELATION)
     if column is None or not (plane.is_gpu or plane.is_host):
         return
     rows = np.flatnonzero(column.present)

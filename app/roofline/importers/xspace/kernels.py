@@ -21,6 +21,7 @@ from roofline.importers.xspace.gpu_transfers import (
     StreamMoves,
     is_stream,
 )
+from roofline.importers.xspace.grouping import CORRELATION
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
 from roofline.importers.xspace.hlo.ops import Programs, plain_labels
 from roofline.importers.xspace.hlo.units import split_by_unit
@@ -42,7 +43,7 @@ KERNEL_CATEGORY = "kernel without HLO"
 # Ids of lines that a profiler derived from others; some writers keep only the low 32 bits.
 _DERIVED_IDS = range(0xDEADBEEF, 0xDEADBEEF + 8)
 _LOW_BITS = 0xFFFFFFFF
-_STATS = ("hlo_op", "program_id", "tf_op", "flops", "bytes_accessed", "correlation_id")
+_STATS = ("hlo_op", "program_id", "tf_op", "flops", "bytes_accessed", CORRELATION)
 _MEMCPY = re.compile(r"(?i)(cuda)?(memcpy|memset)|__amd_rocclr_(copy|fill)")
 # What XProf takes for a memory copy when it looks for steps.
 _STEP_MEMCPY = re.compile(r"(?i)memcpy[hd]to[hd]")
@@ -69,8 +70,9 @@ class Kernels:
 
     `begin_ps` is on the host's clock, `group` the step (-1: none); `marks_step` is true for kernels
     that make XProf show their step. An instruction may run as several kernels: `starts` marks the
-    first of each execution, which has its cost. `range_ps` is the span of all events. `moves` says
-    what kernels do with the GPU's time and what they move; `None` in comparison mode.
+    first of each execution, which has its cost. `range_ps` is the span of all events. Empty in
+    comparison mode: `correlation`, what a kernel shares with its launch on the host (0: nothing),
+    and (`None`) `moves`, what kernels do with the GPU's time and what they move.
     """
 
     labels: tuple[OpLabels, ...]
@@ -84,6 +86,7 @@ class Kernels:
     flop: U64
     model_flop: U64
     bytes_accessed: U64
+    correlation: U64
     range_ps: int
     moves: Moves | None
 
@@ -114,7 +117,8 @@ class Kernels:
 
         def total(column: U64) -> U64:
             sums = np.zeros(n_rows, np.uint64)
-            np.add.at(sums, row[kept], column[kept])
+            if column.any():
+                np.add.at(sums, row[kept], column[kept])
             return sums
 
         occurrences = np.bincount(row[kept & self.starts], minlength=n_rows).astype(np.int64)
@@ -189,6 +193,7 @@ class _Columns(TypedDict):
     flop: U64
     model_flop: U64
     bytes_accessed: U64
+    correlation: U64
 
 
 def _no_columns() -> _Columns:
@@ -202,6 +207,7 @@ def _no_columns() -> _Columns:
         flop=unsigned,
         model_flop=unsigned,
         bytes_accessed=unsigned,
+        correlation=unsigned,
     )
 
 
@@ -212,10 +218,18 @@ def _joined(parts: Sequence[_Columns]) -> _Columns:
         duration_ps=np.concatenate([part["duration_ps"] for part in parts]),
         marks_step=np.concatenate([part["marks_step"] for part in parts]),
         starts=np.concatenate([part["starts"] for part in parts]),
-        flop=np.concatenate([part["flop"] for part in parts]),
-        model_flop=np.concatenate([part["model_flop"] for part in parts]),
-        bytes_accessed=np.concatenate([part["bytes_accessed"] for part in parts]),
+        flop=_joined_costs([part["flop"] for part in parts]),
+        model_flop=_joined_costs([part["model_flop"] for part in parts]),
+        bytes_accessed=_joined_costs([part["bytes_accessed"] for part in parts]),
+        correlation=np.concatenate([part["correlation"] for part in parts]),
     )
+
+
+def _joined_costs(parts: Sequence[U64]) -> U64:
+    """One column; zeros are not written, for they then take no memory."""
+    if any(part.any() for part in parts):
+        return np.concatenate(parts)
+    return np.zeros(sum(map(len, parts)), np.uint64)
 
 
 def _is_derived(line: Line, oddities: Oddities) -> bool:
@@ -267,7 +281,7 @@ class _Ops:
         if not self._oddities.charges_every_kernel:
             starts = self._executions.starts(op, events.meta.astype(np.int64))
         flop, model, moved = self._costs_of(op, starts, stats, count)
-        correlated = stats.get("correlation_id")
+        correlated = stats.get(CORRELATION)
         linked = np.zeros(count, np.bool_) if correlated is None else correlated.present
         return _Columns(
             op=op,
@@ -276,8 +290,9 @@ class _Ops:
             marks_step=linked & self._marks[events.meta],
             starts=starts,
             flop=flop,
-            model_flop=np.where(model > 0, model, flop),
+            model_flop=np.where(model > 0, model, flop) if model.any() else flop,
             bytes_accessed=moved,
+            correlation=_integers(correlated, 0 if self._oddities.on else count),
         )
 
     def _costs_of(
@@ -297,6 +312,9 @@ class _Ops:
         zero = np.uint64(0)
         columns = []
         for per_op, per_event in sources:
+            if not any(per_op) and not per_event.any():  # also cheaper to hold: never written
+                columns.append(np.zeros(count, np.uint64))
+                continue
             whole = np.array(per_op, np.uint64)[op]
             counted = np.where(whole > 0, np.where(starts, whole, zero), per_event)
             columns.append(np.where(op >= 0, counted, zero))
