@@ -63,7 +63,7 @@ bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its o
 	$(BIN)/python -m bench.run
 	$(BIN)/python -m bench.page
 
-crash: .venv/.ready-test ## Kill a server with -9 CYCLES times (500) and check that nothing is lost.
+crash: .venv/.ready-test ## Kill servers, children, workers and databases, and fill disks, CYCLES times (500): nothing is lost.
 	$(BIN)/python -m tests.storage.crash --cycles $(CYCLES) --folder build/crash
 
 fuzz: .venv/.warm-test ## Mutated files of every format through the importers for SECONDS (60); see tests/fuzz.

@@ -1,7 +1,7 @@
 """A child whose work is written in the file it imports, to be run in place of `run_in_child`.
 
-`stub …` gives small results at once, `wait PATH …` the same when PATH exists, `fail …` an error;
-anything else is a real profile, and imported.
+`stub …` gives small results at once, `wait PATH …` the same when PATH exists, `nap SECONDS …` after
+that time, `fail …` an error; anything else is a real profile, and imported.
 """
 
 import json
@@ -34,7 +34,10 @@ def by_content(request: ImportRequest, pipe: Connection) -> None:
     if word == b"wait":
         _say(pipe, phase="read", fraction=0.5)
         _wait_for(Path(rest.split(b" ")[0].decode()))
-    if word in (b"stub", b"wait"):
+    if word == b"nap":
+        _say(pipe, phase="read", fraction=0.5)
+        time.sleep(float(rest.split(b" ")[0]))
+    if word in (b"stub", b"wait", b"nap"):
         try:
             _write_results(request, content)
         except OSError as error:

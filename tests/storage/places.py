@@ -93,6 +93,11 @@ class Workers:
             )
         self._processes.append(process)
 
+    @property
+    def pids(self) -> list[int]:
+        """The workers that live."""
+        return [process.pid for process in self._processes if process.poll() is None]
+
     def kill(self, pid: int) -> None:
         """Ends one worker as a power cut would."""
         process = next(process for process in self._processes if process.pid == pid)

@@ -1,9 +1,12 @@
-"""kill -9 at a random moment, again and again: nothing that was promised is lost.
+"""Kills at random moments, again and again: nothing that was promised is lost, its bytes included.
 
 A process uploads, imports and deletes on three threads and says on a pipe what it was promised:
-`+ID DIGEST` once an upload returned, `-ID` before a deletion begins. It is killed; the next one
-opens the folder as it lies there, checks the promises, and goes on. `make crash CYCLES=500` runs
-many cycles, the tests a few.
+`+ID DIGEST` once an upload returned, `-ID` before a deletion begins. Something is killed while it
+works: the process itself, its fork server, a child, a worker, the database; or its disk fills. Then
+the process is killed in any case; the next one opens the folder as it lies there, and goes on. Now
+and then the promises are checked: every profile that was promised becomes ready, with at most one
+click on *Try again*, and gives its bytes back. `make crash CYCLES=500` runs many cycles, the tests
+a few.
 """
 
 import hashlib
@@ -15,20 +18,24 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from roofline.cli.admin import run_doctor
+from roofline.errors import StorageFullError, StoreUnavailableError
 from roofline.library.build import Backend
 from roofline.library.states import Failed
 from roofline.settings import Settings
 from roofline.storage.statements import profile_ids
+from roofline.storage.sweeping import sweep_orphans
 from tests.storage.places import Place, add, raw_bytes, settled
 
 THREADS = 3
-# A job that was cut off more often than `MAX_ATTEMPTS` is given up, as it should be.
 CHECK_EVERY = 2
 # From the first upload on; starting takes longer than all of a crash's other moments together.
 LONGEST_S = 0.4
+# A disk that filled is looked at again after this time.
+PAUSE_S = 0.01
 
 
 class Promises:
@@ -48,9 +55,33 @@ class Promises:
             self.kept.pop(line[1:].strip(), None)
 
 
-def work(folder: Path, seed: int) -> None:
+@dataclass(kw_only=True)
+class Ground:
+    """One instance that is crashed: its data folder, how it is set up, and what it promised."""
+
+    folder: Path
+    options: dict[str, str] = field(default_factory=dict)
+    promises: Promises = field(default_factory=Promises)
+    crashes: int = 0
+
+    @contextmanager
+    def opened(self) -> Iterator[Backend]:
+        with ExitStack() as stack:
+            place = Place(root=self.folder.parent, stack=stack, options=self.options)
+            yield place.server(self.folder.name)
+
+    @property
+    def settings(self) -> Settings:
+        return Settings.from_env(data_dir=self.folder, **self.options)
+
+
+Disturb = Callable[[int, random.Random], None]
+"""What happens while the process of this id works, before it is killed itself."""
+
+
+def work(ground: Ground, seed: int) -> None:
     """Uploads and deletes until killed."""
-    with _opened(folder) as server:
+    with ground.opened() as server:
         started = [
             threading.Thread(target=_come_and_go, args=(server, seed * THREADS + number))
             for number in range(THREADS)
@@ -65,48 +96,59 @@ def _come_and_go(server: Backend, seed: int) -> None:
     chance = random.Random(seed)
     own: list[str] = []
     while True:
-        # Few contents, so that uploads and deletions meet on the same bytes.
-        content = b"stub %d " % chance.randrange(8) + bytes(chance.choice([10, 5000]))
-        profile_id = add(server, content)
-        own.append(profile_id)
-        _say(f"+{profile_id} {hashlib.sha256(content).hexdigest()}\n")
-        if chance.random() < 0.5:
-            settled(server, profile_id)
-        if chance.random() < 0.5:
-            gone = own.pop(chance.randrange(len(own)))
-            _say(f"-{gone}\n")
-            server.library.remove(gone)
+        try:
+            _upload(server, chance, own)
+        except (StorageFullError, StoreUnavailableError):
+            time.sleep(PAUSE_S)  # refused: nothing was promised
+
+
+def _upload(server: Backend, chance: random.Random, own: list[str]) -> None:
+    # Few contents, so that uploads and deletions meet on the same bytes.
+    word = chance.choice([b"stub", b"stub", b"nap 0.05"])
+    content = word + b" %d " % chance.randrange(8) + bytes(chance.choice([10, 5000]))
+    profile_id = add(server, content)
+    own.append(profile_id)
+    _say(f"+{profile_id} {hashlib.sha256(content).hexdigest()}\n")
+    if chance.random() < 0.5:
+        settled(server, profile_id)
+    if chance.random() < 0.5:
+        gone = own.pop(chance.randrange(len(own)))
+        _say(f"-{gone}\n")
+        server.library.remove(gone)
 
 
 def _say(line: str) -> None:
     os.write(1, line.encode())  # one write: lines of several threads stay whole
 
 
-@contextmanager
-def _opened(folder: Path) -> Iterator[Backend]:
-    with ExitStack() as stack:
-        yield Place(root=folder.parent, stack=stack).server(folder.name)
-
-
-def crash(folder: Path, seed: int, promises: Promises) -> None:
+def crash(ground: Ground, seed: int, disturb: Disturb) -> None:
     """One process from its start to its end by SIGKILL."""
+    chance = random.Random(seed)
     reader, writer = os.pipe()
-    pid = _fork(lambda: work(folder, seed), stdout=writer)
+    pid = _fork(lambda: work(ground, seed), stdout=writer)
     os.close(writer)
     with os.fdopen(reader) as said:
-        promises.hear(said.readline())  # it works: from now on any moment is right
-        time.sleep(random.Random(seed).uniform(0, LONGEST_S))
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        ground.promises.hear(said.readline())  # it works: from now on any moment is right
+        try:
+            time.sleep(chance.uniform(0, LONGEST_S))
+            disturb(pid, chance)
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
         for line in said:
-            promises.hear(line)
+            ground.promises.hear(line)
+    ground.crashes += 1
 
 
-def examine(folder: Path, promises: Promises) -> None:
-    """In a process of its own: opens the folder as it lies there, checks it, and empties it."""
-    _, status = os.waitpid(_fork(lambda: _examine(folder, promises)), 0)
-    assert status == 0, f"what was promised does not hold; the folder is {folder}"
-    promises.kept.clear()
+def examine(ground: Ground) -> int:
+    """In a process of its own: opens the folder as it lies there, checks it, and empties it.
+
+    How many uploads had been promised since the last time.
+    """
+    _, status = os.waitpid(_fork(lambda: _examine(ground)), 0)
+    assert status == 0, f"what was promised does not hold; the folder is {ground.folder}"
+    count, ground.promises = ground.promises.count, Promises()
+    return count
 
 
 def _fork(run: Callable[[], None], *, stdout: int | None = None) -> int:
@@ -124,37 +166,39 @@ def _fork(run: Callable[[], None], *, stdout: int | None = None) -> int:
     return pid
 
 
-def _examine(folder: Path, promises: Promises) -> None:
-    with _opened(folder) as server:
-        for profile_id, digest in promises.kept.items():
-            state = settled(server, profile_id)
-            assert not isinstance(state, Failed), state
-            (content,) = raw_bytes(server, profile_id)
+def _examine(ground: Ground) -> None:
+    kept = ground.promises.kept
+    with ground.opened() as server:
+        for profile_id, digest in kept.items():
+            content = _bytes_when_ready(server, profile_id)
             assert hashlib.sha256(content).hexdigest() == digest
         # Not said, or being deleted, when the process was killed: whole, or not there.
-        for profile_id in _all_ids(server) - set(promises.kept):
-            assert not isinstance(settled(server, profile_id), Failed)
-            raw_bytes(server, profile_id)
-    assert run_doctor(Settings.from_env(data_dir=folder), quick=False, check_only=False) == 0
-    with _opened(folder) as server:
+        for profile_id in _all_ids(server) - set(kept):
+            _bytes_when_ready(server, profile_id)
+    assert run_doctor(ground.settings, quick=False, check_only=False) == 0
+    with ground.opened() as server:
         for profile_id in _all_ids(server):
             server.library.remove(profile_id)
-    left = [path for name in ("blobs", "derived") for path in (folder / name).rglob("*.*")]
+        store = server.instance.store
+        if store.is_shared:  # what an upload left that was cut off stays for a day
+            sweep_orphans(store, grace_s=-5)
+        assert list(store.raw.list()) == []
+    left = [path for name in ("blobs", "derived") for path in (ground.folder / name).rglob("*.*")]
     assert left == []
+
+
+def _bytes_when_ready(server: Backend, profile_id: str) -> bytes:
+    """The one file of a profile once it is ready; an import that was given up is tried again."""
+    state = settled(server, profile_id)
+    if isinstance(state, Failed):
+        assert state.can_retry, state
+        server.library.retry(profile_id)
+        state = settled(server, profile_id)
+    assert not isinstance(state, Failed), state
+    (content,) = raw_bytes(server, profile_id)
+    return content
 
 
 def _all_ids(server: Backend) -> frozenset[str]:
     with server.instance.store.database.read() as connection:
         return profile_ids(connection)
-
-
-def run_cycles(folder: Path, cycles: int, first_seed: int) -> int:
-    """Crashes `cycles` times; how many uploads were promised in all."""
-    promises, count = Promises(), 0
-    for cycle in range(1, cycles + 1):
-        crash(folder, first_seed + cycle, promises)
-        if cycle % CHECK_EVERY == 0 or cycle == cycles:
-            count += promises.count
-            examine(folder, promises)
-            promises = Promises()
-    return count
