@@ -81,6 +81,7 @@ TRAITS = {
     "sources": "source / source_stack stats on most ops",
     "ref_strings": "string stats are stored as references into stat metadata",
     "long_names": "event metadata name carries a full HLO text line",
+    "units": "elementwise work and reductions do no more FLOPs than a vector unit can",
     "partial_overlap": "a few neighbouring ops overlap partially",
     "zero_duration": "a few instant (zero duration) ops",
     "warnings": "XSpace warnings and errors are filled",
@@ -149,6 +150,11 @@ TPU_OPS = [
     ("host send", "send", "none", 1, 0),
     ("bitcast", "bitcast", "none", 1, 1),
 ]
+
+# Of the matrix unit's FLOPs at most this share is within the vector unit's rate on every TPU.
+VECTOR_SHARE = 1 / 150
+VECTOR_CATEGORIES = ("loop fusion", "reduce", "scatter")
+FUSION_KINDS = {"loop fusion": "kLoop", "convolution fusion": "kOutput", "output fusion": "kOutput"}
 
 HOSTILE = [
     "<script>alert('roofline')</script>",
@@ -240,7 +246,8 @@ def make_tpu_ops(cfg: Config, spec: Tpu, rng: Random) -> tuple[list[Op], list[in
             h, r, w = u(0.3, 2.2), u(0, 0.2), u(0.1, 0.5)  # may exceed the peak
         elif arch == "io":
             h = u(0.05, 0.4)
-        op.flops = int(f * peak_f * sec)
+        is_vector = cfg.has("units") and category in VECTOR_CATEGORIES
+        op.flops = int(f * peak_f * sec * (VECTOR_SHARE if is_vector else 1))
         if op.flops and nprng.random() < 0.35:
             op.model_flops = int(op.flops * u(0.5, 1.0))
         mem = []
@@ -342,9 +349,11 @@ def tpu_event_metadata(cfg: Config, plane: PlaneBuilder, ops: Sequence[Op]) -> N
         st = [x for x in st if x[0] not in op.drop]
         if cfg.has("long_names"):
             shape = "bf16[8,2048,4096]{2,1,0:T(8,128)(2,1)}"
-            opcode = op.category.replace(" ", "-")
+            kind = FUSION_KINDS.get(op.category) if cfg.has("units") else None
+            opcode = "fusion" if kind else op.category.replace(" ", "-")
             text = (
                 f"%{op.name} = {shape} {opcode}(bf16[8,2048,4096]{{2,1,0}} %p.{i}, f32[] %c.{i}), "
+                f"{f'kind={kind}, ' if kind else ''}"
                 'metadata={op_name="jit(f)"}'
             )
         else:

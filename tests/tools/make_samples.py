@@ -17,7 +17,7 @@ SOURCES = (
     "train/optimizer.py",
     "train/step.py",
 )
-TRAITS = ("framework_ops", "sources", "device_clock", "async_line", "dma_stall")
+TRAITS = ("framework_ops", "sources", "device_clock", "async_line", "dma_stall", "units")
 
 SAMPLES = {
     "v6e-training.xplane.pb": Config(
@@ -54,7 +54,7 @@ SAMPLES = {
         n_distinct_ops=110,
         n_events=7_000,
         seed=53,
-        traits=("framework_ops", "sources", "host_steps"),
+        traits=("framework_ops", "sources", "host_steps", "units"),
         mean_us=60.0,
         stalled_step=3,
         stall_us=5_000.0,

@@ -36,6 +36,7 @@ _GROUPS = re.compile(
 )
 _PATH = re.compile(r'op_name="((?:[^"\\]|\\.){1,4000})"')
 _ESCAPED = re.compile(r"\\(.)")
+_FUSION_KIND = re.compile(r"\bkind=(k[A-Z]\w{0,20})")
 _PRECISION = re.compile(r"operand_precision=\{([a-z_,]{1,100})\}")
 # Text beyond this is not read: names and shapes of real programs are shorter.
 MAX_TEXT = 200_000
@@ -43,11 +44,12 @@ MAX_TEXT = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An array: element type, size in bytes without padding, and its memory space."""
+    """An array: element type, size in bytes without padding, memory space, number of dimensions."""
 
     dtype: str
     size_bytes: int
     space: int
+    rank: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,8 @@ class Instruction:
     """What the text of an instruction says. `group_size` is 0 where it names no group.
 
     `result_texts` has the shapes of the result, each of a tuple's; `operand_texts` one shape per
-    operand, which may be a tuple. `precision` is that of a product's operands, "" for the default.
+    operand, which may be a tuple. `precision` is that of a product's operands, "" for the default;
+    `fusion_kind` is "" for what is not a fusion.
     """
 
     opcode: str
@@ -69,6 +72,7 @@ class Instruction:
     replica_groups: str
     framework_path: str
     precision: str
+    fusion_kind: str
 
 
 def parse_instruction(text: str) -> Instruction | None:
@@ -92,6 +96,7 @@ def parse_instruction(text: str) -> Instruction | None:
         replica_groups=groups[1] if groups is not None else "",
         framework_path=_framework_path(attributes),
         precision=_precision(attributes),
+        fusion_kind=kind[1] if (kind := _FUSION_KIND.search(attributes)) is not None else "",
     )
 
 
@@ -164,7 +169,8 @@ def _shape(found: re.Match[str]) -> Shape:
     numbers = [int(digits) for digits in re.findall(r"\d+", found["dims"])]
     space = _SPACE.search(found["layout"] or "")
     bits = math.prod(numbers) * _bits(found["type"])
-    return Shape(found["type"], -(-bits // 8), int(space[1]) if space else 0)
+    place = int(space[1]) if space else 0
+    return Shape(found["type"], -(-bits // 8), place, len(numbers))
 
 
 def _bits(dtype: str) -> int:

@@ -22,6 +22,7 @@ from roofline.importers.xspace.spans import RowSums
 from roofline.importers.xspace.tpu_programs import TpuPrograms
 from roofline.importers.xspace.tpu_timeline import CoreShare, timeline_of
 from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
@@ -51,15 +52,16 @@ def read_tpu_host(
     cores = _read_cores(space, oddities, progress)
     data_cores = [core for plane, core in cores if not plane.is_sparse_core]
     builder = OpTableBuilder(LEVELS)
-    described = {id(core): _describe(core) for core in data_cores}
+    programs = None if oddities.has_one_compute_peak else TpuPrograms(space)
+    described = {id(core): _describe(core, programs) for core in data_cores}
     for core in data_cores:
         ops_of_core = described[id(core)]
         builder.add(ops_of_core.labels, _op_rows(ops_of_core, core.rows))
     with_steps, groups = _common_steps(cores, oddities)
     steps = _steps(cores, with_steps, groups, builder, described, oddities)
     timeline = _timeline(cores, with_steps, groups, builder, described)
-    if not oddities.on:  # XProf's table has no such column
-        builder.describe(TpuPrograms(space).described)
+    if programs is not None:  # XProf's table has no such columns
+        builder.describe(programs.described)
     ops = builder.build()
     return Profile(
         device=_device(space, oddities),
@@ -140,11 +142,14 @@ def _label(kind: OpKind) -> OpLabels:
 class _CoreOpKinds:
     """A core's ops: labels, and per event metadata its label (-1: none) and cost as columns.
 
-    Costs are of one occurrence, zeros where the metadata is not an op's.
+    Costs are of one occurrence, zeros where the metadata is not an op's. `unit_of_meta` is the
+    place in `units` of what does its FLOPs, -1 where that is not known.
     """
 
     labels: Sequence[OpLabels]
     label_of_meta: I64
+    units: tuple[ComputeUnit, ...]
+    unit_of_meta: I64
     flop: U64
     model_flop: U64
     bytes_accessed: U64
@@ -153,9 +158,13 @@ class _CoreOpKinds:
     cost_known: NDArray[np.bool_]
 
 
-def _describe(core: CoreOps) -> _CoreOpKinds:
+def _describe(core: CoreOps, programs: TpuPrograms | None) -> _CoreOpKinds:
+    """The ops of a core; their units are those that `programs` tell, without them none."""
     kinds = core.kinds
     labels, label_of_meta = _labels(core)
+    found = [None if programs is None else programs.unit(label) for label in labels]
+    units = tuple(unit for unit in ComputeUnit if unit in found)
+    of_label = np.array([*(units.index(u) if u else -1 for u in found), -1], np.int64)
 
     def column(cost: Callable[[OpKind], int]) -> U64:
         return np.array([0 if kind is None else cost(kind) for kind in kinds], np.uint64)
@@ -163,6 +172,8 @@ def _describe(core: CoreOps) -> _CoreOpKinds:
     return _CoreOpKinds(
         labels=labels,
         label_of_meta=label_of_meta,
+        units=units,
+        unit_of_meta=of_label[label_of_meta],
         flop=column(lambda kind: kind.flop),
         model_flop=column(lambda kind: kind.model_flop),
         bytes_accessed=column(lambda kind: kind.bytes_accessed),
@@ -181,18 +192,20 @@ def _op_rows(ops: _CoreOpKinds, rows: RowSums) -> OpRows:
     kept = np.flatnonzero(rows.first_meta >= 0)
     meta = rows.first_meta[kept]
     times = rows.occurrences[kept].astype(np.uint64)
+    flop, unit = ops.flop[meta] * times, ops.unit_of_meta[meta]
     return OpRows(
         label=ops.label_of_meta[meta],
         occurrences=rows.occurrences[kept],
         time_ps=rows.time_ps[kept],
         self_time_ps=rows.self_time_ps[kept],
         dma_stall_ps=rows.dma_stall_ps[kept],
-        flop=ops.flop[meta] * times,
+        flop=flop,
         model_flop=ops.model_flop[meta] * times,
         bytes_accessed=ops.bytes_accessed[meta] * times,
         traffic_bytes={level: column[meta] * times for level, column in ops.traffic_bytes.items()},
         traffic_known=ops.traffic_known[meta],
         cost_known=ops.cost_known[meta],
+        unit_flop={u: np.where(unit == k, flop, np.uint64(0)) for k, u in enumerate(ops.units)},
     )
 
 
@@ -225,13 +238,15 @@ def _steps(
     if not with_steps:
         return _empty_steps()
     begin, end, duration = _step_spans(with_steps, groups)
+    used = {unit for ops in described.values() for unit in ops.units}
+    units = [unit for unit in ComputeUnit if unit in used]
     table = StepTable(
         label=tuple(str(group) for group in groups),
         begin_ps=begin,
         end_ps=end,
         duration_ps=duration,
         time_ps=np.zeros(len(groups), np.uint64),
-        sums=OpColumns.zeros((len(groups), 2), LEVELS),
+        sums=OpColumns.zeros((len(groups), 2), LEVELS, units),
     )
     classes = _work_classes(builder.categories)
     for core in _cores_in_steps(cores, with_steps, oddities):

@@ -4,21 +4,26 @@ The metadata of an event has the whole instruction as text, and the compiler's s
 `/host:metadata` has the compiled programs, of which only those whose ops ran are parsed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from google.protobuf.message import DecodeError
 
 from roofline.importers.shared.descriptions import described, described_by_text
+from roofline.importers.shared.hlo_text import parse_instruction
 from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.xspace.hlo import hlo_pb2 as pb
 from roofline.importers.xspace.hlo.descriptions import description_of_proto
-from roofline.importers.xspace.hlo.module import local_id, stack_frames
+from roofline.importers.xspace.hlo.module import local_id, stack_frames, type_name
 from roofline.importers.xspace.hlo.plane import HloPlane
 from roofline.importers.xspace.planes import Space, text
+from roofline.importers.xspace.tpu_units import PRODUCTS, matrix_unit, unit_by_text, vector_unit
+from roofline.model.compute import ComputeUnit
 
 # Programs beyond this say little that the metadata of their ops does not, and take long to parse.
 MAX_PROGRAM_BYTES = 64 * 2**20
+# PrecisionConfig of XLA; 0 is the default.
+_PRECISIONS = {1: "high", 2: "highest"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class _Program:
             for computation in reversed(module.computations)
             for instruction in reversed(computation.instructions)
         }
+        self._computations = {one.id: one for one in module.computations}
         self._operands: dict[int, Mapping[int, pb.Instruction]] = {}
 
     def completed(self, labels: OpLabels) -> OpLabels:
@@ -50,6 +56,40 @@ class _Program:
             place.instruction, self._operands_of(place), self._run_by(place.instruction)
         )
         return self._with_source(described(labels, found), place.instruction)
+
+    def unit(self, name: str) -> ComputeUnit | None:
+        """The unit of the products in a fusion, the vector unit without any.
+
+        `None` for other ops, whose own text tells, and where a fusion's parts need several units.
+        """
+        place = self._by_name.get(name.encode("utf-8", "replace"))
+        if place is None or place.instruction.opcode != b"fusion":
+            return None
+        inner = list(self._inside(place.instruction, set()))
+        if any(one.instruction.opcode == b"custom-call" for one in inner):
+            return None
+        products = [one for one in inner if text(one.instruction.opcode).startswith(PRODUCTS)]
+        if not products:
+            return vector_unit(type_name(one.instruction.shape.element_type) for one in inner)
+        found = {self._unit_of_product(product) for product in products}
+        return found.pop() if len(found) == 1 else None
+
+    def _unit_of_product(self, product: _Place) -> ComputeUnit | None:
+        asked = max(product.instruction.precision_config.operand_precision, default=0)
+        operands = self._operands_of(product)
+        types = [type_name(operand.shape.element_type) for operand in operands]
+        return matrix_unit(types, precision=_PRECISIONS.get(asked, ""))
+
+    def _inside(self, instruction: pb.Instruction, seen: set[int]) -> Iterator[_Place]:
+        """All instructions of the computations that `instruction` calls, and they in turn."""
+        for number in instruction.called_computation_ids:
+            computation = self._computations.get(number)
+            if computation is None or number in seen:
+                continue
+            seen.add(number)
+            for inner in computation.instructions:
+                yield _Place(inner, computation)
+                yield from self._inside(inner, seen)
 
     def _operands_of(self, place: _Place) -> Sequence[pb.Instruction]:
         computation = place.computation
@@ -63,13 +103,13 @@ class _Program:
 
     def _run_by(self, instruction: pb.Instruction) -> pb.Instruction:
         """What an `async-start` runs: the root of the computation that it calls."""
-        called = set(instruction.called_computation_ids)
         if not instruction.opcode.startswith(b"async-"):
             return instruction
+        called = map(self._computations.get, instruction.called_computation_ids)
         roots = (
             inner
-            for computation in self._module.computations
-            if computation.id in called
+            for computation in called
+            if computation is not None
             for inner in computation.instructions
             if local_id(inner.id) == local_id(computation.root_id)
         )
@@ -102,6 +142,20 @@ class TpuPrograms:
     def __init__(self, space: Space) -> None:
         self._plane = HloPlane(space)
         self._programs: dict[int, _Program | None] = {}
+        self._units: dict[tuple[int, str], ComputeUnit | None] = {}
+
+    def unit(self, labels: OpLabels) -> ComputeUnit | None:
+        """The unit that does the op's FLOPs; `None` where nothing tells."""
+        key = (labels.program_id, labels.name)
+        if key not in self._units:
+            self._units[key] = self._unit(labels)
+        return self._units[key]
+
+    def _unit(self, labels: OpLabels) -> ComputeUnit | None:
+        program = self._program(labels.program_id)
+        unit = program.unit(labels.name) if program is not None else None
+        found = None if unit is not None else parse_instruction(labels.long_name)
+        return unit if found is None else unit_by_text(labels.category, found)
 
     def described(self, labels: OpLabels) -> OpLabels:
         """`labels` with all that is known of their op; what they say themselves stays."""
