@@ -37,7 +37,7 @@ def test_unknown_is_left_out() -> None:
 def test_every_source_is_listed() -> None:
     listed = device_list(None)
     rates = [number for one in listed["devices"] for number in one["compute"]]
-    bandwidths = [number for one in listed["devices"] for number in one["memory"]]
+    bandwidths = [number for one in listed["devices"] for number in (*one["memory"], *one["links"])]
     named = {number["source"] for number in rates} | {number["source"] for number in bandwidths}
     reached = [one["sustained_matrix"] for one in listed["devices"]]
     named |= {one["source"] for one in reached if one}

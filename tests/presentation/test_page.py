@@ -110,7 +110,7 @@ KEYS = {
     "roofs": "compute memory",
     "roofs.compute.0": "id unit covers label gflops origin source sustained token dash",
     "roofs.memory.0": "id label gibs gbs ridge_flop_per_byte origin source sustained token dash",
-    "levels.0": "id label spoken token dash is_main is_shown peak_gibs columns",
+    "levels.0": "id label spoken token dash is_main is_link is_shown peak_gibs columns",
     "levels.0.columns": "bandwidth intensity utilisation",
     "clocks.0": "id label kind token dash column",
     "bounds.0": "id label spoken kind token dash",
@@ -255,8 +255,8 @@ def test_roof_slopes_use_powers_of_ten_and_labels_powers_of_two(full: Mapping[st
 
 def test_bounds_are_by_code_and_memory_bounds_name_their_level(full: Mapping[str, Any]) -> None:
     kinds = [bound["kind"] for bound in full["bounds"]]
-    assert kinds == ["none", "flat", *["slanted"] * 5]
-    assert [bound["level"] for bound in full["bounds"][2:]][:2] == ["hbm", "cmem_read"]
+    assert kinds == ["none", "flat", *["slanted"] * 5, "link"]
+    assert [bound["level"] for bound in full["bounds"][2:4]] == ["hbm", "cmem_read"]
 
 
 def test_levels_name_their_columns_and_the_main_memory(full: Mapping[str, Any]) -> None:

@@ -25,6 +25,7 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.presentation.page import PageIdentity, page_data
 from tests.builders import make_steps, profile_from_table, reported
+from tests.moving import moving
 from tests.narrowing import known
 from tests.page_rows import program_points
 
@@ -113,6 +114,8 @@ PROFILES: Mapping[str, Callable[[], Profile]] = {
     "cpu": lambda: sample("jax-cpu-transformer.xplane.pb"),
     "table": table,
     "gpu": lambda: split_by_unit(table(device=GPU)),
+    "links": moving,
+    "links-without-peak": lambda: moving(GPU),
 }
 CHOICES = {
     "own": PeakChoice(),
@@ -123,6 +126,8 @@ CHOICES = {
     "no-memory": PeakChoice(part_id="intel-max-1550"),
     "compute": PeakChoice(gflops={None: 123_456.0}),
     "main-memory": PeakChoice(gbs={MemoryLevel.HBM: 77.7}),
+    "host": PeakChoice(gbs={MemoryLevel.HOST: 40.0}),
+    "links": PeakChoice(gbs={MemoryLevel.HOST: 27.0, MemoryLevel.ICI: 45.0}),
     "both": PeakChoice(part_id="a10g", gflops={None: 4_321.0}, gbs={MemoryLevel.HBM: 5_678.0}),
 }
 
@@ -186,7 +191,10 @@ def assert_equal(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
         assert is_close(*saving, scale=self_us), name
         # Three numbers of six digits each: a rate, a peak and a time.
         scale = 2 * (python["t_max_us"][row] or 0.0) + (python["total_time_us"][row] or 0.0)
-        for column in clock_columns(mine):
+        rates = {f"{one['id']}_bandwidth_gibs" for one in mine["levels"] if one["is_link"]}
+        for column in rates & python.keys():
+            assert is_close(ours[column][row], python[column][row]), (name, column)
+        for column in python.keys() & clock_columns(mine):
             assert is_close(ours[column][row], python[column][row], scale), (name, column)
         assert ours["at_ridge"][row] == python["at_ridge"][row], name
         if "compute_unit" in python:
@@ -217,12 +225,15 @@ def assert_same_roofs(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> Non
             assert is_close(*ridge)
 
 
+# Only profiles that use links know their peaks.
+LINK_CHOICES = {"host", "links"}
 # A part with neither memory nor the CPU's units leaves a rest that six digits cannot tell from 0.
 CASES = [
     (name, choice)
     for name in PROFILES
     for choice in CHOICES
     if (name, choice) != ("cpu", "no-memory")
+    and (choice not in LINK_CHOICES or name.startswith("links"))
 ]
 
 

@@ -33,6 +33,7 @@ CAUSE_LABELS = {
     Cause.OTHER_RUN: "another run",
     Cause.STATED: "as stated",
     Cause.SHORT: "too short to time",
+    Cause.LINK: "more than its link",
 }
 WHY_ABOVE = {
     Cause.ASYNCHRONOUS: "It starts or ends an asynchronous transfer, whose bytes move in the time "
@@ -50,6 +51,8 @@ WHY_ABOVE = {
     "peak’s.",
     Cause.STATED: "Check the units of its time and work in the file, and the peak.",
     Cause.SHORT: "It is too short for the profiler’s clock, so its rate is uncertain.",
+    Cause.LINK: "Its bytes are those of a ring over one link: it uses several links, a switch adds "
+    "up for it, or the link’s peak is higher.",
 }
 
 
@@ -122,11 +125,10 @@ def above_roof(measures: Measures, causes: Causes, moves: Bools) -> tuple[Cause 
     Rows of `moves` are bound by a link; their traffic in memories is held against these all the
     same.
     """
-    share = np.where(moves, measures.memory_utilisation_ratio, measures.roofline_efficiency_ratio)
-    over: Bools = np.nan_to_num(share) > OVER
+    of_link = np.nan_to_num(measures.roofline_efficiency_ratio) > OVER
+    of_memory = np.nan_to_num(measures.memory_utilisation_ratio) > OVER
+    over: Bools = of_link | (moves & of_memory)
     is_compute = measures.bound == roofline.COMPUTE_BOUND
-    rows = zip(over.tolist(), is_compute.tolist(), causes.compute, causes.memory, strict=True)
-    return tuple(
-        (compute if by_compute else memory) if is_over else None
-        for is_over, by_compute, compute, memory in rows
-    )
+    kinds = np.select([~over, of_link & moves, is_compute], [0, 1, 2], default=3)
+    rows = zip(kinds.tolist(), causes.compute, causes.memory, strict=True)
+    return tuple((None, Cause.LINK, compute, memory)[kind] for kind, compute, memory in rows)

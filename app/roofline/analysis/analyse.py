@@ -2,12 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from roofline.analysis.budget import budgets_of
 from roofline.analysis.context import Context, Oddities, peaks_of, time_scale
 from roofline.analysis.diagnose import diagnose, worded
+from roofline.analysis.link_traffic import links_of_ops, with_link_traffic
+from roofline.analysis.links import op_links
 from roofline.analysis.ops import op_records, view_of
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.analysis.transfers import transfer_records
+from roofline.analysis.told_links import told_link, with_told_link
+from roofline.analysis.transfers import is_transfer, transfer_records
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel, main_level
@@ -20,16 +25,23 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
     device = on_levels_of(profile, device)
     oddities = Oddities(options.xprof_compat)
     peaks = peaks_of(device, oddities)
+    told = None if oddities.on else told_link(device)
+    profile = with_told_link(profile, told)
+    # XProf has no such division, so comparison mode has none.
+    timeline = None if oddities.on else profile.timeline
+    transfers = transfer_records(timeline.transfers if timeline else no_transfers(), device)
+    moves = np.zeros(len(profile.ops), np.bool_) if oddities.on else is_transfer(profile)
+    own_links = links_of_ops(profile, moves, transfers, device, told)
+    if not oddities.on:
+        profile = with_link_traffic(profile, moves, own_links, transfers)
+    links = op_links(profile, moves, own_links, transfers, device)
     levels = tuple(level for level in MemoryLevel if level in profile.ops.traffic_bytes)
     units = () if oddities.on else tuple(u for u in ComputeUnit if u in profile.ops.unit_flop)
     shared = oddities.shared_memory_moves_hbm_bytes(device)
     context = Context(profile, device, peaks, levels, units, oddities)
-    ops = op_records(context)
+    ops = op_records(context, links)
     with_infeed = view_of(context, ops, include=True)
     found = diagnose(context, ops, with_infeed.program)
-    # XProf has no such division, so comparison mode has none.
-    timeline = None if oddities.on else profile.timeline
-    transfers = transfer_records(timeline.transfers if timeline else no_transfers(), device)
     return RooflineAnalysis(
         profile=profile,
         device=device,

@@ -53,7 +53,7 @@ class _Roofs:
     @classmethod
     def of(cls, ops: OpRecords, levels: tuple[MemoryLevel, ...]) -> "_Roofs":
         measures = ops.measures
-        names = [UNKNOWN, _COMPUTE, *(level.value for level in levels)]
+        names = [UNKNOWN, _COMPUTE, *(level.value for level in levels), UNKNOWN]
         total_ps = measures.total_time_us * PS_PER_US * measures.roofline_efficiency_ratio
         calls = np.maximum(ops.occurrences.astype(np.float64), 1)
         known = (measures.bound != roofline.UNKNOWN_BOUND) & ~np.isnan(total_ps)

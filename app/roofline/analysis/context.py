@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from roofline.analysis import roofline
 from roofline.analysis.roofline import Peaks
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.compute import ComputeUnit
@@ -79,6 +80,21 @@ class Context:
         return main_level(self.levels)
 
     @property
+    def memories(self) -> tuple[MemoryLevel, ...]:
+        """The levels that are memories of the device."""
+        return tuple(level for level in self.levels if not level.is_link)
+
+    @property
+    def links(self) -> tuple[MemoryLevel, ...]:
+        """The levels that are links."""
+        return tuple(level for level in self.levels if level.is_link)
+
+    @property
+    def unknown_link_bound(self) -> int:
+        """Bound code of a transfer whose link, or its peak, is not known."""
+        return roofline.COMPUTE_BOUND + 1 + len(self.levels)
+
+    @property
     def idle_ps(self) -> int:
         """Core-time in which no op ran."""
         return self.oddities.counter(self.profile.time_ps - self.profile.op_time_ps)
@@ -112,6 +128,7 @@ def peaks_of(device: Device, oddities: Oddities) -> Peaks:
         is_of_one_unit=bool(device.compute) and device.compute[0].unit is not None,
         binding_gibs=gibs,
         counted_gibs={level: value for level, value in gibs.items() if level in counted},
+        link_gibs={peak.level: gb_to_gib(peak.gbs) for peak in device.links},
     )
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from roofline.analysis import roofline
-from roofline.analysis.above_roof import CAUSE_LABELS
+from roofline.analysis.above_roof import CAUSE_LABELS, OVER
 from roofline.analysis.clocks import clock_of_peaks
 from roofline.analysis.context import Context
+from roofline.analysis.diagnose_links import ask_for_links
 from roofline.analysis.records import Cost, OpRecords, ProgramPoints
 from roofline.model.device import CountedUnits, DeviceKind
 from roofline.model.profile import Diagnostic, Profile, Provenance, Severity
@@ -40,6 +41,7 @@ def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[D
         _no_peaks(context),
         _partly_counted(context),
         clock_of_peaks(context),
+        *ask_for_links(context, ops),
     ]
     return [diagnostic for diagnostic in found if diagnostic is not None]
 
@@ -105,9 +107,10 @@ def _above_compute_peak(context: Context, ops: OpRecords) -> Diagnostic | None:
 
 
 def _above_memory_roof(ops: OpRecords) -> Diagnostic | None:
-    """Ops that seem to move more bytes than their memory can, with the likely causes."""
+    """Ops that seem to move more bytes than their memory or link can, with the likely causes."""
     share = ops.measures.roofline_efficiency_ratio
-    is_memory = ops.measures.bound > roofline.COMPUTE_BOUND
+    over = np.nan_to_num(share) > OVER
+    is_memory = (ops.measures.bound > roofline.COMPUTE_BOUND) & over
     causes = Counter(c for c, memory in zip(ops.above_roof, is_memory, strict=True) if c and memory)
     if not causes:
         return None

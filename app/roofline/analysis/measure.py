@@ -1,6 +1,6 @@
 """Work and time of rows to their roofline columns: rates, intensities, bounds, efficiencies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from roofline.analysis import roofline
 from roofline.analysis.context import NAN, Context
 from roofline.analysis.knowledge import KNOWN_SHARE, bytes_known, flop_known, is_light
+from roofline.analysis.links import OpLinks, at_own_link, link_bounds, link_bytes, over_links
 from roofline.analysis.records import I64, U64, Bools, Measures
 from roofline.analysis.roofline import Floats
 from roofline.model.compute import ComputeUnit
@@ -23,12 +24,13 @@ def measure(
     work: OpColumns,
     context: Context,
     divisor: Floats | None = None,
-    judged: Bools | None = None,
+    links: OpLinks | None = None,
 ) -> Measures:
     """Roofline columns of `work`, one row each.
 
     Shown times are divided by `divisor` (the number of steps of an average), one entry per row.
-    Rows that are not `judged` have rates, but no bound and no share of a roof.
+    `links` are those of rows that are ops: their link binds transfers, and any other op that uses
+    it most.
     """
     missing = context.oddities.missing
     nanoseconds = work.time_ps.astype(np.float64) / PS_PER_NS
@@ -44,6 +46,8 @@ def measure(
     moved = count(work.bytes_accessed, work.bytes_known)
     traffic = _traffic(work, moved, context)
     bandwidth = {level: gb_to_gib(rate(traffic[level])) for level in context.levels}
+    if links is not None:
+        bandwidth |= over_links(bandwidth, links)
     overall, intensity = _intensities(flop, moved, traffic, missing)
     flop_rate = rate(flop)
     unit_rate = {unit: rate(count(work.unit_flop[unit], work.flop_known)) for unit in context.units}
@@ -53,16 +57,23 @@ def measure(
         level: _level_utilisation(work, context, level, bandwidth[level], traffic[level])
         for level in context.levels
     }
-    bounds = _bounds(context, compute, overall, used, bandwidth, intensity, traffic)
+    binding = context.memories if links is None else context.levels
+    bounds = _bounds(context, binding, compute, overall, used, bandwidth, intensity, traffic)
     decided = _is_decided(work, context, compute, used, traffic) | context.oddities.on
-    if judged is not None:
-        decided &= judged
     code = np.where(decided, bounds.code, roofline.UNKNOWN_BOUND)
     memory = _memory_utilisation(context, used, len(flop))
-    efficiency = roofline.highest([memory, compute], length=len(flop), missing=missing)
+    of_links = [used[level] for level in binding if level.is_link]
+    efficiency = roofline.highest([memory, compute, *of_links], length=len(flop), missing=missing)
+    if links is not None:
+        code = np.where(links.moves, link_bounds(context, links), code)
+        share = at_own_link(context, links, used)
+        efficiency = np.where(links.moves, np.where(share > 0, share, NAN), efficiency)
     # Nothing binds, so there is no roof to be compared with (XProf shows 0 % of it).
     unbound = (code == roofline.UNKNOWN_BOUND) & (not context.oddities.on)
+    at = np.where(unbound, _fallback(context, overall, intensity), bounds.intensity)
     efficiency = np.where(unbound, NAN, efficiency)
+    if links is not None:
+        at = np.where(links.moves, at_own_link(context, links, intensity), at)
     return Measures(
         **_times(work, context, np.ones(len(work)) if divisor is None else divisor),
         flop_rate_gflops=flop_rate,
@@ -77,9 +88,7 @@ def measure(
         unit_rate_gflops=unit_rate,
         unit_utilisation_ratio={unit: use.share for unit, use in uses.items()},
         main_utilisation_ratio=main,
-        bottleneck_intensity=np.where(
-            unbound, _fallback(context, overall, intensity), bounds.intensity
-        ),
+        bottleneck_intensity=at,
         bound=code,
         attainable_gflops=roofline.ratio(flop_rate, np.nan_to_num(efficiency), missing=missing),
         roofline_efficiency_ratio=efficiency,
@@ -160,7 +169,9 @@ def _traffic(work: OpColumns, moved: Floats, context: Context) -> dict[MemoryLev
     """Bytes per level. Without a breakdown all count as the main memory's; on-chip is unknown."""
     missing = context.oddities.missing
     traffic: dict[MemoryLevel, Floats] = {}
-    for level in context.levels:
+    for level in context.links:
+        traffic[level] = link_bytes(work, level)
+    for level in context.memories:
         counted = work.traffic_bytes[level].astype(np.float64)
         otherwise = moved if level is context.main_level else np.full(len(moved), missing)
         values = np.where(work.traffic_known, counted, otherwise)
@@ -170,6 +181,7 @@ def _traffic(work: OpColumns, moved: Floats, context: Context) -> dict[MemoryLev
 
 def _bounds(
     context: Context,
+    levels: Sequence[MemoryLevel],
     compute: Floats,
     overall: Floats,
     utilisation: Mapping[MemoryLevel, Floats],
@@ -177,9 +189,9 @@ def _bounds(
     intensity: Mapping[MemoryLevel, Floats],
     traffic: Mapping[MemoryLevel, Floats],
 ) -> roofline.Bounds:
-    """Compute, then the memories in order; on-chip ones only where they moved bytes."""
+    """Compute, then `levels` in order; other than the main memory only where they moved bytes."""
     memory = []
-    for level in context.levels:
+    for level in levels:
         used = utilisation[level]
         if not level.is_main:
             used = np.where(np.nan_to_num(traffic[level]) > 0, used, 0.0)
@@ -204,7 +216,7 @@ def _level_utilisation(
     work: OpColumns, context: Context, level: MemoryLevel, gibs: Floats, traffic: Floats
 ) -> Floats:
     """Share of one memory's peak that is used; `missing` where there is no peak."""
-    missing, peak = context.oddities.missing, context.peaks.binding_gibs.get(level, 0.0)
+    missing, peak = context.oddities.missing, context.peaks.level_gibs(level) or 0.0
     if level not in work.level_capacity_bytes:
         return roofline.ratio(gibs, peak, missing=missing)
     return _share(traffic, work.level_capacity_bytes[level], gibs, peak, missing)
@@ -271,6 +283,6 @@ def _memory_utilisation(
     columns = [
         used
         for level, used in utilisation.items()
-        if not context.oddities.on or level in context.peaks.counted_gibs
+        if not level.is_link and (not context.oddities.on or level in context.peaks.counted_gibs)
     ]
     return roofline.highest(columns, length=length, missing=missing)

@@ -8,27 +8,30 @@ from roofline.analysis import prediction, roofline
 from roofline.analysis.above_roof import above_roof, causes_above_roof
 from roofline.analysis.context import NAN, Context
 from roofline.analysis.knowledge import bytes_known, flop_known, known_time
+from roofline.analysis.links import OpLinks, link_use
 from roofline.analysis.measure import measure
-from roofline.analysis.op_clocks import clocks_of
+from roofline.analysis.op_clocks import clocks_of, link_clocks
 from roofline.analysis.program import Scoped, program_points
 from roofline.analysis.records import I64, MAX_OPS, Bools, Cost, OpRecords, Ranking, View
 from roofline.analysis.roofline import Floats
-from roofline.analysis.transfers import is_transfer
 from roofline.model.categories import IDLE_CATEGORY, is_container, is_infeed_outfeed, is_start
 from roofline.model.op_columns import OpColumns, joined
 from roofline.model.units import PS_PER_US
 
 
-def op_records(context: Context) -> OpRecords:
-    """Every op of the profile, and IDLE behind them."""
+def op_records(context: Context, links: OpLinks) -> OpRecords:
+    """Every op of the profile, and IDLE behind them; `links` are what the ops use."""
     table = context.profile.ops
     work = joined([table.numbers().split(context.levels, context.units), _idle(context)])
     rows = prediction.untimed(work)
-    moves = np.append(is_transfer(context.profile), False) & (not context.oddities.on)
+    links, moves = links.with_idle(), np.append(links.moves, False)
     in_one_second = measure(
-        prediction.in_one_second(work, rows.is_predicted), context, judged=~moves
+        prediction.in_one_second(work, rows.is_predicted),
+        context,
+        links=None if context.oddities.on else links,
     )
     measures = prediction.at_best(in_one_second, work, rows.is_predicted)
+    of_links = link_clocks(context, work, links)
     self_per_core = measures.self_time_us / max(context.device.core_count, 1)
     causes = causes_above_roof(context, work)
     starts = np.array([*map(is_start, table.category), False], np.bool_)
@@ -42,12 +45,17 @@ def op_records(context: Context) -> OpRecords:
         compute_cause=causes.compute,
         memory_cause=causes.memory,
         self_time_per_core_us=self_per_core,
-        saving_per_core_us=_saving(self_per_core, measures.roofline_efficiency_ratio),
+        saving_per_core_us=np.where(
+            np.isnan(links.saving_us),
+            _saving(self_per_core, measures.roofline_efficiency_ratio),
+            links.saving_us / max(context.device.core_count, 1),
+        ),
+        moved=link_use(context, work, links),
         measures=measures,
         timing=rows.timing,
         in_one_second=in_one_second,
         is_start=starts,
-        clocks=clocks_of(in_one_second, measures.total_time_us, rows, starts),
+        clocks=clocks_of(in_one_second, measures.total_time_us, rows, starts, of_links),
     )
 
 

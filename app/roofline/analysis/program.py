@@ -180,6 +180,10 @@ def _program_work(scoped: Scoped, rows: OpColumns, time_ps: U64) -> OpColumns:
         dma_stall_ps=nothing,
         integer_ops=rows.integer_ops if has_integers else np.full(shape, np.nan),
         cost_known=np.ones(shape, np.bool_),
+        moves_unknown={
+            link: rows.moves_unknown[link] if link in rows.moves_unknown else np.full(shape, True)
+            for link in context.links
+        },
         flop_known=_tells(rows.flop, scoped.known.flop),
         bytes_known=_tells(rows.bytes_accessed, scoped.known.bytes),
     )

@@ -26,6 +26,7 @@ U64 = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 
 MAX_OPS = 1000
+UNKNOWN_LINK = "a link, peak not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,7 @@ class Cause(StrEnum):
     OTHER_RUN = "other_run"
     STATED = "stated"
     SHORT = "short"
+    LINK = "link"
 
 
 class Scope(StrEnum):
@@ -203,6 +205,19 @@ class OpClocks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LinkUse:
+    """What transfers move over the link that binds them (`None`: no transfer, or not known).
+
+    `bytes` on the wire per device and `exposed_us`, in which a core did nothing else, are summed
+    over occurrences and cores; NaN where not known, and for ops that are not transfers.
+    """
+
+    link: tuple[MemoryLevel | None, ...]
+    bytes: Floats
+    exposed_us: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OpRecords:
     """All ops, one row each, in the profile's order; the last row is IDLE.
 
@@ -210,7 +225,7 @@ class OpRecords:
     `Timing.MEASURED` are unknown, and so is the share of the roof of those that are predicted:
     `in_one_second` has their rates as if each took one second, from which other peaks follow.
     `clocks` are the times that each op's work needs; `is_start` marks the starts of asynchronous
-    transfers.
+    transfers. `moved` is what transfers move over their links.
     `above_roof` is the likely cause where an op's share of the roof is above 100 %, `None`
     elsewhere; `compute_cause` and `memory_cause` are what it would be above a compute or memory
     roof, whatever the peaks.
@@ -231,6 +246,7 @@ class OpRecords:
     in_one_second: Measures
     is_start: Bools
     clocks: OpClocks
+    moved: LinkUse
 
     def __len__(self) -> int:
         return len(self.name)
@@ -340,4 +356,11 @@ class RooflineAnalysis:
         """XProf's text for a bound code."""
         if code <= roofline.COMPUTE_BOUND:
             return ("Unknown", "Compute")[code]
+        if code == self.unknown_link_bound:
+            return UNKNOWN_LINK
         return self.levels[code - 2].label
+
+    @property
+    def unknown_link_bound(self) -> int:
+        """Bound code of a transfer whose link, or its peak, is not known."""
+        return roofline.COMPUTE_BOUND + 1 + len(self.levels)

@@ -83,7 +83,8 @@ def highest(columns: Sequence[Floats], *, length: int, missing: float) -> Floats
 class Peaks:
     """The ceilings rows are held against: GFLOP/s and GiB/s per core, 0 where unknown.
 
-    `binding_gibs` decides what binds; `counted_gibs` holds the levels that enter efficiency.
+    `binding_gibs` decides what binds; `counted_gibs` holds the levels that enter efficiency;
+    `link_gibs` are the links', one way.
     `unit_gflops` are the peaks by compute unit; `is_of_one_unit` is true where `gflops` itself is
     the peak of one of them, and says nothing about work done by another.
     """
@@ -93,3 +94,8 @@ class Peaks:
     is_of_one_unit: bool
     binding_gibs: Mapping[MemoryLevel, float]
     counted_gibs: Mapping[MemoryLevel, float]
+    link_gibs: Mapping[MemoryLevel, float]
+
+    def level_gibs(self, level: MemoryLevel) -> float | None:
+        """Peak of a memory or a link, `None` where it is not known."""
+        return (self.link_gibs if level.is_link else self.binding_gibs).get(level)

@@ -1,7 +1,9 @@
 """Records of time: how it divides, and the transfers over links."""
 
 from dataclasses import dataclass
+from typing import overload
 
+from roofline.analysis.roofline import Floats
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA, PS_PER_US, TERA
 
@@ -77,7 +79,8 @@ class TransferRecord:
     `bytes` are those on the wire, per device, of the occurrences whose size is known; `time_us` is
     from start to end, `exposed_us` the part in which a core did nothing else. `achieved_gbs` is
     `bytes` over the time they took (see `docs/budget.md`); it is a lower bound where
-    `is_lower_bound`, because the end was not observed. `saving_us` is exposed time beyond what the
+    `is_lower_bound`, because the end was not observed. `bytes_is_lower_bound` where the size of
+    some occurrences is not known. `saving_us` is exposed time beyond what the
     link's peak needs.
     """
 
@@ -96,6 +99,12 @@ class TransferRecord:
     is_lower_bound: bool
     peak_gbs: float | None
     saving_us: float | None
+    bytes_is_lower_bound: bool = False
+
+    @property
+    def waits(self) -> int:
+        """The op that waits for the transfer: its second half, or all of it."""
+        return self.done if self.done >= 0 else self.op
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,10 @@ class TransferRecords:
         return max(needs.values(), default=0.0)
 
 
-def at_peak_us(moved_bytes: float, peak_gbs: float) -> float:
+@overload
+def at_peak_us(moved_bytes: float, peak_gbs: float) -> float: ...
+@overload
+def at_peak_us(moved_bytes: Floats, peak_gbs: float) -> Floats: ...
+def at_peak_us(moved_bytes: float | Floats, peak_gbs: float) -> float | Floats:
     """Time that these bytes need at that peak."""
     return moved_bytes / peak_gbs * GBS_PER_BYTE_PER_PS / PS_PER_US

@@ -63,6 +63,7 @@ def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
         is_lower_bound=bool((sized & ~awaited).any()),
         peak_gbs=peak,
         saving_us=_saving_us(moved, peak, exposed_us),
+        bytes_is_lower_bound=bool((mine & ~sized).any()),
     )
 
 

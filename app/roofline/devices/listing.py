@@ -66,6 +66,7 @@ class DeviceEntry(TypedDict):
     sustained_matrix: SustainedEntry | None
     absent: list[str]
     memory: list[MemoryEntry]
+    links: list[MemoryEntry]
     notes: str
 
 
@@ -93,7 +94,7 @@ def device_list(machine: Part | None) -> DeviceList:
 
 def _shown(part: Part) -> tuple[Figure, ...]:
     rates = (peak.figure for peak in part.compute())
-    return (*rates, *(peak.figure for peak in part.memory()))
+    return (*rates, *(peak.figure for peak in (*part.memory(), *part.links())))
 
 
 def _source(source: Source) -> SourceEntry:
@@ -119,6 +120,7 @@ def _device(part: Part) -> DeviceEntry:
         "sustained_matrix": _sustained(part.kind),
         "absent": [unit.value for unit in part.absent_units],
         "memory": [_memory(peak) for peak in memory],
+        "links": [_memory(peak) for peak in part.links()],
         "notes": part.notes,
     }
 

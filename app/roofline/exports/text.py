@@ -1,10 +1,11 @@
 """An analysis as plain text: device, program, where the time goes, what could be saved, notes."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
 from roofline.analysis.clocks import measured_clock_ghz
-from roofline.analysis.records import Cost, RooflineAnalysis, Scope, Timing, View
+from roofline.analysis.records import Cause, Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
 from roofline.analysis.utilisation import utilisation_of
 from roofline.exports.text_table import cut, plain, spaced, table
@@ -55,7 +56,9 @@ def _device(analysis: RooflineAnalysis) -> str:
         ridge = ridge_point(device.peak_gflops, gibs) if device.peak_gflops else None
         at = f", ridge at {_number(ridge)} FLOP/B" if ridge is not None else ""
         lines.append(_roof(memory.level.label, f"{_number(gibs)} GiB/s", memory, clock) + at)
-    origins = {*(peak.origin for peak in device.compute), *(peak.origin for peak in device.memory)}
+    used = [peak for peak in device.links if peak.level in analysis.levels]
+    lines += [_roof(p.level.label, f"{_number(p.gbs)} GB/s", p, clock) for p in used]
+    origins = {p.origin for p in device.compute} | {p.origin for p in (*device.memory, *used)}
     if origins & _LOOKED_UP:
         lines.append(f"  Looked up: {device.part_name} (`roofline devices {device.part_id}`)")
     return "\n".join([*lines, *_wrapped(_comparison(found) for found in device.comparisons)])
@@ -207,21 +210,32 @@ def _operations(analysis: RooflineAnalysis, view: View) -> str:
 def _of_roof(analysis: RooflineAnalysis, op: int) -> str:
     if analysis.ops.timing[op] is Timing.PREDICTED:
         return "at best"
-    measures, mark = analysis.ops.measures, "!" if analysis.ops.above_roof[op] else ""
-    if mark and analysis.ops.cost[op] is Cost.TRANSFER:
+    measures, mark = analysis.ops.measures, "!" if _cause(analysis, op) else ""
+    if mark and _has_no_share(analysis, op):
         return _percent(measures.memory_utilisation_ratio[op]) + mark
     return _percent(measures.roofline_efficiency_ratio[op]) + mark
 
 
+def _has_no_share(analysis: RooflineAnalysis, op: int) -> bool:
+    """True for a transfer of which no share of its link is known, as the start of a copy."""
+    share = analysis.ops.measures.roofline_efficiency_ratio[op]
+    return analysis.ops.cost[op] is Cost.TRANSFER and math.isnan(share)
+
+
+def _cause(analysis: RooflineAnalysis, op: int) -> Cause | None:
+    """Why the share in an op's row is above 100 %: of its link for a transfer, where known."""
+    cause = analysis.ops.above_roof[op]
+    moves = analysis.ops.cost[op] is Cost.TRANSFER and not _has_no_share(analysis, op)
+    return None if moves and cause is not Cause.LINK else cause
+
+
 def _bound_of(analysis: RooflineAnalysis, op: int) -> str:
-    if analysis.ops.cost[op] is Cost.TRANSFER:
-        return "a link"
     return analysis.bound_label(int(analysis.ops.measures.bound[op]))
 
 
 def _above_roof(analysis: RooflineAnalysis, rows: Sequence[int]) -> Iterable[str]:
     """What is behind every `!`: the likely cause, once each."""
-    causes = [cause for k in rows if (cause := analysis.ops.above_roof[k])]
+    causes = [cause for k in rows if (cause := _cause(analysis, k))]
     lines = [f"! {CAUSE_LABELS[cause]}: {WHY_ABOVE[cause]}" for cause in dict.fromkeys(causes)]
     return _wrapped(lines, indent="  ")
 

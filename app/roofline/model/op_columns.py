@@ -74,7 +74,8 @@ class OpColumns:
     totals over all occurrences. `flop_known` and `bytes_known` say where the totals are known: a
     total that is not known is 0, and is neither a rate nor part of one. `cost_known` is true where
     anything of the work is known. `traffic_bytes[level]` counts only where `traffic_known`;
-    elsewhere only `bytes_accessed` may be known.
+    elsewhere only `bytes_accessed` may be known. Bytes over links are not among these: they are
+    known, with or without a breakdown, unless `moves_unknown[link]`.
 
     `unit_flop` splits `flop` by compute unit where the profiler can (a unit's column is 0 where the
     op did not use it; an op whose columns are all 0 counts against the device's main peak).
@@ -110,6 +111,10 @@ class OpColumns:
     ] = field(default_factory=dict)
     level_capacity_bytes: Annotated[
         Mapping[MemoryLevel, F64], Column("B", np.float64, np.nan, split_by=MemoryLevel)
+    ] = field(default_factory=dict)
+    moves_unknown: Annotated[
+        Mapping[MemoryLevel, Bools],
+        Column("", np.bool_, False, Summing.ANY, split_by=MemoryLevel),
     ] = field(default_factory=dict)
     integer_ops: Annotated[F64, Column("op", np.float64, np.nan)] = _NOT_GIVEN
     time_known: Annotated[Bools, Column("", np.bool_, True, Summing.ANY)] = _NOT_GIVEN

@@ -8,6 +8,7 @@ from roofline.analysis.utilisation import utilisation_of
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Provenance
 from roofline.model.units import gb_to_gib, ps_to_us
+from roofline.presentation.shown import shown_peaks
 
 _MEGACORE_HELP = (
     "With Megacore an op is taken to run on both TensorCores of a chip with the whole chip's "
@@ -89,7 +90,7 @@ def _peaks(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
             origin=peak.origin.value,
             help=f"{peak.source}: {peak.gbs:,.6g} GB/s (1 GiB/s = 1.0737 GB/s)",
         )
-        for peak in device.memory
+        for peak in shown_peaks(analysis)
     ]
     return compute + memory
 
@@ -100,13 +101,13 @@ def _ridges(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
         return []
     return [
         _field(
-            f"{level}_ridge_point",
-            f"Ridge point, {level.label}",
-            roofline.ridge_point(gflops, gibs),
+            f"{peak.level}_ridge_point",
+            f"Ridge point, {peak.level.label}",
+            roofline.ridge_point(gflops, gb_to_gib(peak.gbs)),
             "flop_per_byte",
             help="Peak FLOP rate ÷ peak bandwidth: below it memory binds, above it compute.",
         )
-        for level, gibs in analysis.peaks.binding_gibs.items()
+        for peak in shown_peaks(analysis)
     ]
 
 

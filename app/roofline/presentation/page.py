@@ -11,7 +11,7 @@ from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation import page_frame, page_roofs
 from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
 from roofline.presentation.json_text import to_json
-from roofline.presentation.page_ops import categories_of, op_values, predictions
+from roofline.presentation.page_ops import awaited, categories_of, op_values, predictions
 from roofline.presentation.page_views import view_data
 from roofline.presentation.palette import category_style
 from roofline.presentation.shown import (
@@ -76,6 +76,7 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
             "count": len(listed),
             "columns": op_values(analysis, listed, levels, categories),
             **predictions(analysis, listed, levels),
+            **awaited(analysis, listed),
         },
         "views": {
             "in": view_data(analysis, analysis.with_infeed, place, levels, categories),

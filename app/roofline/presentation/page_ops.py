@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.analysis.records import I64, Measures, RooflineAnalysis, Timing
+from roofline.analysis.awaited import awaited_steps
+from roofline.analysis.records import I64, Cost, Measures, RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.columns import CLOCK, LEVEL_USE, UNIT_USE
-from roofline.presentation.rounding import numbers
+from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.shown import clock_labels, has_program, is_untimed, shown_measures
 
 Values = dict[str, list[Any]]
@@ -48,10 +49,40 @@ def op_values(
         "saving_per_core_us": numbers(ops.saving_per_core_us[listed]),
         **{name: numbers(column[listed]) for name, column in clocks.items()},
         **({"is_start": ops.is_start[listed].astype(int).tolist()} if ops.is_start.any() else {}),
+        **_moved(analysis, listed),
         "at_ridge": ops.clocks.at_ridge[listed].astype(int).tolist(),
         **{name: numbers(column[listed]) for name, column in measured.items()},
         **{name: numbers(column[listed]) for name, column in own_peaks.items()},
     }
+
+
+def _moved(analysis: RooflineAnalysis, listed: I64) -> Values:
+    """What transfers move over their links; nothing where there are none."""
+    moved = analysis.ops.moved
+    if Cost.TRANSFER not in analysis.ops.cost:
+        return {}
+    return {
+        "link": [link and link.value for link in (moved.link[op] for op in listed.tolist())],
+        "link_bytes": numbers(moved.bytes[listed]),
+        "exposed_us": numbers(moved.exposed_us[listed]),
+    }
+
+
+def awaited(analysis: RooflineAnalysis, listed: I64) -> dict[str, Any]:
+    """The ops that wait for asynchronous transfers, and how long these took under other peaks."""
+    timeline = analysis.profile.timeline
+    if timeline is None or not analysis.transfers.rows:
+        return {}
+    found = awaited_steps(timeline.transfers, analysis.transfers.rows)
+    at = [k for k, op in enumerate(listed.tolist()) if op in found]
+    steps = [found[op] for op in listed[at].tolist()]
+    waits = {
+        "op": at,
+        "interval_us": [rounded(one.interval_us) for one in steps],
+        "least_gbs": [numbers(one.least_gbs) for one in steps],
+        "took_us": [numbers(one.took_us) for one in steps],
+    }
+    return {"awaited": waits} if at else {}
 
 
 def predictions(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from roofline.analysis import roofline
-from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.records import UNKNOWN_LINK, RooflineAnalysis
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Sustained
 from roofline.model.memory import MemoryLevel
@@ -25,7 +25,7 @@ from roofline.presentation.palette import (
     compute_style,
 )
 from roofline.presentation.rounding import rounded
-from roofline.presentation.shown import clock_labels
+from roofline.presentation.shown import clock_labels, shown_peaks
 from roofline.presentation.words import (
     COMPUTE_BOUND_WORDS,
     UNKNOWN_BOUND_WORDS,
@@ -35,7 +35,7 @@ from roofline.presentation.words import (
 
 
 class Level(TypedDict):
-    """A memory level that work is counted in; `columns` names those of ops and program points."""
+    """A memory level or link that work is counted in; `columns` are those of ops and program."""
 
     id: str
     label: str
@@ -43,6 +43,7 @@ class Level(TypedDict):
     token: str
     dash: str
     is_main: bool
+    is_link: bool
     is_shown: bool
     peak_gibs: float | None
     columns: dict[str, str]
@@ -164,7 +165,7 @@ def roofs(analysis: RooflineAnalysis) -> Roofs:
             "token": LEVEL_STYLES[peak.level].token,
             "dash": LEVEL_STYLES[peak.level].dash,
         }
-        for peak in device.memory
+        for peak in shown_peaks(analysis)
     ]
     return {"compute": compute, "memory": memory}
 
@@ -178,7 +179,8 @@ def _sustained(found: Sustained | None) -> SustainedRoof | None:
 def _ridge(analysis: RooflineAnalysis, level: MemoryLevel) -> float | None:
     if not analysis.peaks.gflops:
         return None
-    return rounded(roofline.ridge_point(analysis.peaks.gflops, analysis.peaks.binding_gibs[level]))
+    gibs = analysis.peaks.level_gibs(level) or 0.0
+    return rounded(roofline.ridge_point(analysis.peaks.gflops, gibs))
 
 
 def levels(analysis: RooflineAnalysis, shown: Sequence[MemoryLevel]) -> list[Level]:
@@ -191,8 +193,9 @@ def levels(analysis: RooflineAnalysis, shown: Sequence[MemoryLevel]) -> list[Lev
             "token": LEVEL_STYLES[level].token,
             "dash": LEVEL_STYLES[level].dash,
             "is_main": level.is_main,
+            "is_link": level.is_link,
             "is_shown": level in shown,
-            "peak_gibs": rounded(analysis.peaks.binding_gibs.get(level)),
+            "peak_gibs": rounded(analysis.peaks.level_gibs(level)),
             "columns": {
                 "bandwidth": LEVEL_BANDWIDTH.format(id=level),
                 "intensity": LEVEL_INTENSITY.format(id=level),
@@ -247,7 +250,7 @@ def _clock_style(analysis: RooflineAnalysis, key: str) -> LineStyle:
 
 
 def bounds(analysis: RooflineAnalysis) -> list[Bound]:
-    """By bound code: unknown, compute, then the memory levels."""
+    """By bound code: unknown, compute, the memory levels and links, and a link without a peak."""
     has_peaks = analysis.peaks.gflops or analysis.peaks.binding_gibs
     unknown: Bound = {
         "id": "Unknown",
@@ -277,7 +280,15 @@ def bounds(analysis: RooflineAnalysis) -> list[Bound]:
         }
         for level in analysis.levels
     ]
-    return [unknown, compute, *memory]
+    link: Bound = {
+        "id": "Link",
+        "label": UNKNOWN_LINK,
+        "spoken": f"bound by {UNKNOWN_LINK}",
+        "kind": "link",
+        "token": UNKNOWN_STYLE.token,
+        "dash": UNKNOWN_STYLE.dash,
+    }
+    return [unknown, compute, *memory, link]
 
 
 def x_axes(levels: Sequence[MemoryLevel]) -> list[Axis]:

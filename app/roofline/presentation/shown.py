@@ -8,6 +8,7 @@ from roofline.analysis.op_clocks import MAIN
 from roofline.analysis.records import I64, Measures, RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
 from roofline.model.compute import ComputeUnit
+from roofline.model.device import MemoryPeak
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.columns import INTEGER_RATE
 
@@ -20,14 +21,21 @@ def listed_ops(analysis: RooflineAnalysis) -> I64:
 
 
 def shown_levels(analysis: RooflineAnalysis, listed: I64) -> list[MemoryLevel]:
-    """Levels with a known peak, and those that any listed op moved bytes in."""
+    """Levels with a known peak, those that any listed op moved bytes in, and links."""
     measures = analysis.ops.measures
     return [
         level
         for level in analysis.levels
-        if level in analysis.peaks.binding_gibs
+        if level.is_link
+        or analysis.peaks.level_gibs(level) is not None
         or np.nan_to_num(measures.bandwidth_gibs[level][listed]).any()
     ]
+
+
+def shown_peaks(analysis: RooflineAnalysis) -> list[MemoryPeak]:
+    """Peaks of memories, and those of the links that the program uses."""
+    device = analysis.device
+    return [*device.memory, *(peak for peak in device.links if peak.level in analysis.levels)]
 
 
 def unit_labels(analysis: RooflineAnalysis) -> dict[ComputeUnit, str]:

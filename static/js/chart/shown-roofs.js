@@ -3,7 +3,7 @@
 import { unheldReader } from "../metrics/unheld.js";
 import { usedRoofs, visibleRoofs } from "./roofs.js";
 
-/** @import { Model, View } from "../types/model.js" */
+/** @import { Model, Row, View } from "../types/model.js" */
 /** @import { ProgramPoint, Roofs } from "../types/page-data.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 
@@ -15,13 +15,28 @@ import { usedRoofs, visibleRoofs } from "./roofs.js";
  * @returns {Roofs}
  */
 export function shownRoofs(model, view, { roofs, x }) {
+  const isDrawn = drawnReader(model, view);
   const used = usedRoofs(view.rows, {
     bounds: model.bounds,
-    boundOf: (row) => row.bound,
+    boundOf: (row) => (isDrawn(row) ? row.bound : 0),
     computeOf: view.reader("compute_unit"),
     isUnheld: unheldReader(model, view),
   });
   return visibleRoofs(model.roofs, roofs, used, x);
+}
+
+/**
+ * Whether an op is in the chart against its bound: one that a link binds is where it does FLOPs and its rate is known.
+ * @param {Model} model
+ * @param {View} view
+ * @returns {(row: Row) => boolean}
+ */
+function drawnReader(model, view) {
+  const links = new Set(model.levels.filter((level) => level.is_link).map(({ id }) => id));
+  const [rate, share] = [view.reader("flop_rate_gflops"), view.reader("roofline_efficiency_ratio")];
+  return (row) =>
+    !links.has(model.bounds[row.bound]?.level ?? "") ||
+    ((rate(row) ?? 0) > 0 && share(row) !== null);
 }
 
 /**

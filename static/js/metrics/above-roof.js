@@ -21,6 +21,7 @@ export function causeOf(columns, op, row) {
     memory_utilisation_ratio: moved,
   } = row;
   // A link bounds a transfer; its traffic in memories is held against these all the same.
+  if (columns.cost[op] === "transfer" && isOver(share)) return "link";
   if (!isOver(columns.cost[op] === "transfer" ? moved : share)) return null;
   return (bound === 1 ? columns.compute_cause : columns.memory_cause)?.[op] ?? null;
 }

@@ -121,7 +121,7 @@ export function roofsOfDevice(page, list, device) {
     source: sourceText(list, device, peak),
     sustained: sustained(list, device, peak.unit),
   }));
-  const memory = device.memory.flatMap((peak) => {
+  const memory = [...device.memory, ...(device.links ?? [])].flatMap((peak) => {
     const from = { origin, source: sourceText(list, device, peak) };
     return memoryRoof(page, ownLevel(page, peak.level), peak.gbs, from) ?? [];
   });

@@ -2,15 +2,18 @@
 // their rates. Pure. The rules are those of `app/roofline/analysis/measure.py`; a test holds the two equal.
 
 import { causeOf } from "./above-roof.js";
+import { GIB_PER_GB } from "./units.js";
 import { deviceFields, shownLevels } from "./peaks.js";
 
-/** @import { Measure, MeasureId, Level, OpColumns, Page, PageView, Predictions, ProgramPoint, Roofs, Value, WorkUnit } from "../types/page-data.js" */
+/** @import { Awaited, Measure, MeasureId, Level, OpColumns, Page, PageView, Predictions, ProgramPoint, Roofs, Value, WorkUnit } from "../types/page-data.js" */
 
 const NOTHING = 1e-10; // a smaller divisor is none, as in the analysis
 const ROUNDING = 2e-5; // rates have six digits: a smaller rest of their sum is rounding
 const MAIN = "compute"; // the clock of the main compute peak
 const AT_RIDGE = [0.8, 1.25]; // of compute time ÷ memory time
+const HOST = "host"; // the link to the host
 const SECOND_US = 1e6;
+const GB_PER_US = 1e3; // bytes that 1 GB/s moves in 1 µs
 const KNOWN_SHARE = 0.5; // compute use is known where so much of the FLOPs has a peak, as in the analysis
 
 /**
@@ -19,7 +22,10 @@ const KNOWN_SHARE = 0.5; // compute use is known where so much of the FLOPs has 
  * @property {boolean} isOfOneUnit the first compute roof is a unit's: it says nothing about others
  * @property {boolean} hasCompute
  * @property {{ id: string, columns: WorkUnit["columns"], gflops: number, roof: number | null, isOwn: boolean }[]} units that work is split by
- * @property {{ id: string, columns: Level["columns"], gibs: number, code: number, isMain: boolean, isOwn: boolean }[]} levels
+ * @property {{ id: string, columns: Level["columns"], gibs: number, code: number, isMain: boolean, isLink: boolean, isOwn: boolean }[]} levels memories and links
+ * @property {number} cores
+ * @property {string | null} told the link of communication that the capture does not name
+ * @property {number} unknownLink code of a bound whose link, or its peak, is not known
  * @property {boolean} none no peak is known at all
  * @property {boolean} hasMain the profile knows its main memory
  * @property {boolean} isEstimated FLOPs are from shapes: ops that have bytes alone do hardly any
@@ -34,6 +40,17 @@ const KNOWN_SHARE = 0.5; // compute use is known where so much of the FLOPs has 
 const ratio = (part, whole) => (Math.abs(whole) < NOTHING ? NaN : part / whole);
 /** @param {number} value @returns {Measure} */
 const known = (value) => (Number.isNaN(value) ? null : value);
+
+/** @param {Page} page @param {string} id of a level */
+const isLinkOf = (page, id) => page.levels.some((level) => level.id === id && level.is_link);
+
+/** @param {Page} page @param {Roofs} roofs */
+function toldLink(page, { memory }) {
+  const set = memory.filter(
+    ({ id, origin }) => origin === "user" && id !== HOST && isLinkOf(page, id),
+  );
+  return set.length === 1 ? set[0].id : null;
+}
 
 /**
  * @param {Page} page the server's page data
@@ -56,7 +73,7 @@ function ceilingsOf(page, roofs) {
       isOwn: roof !== undefined && before.compute.get(roof.id) === roof.gflops,
     };
   });
-  const levels = shownLevels(page).map(({ id, columns, is_main: isMain }) => {
+  const levels = shownLevels(page).map(({ id, columns, is_main: isMain, is_link: isLink }) => {
     const roof = roofs.memory.find((one) => one.id === id);
     const code = page.bounds.findIndex((bound) => bound.level === id);
     return {
@@ -65,6 +82,7 @@ function ceilingsOf(page, roofs) {
       gibs: roof?.gibs ?? 0,
       code,
       isMain,
+      isLink: Boolean(isLink),
       isOwn: roof !== undefined && before.memory.get(id) === roof.gbs,
     };
   });
@@ -75,7 +93,10 @@ function ceilingsOf(page, roofs) {
     hasCompute: top !== undefined,
     units,
     levels,
-    none: top === undefined && roofs.memory.length === 0,
+    cores: Math.max(page.device.cores, 1),
+    told: toldLink(page, roofs),
+    unknownLink: page.bounds.findIndex((bound) => bound.kind === "link"),
+    none: top === undefined && !roofs.memory.some(({ id }) => !isLinkOf(page, id)),
     hasMain: page.levels.some((level) => level.is_main),
     isEstimated: page.profile.provenance?.flop === "estimated",
     ofOwnMain: ratio(page.roofs.compute[0]?.gflops ?? NaN, top?.gflops ?? 0),
@@ -142,12 +163,13 @@ function computeUse(get, { units, main, isOfOneUnit, hasCompute }) {
  * @param {Ceilings} ceilings
  */
 function memoryUses(get, { levels }) {
-  return levels.map(({ id, columns, gibs, code, isMain, isOwn }) => {
+  return levels.map(({ id, columns, gibs, code, isMain, isLink, isOwn }) => {
     const rate = get(columns.bandwidth);
     return {
       id,
       code,
       isMain,
+      isLink,
       gibs: rate,
       used: share(isOwn, get(columns.utilisation), rate, gibs),
       at: get(columns.intensity),
@@ -205,18 +227,21 @@ const usesOf = (memories) => memories.map(({ id, used }) => [id, used]);
  * The columns of one op or program point that follow from peaks.
  * @param {Get} get
  * @param {Ceilings} ceilings
- * @param {boolean} isJudged false: it has rates, but is not held against these ceilings
+ * @param {boolean} isOp links may bind ops; a program is judged by its memories
  */
-function measure(get, ceilings, isJudged = true) {
+function measure(get, ceilings, isOp = true) {
   const overall = get("operational_intensity");
   const compute = computeUse(get, ceilings);
-  const memories = memoryUses(get, ceilings);
+  const levels = memoryUses(get, ceilings);
+  const memories = levels.filter(({ isLink }) => !isLink);
+  const links = isOp ? levels.filter(({ isLink, gibs }) => isLink && gibs > 0) : [];
   const main = memories.find(({ isMain }) => isMain);
   let bound = { code: 0, used: 0, at: ceilings.none ? overall : (main?.at ?? NaN) };
-  if (isJudged && isDecided(get, ceilings, compute.used, memories))
-    bound = mostUsed(bound, compute, overall, memories);
+  if (isDecided(get, ceilings, compute.used, memories))
+    bound = mostUsed(bound, compute, overall, [...memories, ...links]);
   const memory = highest(memories.map(({ used }) => used));
-  const efficiency = bound.code === 0 ? NaN : highest([memory, compute.used]);
+  const most = highest([memory, compute.used, ...links.map(({ used }) => used)]);
+  const efficiency = bound.code === 0 ? NaN : most;
   return {
     bound_by: bound.code,
     bottleneck_intensity: known(bound.at),
@@ -227,7 +252,7 @@ function measure(get, ceilings, isJudged = true) {
     compute_efficiency_ratio: known(compute.used),
     memory_utilisation_ratio: known(memory),
     compute_unit: get("flop_rate_gflops") > 0 ? compute.roof : null,
-    uses: { compute: compute.uses, memory: usesOf(memories) },
+    uses: { compute: compute.uses, memory: usesOf(levels) },
   };
 }
 
@@ -294,9 +319,9 @@ function measureCounters(get, ceilings) {
 function measureProgram(point, ceilings) {
   /** @type {Get} */
   const get = (id) => point[id] ?? NaN;
-  const found = measure(get, ceilings);
+  const found = measure(get, ceilings, false);
   if (point.placed_flop_rate_gflops === undefined) return found;
-  const place = measure((id) => placedRate(point, id) ?? NaN, ceilings);
+  const place = measure((id) => placedRate(point, id) ?? NaN, ceilings, false);
   return {
     ...place,
     compute_efficiency_ratio: found.compute_efficiency_ratio,
@@ -345,13 +370,14 @@ const savingOf = (us, efficiency) =>
  * @returns {OpColumns}
  */
 function measureOps(columns, count, ceilings) {
-  const rows = Array.from({ length: count }, (_, i) =>
-    // A link bounds a transfer, never a memory.
-    measure((id) => columns[id]?.[i] ?? NaN, ceilings, columns.cost[i] !== "transfer"),
-  );
+  const rows = Array.from({ length: count }, (_, i) => {
+    const row = measure((id) => columns[id]?.[i] ?? NaN, ceilings);
+    return columns.cost[i] === "transfer" ? transferOf(columns, i, row, ceilings) : row;
+  });
   const units = rows.map((row) => row.compute_unit);
   const clocks = rows.map((row, i) => {
     const total = columns.total_time_us?.[i] ?? NaN;
+    if (columns.cost[i] === "transfer") return transferClocks(columns, i, total, ceilings);
     const isElsewhere = columns.is_start?.[i] && (row.roofline_efficiency_ratio ?? 0) > 1;
     const isHeld = row.bound_by !== 0 && !isElsewhere;
     return clocksOf(row.uses, isHeld ? total : NaN, total);
@@ -368,10 +394,93 @@ function measureOps(columns, count, ceilings) {
     memory_utilisation_ratio: rows.map((row) => row.memory_utilisation_ratio),
     ...unitOnly(ceilings, units),
     above_roof: rows.map((row, i) => causeOf(columns, i, row)),
-    saving_per_core_us: rows.map((row, i) =>
-      savingOf(columns.self_time_per_core_us[i], row.roofline_efficiency_ratio),
+    saving_per_core_us: rows.map((row, i) => {
+      const exposed = columns.exposed_us?.[i] ?? null;
+      if (exposed !== null) return exposedSaving(columns, i, exposed, ceilings);
+      return savingOf(columns.self_time_per_core_us[i], row.roofline_efficiency_ratio);
+    }),
+  };
+}
+
+/**
+ * The link of a transfer: as the capture tells, else the only one between devices whose peak was set by hand.
+ * @param {OpColumns} columns
+ * @param {number} op
+ * @param {Ceilings} ceilings
+ */
+const linkOf = ({ link }, op, { levels, told }) =>
+  levels.find(({ id }) => id === (link?.[op] ?? told));
+
+/** Time that the bytes of a transfer need at its link's peak. @param {OpColumns} columns @param {number} op @param {Ceilings} ceilings */
+function atLinkPeak(columns, op, ceilings) {
+  const moved = columns.link_bytes?.[op] ?? NaN;
+  return ratio(moved / GB_PER_US, (linkOf(columns, op, ceilings)?.gibs ?? 0) / GIB_PER_GB);
+}
+
+/**
+ * A link binds a transfer, never a memory.
+ * @param {OpColumns} columns
+ * @param {number} op
+ * @param {ReturnType<typeof measure>} row what it would be as another op
+ * @param {Ceilings} ceilings
+ */
+function transferOf(columns, op, row, ceilings) {
+  const link = linkOf(columns, op, ceilings);
+  const rate = link ? (columns[link.columns.bandwidth]?.[op] ?? NaN) : NaN;
+  const used = rate > 0 && link ? ratio(rate, link.gibs) : NaN;
+  return {
+    ...row,
+    bound_by: link && link.gibs > 0 ? link.code : ceilings.unknownLink,
+    bottleneck_intensity: link ? (columns[link.columns.intensity]?.[op] ?? null) : null,
+    roofline_efficiency_ratio: known(used),
+    attainable_gflops: known(
+      ratio(columns.flop_rate_gflops[op] ?? NaN, Number.isNaN(used) ? 0 : used),
     ),
   };
+}
+
+/**
+ * Columns with the rates of asynchronous transfers under these peaks: bytes over the wait where that is long enough for
+ * them at the link's peak, else over the interval. The rule is that of `app/roofline/analysis/awaited.py`.
+ * @param {OpColumns} columns
+ * @param {Awaited | undefined} awaited
+ * @param {Ceilings} ceilings
+ * @returns {OpColumns}
+ */
+function withRates(columns, awaited, ceilings) {
+  const changed = { ...columns };
+  for (const [at, op] of awaited?.op.entries() ?? []) {
+    const link = linkOf(columns, op, ceilings);
+    if (!awaited || !link) continue;
+    const id = link.columns.bandwidth;
+    if (changed[id] === columns[id]) changed[id] = [...(columns[id] ?? [])];
+    const peak = (link.gibs / GIB_PER_GB) * (1 + ROUNDING);
+    const last = awaited.least_gbs[at].findLastIndex((gbs) => gbs <= peak);
+    const took = last < 0 ? awaited.interval_us[at] : awaited.took_us[at][last];
+    const moved = (columns.link_bytes?.[op] ?? NaN) / GB_PER_US;
+    /** @type {Measure[]} */ (changed[id])[op] = known(ratio(moved * GIB_PER_GB, took));
+  }
+  return changed;
+}
+
+/** Its bytes at its link's peak, where they moved in its own time. @param {OpColumns} columns @param {number} op @param {number} total @param {Ceilings} ceilings */
+function transferClocks(columns, op, total, ceilings) {
+  const own = linkOf(columns, op, ceilings)?.id;
+  const needed = atLinkPeak(columns, op, ceilings);
+  const isHere = needed > 0 && needed <= total;
+  /** @type {Uses} */
+  const compute = [MAIN, ...ceilings.units.map(({ id }) => id)].map((id) => [id, NaN]);
+  /** @type {Uses} */
+  const memory = ceilings.levels.map(({ id, isLink, gibs }) => [
+    id,
+    isLink && gibs > 0 && isHere ? (id === own ? needed / total : 0) : NaN,
+  ]);
+  return clocksOf({ compute, memory }, total, total);
+}
+
+/** Exposed time beyond what its link needs. @param {OpColumns} columns @param {number} op @param {number} exposed @param {Ceilings} ceilings */
+function exposedSaving(columns, op, exposed, ceilings) {
+  return known(Math.max(exposed - atLinkPeak(columns, op, ceilings), 0) / ceilings.cores);
 }
 
 /** One array per key. @param {Record<string, Measure>[]} rows */
@@ -463,8 +572,9 @@ function viewOf(view, columns, ceilings) {
  */
 export function withRoofs(page, roofs) {
   const ceilings = ceilingsOf(page, roofs);
-  const measured = measureOps(page.ops.columns, page.ops.count, ceilings);
-  const { predictions } = page.ops;
+  const { awaited, predictions } = page.ops;
+  const rates = withRates(page.ops.columns, awaited, ceilings);
+  const measured = measureOps(rates, page.ops.count, ceilings);
   const columns = predictions ? withPredictions(measured, predictions, ceilings) : measured;
   const noPeak = ceilings.none ? "no peak" : "unknown";
   const ridges = roofs.memory.map((roof) => ({

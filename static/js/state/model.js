@@ -163,7 +163,9 @@ function axesOf(page) {
   /** @param {Axis} axis */
   const isCounted = (axis) =>
     axis.id !== "total" && page.ops.columns[axis.column]?.some((value) => Number(value) > 0);
-  const counted = page.x_axes.filter((axis, i) => i > 0 && isCounted(axis));
+  /** @param {Axis} axis */
+  const isLink = (axis) => page.levels.some(({ id, is_link: link }) => id === axis.id && link);
+  const counted = page.x_axes.filter((axis, i) => i > 0 && isCounted(axis) && !isLink(axis));
   return counted.length < 2
     ? page.x_axes
     : [...page.x_axes, { id: JOINED, label: "every level, joined", column: page.x_axes[0].column }];

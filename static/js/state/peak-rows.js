@@ -25,7 +25,8 @@ export function peakRows(model, own) {
     rateRow(keyOf(model.roofs, roof), roof.label, roof),
   );
   const levels = model.levels.filter(
-    ({ roof, is_main: isMain, columns }) => roof || isMain || isCounted(own, columns.bandwidth),
+    ({ roof, is_main: isMain, is_link: isLink, columns }) =>
+      roof || isMain || isLink || isCounted(own, columns.bandwidth),
   );
   const beside = memory.filter((roof) => !levels.some(({ id }) => id === roof.id));
   return [

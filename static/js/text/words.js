@@ -39,7 +39,8 @@ export function placeSentence(op, templates) {
 function placeSegments(op, templates) {
   if (op.cost === "idle") return say(templates, "op_idle");
   if (op.cost === "unknown") return say(templates, "op_unknown");
-  if (op.cost === "transfer") return [...say(templates, "op_transfer"), ...whyAbove(op, templates)];
+  if (op.cost === "transfer")
+    return [...say(templates, "op_transfer"), ...linkSegments(op, templates)];
   if (op.timing === "predicted")
     return op.bound.kind === "none"
       ? say(templates, "op_predicted_without_roof")
@@ -74,6 +75,15 @@ function wayUp({ bound, cost, ridge = null }, templates) {
   if (bound.kind === "flat") return say(templates, "op_flat");
   if (bound.kind === "none" || ridge === null || cost !== "known") return [];
   return say(templates, "op_slanted", { ridge: amount(ridge, "flop_per_byte") });
+}
+
+/** What a transfer reaches of its link, where that is known. @param {PlacedOp} op @param {Templates} templates */
+function linkSegments(op, templates) {
+  if (op.efficiency === null) return whyAbove(op, templates);
+  const of = { share: amount(op.efficiency, "ratio"), roof: op.bound.label };
+  return op.aboveRoof === "link"
+    ? [...say(templates, "op_above", of), ...whyAbove(op, templates)]
+    : [...say(templates, "op_place", of), ...savingOf(op, templates)];
 }
 
 /** @param {PlacedOp} op @param {Templates} templates */

@@ -35,6 +35,8 @@ export interface KnownDevice {
   /** Compute units that it does not have. */
   absent: string[];
   memory: KnownBandwidth[];
+  /** One way; of ICI, one link. */
+  links?: KnownBandwidth[];
 }
 
 export interface DeviceList {

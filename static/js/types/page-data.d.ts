@@ -98,6 +98,8 @@ export interface Level extends LineStyle {
   /** Within a sentence. */
   spoken: string;
   is_main: boolean;
+  /** It joins devices, or a device and its host. */
+  is_link?: boolean;
   /** It has columns. */
   is_shown: boolean;
   peak_gibs: Measure;
@@ -130,7 +132,8 @@ export interface Bound extends LineStyle {
   label: string;
   /** What a program is that it binds: "HBM-bound". */
   spoken: string;
-  kind: "flat" | "slanted" | "none";
+  /** "link": a link, where it or its peak is not known. */
+  kind: "flat" | "slanted" | "none" | "link";
   /** Memory level, where it is one. */
   level?: string;
 }
@@ -165,6 +168,15 @@ export interface Predictions {
   columns: Record<string, Measure[]>;
 }
 
+/** Ops that wait for asynchronous transfers: how long these took, from a peak of their link on. */
+export interface Awaited {
+  op: number[];
+  /** Below all of `least_gbs`. */
+  interval_us: number[];
+  least_gbs: number[][];
+  took_us: number[][];
+}
+
 export type Cost =
   "known" | "no_flops" | "flops_unknown" | "bytes_unknown" | "unknown" | "transfer" | "idle";
 
@@ -192,6 +204,10 @@ export interface OpColumns {
   is_start?: (0 | 1)[];
   /** 1: compute and memory need about as long. */
   at_ridge?: (0 | 1)[];
+  /** Of transfers: the level id of their link, where that is known; bytes on the wire; time that a core only waited. */
+  link?: (string | null)[];
+  link_bytes?: Measure[];
+  exposed_us?: Measure[];
   self_time_per_core_us: Measure[];
   saving_per_core_us: Measure[];
   flop_rate_gflops: Measure[];
@@ -375,7 +391,7 @@ interface PageOf<View> {
   columns: Column[];
   program_columns: Column[];
   categories: Category[];
-  ops: { count: number; columns: OpColumns; predictions?: Predictions };
+  ops: { count: number; columns: OpColumns; predictions?: Predictions; awaited?: Awaited };
   views: { in: View; out: View };
   diagnostics: Diagnostic[];
 }

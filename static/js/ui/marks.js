@@ -42,14 +42,14 @@ export function mark(symbol, fill) {
   return svg("svg", { class: "mark", viewBox: "0 0 12 12", "aria-hidden": "true" }, path);
 }
 
-const GLYPHS = { flat: "M1 5h12", slanted: "M1 9 13 1", none: "M1 5h12" };
+const GLYPHS = { flat: "M1 5h12", slanted: "M1 9 13 1", none: "M1 5h12", link: "M1 5h12" };
 
 /** Flat, slanted or dashed: what bounds an op, without relying on colour. @param {Bound} bound */
 export function boundGlyph({ kind, token, dash }) {
   const path = svg("path", { d: GLYPHS[kind] });
   path.style.setProperty("stroke", `var(${token})`);
   const glyph = svg("svg", { class: "glyph", viewBox: "0 0 14 10", "aria-hidden": "true" }, path);
-  if (kind === "none" || dash === "dot") glyph.classList.add("dotted");
+  if (kind === "none" || kind === "link" || dash === "dot") glyph.classList.add("dotted");
   else if (dash !== "solid") glyph.classList.add("dashed");
   return glyph;
 }

@@ -1,0 +1,123 @@
+"""A profile whose ops move data over links, for tests: copies, collectives, and one of each doubt.
+
+Times are in us on one core. The device is a TPU v6e unless told: 32 GB/s to its host, 100 GB/s over
+one link of ICI.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from roofline.model.device import ReportedDevice
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Profile
+from roofline.model.timeline import (
+    WHOLE_CAPTURE,
+    CoreTimes,
+    Timeline,
+    TransferOccurrences,
+    Transfers,
+    WorkTimes,
+    no_idle_times,
+)
+from tests.builders import profile_from_table, reported
+
+PS_PER_US = 1_000_000.0
+NAN = float("nan")
+HOST, ICI = MemoryLevel.HOST, MemoryLevel.ICI
+V6E = reported(name="TPU v6 Lite", gflops=918_000.0, gibs={MemoryLevel.HBM: 1525.0})
+
+OPS = """
+op            | category          | self_us | flop | hbm_bytes
+copy-start.1  | copy-start        | 1       | 0    | 1e6
+copy-done.1   | copy-done         | 50      | 0    | 1e6
+copy-start.2  | copy-start        | 1       | 0    | 1e6
+copy-done.2   | copy-done         | 1       | 0    | 1e6
+all-reduce.1  | all-reduce        | 40      | 1e6  | 4e6
+fused.1       | all-reduce fusion | 20      | 0    | 1e6
+ag-start      | all-gather-start  | 1       | 0    | 1e6
+matmul        | fusion            | 100     | 9e9  | 1e6
+"""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """One transfer: rows of its ops, bytes on the wire, and its times."""
+
+    op: int
+    done: int
+    kind: str
+    link: MemoryLevel | None
+    wire: float
+    interval_us: float
+    wait_us: float
+    exposed_us: float
+
+
+# 1.28 MB take 40 us to the host at the peak: 50 us were waited for the first, none for the second.
+MOVED = (
+    Moved(0, 1, "in", HOST, 1.28e6, 300, 50, 51),
+    Moved(2, 3, "out", HOST, 1.28e6, 120, 1, 2),
+    Moved(4, -1, "all-reduce", ICI, 2e6, 40, NAN, 40),
+    Moved(5, -1, "all-reduce", ICI, NAN, 20, NAN, 20),
+)
+
+
+def moving(device: ReportedDevice = V6E, moved: Sequence[Moved] = MOVED) -> Profile:
+    """The profile."""
+    return profile_from_table(OPS, device=device, timeline=_timeline(moved))
+
+
+def with_links(profile: Profile, links: Sequence[MemoryLevel | None]) -> Profile:
+    """`profile` with other links of its transfers."""
+    line = profile.timeline
+    assert line is not None
+    transfers = replace(line.transfers, link=tuple(links))
+    return replace(profile, timeline=replace(line, transfers=transfers))
+
+
+def _timeline(moved: Sequence[Moved]) -> Timeline:
+    none, zero = np.zeros(0, np.int64), np.zeros(1)
+    return Timeline(
+        cores=("core 0",),
+        steps=0,
+        times=CoreTimes(
+            core=np.array([0]),
+            scope=np.array([WHOLE_CAPTURE]),
+            total_ps=np.array([214 * PS_PER_US]),
+            infeed_outfeed_ps=zero,
+            host_ps=_ps([one.exposed_us for one in moved if one.link is HOST]).sum(keepdims=True),
+            exposed_ps={
+                ICI: _ps([one.exposed_us for one in moved if one.link is ICI]).sum(keepdims=True)
+            },
+            launch_gaps_ps=zero,
+            idle_ps=zero,
+            idle=no_idle_times(1),
+        ),
+        work=WorkTimes(
+            core=none, scope=none, op=none, time_ps=zero[:0], calls=zero[:0], is_work=none > 0
+        ),
+        transfers=Transfers(
+            op=np.array([one.op for one in moved]),
+            done=np.array([one.done for one in moved]),
+            kind=tuple(one.kind for one in moved),
+            link=tuple(one.link for one in moved),
+            group_size=np.full(len(moved), 2),
+            unpaired=np.zeros(len(moved), np.bool_),
+            occurrences=TransferOccurrences(
+                transfer=np.arange(len(moved)),
+                core=np.zeros(len(moved), np.int64),
+                count=np.ones(len(moved)),
+                wire_bytes=np.array([one.wire for one in moved]),
+                payload_bytes=np.array([one.wire for one in moved]),
+                interval_ps=_ps([one.interval_us for one in moved]),
+                wait_ps=_ps([one.wait_us for one in moved]),
+                exposed_ps=_ps([one.exposed_us for one in moved]),
+            ),
+        ),
+    )
+
+
+def _ps(us: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array(us, np.float64) * PS_PER_US
