@@ -1,5 +1,6 @@
 """ServerParts: all that the routes of one server use, as `app.state.parts`."""
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -16,6 +17,9 @@ from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.streams import Streams
 from roofline.web.http.templates import Templates
+
+# One thread hashes and compresses 300 MB/s. With two, answers to others wait twice as long.
+UPLOAD_WRITERS = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,9 @@ class ServerParts:
     attempts: Attempts
     door: Door | None
     streams: Streams = field(default_factory=Streams)
+    upload_writers: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)
+    )
 
 
 def parts_of(request: Request) -> ServerParts:

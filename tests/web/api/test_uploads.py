@@ -4,6 +4,7 @@ import gzip
 import io
 import itertools
 import random
+import time
 import zipfile
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
@@ -13,6 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+from roofline.storage.staging import IncomingFile
+from roofline.web.parts import UPLOAD_WRITERS
 from tests.web.conftest import Client, Launch
 
 
@@ -305,3 +308,28 @@ def test_long_file_names_are_cut_and_longer_ones_said(client: Client, capture: b
     assert "malformed" not in error["message"]
     assert "name" in error["message"]
     assert "shorter name" in error["remedy"]
+
+
+def test_uploads_at_the_same_time_share_their_writers(
+    client: Client, capture: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread for each of twenty uploads made every other answer wait for Python's lock."""
+    writing: list[int] = []
+    most = [0]
+    write = IncomingFile.write
+
+    def watched(file: IncomingFile, chunk: bytes | memoryview) -> None:
+        writing.append(1)
+        most[0] = max(most[0], len(writing))
+        time.sleep(0.002)
+        write(file, chunk)
+        writing.pop()
+
+    monkeypatch.setattr(IncomingFile, "write", watched)
+    content = capture + bytes(6 << 20)
+    sent = [
+        client.start("POST", "/api/v1/profiles?wait=0", files={"file": (f"{n}.pb", content)})
+        for n in range(8)
+    ]
+    assert {one.result(timeout=60).status_code for one in sent} == {201}
+    assert most[0] == UPLOAD_WRITERS
