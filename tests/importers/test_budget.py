@@ -259,3 +259,5 @@ def test_inference_is_idle_at_its_start() -> None:
     assert part.idle.longest_start_us == pytest.approx(14.061e6, rel=1e-4)
     assert part.idle.start_idle_us == pytest.approx(part.time_us)
     assert part.idle.waiting_for_launch_us is None
+    # Mean over cores of the events `barrier-cores` that begin after a core's first op.
+    assert part.idle.barrier_us == pytest.approx(21_376.9, rel=1e-5)

@@ -52,7 +52,8 @@ def _launches(analysis: RooflineAnalysis, detail: IdleDetail) -> Sentence:
 
 
 def _barriers(analysis: RooflineAnalysis, detail: IdleDetail) -> Sentence:
-    if not detail.barrier_us:
+    total_us = _idle_us(_budget(analysis))
+    if not detail.barrier_us or detail.barrier_us < _LEAST_SHARE * total_us:
         return []
     barrier = Number(detail.barrier_us, "time_us")
     return say("idle_barrier", barrier=barrier, core=analysis.device.core_word)

@@ -13,6 +13,7 @@ from roofline.importers.shared.descriptions import shapes_label
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace import notes
+from roofline.importers.xspace.barriers import barrier_ps
 from roofline.importers.xspace.grouping import group_steps
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_kinds import LEVELS, OpKind
@@ -301,6 +302,7 @@ def _share(
     return CoreShare(
         name=plane.name,
         range_ps=core.range_ps,
+        barrier_ps=barrier_ps(plane),
         rows=core.rows.take(kept),
         op_of_row=numbers[metas],
         meta_of_row=metas,

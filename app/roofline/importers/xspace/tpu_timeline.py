@@ -140,11 +140,13 @@ class CoreShare:
 
     `op_of_row` and `op_of_step_row` are rows of the op table, `meta_of_row` and `meta_of_step_row`
     index `parts`, which say what an op's own time is. `windows` are the steps on the device's
-    clock, `step_of_row` the step of each step row.
+    clock, `step_of_row` the step of each step row. `barrier_ps` is the time in barriers (NaN: not
+    in the file).
     """
 
     name: str
     range_ps: int
+    barrier_ps: float
     rows: RowSums
     op_of_row: I64
     meta_of_row: I64
@@ -287,15 +289,17 @@ def _idle_times(share: CoreShare, n_steps: int) -> IdleTimes:
     """What is known of a core's idle time in the capture and in each step. Launches are not in the
     file."""
     idle, unknown = share.collector.idle(), np.full(n_steps + 1, np.nan)
-    start, start_idle = idle.start(share.range_ps - share.collector.totals()[1])
+    gaps_ps = share.collector.totals()
+    start, start_idle = idle.start(share.range_ps - gaps_ps[1])
 
-    def of_capture(time_ps: int) -> F64:
+    def of_capture(time_ps: float) -> F64:
         return np.append(float(time_ps), np.zeros(n_steps))
 
     return IdleTimes(
         waiting_for_launch_ps=unknown,
         unknown_launch_ps=unknown,
-        barrier_ps=unknown,
+        # Another clock's: which step a barrier is in is not known, and no more than all gaps are.
+        barrier_ps=np.append(np.minimum(share.barrier_ps, sum(gaps_ps)), unknown[1:]),
         start_ps=of_capture(start),
         start_idle_ps=of_capture(start_idle),
         longest_ps=of_capture(idle.longest),
