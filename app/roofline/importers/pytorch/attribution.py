@@ -24,12 +24,14 @@ Bools = NDArray[np.bool_]
 class Attribution:
     """Per device event: its operator (`NOT_FOUND`: unknown), and when and how it was launched.
 
-    `api` is what the launching call starts, `Api.OTHER` where the trace dropped it. `order` lists
-    operators outside in, `parent` is the operator around each.
+    `thread` is the launching thread (-1: unknown), `api` what the launching call starts,
+    `Api.OTHER` where the trace dropped it. `order` lists operators outside in, `parent` is the
+    operator around each.
     """
 
     operator: I32
     launched_ns: I64
+    thread: I32
     api: I8
     has_launch: Bools
     parent: I32
@@ -67,12 +69,15 @@ def attribute(trace: Trace) -> Attribution:
     operator[known] = around[point]
     launched = np.array(work["begin"])
     launched[known] = launches["begin"][launch[known]]
+    thread = np.full(len(work), NOT_FOUND, np.int32)
+    thread[known] = launches["thread"][launch[known]]
     api = np.full(len(work), Api.OTHER, np.int8)
     api[known] = launches["api"][launch[known]]
     _by_external_id(trace, operator)
     return Attribution(
         operator=operator,
         launched_ns=launched,
+        thread=thread,
         api=api,
         has_launch=known,
         parent=parent,

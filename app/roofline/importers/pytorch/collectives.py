@@ -1,14 +1,22 @@
 """Collectives and copies in a Kineto trace: what was moved, over which link, by how many ranks.
 
 A kernel's name is not the collective: several run as `ncclKernel_SendRecv`. What torch writes into
-the kernel's arguments counts first (`Collective name`, `In msg nelems`, `Group size`, `dtype`).
+the kernel's arguments counts first (`Collective name`, `In msg nelems`, `Group size`, `dtype`),
+then what the calls around its launch tell (`called.py`).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from roofline.importers.pytorch.header import device_properties, whole
-from roofline.importers.shared.collectives import NAN, Collective, kind_by_kernel
+from roofline.importers.pytorch.inputs import Tensor
+from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.shared.collectives import (
+    NAN,
+    UNKNOWN_KIND,
+    Collective,
+    kind_by_kernel,
+)
 from roofline.model.memory import MemoryLevel
 
 _BY_NAME = {
@@ -21,6 +29,10 @@ _BY_NAME = {
     "send": "send",
     "recv": "recv",
 }
+# In front of the collective's name: `nccl:`, `c10d::`, `symm_mem::multimem_`, `_C_custom_ar::`.
+_LIBRARY = re.compile(r"\A(?:.*:)?(?:multimem_|one_shot_|two_shot_)?")
+_LIBRARIES = ("c10d::", "symm_mem::", "_c10d_functional::", "c10d_functional::", "_C_custom_ar::",
+              "vllm::all_", "vllm::reduce_scatter", "sgl_kernel::all_reduce")  # fmt: skip
 _DTYPE_BYTES = {
     **dict.fromkeys(("double", "long"), 8),
     **dict.fromkeys(("float", "int"), 4),
@@ -41,9 +53,47 @@ def collective_of(kernel: str, arguments: Mapping[str, object]) -> Collective:
     return Collective(kind, payload, whole(arguments.get("Group size")) or 0)
 
 
+def called_collective(name: str, tensors: Sequence[Sequence[Tensor]]) -> Collective:
+    """What `nccl:all_reduce`, `c10d::_allgather_base_` and the like move, by what they are called
+    with, a list of tensors per place. Operators list the output first, annotations have inputs
+    only.
+    """
+    sizes = [_size(place) for place in tensors[:2]]
+    kind = _kind_by_name(_LIBRARY.sub("", name))
+    first, second, *_ = *sizes, NAN, NAN
+    if "::" not in name:
+        # The result of an all-gather is as many inputs as there are ranks.
+        return Collective(kind, NAN if kind == "all-gather" else first)
+    if kind == "all-gather":
+        return Collective(kind, first, _times(first, second))
+    if kind == "reduce-scatter":
+        return Collective(kind, second, _times(second, first))
+    return Collective(kind, second if kind == "all-to-all" else first)
+
+
+def called_collective_of(call: Signature) -> Collective | None:
+    """What an operator moves; `None` if it is not of a library of collectives."""
+    if call.inputs is None or not call.operator.startswith(_LIBRARIES):
+        return None
+    found = called_collective(call.operator, call.inputs.tensors)
+    return found if found.kind != UNKNOWN_KIND else None
+
+
+def _size(place: Sequence[Tensor]) -> float:
+    sizes = [tensor.size_bytes for tensor in place]
+    known = [size for size in sizes if size is not None]
+    return float(sum(known)) if known and len(known) == len(sizes) else NAN
+
+
+def _times(larger: float, smaller: float) -> int:
+    """How many of the smaller one the larger is; 0 unless it is a whole number."""
+    times = larger / smaller if smaller > 0 and larger > 0 else 0.0
+    return int(times) if times == int(times) else 0
+
+
 def _kind_by_name(stated: str) -> str:
     letters = re.sub(r"[^a-z]", "", stated.lower())
-    return next((kind for key, kind in _BY_NAME.items() if letters.startswith(key)), "collective")
+    return next((kind for key, kind in _BY_NAME.items() if letters.startswith(key)), UNKNOWN_KIND)
 
 
 def copy_direction(copy: str) -> str:

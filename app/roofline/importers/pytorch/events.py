@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.apis import Api, api_of
-from roofline.importers.pytorch.collectives import collective_of
+from roofline.importers.pytorch.collectives import called_collective, collective_of
 from roofline.importers.pytorch.formulas import READING_IN_CAPTURES, READING_VALUES
 from roofline.importers.pytorch.header import EVENTS_KEY, read_header
+from roofline.importers.pytorch.inputs import read_inputs
 from roofline.importers.pytorch.scan import (
     END,
     FULL,
@@ -44,6 +45,8 @@ MAX_DEVICES = 4_096
 _MAX_NAME_CHARACTERS = 2_000
 _STEP_NUMBER = re.compile(r"ProfilerStep\*?#?(\d{1,18})\Z")
 _MAX_COUNTER_RANGES = 100_000
+# The operator whose arguments say what a collective moves.
+_STATING = hash_of_text("record_param_comms").view(np.int64)
 _MAX_ANNOTATIONS = 100_000
 NO_KERNEL = -1
 _READING_VALUES, _READING_IN_CAPTURES = (
@@ -160,6 +163,13 @@ class Trace:
     annotations: list[Annotation] = field(default_factory=list)
     counters: list[dict[str, object]] = field(default_factory=list)
     collectives: dict[int, Collective] = field(default_factory=dict)
+    called: Columns = field(
+        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
+    )
+    stated: Columns = field(
+        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
+    )
+    calls: list[Collective] = field(default_factory=list)
     other_categories: dict[str, int] = field(default_factory=dict)
     apis: dict[Api, str] = field(default_factory=dict)
     is_hip: bool = False
@@ -206,6 +216,7 @@ class _Reader:
         self._others: dict[int, str] = {}
         self._api_hashes, self._api_kinds = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._is_collective: list[bool] = []
+        self._calls: dict[tuple[str, ...], int] = {}
         self._rows = np.empty((ROWS_PER_SCAN, N_COLUMNS), np.int64)
 
     def read(self) -> Trace:
@@ -296,6 +307,8 @@ class _Reader:
         self._take_launches(buffer, rows[kind == Kind.RUNTIME])
         for row in rows[kind == Kind.STEP]:
             self._take_step(buffer, row)
+        if (kind == Kind.COLLECTIVE).any():
+            self._take_called(buffer, rows[kind == Kind.COLLECTIVE], stated=False)
         for row in rows[kind == Kind.ANNOTATION]:
             self._take_annotation(buffer, row)
         for row in rows[kind == Kind.COUNTERS]:
@@ -305,6 +318,9 @@ class _Reader:
     def _take_operators(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         if not len(rows):
             return
+        states = rows[:, Column.NAME_HASH] == _STATING
+        if states.any():
+            self._take_called(buffer, rows[states], stated=True)
         signature = self._signatures.number(
             rows[:, Column.SIGNATURE],
             lambda k: self._trace.signatures.append(_signature(buffer, rows[k])),
@@ -362,6 +378,26 @@ class _Reader:
                 self._trace.names[name[at]], arguments if isinstance(arguments, dict) else {}
             )
             self._trace.collectives[at + len(self._trace.work)] = moved
+
+    def _take_called(self, buffer: NDArray[np.uint8], rows: I64, *, stated: bool) -> None:
+        """Collectives as the host called them. Those with the same texts are read once.
+
+        `stated`: with arguments that say what is moved, else with their inputs.
+        """
+        places = (Column.ARGS_AT,) if stated else (Column.DIMS_AT, Column.TYPES_AT)
+        moved = []
+        for row in rows:
+            texts = tuple(_text(buffer, row, place) for place in (Column.NAME_AT, *places))
+            if texts not in self._calls:
+                self._calls[texts] = len(self._trace.calls)
+                self._trace.calls.append(_stated(*texts) if stated else _called(*texts))
+            moved.append(self._calls[texts])
+        (self._trace.stated if stated else self._trace.called).extend(
+            begin=rows[:, Column.BEGIN_NS],
+            duration=rows[:, Column.DURATION_NS],
+            thread=self._thread(rows),
+            moved=np.array(moved, np.int64),
+        )
 
     def _take_launches(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         api = self._api(buffer, rows)
@@ -470,6 +506,17 @@ def _parsed(text: str) -> object:
     except (ValueError, RecursionError):
         return None
     return found
+
+
+def _called(name: str, dims: str, types: str) -> Collective:
+    shapes, spelled = (_parsed(text) if text else None for text in (dims, types))
+    found = read_inputs(name, dims=shapes, types=spelled, strides=None, values=None)
+    return called_collective(name, found.tensors)
+
+
+def _stated(name: str, arguments: str) -> Collective:
+    found = _parsed(arguments) if "Collective name" in arguments else None
+    return collective_of(name, found if isinstance(found, dict) else {})
 
 
 def _name(buffer: NDArray[np.uint8], row: I64, column: Column = Column.NAME_AT) -> str:

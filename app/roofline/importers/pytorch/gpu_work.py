@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
+from roofline.importers.pytorch.called import settle_collectives
 from roofline.importers.pytorch.collectives import copy_direction, link_of
 from roofline.importers.pytorch.events import Step, Trace
 from roofline.importers.pytorch.gradients import settle_gradients
@@ -53,6 +54,7 @@ def gpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     steps = distinct_steps(trace.steps)
     found = attribute(trace)
     settle_gradients(trace, found.parent)
+    settle_collectives(trace, found)
     # A large trace is mostly these; what follows needs their memory.
     trace.operators.forget("begin", "duration", "thread", "external")
     trace.launches.forget("begin", "thread")

@@ -48,6 +48,7 @@ class Kind(IntEnum):
     COUNTERS = 7
     OTHER = 8
     ANNOTATION = 9
+    COLLECTIVE = 10
 
 
 class Column(IntEnum):
@@ -138,9 +139,12 @@ _STEP_NAME = np.frombuffer(b"ProfilerStep", np.uint8)
 _EXECUTE_NAME = np.frombuffer(b"execute_", np.uint8)
 _BATCH_NAME = np.frombuffer(b"step[", np.uint8)
 _CAPTURE_NAME = np.frombuffer(b"capture_", np.uint8)
+# How annotations of collectives begin: `nccl:all_reduce`, also where the library is RCCL.
+_COLLECTIVE_NAME = np.frombuffer(b"nccl:", np.uint8)
 
 # Plain numbers for the compiled code, which knows no enums.
 _K_IGNORED, _K_OPERATOR, _K_RUNTIME, _K_STEP, _K_OTHER, _K_ANNOTATION = 0, 1, 5, 6, 8, 9
+_K_COLLECTIVE = 10
 _C_KIND, _C_BEGIN, _C_DURATION, _C_PID, _C_TID = 0, 1, 2, 3, 4
 _C_NAME, _C_NAME_HASH, _C_CATEGORY, _C_CATEGORY_HASH = 5, 7, 8, 10
 _C_CORRELATION, _C_EXTERNAL, _C_DEVICE, _C_BYTES, _C_FLOP, _C_KERNEL_BYTES = 11, 12, 13, 14, 15, 16
@@ -288,6 +292,8 @@ def _kind(buf, row):  # type: ignore[no-untyped-def]
             if kind == _K_OPERATOR and is_step:
                 return _K_STEP
             if kind == _K_STEP and not is_step:
+                if _begins(buf, name, length, _COLLECTIVE_NAME):
+                    return _K_COLLECTIVE
                 return _K_ANNOTATION if _is_of_server(buf, name, length) else _K_IGNORED
             return kind
     return _K_OTHER

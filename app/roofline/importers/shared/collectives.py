@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from roofline.importers.shared.wire_bytes import wire_bytes
 
 NAN = float("nan")
+UNKNOWN_KIND = "collective"
 # Words, not a pattern: names of kernels are templates of a thousand characters.
 _LIBRARIES = ("nccl", "rccl", "nvshmem", "multimem_all", "multimem_reduce", "cross_device_reduce")
 _COLLECTIVES = (
@@ -57,4 +58,4 @@ def is_of_library(kernel: str) -> bool:
 
 def kind_by_kernel(kernel: str) -> str:
     """The kind of a collective by its kernel's name; "collective" where the name does not tell."""
-    return next((kind for kind, pattern in _BY_KERNEL if pattern.search(kernel)), "collective")
+    return next((kind for kind, pattern in _BY_KERNEL if pattern.search(kernel)), UNKNOWN_KIND)

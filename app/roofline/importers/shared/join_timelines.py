@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64
 from roofline.model.timeline import (
     WHOLE_CAPTURE,
@@ -90,13 +91,18 @@ def joined_rows(kind: type[Table], parts: Sequence[Table]) -> Table:
     return kind(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
 
 
+_Kind = tuple[int, int, bool, int, str, MemoryLevel | None]
+
+
 def _joined_transfers(parts: Sequence[Transfers]) -> Transfers:
-    """One row per (op, done, paired): the same transfer on several hosts is one."""
-    numbers: dict[tuple[int, int, bool], int] = {}
+    """The same transfer on several hosts is one row; an op may move different things."""
+    numbers: dict[_Kind, int] = {}
     first: list[tuple[Transfers, int]] = []
     occurrences = []
     for part in parts:
-        keys = zip(part.op.tolist(), part.done.tolist(), part.unpaired.tolist(), strict=True)
+        columns = (part.op, part.done, part.unpaired, part.group_size)
+        numbered = (column.tolist() for column in columns)
+        keys = zip(*numbered, part.kind, part.link, strict=True)
         place = []
         for row, key in enumerate(keys):
             if key not in numbers:
