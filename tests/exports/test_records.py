@@ -113,6 +113,7 @@ def with_names(*names: str) -> RooflineAnalysis:
 def test_document_has_its_sections() -> None:
     document = exported(analysed(OPS, idle_us=200))
     assert list(document) == [
+        "schema",
         "profile",
         "device",
         "roofs",
@@ -127,6 +128,7 @@ def test_document_has_its_sections() -> None:
         "graphs",
         "budget",
         "transfers",
+        "largest_saving",
     ]
     assert (document["budget"], document["transfers"]) == (None, [])
 

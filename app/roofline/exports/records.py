@@ -18,7 +18,11 @@ from roofline.exports.time_records import time_records
 from roofline.model.device import Sustained
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.json_text import to_json
+from roofline.presentation.largest_saving import largest_saving
 from roofline.presentation.op_shapes import element_types, shape_lists
+
+# Version 1, without this key, had no times of transfers, clocks and savings.
+SCHEMA = "roofline-analysis/2"
 
 Record = dict[str, Any]
 Columns = dict[str, list[Any]]
@@ -32,6 +36,7 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
     view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
     points = _program_points(analysis, view)
     document = {
+        "schema": SCHEMA,
         "profile": _profile(analysis),
         "device": _device(analysis),
         "roofs": _roofs(analysis),
@@ -45,6 +50,7 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
         "diagnostics": _diagnostics(analysis),
         "graphs": _graphs(analysis),
         **time_records(analysis),
+        "largest_saving": _largest_saving(analysis, view),
     }
     return to_json(document)
 
@@ -71,6 +77,18 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return "" if value is None else value
+
+
+def _largest_saving(analysis: RooflineAnalysis, view: View) -> Record | None:
+    """Null where too little is known, or nothing would save much."""
+    best = largest_saving(analysis, view)
+    if best is None:
+        return None
+    return {
+        "ops": [analysis.ops.name[op] for op in best.ops],
+        "saving_us": best.saving_us,
+        "limited_by": best.limited_by,
+    }
 
 
 def _profile(analysis: RooflineAnalysis) -> Record:

@@ -1,7 +1,6 @@
 """Below the headline: rates against their peaks, what is known, cautions, the largest saving."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -10,11 +9,9 @@ from roofline.analysis.diagnose import why_bytes_exceed_peak
 from roofline.analysis.knowledge import KNOWN_SHARE
 from roofline.analysis.records import Measures, RooflineAnalysis, View
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
-from roofline.model.categories import is_async_copy
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
-from roofline.presentation.category_shares import CategoryShare, category_share
 from roofline.presentation.headline import (
     MOSTLY_IDLE,
     is_far_below,
@@ -22,6 +19,7 @@ from roofline.presentation.headline import (
     why_unbound,
 )
 from roofline.presentation.idling import about_idle
+from roofline.presentation.largest_saving import largest_saving
 from roofline.presentation.placed import (
     PROGRAM,
     does_work,
@@ -64,10 +62,8 @@ UNKNOWN_WORK = {
 _OF_ALL = {"no-kernels", "launches-without-kernels"}
 
 
-def lead(
-    analysis: RooflineAnalysis, view: View, work: list[CategoryShare], idle: float
-) -> Iterator[Segment]:
-    """Sentences below the headline; `work` are the categories of ops, IDLE left out."""
+def lead(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segment]:
+    """Sentences below the headline; `idle` is the idle share of the time."""
     yield from _next_step(analysis, view, idle)
     waits_first = is_mostly_waiting(analysis) and is_mostly_known(view) and idle < MOSTLY_IDLE
     yield from (waits_first and link_rates(analysis)) or _rates(analysis, view)
@@ -76,7 +72,7 @@ def lead(
         yield from _way_up(analysis, view)
     yield from _known(analysis, view, idle)
     yield from _caution(analysis, view)
-    yield from _largest_saving(analysis, view, work)
+    yield from _largest_saving(analysis, view)
 
 
 def _way_up(analysis: RooflineAnalysis, view: View) -> Sentence:
@@ -208,42 +204,27 @@ def _against(
     )
 
 
-def _largest_saving(analysis: RooflineAnalysis, view: View, work: list[CategoryShare]) -> Sentence:
-    """What to mend first. A table without events does not say what an asynchronous copy waits for,
-    so its wait is not a known saving."""
-    work = [share for share in work if analysis.budgets or not is_async_copy(share.name)]
-    if not work or not is_mostly_known(view):
+def _largest_saving(analysis: RooflineAnalysis, view: View) -> Sentence:
+    """What to mend first."""
+    best = largest_saving(analysis, view)
+    if best is None:
         return []
-    if len(work) == 1 and work[0].ops > 1:  # one category for all says nothing; the op does
-        work = [_op_share(analysis, view, name=work[0].name)]
-    best = max(work, key=lambda share: share.saving_per_core_us)
-    of_links = link_saving(analysis, best.saving_per_core_us)
-    if of_links:
-        return of_links
-    total_per_core_us = view.total_time_us / max(analysis.device.core_count, 1)
-    least_us = _LEAST_SAVING * total_per_core_us
-    if best.efficiency_ratio is None or not best.share_ratio or best.saving_per_core_us < least_us:
+    if best.link is not None:
+        return link_saving(analysis, best)
+    of = best.of
+    if of.efficiency_ratio is None or not of.share_ratio:
         return []
-    target = {"q": best.name} if best.is_op else {"cat": [best.name]}
-    link = Segment(kind="link", text=_shortened(best.name), filter=target)
+    target = {"q": of.name} if of.is_op else {"cat": [of.name]}
+    link = Segment(kind="link", text=_shortened(of.name), filter=target)
     of_time = say(
         "of_time",
-        share=ratio(best.share_ratio),
-        efficiency=ratio(best.efficiency_ratio),
-        saving=Number(best.saving_per_core_us, "time_us"),
-        total=Number(total_per_core_us, "time_us"),
+        share=ratio(of.share_ratio),
+        efficiency=ratio(of.efficiency_ratio),
+        saving=Number(best.saving_us, "time_us"),
+        total=Number(view.total_time_us / max(analysis.device.core_count, 1), "time_us"),
         core=analysis.device.core_word,
     )
     return say("known_saving" if is_part_unknown(view) else "saving", link=link, of_time=of_time)
-
-
-def _op_share(analysis: RooflineAnalysis, view: View, *, name: str) -> CategoryShare:
-    """The op of a category that would save most at its roof, as a share of its own."""
-    ops = analysis.ops
-    rows = [op for op in view.op.tolist() if ops.category[op] == name]
-    best = max(rows, key=lambda op: np.nan_to_num(ops.saving_per_core_us[op]))
-    share = category_share(analysis, ops.name[best], [best], view.total_time_us)
-    return replace(share, is_op=True)
 
 
 def _shortened(name: str) -> str:

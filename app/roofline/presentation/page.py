@@ -23,7 +23,7 @@ from roofline.presentation.shown import (
 )
 from roofline.presentation.words import page_words
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

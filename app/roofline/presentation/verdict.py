@@ -45,7 +45,7 @@ def build_verdict(
     idle = next((share.share_ratio or 0.0 for share in shares if share not in work), 0.0)
     return Verdict(
         headline=headline(analysis, view, idle),
-        lead=_without_last_space([*lead(analysis, view, work, idle)]),
+        lead=_without_last_space([*lead(analysis, view, idle)]),
     )
 
 

@@ -7,12 +7,12 @@ from roofline.analysis.time_records import TransferRecord
 from roofline.model.categories import is_async_copy, is_collective
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
+from roofline.presentation.largest_saving import LargestSaving
 from roofline.presentation.palette import LEVEL_STYLES
 from roofline.presentation.placed import ratio
 from roofline.presentation.sentences import Number, Segment, Sentence, say
 
 OFTEN = 0.2  # from this share of the time on, waiting belongs in the headline
-_LEAST_SAVING = 0.001
 _HOST = "exposed_transfer.host"
 _UNKNOWN_TOKEN = "--warn"
 
@@ -120,28 +120,17 @@ def _rate(rows: list[TransferRecord]) -> float | None:
     return moved / took if took else None
 
 
-def link_saving(analysis: RooflineAnalysis, least_us: float) -> Sentence:
-    """The largest saving of transfers per core, where it is more than `least_us`."""
-    budgets = analysis.budgets
-    if budgets is None or not analysis.profile.timeline:
-        return []
-    cores = max(len(analysis.profile.timeline.cores), 1)
-    savings: dict[MemoryLevel, float] = {}
-    for row in analysis.transfers.rows:
-        if row.link is not None and row.saving_us:
-            savings[row.link] = savings.get(row.link, 0.0) + row.saving_us / cores
-    link = max(savings, key=lambda one: savings[one], default=None)
-    total_us = budgets.capture.total_us
-    if link is None or savings[link] < max(least_us, _LEAST_SAVING * total_us):
-        return []
-    rows = [row for row in analysis.transfers.rows if row.link is link]
-    categories = analysis.profile.ops.category
-    awaited = {categories[row.done if row.done >= 0 else row.op] for row in rows}
-    name = Waiting(link=link, share=0.0).name
+def link_saving(analysis: RooflineAnalysis, best: LargestSaving) -> Sentence:
+    """What the transfers over one link would save at its peak."""
+    total_us = analysis.with_infeed.total_time_us / max(analysis.device.core_count, 1)
+    if analysis.budgets is not None:
+        total_us = analysis.budgets.capture.total_us
+    awaited = {analysis.ops.category[op] for op in best.ops}
+    name = Waiting(link=best.link, share=0.0).name
     return say(
         "link_saving",
         what=Segment(kind="link", text=name, filter={"cat": sorted(awaited)}),
-        saving=Number(savings[link], "time_us"),
+        saving=Number(best.saving_us, "time_us"),
         total=Number(total_us, "time_us"),
         core=analysis.device.core_word,
     )
