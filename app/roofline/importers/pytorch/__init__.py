@@ -8,8 +8,9 @@ kernels of graphs by the launches in a trace of the graph's capture, else by the
 those of compiled code; steps; FLOPs and bytes from recorded shapes, masks and lengths, or as
 Inductor wrote them; devices' names. Without kernels: the times of
 operators, and their FLOPs and bytes only where nothing says that an accelerator computed.
-Lost: Python stacks, memory events, flow arrows, module names, user annotations but steps; kernels
-of accelerators other than GPUs.
+Modules and ranges around an operator are its path; shapes and layouts are those of its first call.
+Lost: Python stacks, memory events, flow arrows, the module that a backward pass is of, streams;
+kernels of accelerators other than GPUs.
 """
 
 import re

@@ -7,6 +7,7 @@ then what the calls around its launch tell (`called.py`).
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from roofline.importers.pytorch.header import device_properties, whole
 from roofline.importers.pytorch.inputs import Tensor
@@ -39,6 +40,53 @@ _DTYPE_BYTES = {
     **dict.fromkeys(("half", "bfloat16", "short"), 2),
     **dict.fromkeys(("byte", "char", "bool", "float8_e4m3fn", "float8_e5m2"), 1),
 }
+
+
+# Element types in torch's words for a message, in XLA's notation.
+_DTYPE_WORDS = {
+    "double": "f64",
+    "float": "f32",
+    "half": "f16",
+    "bfloat16": "bf16",
+    "long": "s64",
+    "int": "s32",
+    "short": "s16",
+    "char": "s8",
+    "byte": "u8",
+    "bool": "pred",
+    "float8_e4m3fn": "f8e4m3fn",
+    "float8_e5m2": "f8e5m2",
+}
+_RANK_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a kernel's arguments say of its message, in XLA's notation, and who takes part.
+
+    `ranks` is the text of the trace. Texts are empty and the size is 0 where they do not say.
+    """
+
+    sent: str
+    received: str
+    ranks: str
+    group_size: int
+
+
+def message_of(arguments: Mapping[str, object]) -> Message:
+    """The message of a kernel of communication."""
+    kind = _DTYPE_WORDS.get(str(arguments.get("dtype")).lower(), "")
+    ranks = arguments.get("Process Group Ranks")
+    return Message(
+        sent=_elements(kind, whole(arguments.get("In msg nelems"))),
+        received=_elements(kind, whole(arguments.get("Out msg nelems"))),
+        ranks=ranks[:_RANK_CHARACTERS] if isinstance(ranks, str) else "",
+        group_size=max(whole(arguments.get("Group size")) or 0, 0),
+    )
+
+
+def _elements(kind: str, count: int | None) -> str:
+    return f"{kind}[{count}]" if kind and count is not None and count >= 0 else ""
 
 
 def collective_of(kernel: str, arguments: Mapping[str, object]) -> Collective:

@@ -22,6 +22,8 @@ from roofline.importers.pytorch.rows import (
     any_at,
     multiplied,
 )
+from roofline.importers.pytorch.scopes import note_paths, scopes_of
+from roofline.importers.pytorch.shapes import shapes_label
 from roofline.importers.pytorch.words import operator_category
 
 I64 = NDArray[np.int64]
@@ -65,6 +67,14 @@ def cpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
         flop=row[signature[counted.costs.flop[signature] < 0]],
         moved_bytes=row[signature[counted.costs.moved_bytes[signature] < 0]],
     )
+    note_paths(
+        trace,
+        scopes_of(trace, parent),
+        numbers,
+        row=row[signature],
+        operator=np.arange(len(begin)),
+        time_ns=self_times(duration, parent),
+    )
     return FileWork(
         sums=_sums(trace, row[signature], scope, len(numbers.rows), parent, counted),
         steps=steps,
@@ -88,7 +98,13 @@ def _counted(order: I32, parent: I32, signature: I64, costs: Costs) -> _Counted:
 def _row(trace: Trace, signature: int, numbers: RowNumbers) -> int:
     call = trace.signatures[signature]
     category = operator_category(call.operator, _NO_KERNEL)
-    return numbers.of(call.label, category, operator=call.operator, dtype=call.dtype)
+    return numbers.of(
+        call.label,
+        category,
+        operator=call.operator,
+        dtype=call.dtype,
+        operands=shapes_label(call.inputs),
+    )
 
 
 def _sums(trace: Trace, row: I64, scope: I32, width: int, parent: I32, counted: _Counted) -> Sums:

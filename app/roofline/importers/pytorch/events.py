@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.apis import Api, api_of
-from roofline.importers.pytorch.collectives import called_collective, collective_of
+from roofline.importers.pytorch.collectives import (
+    Message,
+    called_collective,
+    collective_of,
+    message_of,
+)
 from roofline.importers.pytorch.formulas import READING_IN_CAPTURES, READING_VALUES
 from roofline.importers.pytorch.header import EVENTS_KEY, read_header
 from roofline.importers.pytorch.inputs import read_inputs
@@ -48,6 +53,7 @@ _MAX_COUNTER_RANGES = 100_000
 # The operator whose arguments say what a collective moves.
 _STATING = hash_of_text("record_param_comms").view(np.int64)
 _MAX_ANNOTATIONS = 100_000
+_MAX_SCOPES = 1_000_000
 NO_KERNEL = -1
 _READING_VALUES, _READING_IN_CAPTURES = (
     np.sort(np.array([hash_of_text(name) for name in names], np.uint64))
@@ -126,8 +132,9 @@ class Trace:
 
     `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
     by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
-    `collectives` are those of device events by place. `kernel` of a launch is the name of what it
-    launches, -1 where the launch does not say.
+    `collectives` are those of device events by place, `messages` what they state. `scopes` are
+    calls of modules, and ranges that the program names. `kernel` of a launch is the name of what
+    it launches, -1 where the launch does not say.
     Ids are kept modulo 2**32; 0 is unknown.
     """
 
@@ -157,6 +164,9 @@ class Trace:
             Columns, begin="q", correlation="I", thread="i", api="b", kernel="i"
         )
     )
+    scopes: Columns = field(
+        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
+    )
     copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
     sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
     steps: list[Step] = field(default_factory=list)
@@ -170,6 +180,7 @@ class Trace:
         default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
     )
     calls: list[Collective] = field(default_factory=list)
+    messages: dict[int, Message] = field(default_factory=dict)
     other_categories: dict[str, int] = field(default_factory=dict)
     apis: dict[Api, str] = field(default_factory=dict)
     is_hip: bool = False
@@ -189,6 +200,7 @@ class Trace:
         self.collectives = {
             int(place[at]): moved for at, moved in self.collectives.items() if kept[at]
         }
+        self.messages = {int(place[at]): one for at, one in self.messages.items() if kept[at]}
 
 
 def read_trace(
@@ -305,6 +317,7 @@ class _Reader:
             buffer, rows[(kind == Kind.KERNEL) | (kind == Kind.MEMCPY) | (kind == Kind.MEMSET)]
         )
         self._take_launches(buffer, rows[kind == Kind.RUNTIME])
+        self._take_scopes(buffer, rows[kind == Kind.SCOPE])
         for row in rows[kind == Kind.STEP]:
             self._take_step(buffer, row)
         if (kind == Kind.COLLECTIVE).any():
@@ -374,10 +387,11 @@ class _Reader:
         for at in np.flatnonzero(np.array(self._is_collective, np.bool_)[name]).tolist():
             text = _text(buffer, rows[at], Column.ARGS_AT)
             arguments = _parsed(text) if "Collective name" in text else None
-            moved = collective_of(
-                self._trace.names[name[at]], arguments if isinstance(arguments, dict) else {}
-            )
-            self._trace.collectives[at + len(self._trace.work)] = moved
+            stated = arguments if isinstance(arguments, dict) else {}
+            place = at + len(self._trace.work)
+            self._trace.collectives[place] = collective_of(self._trace.names[name[at]], stated)
+            if stated:
+                self._trace.messages[place] = message_of(stated)
 
     def _take_called(self, buffer: NDArray[np.uint8], rows: I64, *, stated: bool) -> None:
         """Collectives as the host called them. Those with the same texts are read once.
@@ -455,6 +469,20 @@ class _Reader:
         # Pairs of ids as one key; ids that are texts are hashes already.
         keys = rows[:, Column.PID] * np.int64(0x9E3779B97F4A7C1) + rows[:, Column.TID]
         return self._threads.number(keys, lambda _: None)
+
+    def _take_scopes(self, buffer: NDArray[np.uint8], rows: I64) -> None:
+        if not len(rows) or len(self._trace.scopes) >= _MAX_SCOPES:
+            return
+        name = self._names.number(
+            rows[:, Column.NAME_HASH],
+            lambda k: self._trace.names.append(_name(buffer, rows[k])),
+        )
+        self._trace.scopes.extend(
+            begin=rows[:, Column.BEGIN_NS],
+            duration=rows[:, Column.DURATION_NS],
+            thread=self._thread(rows),
+            name=name,
+        )
 
     def _take_step(self, buffer: NDArray[np.uint8], row: I64) -> None:
         match = _STEP_NUMBER.match(_text(buffer, row, Column.NAME_AT))

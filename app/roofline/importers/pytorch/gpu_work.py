@@ -25,6 +25,8 @@ from roofline.importers.pytorch.rows import (
     multiplied,
 )
 from roofline.importers.pytorch.scan import Kind
+from roofline.importers.pytorch.scopes import Scopes, note_paths, scopes_of
+from roofline.importers.pytorch.shapes import shapes_label
 from roofline.importers.pytorch.timeline import steps_of
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.collectives import NAN, Collective
@@ -55,11 +57,13 @@ def gpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     found = attribute(trace)
     settle_gradients(trace, found.parent)
     settle_collectives(trace, found)
+    scopes = scopes_of(trace, found.parent)
+    trace.scopes.forget("begin", "duration", "thread")
     # A large trace is mostly these; what follows needs their memory.
     trace.operators.forget("begin", "duration", "thread", "external")
     trace.launches.forget("begin", "thread")
     trace.work.forget("external")
-    return _GpuWork(trace, found, steps, numbers).result()
+    return _GpuWork(trace, found, scopes, steps, numbers).result()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,9 +79,15 @@ class _GpuWork:
     """Columns of one trace's device events, and how they add up."""
 
     def __init__(
-        self, trace: Trace, found: Attribution, steps: list[Step], numbers: RowNumbers
+        self,
+        trace: Trace,
+        found: Attribution,
+        scopes: Scopes,
+        steps: list[Step],
+        numbers: RowNumbers,
     ) -> None:
         self._trace, self._found, self._steps, self._numbers = trace, found, steps, numbers
+        self._scopes = scopes
         work = trace.work
         self._is_kernel = np.asarray(work["kind"] == Kind.KERNEL)
         collectives = np.array([is_communication(name) for name in trace.names], np.bool_)
@@ -160,7 +170,13 @@ class _GpuWork:
     def _call_row(self, signature: int, kernel: int) -> int:
         call = self._trace.signatures[signature]
         category = operator_category(call.operator, self._trace.names[kernel])
-        return self._numbers.of(call.label, category, operator=call.operator, dtype=call.dtype)
+        return self._numbers.of(
+            call.label,
+            category,
+            operator=call.operator,
+            dtype=call.dtype,
+            operands=shapes_label(call.inputs),
+        )
 
     def _main_kernels(self, signature: I64, name: I64) -> dict[int, int]:
         """The kernel with the longest time per signature."""
@@ -183,6 +199,22 @@ class _GpuWork:
         for pair, n, ns in zip(pairs.tolist(), count.tolist(), time.tolist(), strict=True):
             self._numbers.rows[pair // width].ran(self._trace.names[pair % width], n, ns)
         self._note_regions(row)
+        self._note_paths(row)
+        for place, message in self._trace.messages.items():
+            self._numbers.rows[row[place]].messages.add(message)
+
+    def _note_paths(self, row: I32) -> None:
+        """Under which framework paths the kernels of each row ran, and for how long."""
+        operator = np.where(self._by_operator, self._operator, self._found.operator)
+        held = np.flatnonzero(operator >= 0)
+        note_paths(
+            self._trace,
+            self._scopes,
+            self._numbers,
+            row=row[held].astype(np.int64),
+            operator=operator[held].astype(np.int64),
+            time_ns=self._trace.work["duration"][held],
+        )
 
     def _note_regions(self, row: I32) -> None:
         """In which compiled region or graph the kernels of each row ran."""

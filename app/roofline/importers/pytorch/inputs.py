@@ -40,7 +40,7 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
-    """One input: its shape, and the strides where a dimension is broadcast."""
+    """One input: its shape, and its strides where the trace has them."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]

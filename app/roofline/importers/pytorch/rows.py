@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
+from roofline.importers.pytorch.collectives import Message
 from roofline.importers.pytorch.events import Step
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.op_tables import OpLabels, OpRows
@@ -31,8 +33,9 @@ class Row:
     """One op: its name, category and element type, and the kernels it ran.
 
     `kernels` holds count and time in ns per kernel name, `regions` how many of them ran in which
-    compiled region or graph. `flop_gap` and `bytes_gap` are true where the FLOPs or bytes of an
-    execution are unknown: then those of the op are, too.
+    compiled region or graph, `paths` the time in ns per framework path, `operands` the shapes of
+    its tensors, `messages` what a collective sends. `flop_gap` and `bytes_gap` are true where the
+    FLOPs or bytes of an execution are unknown: then those of the op are, too.
     """
 
     name: str
@@ -40,6 +43,9 @@ class Row:
     dtype: str = ""
     kernels: dict[str, tuple[int, int]] = field(default_factory=dict)
     regions: dict[str, int] = field(default_factory=dict)
+    paths: dict[str, int] = field(default_factory=dict)
+    operands: str = ""
+    messages: set[Message] = field(default_factory=set)
     flop_gap: bool = False
     bytes_gap: bool = False
 
@@ -52,6 +58,15 @@ class Row:
         """Add launches of its kernel in a compiled region or graph."""
         self.regions[region] = self.regions.get(region, 0) + count
 
+    def ran_under(self, path: str, time_ns: int) -> None:
+        """Add time that it ran under a framework path."""
+        self.paths[path] = self.paths.get(path, 0) + time_ns
+
+    @property
+    def main_path(self) -> str:
+        """The framework path with the longest time; empty where none is known."""
+        return max(self.paths, key=lambda path: (self.paths[path], path), default="")
+
     @property
     def main_kernel(self) -> str:
         """The kernel with the longest time; empty on the CPU."""
@@ -60,6 +75,7 @@ class Row:
     def labels(self) -> OpLabels:
         """As the op table wants it; the long name lists the kernels, longest time first."""
         return OpLabels(
+            **self._message(),
             name=self.name,
             program_id=0,
             category=self.category,
@@ -68,7 +84,26 @@ class Row:
             source_line=-1,
             source_stack="",
             long_name=self._kernels_text(),
+            framework_path=self.main_path,
         )
+
+    def _message(self) -> dict[str, Any]:
+        """Shapes and group: of a collective as far as all its launches state the same."""
+        if not self.messages:
+            return {"operands": self.operands}
+        sent, received, ranks, size = (
+            found.pop() if len(found) == 1 else None
+            for found in (
+                {getattr(one, name) for one in self.messages}
+                for name in ("sent", "received", "ranks", "group_size")
+            )
+        )
+        return {
+            "operands": self.operands or sent or "",
+            "results": received or "",
+            "replica_groups": ranks or "",
+            "group_size": size or 0,
+        }
 
     def _kernels_text(self) -> str:
         ranked = sorted(self.kernels.items(), key=lambda item: -item[1][1])
@@ -141,14 +176,16 @@ class RowNumbers:
         for row in self.rows:
             row.flop_gap = row.bytes_gap = True
 
-    def of(self, name: str, category: str, *, operator: str = "", dtype: str = "") -> int:
+    def of(
+        self, name: str, category: str, *, operator: str = "", dtype: str = "", operands: str = ""
+    ) -> int:
         """Number of the row `name`."""
         if name not in self._numbers and len(self.rows) >= MAX_LABELS:
             self.merged.add(name)
-            name = f"{operator or category} [other shapes]"
+            name, operands = f"{operator or category} [other shapes]", ""
         number = self._numbers.setdefault(name, len(self.rows))
         if number == len(self.rows):
-            self.rows.append(Row(name=name, category=category, dtype=dtype))
+            self.rows.append(Row(name=name, category=category, dtype=dtype, operands=operands))
         return number
 
 

@@ -49,6 +49,7 @@ class Kind(IntEnum):
     OTHER = 8
     ANNOTATION = 9
     COLLECTIVE = 10
+    SCOPE = 11
 
 
 class Column(IntEnum):
@@ -141,10 +142,13 @@ _BATCH_NAME = np.frombuffer(b"step[", np.uint8)
 _CAPTURE_NAME = np.frombuffer(b"capture_", np.uint8)
 # How annotations of collectives begin: `nccl:all_reduce`, also where the library is RCCL.
 _COLLECTIVE_NAME = np.frombuffer(b"nccl:", np.uint8)
+# What PyTorch calls the event of a module's call, among those of Python's functions.
+_MODULE_NAME = np.frombuffer(b"nn.Module: ", np.uint8)
+_PYTHON = _key("python_function")
 
 # Plain numbers for the compiled code, which knows no enums.
 _K_IGNORED, _K_OPERATOR, _K_RUNTIME, _K_STEP, _K_OTHER, _K_ANNOTATION = 0, 1, 5, 6, 8, 9
-_K_COLLECTIVE = 10
+_K_COLLECTIVE, _K_SCOPE = 10, 11
 _C_KIND, _C_BEGIN, _C_DURATION, _C_PID, _C_TID = 0, 1, 2, 3, 4
 _C_NAME, _C_NAME_HASH, _C_CATEGORY, _C_CATEGORY_HASH = 5, 7, 8, 10
 _C_CORRELATION, _C_EXTERNAL, _C_DEVICE, _C_BYTES, _C_FLOP, _C_KERNEL_BYTES = 11, 12, 13, 14, 15, 16
@@ -294,7 +298,9 @@ def _kind(buf, row):  # type: ignore[no-untyped-def]
             if kind == _K_STEP and not is_step:
                 if _begins(buf, name, length, _COLLECTIVE_NAME):
                     return _K_COLLECTIVE
-                return _K_ANNOTATION if _is_of_server(buf, name, length) else _K_IGNORED
+                return _K_ANNOTATION if _is_of_server(buf, name, length) else _K_SCOPE
+            if hashed == _PYTHON and _begins(buf, name, length, _MODULE_NAME):
+                return _K_SCOPE
             return kind
     return _K_OTHER
 
@@ -314,7 +320,8 @@ def _is_among(hashed, ordered):  # type: ignore[no-untyped-def]
 def _signature(buf, row, valued):  # type: ignore[no-untyped-def]
     """Equal for operators of one name, with inputs that cost the same.
 
-    Strides count only where a dimension is broadcast, argument values only where a formula reads
+    Strides count only where a dimension is broadcast (elsewhere those of the first call are kept,
+    as a description), argument values only where a formula reads
     them: every other value would make each learning rate an operator of its own.
     """
     value = np.uint64(row[_C_NAME_HASH])
@@ -326,8 +333,6 @@ def _signature(buf, row, valued):  # type: ignore[no-untyped-def]
     start, count = row[_C_STRIDES], row[_C_STRIDES + 1]
     if count > 0 and has_zero(buf, start, start + count):
         value = _mixed(value, hash_of(buf, start, start + count))
-    else:
-        row[_C_STRIDES + 1] = 0
     start, count = row[_C_VALUES], row[_C_VALUES + 1]
     if count > 0 and _is_among(np.uint64(row[_C_NAME_HASH]), valued):
         value = _mixed(value, hash_of(buf, start, start + count))

@@ -1,0 +1,110 @@
+"""Modules and named ranges around operators: the path of an op as its program is written.
+
+A trace with `with_stack` or `with_modules` has an event per call of a module, as in
+`nn.Module: Linear_3`; `record_function` writes annotations. Instances of one class count as one
+here, for an op is one row, whichever layer calls it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.pytorch.events import Trace
+from roofline.importers.pytorch.nesting import NOT_FOUND, nest
+from roofline.importers.pytorch.rows import RowNumbers, added_up
+
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+_MODULE = "nn.Module: "
+_INSTANCE = re.compile(r"_\d{1,9}\Z")
+_BACKWARD = "autograd::engine::evaluate_function"
+_MOST_LEVELS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scopes:
+    """What stands around each operator: a number in `paths` (-1: nothing), and its direction."""
+
+    around: I32
+    paths: Sequence[str]
+    is_backward: Bools
+
+    def path_of(self, number: int, operator: str, *, is_backward: bool) -> str:
+        """Scopes from the outermost one, "backward" in a backward pass, and the operator."""
+        around = [self.paths[number]] if number >= 0 else []
+        return "/".join([*around, *(["backward"] if is_backward else []), operator])
+
+
+def scopes_of(trace: Trace, parent: I32) -> Scopes:
+    """The scopes of all operators of `trace`; `parent` is the operator around each."""
+    operators, scopes = trace.operators, trace.scopes
+    around = np.full(len(operators), NOT_FOUND, np.int32)
+    paths: dict[str, int] = {}
+    if len(scopes) and len(operators):
+        outer, scope, order = nest(
+            begin=scopes["begin"],
+            duration=scopes["duration"],
+            thread=scopes["thread"],
+            point_ns=operators["begin"],
+            point_thread=operators["thread"],
+        )
+        texts = _paths(trace.names, scopes["name"], outer, order)
+        number = [paths.setdefault(text, len(paths)) for text in texts]
+        around = np.where(scope >= 0, np.array(number, np.int32)[scope], NOT_FOUND)
+    return Scopes(
+        around=around.astype(np.int32),
+        paths=list(paths),
+        is_backward=_is_backward(trace, parent),
+    )
+
+
+def note_paths(
+    trace: Trace, scopes: Scopes, numbers: RowNumbers, *, row: I64, operator: I64, time_ns: I64
+) -> None:
+    """Add the time of events, each of a row and an operator, to the paths of the rows."""
+    names = [one.operator for one in trace.signatures]
+    number = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    called = np.array([number[name] for name in names], np.int64)
+    n_scopes, n_names = len(scopes.paths) + 1, max(len(number), 1)
+    key = row * n_scopes + scopes.around[operator].astype(np.int64) + 1
+    key = key * n_names + called[trace.operators["signature"][operator]]
+    keys, at = np.unique(key * 2 + scopes.is_backward[operator], return_inverse=True)
+    time = added_up(at, time_ns, len(keys), trace.file_name)
+    texts = list(number)
+    for one, ns in zip(keys.tolist(), time.tolist(), strict=True):
+        rest, is_backward = divmod(one, 2)
+        rest, name = divmod(rest, n_names)
+        place, scope = divmod(rest, n_scopes)
+        path = scopes.path_of(scope - 1, texts[name], is_backward=bool(is_backward))
+        numbers.rows[place].ran_under(path, ns)
+
+
+def _paths(names: Sequence[str], name: I64, outer: I32, order: I32) -> list[str]:
+    """The path of each scope; `order` lists them outside in."""
+    shown = [_INSTANCE.sub("", text.removeprefix(_MODULE)) for text in names]
+    paths, levels = [""] * len(order), [0] * len(order)
+    for at in order.tolist():
+        around = int(outer[at])
+        inner = shown[int(name[at])]
+        levels[at] = levels[around] + 1 if around >= 0 else 1
+        is_shown = around >= 0 and levels[at] <= _MOST_LEVELS
+        paths[at] = f"{paths[around]}/{inner}" if is_shown else inner
+    return paths
+
+
+def _is_backward(trace: Trace, parent: I32) -> Bools:
+    """Operators inside a node of autograd's graph; ancestors are looked up by doubling."""
+    starts = [one.operator.startswith(_BACKWARD) for one in trace.signatures]
+    if not any(starts) or not len(trace.operators):
+        return np.zeros(len(trace.operators), np.bool_)
+    found = np.array(starts, np.bool_)[trace.operators["signature"]]
+    above = parent.astype(np.int64)
+    while (above >= 0).any():
+        found = found | ((above >= 0) & found[above])
+        above = np.where(above >= 0, above[above], NOT_FOUND)
+    return found
