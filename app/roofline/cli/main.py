@@ -25,8 +25,9 @@ FORMATS = ("text", "json", "csv", "generic", "xprof")
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line; a `RooflineError` becomes lines on stderr and exit status 2."""
-    parser = _parser()
-    given = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = _parser(words[0] if words else None)
+    given = parser.parse_args(words)
     if "run" not in given:
         parser.print_help()
         sys.exit(0)
@@ -49,7 +50,8 @@ def _said(error: RooflineError) -> str:
     return "\n".join([*lines, ""])
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: str | None) -> argparse.ArgumentParser:
+    """The parser; `command` is the one that was named, whose arguments may be its own module's."""
     parser = argparse.ArgumentParser(
         prog="roofline",
         description="See what bounds an accelerator program: rooflines from real profiles.",
@@ -60,6 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
     comparing.add_compare(commands.add_parser("compare", help="say what changed between two runs"))
     _add_devices(commands.add_parser("devices", help="list the hardware catalogue"))
+    estimating = commands.add_parser("estimate", help="what an op should cost on a part")
+    if command == "estimate":  # its arguments follow from its ops, which other commands do not load
+        _add_estimate(estimating)
     _add_calibrate(commands.add_parser("calibrate", help="measure this machine's peaks"))
     _add_template(commands.add_parser("template", help="print an example of the generic format"))
     _add_upload(commands.add_parser("upload", help="send a profile to a server, print its link"))
@@ -122,6 +127,13 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
     parser.description = "List the parts whose peaks are known, or one of them with every source."
     parser.add_argument("name", nargs="?", help="a part's id, name or device name")
     parser.set_defaults(run=_devices)
+
+
+def _add_estimate(parser: argparse.ArgumentParser) -> None:
+    from roofline.cli.estimate import add_estimate
+
+    add_estimate(parser)
+    parser.set_defaults(run=_estimate)
 
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
@@ -249,6 +261,12 @@ def _analyze(given: argparse.Namespace) -> None:
         )
     content = render(analysis, given.format, infeed=not given.exclude_infeed_outfeed)
     put_out(content, given.output)
+
+
+def _estimate(given: argparse.Namespace) -> None:
+    from roofline.cli.estimate import run_estimate
+
+    _print(run_estimate(given))
 
 
 def _devices(given: argparse.Namespace) -> None:

@@ -14,7 +14,16 @@ from roofline import __version__
 from roofline.library.build import build_backend
 from roofline.library.instance import Instance, Listeners
 from roofline.settings import Settings
-from roofline.web.api import adding, comparing, devices, events, limits, profiles, results
+from roofline.web.api import (
+    adding,
+    comparing,
+    devices,
+    estimate,
+    events,
+    limits,
+    profiles,
+    results,
+)
 from roofline.web.api.openapi import corrected
 from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
 from roofline.web.http.access_policy import answered_hosts, check_access, uploads_per_hour
@@ -37,6 +46,7 @@ _ROUTERS = (
     comparing.router,
     events.router,
     devices.router,
+    estimate.router,
     limits.router,
     pages.router,
     health.router,

@@ -1,0 +1,58 @@
+"""`roofline estimate`: what an op of known shape should cost on a part."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+
+from roofline.estimate.document import estimate_document, estimate_text
+from roofline.estimate.on_device import estimate
+from roofline.estimate.ops import OPS, Options
+
+_CHOICES: Mapping[str, tuple[type, str]] = {
+    "dtype": (str, "element type of every tensor, and of the arithmetic (bf16)"),
+    "weights": (str, "element type of the second operand of a matmul, such as int4:g128"),
+    "out-dtype": (str, "element type of the output"),
+    "kv-dtype": (str, "element type of keys and values"),
+    "compute": (str, "precision of the arithmetic, where it is not --dtype"),
+    "flops-per-element": (float, "of elementwise ops (1)"),
+    "inputs": (int, "tensors that an elementwise op reads (1)"),
+    "kind": (str, "of a norm: layer or rms (layer)"),
+    "passes": (int, "how often a layer norm reads its input (2)"),
+    "kv-heads": (int, "heads of keys and values (as many as query heads)"),
+    "context": (int, "keys per sequence, new tokens included"),
+    "window": (int, "keys that a token sees at most"),
+    "ranks": (int, "devices of a collective (2)"),
+    "alpha-us": (float, "start-up of each step of a ring (0)"),
+    "axes": (int, "axes of a TPU's torus that a collective uses"),
+}
+
+
+def add_estimate(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command; docs/estimate.md says what each op takes."""
+    parser.description = (
+        "FLOPs, bytes, intensity and the time of each resource for one op: "
+        f"{', '.join(OPS)}. docs/estimate.md has the formulas."
+    )
+    parser.add_argument("op", metavar="OP", help="such as matmul")
+    parser.add_argument("shape", metavar="SHAPE", help="such as 8192x4096x4096")
+    parser.add_argument("--device", required=True, metavar="NAME", help="a part of the catalogue")
+    parser.add_argument("-f", "--format", choices=("text", "json"), default="text")
+    parser.add_argument("--causal", action="store_true", help="attention skips masked pairs")
+    parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
+    for name, (kind, help_text) in _CHOICES.items():
+        parser.add_argument(f"--{name}", type=kind, help=help_text)
+
+
+def run_estimate(given: argparse.Namespace) -> bytes:
+    """The answer as text or JSON; `BadViewError` says what is not understood."""
+    found = estimate(given.op, given.shape, given.device, _options(given))
+    if given.format == "json":
+        return (json.dumps(estimate_document(found), indent=2) + "\n").encode()
+    return estimate_text(found).encode()
+
+
+def _options(given: argparse.Namespace) -> Options:
+    chosen = {one.name: getattr(given, one.name, None) for one in fields(Options)}
+    chosen["flash"] = not given.no_flash
+    return Options(**{name: value for name, value in chosen.items() if value is not None})

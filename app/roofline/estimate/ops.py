@@ -1,0 +1,215 @@
+"""Ops by name: their shapes and options, and the formulas of their work.
+
+Formulas: docs/estimate.md. Every input is read once and every output written once, unless an
+option says otherwise.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from roofline.errors import BadViewError
+from roofline.estimate.element_types import bytes_per_element
+from roofline.estimate.work import Work
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What may be chosen beside the shape; element types by name, `None` for the default.
+
+    `context` counts the new tokens too. `axes` are those of a TPU's torus that a collective uses.
+    """
+
+    dtype: str = "bf16"
+    weights: str | None = None
+    out_dtype: str | None = None
+    kv_dtype: str | None = None
+    compute: str | None = None
+    flops_per_element: float = 1.0
+    inputs: int = 1
+    kind: str = "layer"
+    passes: int = 2
+    kv_heads: int | None = None
+    context: int | None = None
+    window: int | None = None
+    causal: bool = False
+    flash: bool = True
+    ranks: int = 2
+    alpha_us: float = 0.0
+    axes: int | None = None
+
+    def size(self, name: str | None = None) -> float:
+        """Bytes per element of the type `name`, or of the op's own."""
+        return bytes_per_element(name or self.dtype)
+
+    @property
+    def out_size(self) -> float:
+        """Bytes per element of the output."""
+        return self.size(self.out_dtype)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """One op: how its shape is written, and its work. `counts` are the numbers a shape may have."""
+
+    form: str
+    counts: tuple[int, ...]
+    work: Callable[[Shape, Options], Work] = field(repr=False)
+    is_collective: bool = False
+
+    def read(self, text: str) -> Shape:
+        """The shape `text`, such as "8192x4096x4096"; `BadViewError` names the expected form."""
+        pieces = text.strip().casefold().split("x")
+        if not all(piece.isascii() and piece.isdigit() and int(piece) for piece in pieces):
+            raise self._bad_shape(text)
+        if self.counts and len(pieces) not in self.counts:
+            raise self._bad_shape(text)
+        return tuple(map(int, pieces))
+
+    def _bad_shape(self, text: str) -> BadViewError:
+        return BadViewError(
+            f'The shape "{text}" cannot be read.',
+            remedy=f"Write {self.form}: positive whole numbers joined by x.",
+        )
+
+
+def product(shape: Shape) -> int:
+    """How many elements a tensor of this shape has."""
+    total = 1
+    for size in shape:
+        total *= size
+    return total
+
+
+def _matmul(shape: Shape, options: Options) -> Work:
+    batch, m, k, n = shape if len(shape) == 4 else (1, *shape)
+    return Work(
+        matrix_flop=2 * batch * m * k * n,
+        tensors={
+            "a": batch * m * k * options.size(),
+            "b": batch * k * n * options.size(options.weights),
+            "out": batch * m * n * options.out_size,
+        },
+    )
+
+
+def _dot(shape: Shape, options: Options) -> Work:
+    (n,) = shape
+    size = options.size()
+    return Work(
+        vector_flop=2 * n - 1, tensors={"a": n * size, "b": n * size, "out": options.out_size}
+    )
+
+
+def _elementwise(shape: Shape, options: Options) -> Work:
+    n = product(shape)
+    return Work(
+        vector_flop=n * options.flops_per_element,
+        tensors={"in": n * options.inputs * options.size(), "out": n * options.out_size},
+    )
+
+
+_NORM_FLOPS = {"layer": 10, "rms": 4}
+
+
+def _norm(shape: Shape, options: Options) -> Work:
+    rows, hidden = shape
+    if options.kind not in _NORM_FLOPS:
+        raise BadViewError(
+            f'"{options.kind}" is not a kind of norm.', remedy="Choose layer or rms."
+        )
+    n, is_layer = rows * hidden, options.kind == "layer"
+    reads = options.passes if is_layer else 1
+    weights = (2 if is_layer else 1) * hidden
+    return Work(
+        vector_flop=_NORM_FLOPS[options.kind] * n,
+        tensors={
+            "in": reads * n * options.size(),
+            "weights": weights * options.size(options.weights),
+            "out": n * options.out_size,
+        },
+    )
+
+
+def _softmax(shape: Shape, options: Options) -> Work:
+    n = product(shape)
+    return Work(vector_flop=5 * n, tensors={"in": n * options.size(), "out": n * options.out_size})
+
+
+def _attention(shape: Shape, options: Options) -> Work:
+    batch, heads, tokens, head = shape
+    context = options.context or tokens
+    kv_heads = options.kv_heads or heads
+    if context < tokens:
+        raise BadViewError(
+            "The context is shorter than the new tokens.",
+            remedy="--context counts the new tokens too.",
+        )
+    pairs, keys = _pairs(tokens, context, options), _keys(tokens, context, options)
+    query = batch * tokens * heads * head
+    key = batch * keys * kv_heads * head
+    scores = 0.0 if options.flash else 4 * batch * heads * tokens * context * options.size()
+    tensors = {
+        "query": query * options.size(),
+        "key": key * options.size(options.kv_dtype),
+        "value": key * options.size(options.kv_dtype),
+        "out": query * options.out_size,
+    }
+    return Work(
+        matrix_flop=4 * batch * heads * head * pairs,
+        vector_flop=5 * batch * heads * pairs,
+        tensors={**tensors, "scores": scores} if scores else tensors,
+    )
+
+
+def _pairs(tokens: int, context: int, options: Options) -> int:
+    """Pairs of a query and a key, per sequence and head."""
+    cached = context - tokens
+    if options.window:
+        return sum(min(cached + i, options.window) for i in range(1, tokens + 1))
+    if options.causal:
+        return tokens * cached + tokens * (tokens + 1) // 2
+    return tokens * context
+
+
+def _keys(tokens: int, context: int, options: Options) -> int:
+    """Keys that are read, per sequence."""
+    return min(context, options.window + tokens - 1) if options.window else context
+
+
+def _ring_steps(name: str, ranks: int) -> int:
+    """Steps of a ring; an all-reduce goes round twice, a permutation is one step."""
+    if name == "permute":
+        return 1
+    return (2 if name == "all-reduce" else 1) * (ranks - 1)
+
+
+def _collective(name: str) -> Callable[[Shape, Options], Work]:
+    def work(shape: Shape, options: Options) -> Work:
+        if options.ranks < 1:
+            raise BadViewError("A collective has ranks.", remedy="Give --ranks 2 or more.")
+        payload, steps = product(shape) * options.size(), _ring_steps(name, options.ranks)
+        share = 1.0 if name == "permute" else steps / options.ranks
+        return Work(link_bytes=share * payload, link_steps=steps)
+
+    return work
+
+
+OPS: Mapping[str, Op] = {
+    "matmul": Op(form="MxKxN, or BATCHxMxKxN", counts=(3, 4), work=_matmul),
+    "dot": Op(form="N", counts=(1,), work=_dot),
+    "elementwise": Op(form="any shape, such as 4096x8192", counts=(), work=_elementwise),
+    "norm": Op(form="ROWSxHIDDEN", counts=(2,), work=_norm),
+    "softmax": Op(form="ROWSxCOLUMNS", counts=(2,), work=_softmax),
+    "attention": Op(form="SEQUENCESxHEADSxTOKENSxHEAD_SIZE", counts=(4,), work=_attention),
+    **{
+        name: Op(
+            form="the shape of the full payload",
+            counts=(),
+            work=_collective(name),
+            is_collective=True,
+        )
+        for name in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "permute")
+    },
+}
