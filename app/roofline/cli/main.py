@@ -266,7 +266,7 @@ def _analyze(given: argparse.Namespace) -> None:
 def _estimate(given: argparse.Namespace) -> None:
     from roofline.cli.estimate import run_estimate
 
-    _print(run_estimate(given))
+    print_bytes(run_estimate(given))
 
 
 def _devices(given: argparse.Namespace) -> None:
