@@ -58,7 +58,15 @@ SENTENCES: Mapping[str, str] = {
     "compute_without_peak": "No compute peak is known, so the bound of this program is unknown",
     "memory_without_peak": "No peak bandwidth of {level} is known, so the bound of this program is "
     "unknown",
+    "host_only": "This trace shows only the host of a program that ran on an accelerator, without "
+    "its kernels",
+    "not_run": "Most launched kernels ({count}) are not in the trace, so the bound of this program "
+    "is unknown",
     # Below it.
+    "host_only_times": "Operators have the host’s time to launch work, not the time to compute "
+    "it. ",
+    "not_run_why": "They were recorded into a graph, or the profiler dropped them. The trace of a "
+    "graph’s capture tells which operators run in its replays: upload both traces together. ",
     "of_predictions": "Each operation stands at its roof: this is the best rate that the device "
     "allows for its work. There is no total. ",
     "of_points": "Each point has the rate and the intensity that the file states. There is no "

@@ -12,6 +12,7 @@ from roofline.model.categories import IDLE_CATEGORY
 from roofline.model.profile import Severity
 from roofline.presentation.category_shares import CategoryShare, category_shares
 from roofline.presentation.headline import headline
+from roofline.presentation.incomplete import incomplete
 from roofline.presentation.lead import lead
 from roofline.presentation.placed import has_peaks, plain
 from roofline.presentation.sentences import Segment, Sentence, say
@@ -37,6 +38,9 @@ def build_verdict(
     work = [share for share in shares if share.name != IDLE_CATEGORY]
     if not work:
         return _without_ops(analysis)
+    without_kernels = incomplete(analysis)
+    if without_kernels is not None:
+        return Verdict(headline=without_kernels[0], lead=without_kernels[1])
     without_times = untimed(analysis)
     if without_times is not None:
         opening, meaning = without_times
