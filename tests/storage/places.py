@@ -123,11 +123,12 @@ def add(server: Backend, *contents: bytes, **options: Any) -> ProfileId:
         area.discard()
 
 
-def settled(server: Backend, profile_id: str) -> Ready | Failed:
+def settled(server: Backend, profile_id: str, *, within_s: float = 60) -> Ready | Failed:
     """The profile once what is under way for it has ended."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + within_s
     while isinstance(state := server.reader.state(profile_id), Importing):
-        assert time.monotonic() < deadline, state
+        newest = server.instance.store.jobs.newest(profile_id)
+        assert time.monotonic() < deadline, (state, newest)
         future = server.reader.pending(profile_id)
         if future is not None:
             wait([future], timeout=60)

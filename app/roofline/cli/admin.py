@@ -7,6 +7,7 @@ says so. `backup`, `gc --dry-run` and `doctor` beside a running server only read
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from roofline.errors import SettingsError
@@ -79,6 +80,7 @@ def run_doctor(settings: Settings, *, quick: bool, check_only: bool) -> int:
             with _alone(instance):
                 findings = _examine(instance, repair=True, quick=quick)
                 log_repairs(instance.store, findings)
+        _say_what_was_checked(instance)
     left = [finding for finding in findings if not finding.repaired]
     _say(f"{len(findings)} findings, {len(findings) - len(left)} repaired, {len(left)} left")
     return PROBLEMS_LEFT if left else 0
@@ -140,6 +142,16 @@ def _examine(instance: Instance, *, repair: bool, quick: bool) -> list[Finding]:
         _say(f"{state}: {finding.subject}: {finding.what}. {finding.remedy}")
         findings.append(finding)
     return findings
+
+
+def _say_what_was_checked(instance: Instance) -> None:
+    """When the server's own check read everything for the last time."""
+    for scrub in instance.store.queries.stats().scrubs:
+        if scrub.finished_at is None:
+            _say(f"The first check of the {scrub.part} by the server has not ended yet.")
+        else:
+            moment = datetime.fromtimestamp(scrub.finished_at, UTC)
+            _say(f"Last checked by the server: {scrub.part}, {moment:%Y-%m-%d %H:%M} UTC.")
 
 
 def _say_what_would_go(instance: Instance) -> None:

@@ -73,5 +73,6 @@ def _options(settings: Settings) -> InstanceOptions:
         retention_days=settings.retention_days,
         quota_bytes=settings.quota_bytes,
         disk_reserve_bytes=settings.disk_reserve_bytes,
+        scrub_days=settings.scrub_days,
         failures_kept=timedelta(days=settings.failures_kept_days),
     )

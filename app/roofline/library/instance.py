@@ -18,11 +18,14 @@ from roofline.imports.messages import ImportLimits
 from roofline.imports.runner import Runner
 from roofline.imports.waiting import Waiting
 from roofline.library.data_folder import DataFolder
+from roofline.library.scrubbing import Scrubbing
 from roofline.library.upkeep import Upkeep
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import FAILURES_KEPT, ProfileStore
+from roofline.storage.scrub import Scrub
 from roofline.storage.staging import Staging
 
+DAY_S = 24 * 3600.0
 _log = logging.getLogger("roofline.upkeep")
 
 
@@ -38,6 +41,7 @@ class InstanceOptions:
     quota_bytes: int | None = None
     disk_reserve_bytes: int | None = None
     failures_kept: timedelta = FAILURES_KEPT
+    scrub_days: float = 7.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +90,7 @@ class Instance:
         )
         self.runs = JobRuns(parts, self._ended)
         self.upkeep = Upkeep(self.store, self.deliver, options.quota_bytes)
+        self._scrubbing = _scrubbing(self.store, self.deliver, options.scrub_days)
         self.damaged: tuple[Path, ...] = ()
         self._on_import_end = listeners.on_import_end
         self._runner = _runner(options, self.runs)
@@ -111,6 +116,8 @@ class Instance:
             self._secret = self.store.instance_id().encode()
             self._runner.start()
             self.upkeep.start()
+            if self._scrubbing is not None:
+                self._scrubbing.start()
         except BaseException:
             self._give_back()
             raise
@@ -139,6 +146,8 @@ class Instance:
     def close(self) -> None:
         """Interrupts every import, to be resumed at the next start, and frees the data folder."""
         self.waiting.close()
+        if self._scrubbing is not None:
+            self._scrubbing.stop()
         self.upkeep.stop()
         self._runner.close()
         self._give_back()
@@ -179,6 +188,13 @@ class Instance:
         self.staging.close()
         self.store.close()
         self.folder.release()
+
+
+def _scrubbing(
+    store: ProfileStore, deliver: Callable[[str], None], days: float
+) -> Scrubbing | None:
+    """The regular check of everything; `None` where it is turned off."""
+    return Scrubbing(Scrub(store, deliver, days * DAY_S)) if days else None
 
 
 def _runner(options: InstanceOptions, runs: JobRuns) -> Runner:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from roofline.storage import statements
+from roofline.storage import checks, statements
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import IMPORTING, READY, timestamp
 from roofline.storage.sweeping import find_orphans, sweep_orphans
@@ -35,7 +35,10 @@ def examine(store: ProfileStore, *, repair: bool, quick: bool, grace_s: float) -
 def _raw_files(store: ProfileStore, *, quick: bool) -> Iterator[Finding]:
     with store.database.read() as connection:
         files = statements.needed_files(connection)
-    checked: dict[str, str | None] = {}
+        # Of a quick look, what the server's own check read is known.
+        checked: dict[str, str | None] = (
+            dict.fromkeys(checks.damaged_files(connection), "damaged") if quick else {}
+        )
     for profile_id, file in files:
         if file.sha256 not in checked:
             intact = store.raw.has(file.sha256) if quick else store.raw.is_intact(file)
@@ -67,10 +70,10 @@ def _results(store: ProfileStore, *, repair: bool) -> Iterator[Finding]:
     with store.database.read() as connection:
         ready = statements.ids_in_state(connection, READY)
     for profile_id in sorted(ready):
-        if store.results.is_intact(profile_id):
+        if store.shared_results.is_intact(profile_id):
             continue
         if repair:
-            store.results.remove(profile_id)
+            store.shared_results.remove(profile_id)
         yield Finding(
             what="its results are damaged",
             subject=f"profile {profile_id}",

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from roofline.errors import RooflineError, StorageFullError
-from roofline.storage import statements
+from roofline.storage import checks, statements
 from roofline.storage.blob_owner import BlobOwner
 from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.deletion_room import DeletionRoom
@@ -120,7 +120,9 @@ class ProfileStore:
                 # Another profile's deletion may have taken the bytes since.
                 if not self.raw.has(file.sha256):
                     self.raw.put(file)
-            statements.forget_failed_analyses(connection, [file.sha256 for file in files])
+            digests = [file.sha256 for file in files]
+            statements.forget_failed_analyses(connection, digests)
+            checks.forget_damage(connection, digests)
             statements.add(connection, new)
             return insert_job(connection, new.id, "import", self.results.version)
 
@@ -154,14 +156,14 @@ class ProfileStore:
 
     def finish(self, job: Job, owner: str, area: StagingArea, found: Found) -> bool:
         """Stores what a job found; false when the job is no longer `owner`'s."""
-        key = self.shared_results.keep(job.profile_id, area)
+        packed = self.shared_results.keep(job.profile_id, area)
         size_bytes = self.results.size_bytes(job.profile_id)
         with self.database.write() as connection:
             counts = end_job(connection, job.id, owner)
             if counts:
                 statements.set_ready(connection, job.profile_id, found.format, found.summary)
                 statements.set_hosts(connection, job.profile_id, found.hosts)
-                statements.set_result(connection, job.profile_id, job.version, key, size_bytes)
+                statements.set_result(connection, job.profile_id, job.version, packed, size_bytes)
             is_gone = statements.state(connection, job.profile_id) is None
         if is_gone:
             self.shared_results.remove(job.profile_id)
@@ -263,4 +265,5 @@ class ProfileStore:
             unneeded = wanted - statements.referenced(connection, wanted)
             for digest in unneeded:
                 self.raw.remove(digest)
+            checks.forget_damage(connection, unneeded)
         return len(unneeded)

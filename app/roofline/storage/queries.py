@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
-from roofline.storage import statements
+from roofline.storage import checks, statements
 from roofline.storage.database import Database
 from roofline.storage.jobs import count_jobs
 from roofline.storage.records import (
@@ -97,12 +97,16 @@ class ProfileQueries:
         with self._database.read() as connection:
             count, raw_bytes, stored_bytes = _sizes(connection)
             jobs = count_jobs(connection)
+            damaged = checks.damaged_files(connection)
+            scrubs = checks.scrub_states(connection)
         return StoreStats(
             profile_count=count,
             raw_bytes=raw_bytes,
             stored_bytes=stored_bytes,
             queued_jobs=jobs.get(QUEUED, 0),
             running_jobs=jobs.get(RUNNING, 0),
+            damaged_files=len(damaged),
+            scrubs=scrubs,
         )
 
 

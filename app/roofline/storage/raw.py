@@ -76,12 +76,16 @@ class RawStore:
                 writer.write(chunk)
                 tick(len(chunk))
 
-    def is_intact(self, file: StoredFile) -> bool:
-        """Reads all of it; false if there is no copy or it is not what was uploaded."""
+    def is_intact(self, file: StoredFile, tick: Callable[[int], None] = lambda _: None) -> bool:
+        """Reads all of it; false if there is no copy or it is not what was uploaded.
+
+        `tick` hears the bytes of each piece.
+        """
         digest = hashlib.sha256()
         try:
             for chunk in self.chunks(file):
                 digest.update(chunk)
+                tick(len(chunk))
         except DamagedCopyError:
             return False
         return digest.hexdigest() == file.sha256

@@ -155,6 +155,14 @@ class Ownership:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PackedResults:
+    """Results of a profile as one blob; the digest is `None` for those of earlier releases."""
+
+    key: str
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """One page of a search; `total` counts all that match."""
 
@@ -164,13 +172,32 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStats:
-    """Sizes of the store. `raw_bytes` counts each profile's files, `stored_bytes` shared once."""
+    """Sizes of the store. `raw_bytes` counts each profile's files, `stored_bytes` shared once.
+
+    `damaged_files` are those that the regular check found, and that nothing repaired since.
+    """
 
     profile_count: int
     raw_bytes: int
     stored_bytes: int
     queued_jobs: int
     running_jobs: int
+    damaged_files: int
+    scrubs: "tuple[ScrubState, ...]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScrubState:
+    """How far the regular check of a part of the store is: of `raw` files, or of `results`.
+
+    `finished_at` is the end of the last complete check in Unix seconds, `None` before. `checked`
+    counts files or profiles of the newest check, `repaired` those of all checks.
+    """
+
+    part: str
+    finished_at: float | None
+    checked: int
+    repaired: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ Each machine has results in its data folder. Where raw files are elsewhere, in a
 results of each profile lie beside them as one tar file, for the folders of other machines.
 """
 
+import hashlib
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from roofline.storage import statements
 from roofline.storage.blobs import BlobInfo, BlobStore
 from roofline.storage.database import Database
+from roofline.storage.records import PackedResults
 from roofline.storage.results import DamagedResultError, ResultStore
 from roofline.storage.staging import StagingArea
 
@@ -30,11 +32,28 @@ class SharedResults:
         self._database = database
         self._is_shared = blobs.folder != root
 
-    def keep(self, profile_id: str, area: StagingArea) -> str | None:
-        """Keeps the results in `area`; the key under which others find them, if they need one."""
-        key = self._pack(profile_id, area) if self._is_shared else None
+    def keep(self, profile_id: str, area: StagingArea) -> PackedResults | None:
+        """Keeps the results in `area`; where others find them, if they need to."""
+        packed = self._pack(profile_id, area) if self._is_shared else None
         self._local.adopt(profile_id, area.results)
-        return key
+        return packed
+
+    def is_intact(self, profile_id: str) -> bool:
+        """Reads the results, here and packed; false if there are any and they are damaged."""
+        with self._database.read() as connection:
+            packed = statements.packed_results(connection, profile_id, self._local.version)
+        if packed is not None and packed.sha256 is not None and not self._is_whole(packed):
+            return False
+        return self._local.is_intact(profile_id)
+
+    def _is_whole(self, packed: PackedResults) -> bool:
+        digest = hashlib.sha256()
+        try:
+            for chunk in self._blobs.open(packed.key):
+                digest.update(chunk)
+        except FileNotFoundError:
+            return True  # not there: computed again on the next request
+        return digest.hexdigest() == packed.sha256
 
     def obtain(self, profile_id: str, new_area: Callable[[], StagingArea]) -> bool:
         """Sees to it that results are in the data folder; false when they must be computed.
@@ -46,14 +65,14 @@ class SharedResults:
         if self._local.is_outdated(profile_id):
             return False
         with self._database.read() as connection:
-            key = statements.result_key(connection, profile_id, self._local.version)
-        if key is None or self._blobs.head(key) is None:
+            packed = statements.packed_results(connection, profile_id, self._local.version)
+        if packed is None or self._blobs.head(packed.key) is None:
             return False
         try:
-            self._fetch(profile_id, key, new_area())
+            self._fetch(profile_id, packed.key, new_area())
         except (DamagedResultError, FileNotFoundError):
             _log.warning("packed results are damaged or gone; they are computed again")
-            self._blobs.delete(key)
+            self._blobs.delete(packed.key)
             return False
         return self._local.has(profile_id)
 
@@ -82,9 +101,10 @@ class SharedResults:
     def _packed(self) -> Iterator[BlobInfo]:
         return self._blobs.list(f"{FOLDER}/") if self._is_shared else iter(())
 
-    def _pack(self, profile_id: str, area: StagingArea) -> str:
+    def _pack(self, profile_id: str, area: StagingArea) -> PackedResults:
         key = f"{FOLDER}/{profile_id}/{self._local.version}.tar"
         packed = area.root / _PACKED
         self._local.pack(area.results, packed)
         self._blobs.put(key, packed)
-        return key
+        with packed.open("rb") as file:
+            return PackedResults(key=key, sha256=hashlib.file_digest(file, "sha256").hexdigest())

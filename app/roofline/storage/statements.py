@@ -23,6 +23,7 @@ from roofline.storage.records import (
     Manifest,
     NewProfile,
     Ownership,
+    PackedResults,
     Pending,
     ProfileId,
     StoredFile,
@@ -259,11 +260,12 @@ def _files(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[Stored
     ordered = select(file).where(file.c.profile_id.in_(ids))
     found: dict[str, tuple[StoredFile, ...]] = {}
     for row in connection.execute(ordered.order_by(file.c.profile_id, file.c.position)):
-        found[row.profile_id] = (*found.get(row.profile_id, ()), _stored_file(row))
+        found[row.profile_id] = (*found.get(row.profile_id, ()), stored_file(row))
     return found
 
 
-def _stored_file(row: "Row[Any]") -> StoredFile:
+def stored_file(row: "Row[Any]") -> StoredFile:
+    """A row of `file`."""
     return StoredFile(
         name=row.name,
         size_bytes=row.size_bytes,
@@ -298,7 +300,7 @@ def referenced(connection: Connection, digests: Iterable[str] | None = None) -> 
 def needed_files(connection: Connection) -> list[tuple[str, StoredFile]]:
     """Every file whose bytes must be there, with the id of its profile."""
     statement = select(file).join(profile).where(HOLDS_FILES).order_by(profile.c.number)
-    return [(row.profile_id, _stored_file(row)) for row in connection.execute(statement)]
+    return [(row.profile_id, stored_file(row)) for row in connection.execute(statement)]
 
 
 def profile_ids(connection: Connection) -> frozenset[str]:
@@ -331,20 +333,29 @@ def unpinned_by_age(connection: Connection) -> list[tuple[str, str]]:
 
 
 def set_result(
-    connection: Connection, profile_id: str, version: str, blob_key: str | None, size_bytes: int
+    connection: Connection,
+    profile_id: str,
+    version: str,
+    packed: PackedResults | None,
+    size_bytes: int,
 ) -> None:
-    """Notes the one set of results a profile has."""
+    """Notes the one set of results a profile has, and where it lies packed, if it does."""
     connection.execute(delete(result).where(result.c.profile_id == profile_id))
-    values = {"version": version, "blob_key": blob_key, "size_bytes": size_bytes}
+    values: dict[str, object] = {"version": version, "size_bytes": size_bytes}
+    if packed is not None:
+        values.update(blob_key=packed.key, packed_sha256=packed.sha256)
     connection.execute(insert(result).values(profile_id=profile_id, **values))
 
 
-def result_key(connection: Connection, profile_id: str, version: str) -> str | None:
-    """Where the packed results of a profile lie in the object store."""
-    statement = select(result.c.blob_key).where(
+def packed_results(connection: Connection, profile_id: str, version: str) -> PackedResults | None:
+    """Where the results of a profile lie packed in the object store, if they do."""
+    statement = select(result.c.blob_key, result.c.packed_sha256).where(
         result.c.profile_id == profile_id, result.c.version == version
     )
-    return connection.execute(statement).scalar()
+    row = connection.execute(statement).first()
+    if row is None or row.blob_key is None:
+        return None
+    return PackedResults(key=row.blob_key, sha256=row.packed_sha256)
 
 
 def instance_id(connection: Connection) -> str:

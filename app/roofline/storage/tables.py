@@ -118,6 +118,29 @@ result = Table(
     Column("version", Text, primary_key=True),
     Column("blob_key", Text),  # null: in the data folder only
     Column("size_bytes", BigInteger, nullable=False),
+    Column("packed_sha256", Text),  # of the blob
+)
+
+# How far the regular check of a part of the store is; times are Unix seconds.
+scrub = Table(
+    "scrub",
+    metadata,
+    Column("part", Text, primary_key=True),
+    Column("after", Text, nullable=False, server_default=""),
+    Column("started_at", Double, nullable=False),
+    Column("finished_at", Double),
+    Column("owner", Text),
+    Column("lease_until", Double),
+    Column("checked", BigInteger, nullable=False, server_default=text("0")),
+    Column("repaired", BigInteger, nullable=False, server_default=text("0")),
+)
+
+# Raw files that it found damaged, until they are whole again or gone.
+damage = Table(
+    "damage",
+    metadata,
+    Column("sha256", Text, primary_key=True),
+    Column("found_at", Text, nullable=False),
 )
 
 sweep_log = Table(

@@ -34,6 +34,8 @@ THREADS = 3
 CHECK_EVERY = 2
 # From the first upload on; starting takes longer than all of a crash's other moments together.
 LONGEST_S = 0.4
+# Workers find their way back to a database that crashed.
+PATIENCE_S = 180.0
 # A disk that filled is looked at again after this time.
 PAUSE_S = 0.01
 
@@ -189,11 +191,11 @@ def _examine(ground: Ground) -> None:
 
 def _bytes_when_ready(server: Backend, profile_id: str) -> bytes:
     """The one file of a profile once it is ready; an import that was given up is tried again."""
-    state = settled(server, profile_id)
+    state = settled(server, profile_id, within_s=PATIENCE_S)
     if isinstance(state, Failed):
         assert state.can_retry, state
         server.library.retry(profile_id)
-        state = settled(server, profile_id)
+        state = settled(server, profile_id, within_s=PATIENCE_S)
     assert not isinstance(state, Failed), state
     (content,) = raw_bytes(server, profile_id)
     return content

@@ -231,6 +231,7 @@ def test_metrics_count_requests_imports_failures_and_bytes(client: Client, captu
     assert found['roofline_store_bytes{kind="raw"}'] == len(capture)
     assert 0 < found['roofline_store_bytes{kind="stored"}'] < len(capture)
     assert found["roofline_profiles"] == 1
+    assert found["roofline_damaged_files"] == 0
     assert any("roofline_import_seconds_sum" in name and 'phase="read"' in name for name in found)
     assert not any(profile_id in name for name in found)
 

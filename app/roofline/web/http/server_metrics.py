@@ -6,14 +6,14 @@ Labels are few and bounded: route patterns, never addresses; formats and error c
 from collections.abc import Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from roofline.errors import RooflineError
 from roofline.imports.import_metrics import ImportMetrics
 from roofline.storage.queries import ProfileQueries
-from roofline.storage.records import StoreStats
+from roofline.storage.records import ScrubState, StoreStats
 
 REQUEST_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
 
@@ -77,3 +77,28 @@ def _gauges(stats: StoreStats) -> Iterable[Metric]:
     yield sizes
     yield GaugeMetricFamily("roofline_profiles", "Profiles kept.", value=stats.profile_count)
     yield GaugeMetricFamily("roofline_jobs_queued", "Imports waiting.", value=stats.queued_jobs)
+    yield GaugeMetricFamily(
+        "roofline_damaged_files", "Raw files found damaged.", value=stats.damaged_files
+    )
+    yield from _scrub_gauges(stats.scrubs)
+
+
+def _scrub_gauges(scrubs: Iterable[ScrubState]) -> Iterable[Metric]:
+    about = "The regular check of the store:"
+    ended = GaugeMetricFamily(
+        "roofline_scrub_finished_seconds",
+        f"{about} Unix time of its last end.",
+        labels=["part"],
+    )
+    checked = GaugeMetricFamily(
+        "roofline_scrub_checked", f"{about} files or profiles.", labels=["part"]
+    )
+    repaired = CounterMetricFamily(
+        "roofline_scrub_repaired", f"{about} what it repaired.", labels=["part"]
+    )
+    for scrub in scrubs:
+        if scrub.finished_at is not None:
+            ended.add_metric([scrub.part], scrub.finished_at)
+        checked.add_metric([scrub.part], scrub.checked)
+        repaired.add_metric([scrub.part], scrub.repaired)
+    yield from (ended, checked, repaired)
