@@ -14,7 +14,9 @@ from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.library.samples import Sample, find_samples
 from roofline.model.categories import is_container
+from roofline.model.memory import MemoryLevel
 from tests.builders import analysed
+from tests.moving import moving
 
 SAMPLES = find_samples(Path(__file__).resolve().parents[2] / "sample_profiles")
 
@@ -74,3 +76,20 @@ def test_infeed_may_be_left_out(tmp_path: Path) -> None:
         "op | category | self_us | flop | hbm_bytes\na | infeed | 1 | 0 | 9\nb | x | 1 | 1 | 9"
     )
     assert again(first, tmp_path / "e.json", infeed=False).profile.ops.name == ("b",)
+
+
+def test_links_survive_the_round_trip(tmp_path: Path) -> None:
+    profile = moving()
+    first = analyse(profile, resolve(profile.device), AnalysisOptions())
+    second = again(first, tmp_path / "export.json")
+    bounds = {
+        name: second.bound_label(int(second.ops.measures.bound[k]))
+        for k, name in enumerate(second.ops.name)
+    }
+    assert bounds["all-reduce.1"] == "ICI"
+    assert bounds["copy-done.1"] == "Host link"
+    row = second.ops.name.index("all-reduce.1")
+    assert second.ops.measures.roofline_efficiency_ratio[row] == pytest.approx(0.5)
+    # The bytes of a hidden copy moved in the time of other ops, which the format does not have.
+    hidden = second.ops.name.index("copy-done.2")
+    assert second.profile.ops.traffic_bytes[MemoryLevel.HOST][hidden] == 0

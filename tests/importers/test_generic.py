@@ -268,13 +268,15 @@ def test_comments_name_the_device_and_its_peaks(read: Callable[..., Profile]) ->
 
 def test_json_of_the_schema(read: Callable[..., Profile]) -> None:
     profile = read(TEMPLATES["json"])
-    assert profile.ops.name == ("gemm_1024", "softmax")
-    assert profile.ops.occurrences.tolist() == [10, 10]
-    assert profile.ops.unit_flop[ComputeUnit.MATRIX_FP16].tolist() == [21474836480, 0]
-    assert profile.ops.traffic_bytes[MemoryLevel.L2].tolist() == [251658240, 0]
+    assert profile.ops.name == ("gemm_1024", "softmax", "weights_to_device")
+    assert profile.ops.occurrences.tolist() == [10, 10, 1]
+    assert profile.ops.unit_flop[ComputeUnit.MATRIX_FP16].tolist() == [21474836480, 0, 0]
+    assert profile.ops.traffic_bytes[MemoryLevel.L2].tolist() == [251658240, 0, 0]
+    assert profile.ops.traffic_bytes[MemoryLevel.HOST].tolist() == [0, 0, 4194304]
     assert profile.ops.category[0] == "gemm"
     assert profile.device.unit_gflops[ComputeUnit.MATRIX_FP16] == 312_000.0
     assert profile.device.bandwidth_gbs[MemoryLevel.DRAM] == 1935.0
+    assert profile.device.bandwidth_gbs[MemoryLevel.HOST] == 32.0
     assert profile.launches is not None
     assert profile.launches.detail[0] == "step 3"
 
@@ -526,3 +528,45 @@ def test_headers() -> None:
     assert meaning_of("Memory bandwidth [MBytes/s]").factor == 1e6
     assert meaning_of("shoe size").field is Field.TAG
     assert precision_named("E4M3") is Precision.FP8
+
+
+# ------------------------------------------------------------------------------------------- links
+
+LINKED = """\
+# device: TPU v6e
+# peak_ici: 45 GB/s
+name,time_us,flops,hbm_bytes,ici_bytes,host_bytes
+gemm,100,1e9,1e6,,
+reduce,50,,,1000000,
+copy,40,0,1e6,,640000
+fused,100,1e9,1e6,4000000,
+"""
+
+
+def test_links_bind_kernels_that_move_over_them(read: Callable[..., Profile]) -> None:
+    profile = read(LINKED)
+    analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
+    bounds = [analysis.bound_label(code) for code in analysis.ops.measures.bound[:4].tolist()]
+    assert bounds == ["Compute", "ICI", "Host link", "ICI"]
+    share = analysis.ops.measures.roofline_efficiency_ratio
+    assert share[1:4] == pytest.approx([20 / 45, 16 / 32, 40 / 45])
+    intensity = analysis.with_infeed.program.measures.intensity
+    assert intensity[MemoryLevel.ICI][0] == pytest.approx(2e9 / 5e6)
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"roofs": {"links": [{"level": "nvlink", "value": 450, "unit": "GB/s"}]}},
+        {"roofs": {"memory": {"nvlink": "450 GB/s"}}},
+        {"device": {"name": "thing", "links": {"nvlink": "450 GB/s"}}},
+    ],
+)
+def test_peaks_of_links_in_json(stated: dict[str, object], read: Callable[..., Profile]) -> None:
+    kernels = [{"name": "k", "time": 1e-3, "bytes": {"nvlink": 225e6}}]
+    profile = read(document(kernels=kernels, **stated))
+    device = resolve(profile.device)
+    assert device.link_gbs(MemoryLevel.NVLINK) == pytest.approx(450)
+    analysis = analyse(profile, device, AnalysisOptions())
+    assert analysis.ops.measures.roofline_efficiency_ratio[0] == pytest.approx(0.5)
+    assert analysis.bound_label(int(analysis.ops.measures.bound[0])) == "NVLink"

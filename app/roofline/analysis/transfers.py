@@ -11,7 +11,7 @@ from roofline.analysis.time_records import (
 )
 from roofline.model.categories import is_collective
 from roofline.model.device import Device
-from roofline.model.op_columns import Bools
+from roofline.model.op_columns import Bools, OpColumns
 from roofline.model.profile import Profile
 from roofline.model.timeline import TransferOccurrences, Transfers
 from roofline.model.units import PS_PER_US
@@ -24,11 +24,22 @@ def is_transfer(profile: Profile) -> Bools:
     """
     ops = profile.ops
     found = np.array([is_collective(category) for category in ops.category], np.bool_)
+    found |= _only_moves(ops)
     if profile.timeline is not None:
         transfers = profile.timeline.transfers
         found[transfers.op] = True
         found[transfers.done[transfers.done >= 0]] = True
     return found
+
+
+def _only_moves(ops: OpColumns) -> Bools:
+    """Ops that move bytes over a link, and are not known to do any other work."""
+    moved = np.zeros(len(ops), np.bool_)
+    for level, column in ops.traffic_bytes.items():
+        if level.is_link:
+            moved |= column > 0
+    only: Bools = moved & (ops.flop == 0) & (ops.bytes_accessed == 0)
+    return only
 
 
 def transfer_records(transfers: Transfers, device: Device) -> TransferRecords:

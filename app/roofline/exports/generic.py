@@ -4,14 +4,17 @@ Work, bytes per memory and self times per op are exact; idle time, steps, the su
 memories and shares of peaks measured per launch have no place in that format.
 """
 
-from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.device import ComputePeak, MemoryPeak, PeakOrigin
+from roofline.model.memory import main_level
 from roofline.model.profile import OpTable
 from roofline.presentation.json_text import to_json
+from roofline.presentation.shown import shown_peaks
 
 SCHEMA = "roofline-generic/1"
 
@@ -21,7 +24,6 @@ _MEASURED = (PeakOrigin.MEASURED, PeakOrigin.CALIBRATED)
 def to_generic(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
     """The ops and roofs of `analysis` as UTF-8 JSON; containers are left out, as in its totals."""
     ops, device = analysis.profile.ops, analysis.device
-    names = analysis.profile.program_names
     kept = [
         op
         for op, category in enumerate(ops.category)
@@ -33,14 +35,15 @@ def to_generic(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> b
         "device": {"name": device.name, "count": device.core_count},
         "roofs": {
             "compute": [_compute(peak) for peak in device.compute],
-            "memory": [_memory(peak) for peak in device.memory],
+            "memory": [_memory(peak) for peak in shown_peaks(analysis)],
         },
-        "kernels": [_kernel(ops, op, names) for op in kept],
+        "kernels": [_kernel(analysis, op) for op in kept],
     }
     return to_json(document)
 
 
-def _kernel(ops: OpTable, op: int, names: Mapping[int, str]) -> dict[str, Any]:
+def _kernel(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:
+    ops, names = analysis.profile.ops, analysis.profile.program_names
     program = int(ops.program_id[op])
     tags = {"program": names.get(program, str(program) if program else None)}
     kernel: dict[str, Any] = {
@@ -55,9 +58,27 @@ def _kernel(ops: OpTable, op: int, names: Mapping[int, str]) -> dict[str, Any]:
         return kernel | _rates(ops, op)
     if ops.flop_known[op]:
         kernel["flops"] = _flops(ops, op)
+    moved = _moved(analysis, op)
     if ops.bytes_known[op] or ops.traffic_known[op]:
-        kernel["bytes"] = _bytes(ops, op)
+        memory = _bytes(ops, op)
+        kernel["bytes"] = {**_by_level(analysis, memory), **moved} if moved else memory
+    elif moved:
+        kernel["bytes"] = moved
     return kernel
+
+
+def _by_level(analysis: RooflineAnalysis, memory: int | dict[str, int]) -> dict[str, int]:
+    return {main_level(analysis.levels).value: memory} if isinstance(memory, int) else memory
+
+
+def _moved(analysis: RooflineAnalysis, op: int) -> dict[str, int]:
+    """Bytes over links that moved in the op's own time."""
+    clocks, traffic = analysis.ops.clocks.of, analysis.profile.ops.traffic_bytes
+    return {
+        level.value: int(column[op])
+        for level, column in traffic.items()
+        if level.is_link and column[op] and not np.isnan(clocks[level.value][op])
+    }
 
 
 def _rates(ops: OpTable, op: int) -> dict[str, Any]:
@@ -85,7 +106,8 @@ def _bytes(ops: OpTable, op: int) -> int | dict[str, int]:
     """By memory level, else all of them as the main memory's."""
     if not ops.traffic_known[op]:
         return int(ops.bytes_accessed[op])
-    return {level.value: int(moved[op]) for level, moved in ops.traffic_bytes.items()}
+    memories = {lv: moved for lv, moved in ops.traffic_bytes.items() if not lv.is_link}
+    return {level.value: int(moved[op]) for level, moved in memories.items()}
 
 
 def _compute(peak: ComputePeak) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def test_page_data_names_the_profile(client: Client, profile_id: str) -> None:
     answer = client.get(f"{API}/{profile_id}/page")
     page = answer.json()
     assert answer.headers["content-type"] == "application/json"
-    assert page["schema"] == 1
+    assert page["schema"] == 2
     assert page["profile"]["id"] == profile_id
     assert page["profile"]["files"][0]["name"] == "host_0.xplane.pb"
 

@@ -168,8 +168,10 @@ def _machine(content: Json) -> Machine:
     count = known.get("count", 1)
     found: list[Roof] = []
     skipped: list[str] = []
-    for key, memory in (("compute", False), ("memory", True)):
-        for item in _items(roofs.get(key) if isinstance(roofs, Mapping) else None):
+    stated = roofs if isinstance(roofs, Mapping) else {}
+    sections = [(stated.get(key), key != "compute") for key in ("compute", "memory", "links")]
+    for section, memory in (*sections, (known.get("links"), True)):
+        for item in _items(section):
             roof = _roof(item, memory=memory)
             if isinstance(roof, Roof):
                 found.append(roof)

@@ -71,6 +71,9 @@ _LEVELS = {
     "shared l1": MemoryLevel.SHARED_L1,
     "vmem read": MemoryLevel.VMEM_READ, "vmem write": MemoryLevel.VMEM_WRITE,
     "cmem read": MemoryLevel.CMEM_READ, "cmem write": MemoryLevel.CMEM_WRITE,
+    "host": MemoryLevel.HOST, "host link": MemoryLevel.HOST, "pcie": MemoryLevel.HOST,
+    "c2c": MemoryLevel.HOST, "ici": MemoryLevel.ICI, "nvlink": MemoryLevel.NVLINK,
+    "xgmi": MemoryLevel.XGMI, "dcn": MemoryLevel.DCN,
     # One number for such a memory does not say in which direction the bytes moved.
     "vmem": MemoryLevel.VMEM_READ, "cmem": MemoryLevel.CMEM_READ,
 }  # fmt: skip

@@ -111,11 +111,15 @@ def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel])
     def everywhere(known: Sequence[bool]) -> Bools:
         return in_all_launches(label, np.array(known, np.bool_) | left_out)
 
-    has_bytes = np.array([bool(launch.traffic_bytes) for launch in launches], np.bool_)
+    has_bytes = np.array([_uses(launch, link=False) for launch in launches], np.bool_)
+    has_moved = np.array([_uses(launch, link=True) for launch in launches], np.bool_)
     has_flop = np.array([launch.flop is not None for launch in launches], np.bool_)
     flop_known = everywhere([launch.flop is not None for launch in launches])
     traffic = {
-        level: total([one.traffic_bytes.get(level) for one in launches], has_bytes)
+        level: total(
+            [one.traffic_bytes.get(level) for one in launches],
+            has_moved if level.is_link else has_bytes,
+        )
         for level in levels
     }
     return OpRows(
@@ -127,11 +131,16 @@ def _rows(launches: Sequence[Launch], label: I64, levels: Sequence[MemoryLevel])
         bytes_accessed=traffic.get(main, np.zeros(len(launches), np.uint64)),
         traffic_bytes=traffic,
         traffic_known=has_bytes,
-        cost_known=has_flop | has_bytes,
+        cost_known=has_flop | has_bytes | has_moved,
         flop_known=flop_known,
         bytes_known=everywhere([main in one.traffic_bytes for one in launches]),
         unit_flop={u: total([one.unit_flop.get(u) for one in launches], flop_known) for u in units},
     )
+
+
+def _uses(launch: Launch, *, link: bool) -> bool:
+    """True where the bytes of any link, or of any memory, are known."""
+    return any(level.is_link is link for level in launch.traffic_bytes)
 
 
 def _in_use(order: Iterable[Key], columns: Sequence[Mapping[Key, int]]) -> tuple[Key, ...]:
