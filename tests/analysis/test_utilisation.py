@@ -9,6 +9,7 @@ from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.utilisation import Utilisation, recomputed_share, utilisation_of
 from roofline.devices.resolve import resolve
 from roofline.exports.text import describe
+from roofline.model.profile import Provenance
 from tests.builders import profile_from_table
 
 TABLE = """op|category|self_us|flop|hbm_bytes
@@ -45,6 +46,12 @@ def test_without_paths_recomputation_and_mfu_are_unknown() -> None:
     assert found.hfu_ratio == pytest.approx(0.4)
 
 
+def test_frameworks_that_do_not_name_recomputation_leave_mfu_unknown() -> None:
+    profile = analysed((FORWARD, FORWARD, FORWARD)).profile
+    assert recomputed_share(profile) == 0
+    assert recomputed_share(replace(profile, flop_provenance=Provenance.ESTIMATED)) is None
+
+
 def test_unknown_work_makes_a_lower_bound() -> None:
     found = used((FORWARD, FORWARD, FORWARD), TABLE.replace("200|1e8|1e7", "200|–|–"))
     assert found.flop_is_least
@@ -53,7 +60,7 @@ def test_unknown_work_makes_a_lower_bound() -> None:
 
 def test_a_program_without_flops_has_no_recomputed_share() -> None:
     profile = profile_from_table("op|category|self_us|flop|hbm_bytes\nc|copy|200|0|3e7")
-    assert recomputed_share(profile.ops) is None
+    assert recomputed_share(profile) is None
 
 
 def test_the_report_names_them() -> None:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.analysis.records import RooflineAnalysis, Scope, View
+from roofline.analysis.records import Measures, RooflineAnalysis, Scope, View
 from roofline.model.categories import is_container
+from roofline.model.device import ComputePeak
 from roofline.model.memory import main_level
-from roofline.model.profile import OpTable
+from roofline.model.profile import Profile, Provenance
 
 RECOMPUTED = "rematted_computation"
 _NEARLY_ALL = 0.99  # of the FLOPs must have a path, else recomputation may hide among the others
@@ -41,10 +42,9 @@ def utilisation_of(analysis: RooflineAnalysis, view: View) -> Utilisation:
     """How much of the device the program uses, by the definitions above."""
     points = view.program
     row = next((k for k, scope in enumerate(points.scope) if scope is Scope.AVERAGE), 0)
-    roof = analysis.roof_of_unit(int(points.measures.unit[row]))
-    peak = None if roof is None else analysis.device.compute[roof]
+    peak = _peak(analysis, points.measures, row)
     hfu = _share(float(points.measures.flop_rate_gflops[row]), peak.gflops if peak else None)
-    recomputed = recomputed_share(analysis.profile.ops)
+    recomputed = recomputed_share(analysis.profile)
     main = main_level(analysis.levels)
     used = points.measures.utilisation_ratio.get(main)
     return Utilisation(
@@ -60,8 +60,28 @@ def utilisation_of(analysis: RooflineAnalysis, view: View) -> Utilisation:
     )
 
 
-def recomputed_share(ops: OpTable) -> float | None:
-    """The share of all FLOPs (0 to 1) that repeat earlier ones; `None` where paths do not tell."""
+def _peak(analysis: RooflineAnalysis, measures: Measures, row: int) -> ComputePeak | None:
+    """The matrix unit's peak at the precision of most FLOPs, else the device's main peak."""
+    rates = {
+        unit: float(np.nan_to_num(measures.unit_rate_gflops[unit][row]))
+        for unit in analysis.units
+        if unit.is_matrix
+    }
+    used = max(rates, key=rates.__getitem__, default=None)
+    if used is not None and rates[used]:
+        roof = analysis.roof_of_unit(analysis.units.index(used))
+        return None if roof is None else analysis.device.compute[roof]
+    return next(iter(analysis.device.compute), None)
+
+
+def recomputed_share(profile: Profile) -> float | None:
+    """The share of all FLOPs (0 to 1) that repeat earlier ones; `None` where paths do not tell.
+
+    Only XLA names recomputation in its paths; other frameworks run it under the same names.
+    """
+    ops = profile.ops
+    if profile.flop_provenance is not Provenance.MODELLED:
+        return None
     counted = np.array([not is_container(name) for name in ops.category], np.bool_)
     flop = np.where(counted & ops.flop_known, ops.flop.astype(np.float64), 0.0)
     total = float(flop.sum())

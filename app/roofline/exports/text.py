@@ -171,7 +171,7 @@ def _utilisation(analysis: RooflineAnalysis, view: View) -> Iterable[str]:
         scope = "average step" if found.scope is Scope.AVERAGE else "whole capture"
         peak = (
             f", FLOPs of {_flops(found.peak_gflops)} ({found.peak_label})"
-            if found.peak_gflops
+            if found.peak_gflops and found.hfu_ratio is not None
             else ""
         )
         yield f"Utilisation of the {scope}: {', '.join(shares)}{peak}."
