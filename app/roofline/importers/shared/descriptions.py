@@ -33,10 +33,11 @@ def described(labels: OpLabels, found: Description) -> OpLabels:
 def described_by_text(labels: OpLabels) -> OpLabels:
     """`labels` with what their own long name says, where that is an instruction of HLO."""
     found = parse_instruction(labels.long_name)
-    return labels if found is None else described(labels, _description(found))
+    return labels if found is None else described(labels, description_of_text(found))
 
 
-def _description(found: Instruction) -> Description:
+def description_of_text(found: Instruction) -> Description:
+    """What the text of an instruction says."""
     return Description(
         framework_path=found.framework_path,
         operands=SEPARATOR.join(found.operand_texts),

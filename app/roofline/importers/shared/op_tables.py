@@ -47,14 +47,23 @@ class OpTableBuilder:
         self._index: dict[tuple[int, str], int] = {}
         self._labels: list[OpLabels] = []
         self._rows: list[tuple[I64, OpRows]] = []
+        # Cores ask for the numbers of the same labels again and again.
+        self._numbered: dict[int, tuple[Sequence[OpLabels], I64]] = {}
 
     def add(self, labels: Sequence[OpLabels], rows: OpRows) -> None:
         """Add rows."""
         self._rows.append((self.numbers(labels)[rows.label], rows))
 
     def numbers(self, labels: Sequence[OpLabels]) -> I64:
-        """Op number of each label in the table to come; unseen labels get the next ones."""
-        return np.array([self._number(label) for label in labels], np.int64)
+        """Op number of each label in the table to come; unseen labels get the next ones.
+
+        A list that was given before must have the same labels as then.
+        """
+        known = self._numbered.get(id(labels))
+        if known is None or len(known[1]) != len(labels):
+            numbers = np.array([self._number(label) for label in labels], np.int64)
+            known = self._numbered[id(labels)] = (labels, numbers)
+        return known[1]
 
     def _number(self, label: OpLabels) -> int:
         key = (label.program_id, label.name)

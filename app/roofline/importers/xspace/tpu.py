@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.shared.descriptions import shapes_label
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.importers.shared.sweep import Windows
 from roofline.importers.xspace import notes
@@ -135,7 +134,7 @@ def _label(kind: OpKind) -> OpLabels:
         source_stack=kind.source_stack,
         long_name=kind.long_name,
         framework_path=kind.framework_path,
-        results=shapes_label(kind.shape),
+        results=kind.shape,
     )
 
 

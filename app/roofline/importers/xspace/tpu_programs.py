@@ -9,8 +9,12 @@ from dataclasses import dataclass, replace
 
 from google.protobuf.message import DecodeError
 
-from roofline.importers.shared.descriptions import described, described_by_text
-from roofline.importers.shared.hlo_text import parse_instruction
+from roofline.importers.shared.descriptions import (
+    described,
+    description_of_text,
+    shapes_label,
+)
+from roofline.importers.shared.hlo_text import Instruction, parse_instruction
 from roofline.importers.shared.op_tables import OpLabels
 from roofline.importers.xspace.hlo import hlo_pb2 as pb
 from roofline.importers.xspace.hlo.descriptions import description_of_proto
@@ -143,6 +147,7 @@ class TpuPrograms:
         self._plane = HloPlane(space)
         self._programs: dict[int, _Program | None] = {}
         self._units: dict[tuple[int, str], ComputeUnit | None] = {}
+        self._texts: dict[tuple[int, str], Instruction | None] = {}
 
     def unit(self, labels: OpLabels) -> ComputeUnit | None:
         """The unit that does the op's FLOPs; `None` where nothing tells."""
@@ -154,12 +159,22 @@ class TpuPrograms:
     def _unit(self, labels: OpLabels) -> ComputeUnit | None:
         program = self._program(labels.program_id)
         unit = program.unit(labels.name) if program is not None else None
-        found = None if unit is not None else parse_instruction(labels.long_name)
+        found = None if unit is not None else self._text(labels)
         return unit if found is None else unit_by_text(labels.category, found)
+
+    def _text(self, labels: OpLabels) -> Instruction | None:
+        """The op's own text, read once."""
+        key = (labels.program_id, labels.name)
+        if key not in self._texts:
+            self._texts[key] = parse_instruction(labels.long_name)
+        return self._texts[key]
 
     def described(self, labels: OpLabels) -> OpLabels:
         """`labels` with all that is known of their op; what they say themselves stays."""
-        result = described_by_text(labels)
+        result = replace(labels, results=shapes_label(labels.results)) if labels.results else labels
+        found = self._text(labels)
+        if found is not None:
+            result = described(result, description_of_text(found))
         program = self._program(labels.program_id)
         return result if program is None else program.completed(result)
 
