@@ -126,6 +126,7 @@ def test_document_has_its_sections() -> None:
         "beyond",
         "diagnostics",
         "graphs",
+        "serving",
         "budget",
         "transfers",
         "largest_saving",

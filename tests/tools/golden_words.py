@@ -82,6 +82,18 @@ _EXAMPLES: dict[str, Filling] = {
     "low": "94 %",
     "high": "97 %",
     "chance": Number(0.05, "ratio"),
+    "phase": Segment(kind="plain", text="decode"),
+    "batch": say("serving_batch", count=Number(32, "count")),
+    "time": Number(10_450.3, "time_us"),
+    "least": Number(3_856.0, "time_us"),
+    "by": _BOUND,
+    "weights": Number(0.741, "ratio"),
+    "cache": Number(0.237, "ratio"),
+    "all": Number(0.369, "ratio"),
+    "rate": Number(3_062.1, "count"),
+    "each": Number(10_450.3, "time_us"),
+    "busy": Number(0.81, "ratio"),
+    "wait": Number(463_295.4, "time_us"),
 }
 
 

@@ -11,6 +11,7 @@ from roofline.analysis.link_traffic import links_of_ops, with_link_traffic
 from roofline.analysis.links import op_links
 from roofline.analysis.ops import op_records, view_of
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.serving import serving_records
 from roofline.analysis.told_links import told_link, with_told_link
 from roofline.analysis.transfers import is_transfer, transfer_records
 from roofline.model.compute import ComputeUnit
@@ -56,6 +57,7 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
         diagnostics=(*map(worded, profile.diagnostics), *found),
         budgets=budgets_of(timeline, ops, levels, transfers) if timeline else None,
         transfers=transfers,
+        serving=None if oddities.on else serving_records(context),
     )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from roofline.analysis import roofline
 from roofline.analysis.roofline import Floats, Peaks
+from roofline.analysis.serving_records import ServingRecords
 from roofline.analysis.time_records import Budgets, TransferRecords
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import Device
@@ -336,6 +337,7 @@ class RooflineAnalysis:
     diagnostics: tuple[Diagnostic, ...]
     budgets: Budgets | None
     transfers: TransferRecords
+    serving: ServingRecords | None
 
     def view(self, *, include_infeed_outfeed: bool) -> View:
         """The state with or without infeed and outfeed."""

@@ -14,6 +14,7 @@ from roofline.analysis import roofline
 from roofline.analysis.records import Measures, Ranking, RooflineAnalysis, Scope, View
 from roofline.analysis.roofline import Floats
 from roofline.analysis.utilisation import utilisation_of
+from roofline.exports.serving import serving_record
 from roofline.exports.time_records import time_records
 from roofline.model.device import Sustained
 from roofline.model.units import gb_to_gib, ps_to_us
@@ -49,6 +50,7 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
         "beyond": {"ops": view.beyond_ops, "self_share_ratio": view.beyond_share_ratio},
         "diagnostics": _diagnostics(analysis),
         "graphs": _graphs(analysis),
+        "serving": serving_record(analysis),
         **time_records(analysis),
         "largest_saving": _largest_saving(analysis, view),
     }

@@ -8,6 +8,7 @@ from roofline.analysis.clocks import measured_clock_ghz
 from roofline.analysis.records import Cause, Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
 from roofline.analysis.utilisation import utilisation_of
+from roofline.exports.serving_text import serving_table
 from roofline.exports.text_table import cut, plain, spaced, table
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
@@ -34,6 +35,7 @@ def describe(analysis: RooflineAnalysis, view: View) -> str:
     sections = [
         _device(analysis),
         _verdict(analysis, view),
+        serving_table(analysis),
         _program(analysis, view),
         _operations(analysis, view),
         _notes(analysis.diagnostics),

@@ -16,6 +16,7 @@ from roofline.model.device import ReportedDevice
 from roofline.model.graphs import GraphReplays
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, SCHEMA, U64, OpColumns, declared
+from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 
 
@@ -176,7 +177,7 @@ class Profile:
     `format_id` and `format_label` name the format: the registry of importers sets them. A format
     sets `format_detail` where there is more to say: its version, or which of its tables this is.
     `timeline` says where each core's time went, where the file has events in time. `graphs` tells
-    of kernels that ran in graphs, where any did.
+    of kernels that ran in graphs, where any did, `serving` of the steps of a language-model server.
     """
 
     device: ReportedDevice
@@ -200,6 +201,7 @@ class Profile:
     format_detail: str = ""
     timeline: Timeline | None = None
     graphs: GraphReplays | None = None
+    serving: ServingSteps | None = None
 
     @property
     def host_count(self) -> int:

@@ -19,6 +19,7 @@ from roofline.presentation.placed import (
     ratio,
 )
 from roofline.presentation.sentences import Segment, Sentence, say
+from roofline.presentation.serving import serving_headline
 from roofline.presentation.waiting import is_mostly_waiting, waiting_headline, waits
 from roofline.presentation.words import spoken
 
@@ -35,6 +36,8 @@ def headline(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:
     more = "_or_more" if is_part_unknown(view) and share >= _LEAST_SHARE else ""
     if is_in_doubt(analysis, view):
         return _in_doubt(analysis, view)
+    if served := serving_headline(analysis, view):
+        return served
     if idle >= MOSTLY_IDLE:
         word = Segment(kind="bound", text="Idle", token="--warn")
         opening = [*say("idle", word=word, idle=ratio(idle)), *without_stretch(analysis, idle)]

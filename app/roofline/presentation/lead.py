@@ -32,6 +32,7 @@ from roofline.presentation.placed import (
     ratio,
 )
 from roofline.presentation.sentences import Number, Segment, Sentence, say
+from roofline.presentation.serving import serving_lead
 from roofline.presentation.waiting import is_mostly_waiting, link_rates, link_saving
 from roofline.presentation.way_up import way_up
 from roofline.presentation.words import spoken
@@ -65,14 +66,21 @@ _OF_ALL = {"no-kernels", "launches-without-kernels"}
 def lead(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segment]:
     """Sentences below the headline; `idle` is the idle share of the time."""
     yield from _next_step(analysis, view, idle)
+    served = [*serving_lead(analysis)]
+    yield from served or _of_program(analysis, view, idle)
+    yield from _known(analysis, view, idle)
+    yield from _caution(analysis, view)
+    if not served or idle < MOSTLY_IDLE:  # else the whole capture says nothing of a step
+        yield from _largest_saving(analysis, view)
+
+
+def _of_program(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segment]:
+    """Rates of the whole program, its idle time, and what could raise the rates."""
     waits_first = is_mostly_waiting(analysis) and is_mostly_known(view) and idle < MOSTLY_IDLE
     yield from (waits_first and link_rates(analysis)) or _rates(analysis, view)
     yield from about_idle(analysis, idle)
     if not waits_first and idle < MOSTLY_IDLE:
         yield from _way_up(analysis, view)
-    yield from _known(analysis, view, idle)
-    yield from _caution(analysis, view)
-    yield from _largest_saving(analysis, view)
 
 
 def _way_up(analysis: RooflineAnalysis, view: View) -> Sentence:

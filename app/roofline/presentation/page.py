@@ -14,6 +14,7 @@ from roofline.presentation.json_text import to_json
 from roofline.presentation.page_ops import awaited, categories_of, op_values, predictions
 from roofline.presentation.page_views import view_data
 from roofline.presentation.palette import category_style
+from roofline.presentation.serving import serving_data
 from roofline.presentation.shown import (
     clock_labels,
     has_integers,
@@ -82,5 +83,6 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
             "in": view_data(analysis, analysis.with_infeed, place, levels, categories),
             "out": view_data(analysis, analysis.without_infeed, place, levels, categories),
         },
+        "serving": serving_data(analysis),
         "diagnostics": [page_frame.diagnostic(found) for found in analysis.diagnostics],
     }

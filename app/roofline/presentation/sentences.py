@@ -67,6 +67,17 @@ SENTENCES: Mapping[str, str] = {
     "it. ",
     "not_run_why": "They were recorded into a graph, or the profiler dropped them. The trace of a "
     "graph’s capture tells which operators run in its replays: upload both traces together. ",
+    "serving": "{Phase} of {batch} takes {time} per step, {least} at its roofs: {by} at {share} of "
+    "them",
+    "serving_batch": "{count} {count|sequence|sequences}",
+    "serving_batches": "batches of several sizes",
+    "serving_bytes": "; {weights} of the bytes are weights, {cache} keys and values",
+    # Below it.
+    "serving_rate": "*{rate}* tokens/s, *{each}* per output token of a sequence. ",
+    "serving_shares": "The step uses {all} of the memory's bandwidth: {weights} for weights, "
+    "{cache} for keys and values. ",
+    "serving_busy": "The GPU works for {busy} of a step and is idle for the rest. ",
+    "serving_waited": "Before a step the GPU waited up to {wait}; these numbers are without that. ",
     "of_predictions": "Each operation stands at its roof: this is the best rate that the device "
     "allows for its work. There is no total. ",
     "of_points": "Each point has the rate and the intensity that the file states. There is no "

@@ -6,6 +6,7 @@ import { showDiagnostics } from "../page/diagnostics.js";
 import { watchFilterBar, watchSize } from "../page/follow-size.js";
 import { PageView } from "../page/page-view.js";
 import { wirePrinting } from "../page/printing.js";
+import { showServing } from "../page/serving.js";
 import { copyLink, notify } from "../page/toast.js";
 import { createChosenHardware } from "../state/chosen-hardware.js";
 import { fitToProfile, leftOutText, withoutHardware } from "../state/fit-state.js";
@@ -92,6 +93,7 @@ function open(hardware, { state, unknown }) {
   const paint = { colour, family: getComputedStyle(document.body).fontFamily };
   const view = new PageView({ model, store, hardware, paint, opsUrl: written("opsUrl") });
   wireDevice();
+  showServing(model.serving);
   showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
   view.start();
   wire(view, store, model, paint);

@@ -393,6 +393,7 @@ interface PageOf<View> {
   categories: Category[];
   ops: { count: number; columns: OpColumns; predictions?: Predictions; awaited?: Awaited };
   views: { in: View; out: View };
+  serving?: Serving | null;
   diagnostics: Diagnostic[];
 }
 
@@ -422,4 +423,19 @@ export interface OpDetails {
   group_size?: number | null;
   launch_count?: number;
   launches?: Launch[];
+}
+
+/** A column of the card of a server: how its values are written, and what it means. */
+export interface ServingColumn {
+  id: string;
+  label: string;
+  unit: string;
+  help: string;
+}
+
+/** Steps of a language-model server: a row per phase and batch, in the order of the columns. */
+export interface Serving {
+  columns: ServingColumn[];
+  rows: (string | number | null)[][];
+  note: string;
 }

@@ -110,11 +110,15 @@ class Numbering:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Step:
-    """One `ProfilerStep`: its number, and its span on the host's clock."""
+    """One `ProfilerStep`, or a step of a server: its number, and its span on the host's clock.
+
+    `label` is what people read; without one it is the number.
+    """
 
     number: int
     begin_ns: int
     end_ns: int
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

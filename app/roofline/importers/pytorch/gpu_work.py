@@ -1,7 +1,9 @@
 """What GPUs did in one trace, per op and step: kernels by operator, copies and collectives."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +28,10 @@ from roofline.importers.pytorch.rows import (
 )
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.scopes import Scopes, note_paths, scopes_of
+from roofline.importers.pytorch.serving_steps import ServingStep, as_step
+from roofline.importers.pytorch.serving_sums import FileServing, step_bytes
 from roofline.importers.pytorch.shapes import shapes_label
+from roofline.importers.pytorch.step_windows import StepWindows, step_windows
 from roofline.importers.pytorch.timeline import steps_of
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.collectives import NAN, Collective
@@ -51,9 +56,9 @@ I8 = NDArray[np.int8]
 Bools = NDArray[np.bool_]
 
 
-def gpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
-    """The work of all devices of `trace`."""
-    steps = distinct_steps(trace.steps)
+def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] = ()) -> FileWork:
+    """The work of all devices of `trace`; the steps of a server come before the program's own."""
+    steps = [*map(as_step, count(), serving)] or distinct_steps(trace.steps)
     found = attribute(trace)
     settle_gradients(trace, found.parent)
     settle_collectives(trace, found)
@@ -63,7 +68,16 @@ def gpu_work(trace: Trace, numbers: RowNumbers) -> FileWork:
     trace.operators.forget("begin", "duration", "thread", "external")
     trace.launches.forget("begin", "thread")
     trace.work.forget("external")
-    return _GpuWork(trace, found, scopes, steps, numbers).result()
+    return _GpuWork(trace, found, scopes, steps, numbers, serving).result()
+
+
+def _within(steps: list[Step], windows: StepWindows) -> list[Step]:
+    """The steps on the device's clock; one without work stays where the host was."""
+    ends = zip(windows.begin.tolist(), windows.end.tolist(), strict=True)
+    return [
+        replace(step, begin_ns=begin, end_ns=end) if end else step
+        for step, (begin, end) in zip(steps, ends, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,9 +99,10 @@ class _GpuWork:
         scopes: Scopes,
         steps: list[Step],
         numbers: RowNumbers,
+        serving: Sequence[ServingStep],
     ) -> None:
         self._trace, self._found, self._steps, self._numbers = trace, found, steps, numbers
-        self._scopes = scopes
+        self._scopes, self._serving = scopes, serving
         work = trace.work
         self._is_kernel = np.asarray(work["kind"] == Kind.KERNEL)
         collectives = np.array([is_communication(name) for name in trace.names], np.bool_)
@@ -121,10 +136,11 @@ class _GpuWork:
         first, last = np.full(n_devices, end.max()), np.zeros(n_devices, np.int64)
         np.minimum.at(first, device, work["begin"])
         np.maximum.at(last, device, end)
+        windows = self._windows(device, n_devices) if self._serving else None
         return FileWork(
             sums=self._sums(),
-            steps=self._steps,
-            step_core_ns=self._step_core_ns(device, n_devices),
+            steps=self._steps if windows is None else _within(self._steps, windows),
+            step_core_ns=self._step_core_ns(device, n_devices) if windows is None else windows.core,
             busy_ns=busy,
             span_ns=last - first,
             begin_ns=int(work["begin"].min()),
@@ -132,7 +148,21 @@ class _GpuWork:
             notes=self._notes(busy),
             launches=self._launches(),
             timeline=self._timeline(device, n_devices),
+            serving=None if windows is None else self._of_server(windows),
         )
+
+    def _windows(self, device: I64, n_devices: int) -> StepWindows:
+        work = self._trace.work
+        begin, n_steps = np.array(work["begin"]), len(self._steps)
+        return step_windows(
+            begin, begin + work["duration"], device, self._scope, n_steps, n_devices
+        )
+
+    def _of_server(self, windows: StepWindows) -> FileServing:
+        runs = self._executions()
+        step = self._scope[runs.first]
+        moved = step_bytes(self._trace.signatures, runs.signature, step, len(self._steps))
+        return FileServing(steps=self._serving, windows=windows, moved=moved)
 
     def _operators(self) -> I32:
         """Operator per event. Copies and the like inside a matrix product are not the product."""

@@ -30,7 +30,7 @@ from roofline.importers.pytorch.profile import Parts, build_profile
 from roofline.importers.pytorch.replays import Alignment, explain_replays, summed
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
-from roofline.importers.pytorch.serving_steps import server_of, serving_steps
+from roofline.importers.pytorch.serving_steps import ServingStep, server_of, serving_steps
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.profile import Host, Profile
@@ -114,17 +114,17 @@ class _Job:
         self._counter_flop += sum(map(_vector_flop, trace.counters))
         self._annotations.update(one.name for one in trace.annotations)
         if len(trace.work):
-            self._explain(trace)
+            steps = serving_steps(trace.annotations)
+            self._explain(trace, steps)
             self._assumed.add(trace)
-            self._gpu.add(trace, gpu_work(trace, self._gpu.numbers))
+            self._gpu.add(trace, gpu_work(trace, self._gpu.numbers, steps))
         else:
             self._accelerator = self._accelerator or accelerator_behind(trace)
             counts = len(trace.operators) and not self._gpu.work
             self._cpu.add(trace, cpu_work(trace, self._cpu.numbers) if counts else None)
 
-    def _explain(self, trace: Trace) -> None:
+    def _explain(self, trace: Trace, steps: Sequence[ServingStep]) -> None:
         """Give the kernels of replays the operators of their graphs, and attention its lengths."""
-        steps = serving_steps(trace.annotations)
         if bool((trace.launches["api"] == Api.GRAPH).any()):
             graphs = [*captured_graphs(trace), *self._graphs]
             self._replays.append(explain_replays(trace, graphs, steps))

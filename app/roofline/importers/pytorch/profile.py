@@ -18,6 +18,7 @@ from roofline.importers.pytorch.rows import (
     as_ps,
     op_rows,
 )
+from roofline.importers.pytorch.serving_sums import StepWork, joined_serving
 from roofline.importers.pytorch.timeline import joined
 from roofline.importers.pytorch.words import unit_of
 from roofline.importers.shared.op_tables import OpRows, OpTableBuilder
@@ -26,6 +27,7 @@ from roofline.model.device import DeviceKind, ReportedDevice
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Host, LaunchTable, OpTable, Profile, Provenance, StepTable
+from roofline.model.serving import ServingSteps
 from roofline.model.timeline import Timeline
 from roofline.model.units import PS_PER_NS
 
@@ -55,6 +57,7 @@ def build_profile(parts: Parts) -> Profile:
     work, level = parts.work, main_memory(parts.device.name)
     units = _units(parts.numbers.rows, parts.device.kind)
     (ops, op_of_row), steps = _ops(parts, units, level), _steps(parts, units, level)
+    serving = _serving(parts, units, level, op_of_row)
     span_ps, busy_ps = _times(parts)
     notes = Counter[str]()
     for one in work:
@@ -77,6 +80,7 @@ def build_profile(parts: Parts) -> Profile:
         launches=_launches(work),
         timeline=_timeline(parts, op_of_row, ops),
         graphs=as_record(parts.findings.replays),
+        serving=serving,
         limits=limits(parts.findings, ops, n_steps=len(steps)) if work else (),
     )
 
@@ -143,6 +147,7 @@ def _units(rows: Sequence[Row], kind: DeviceKind) -> dict[int, ComputeUnit]:
 def _steps(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -> StepTable:
     """One row per step number; a step lasts as long as its longest marker on any rank."""
     numbers = _in_order_of_time(parts)
+    labels = {step.number: step.label for one in parts.work for step in one.steps}
     place = {number: k for k, number in enumerate(numbers)}
     begin = np.full(len(numbers), 2**62, np.int64)
     end, lasted = np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.int64)
@@ -159,7 +164,7 @@ def _steps(parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel) -
         np.add.at(core, at, one.step_core_ns)
         _add_work(sums, one, at, op_rows(one.sums, parts.numbers.rows, units, level))
     return StepTable(
-        label=tuple(map(str, numbers)),
+        label=tuple(labels.get(number) or str(number) for number in numbers),
         begin_ps=as_ps(begin),
         end_ps=as_ps(end),
         duration_ps=as_ps(lasted),
@@ -183,3 +188,23 @@ def _add_work(sums: OpColumns, one: FileWork, place: I64, rows: OpRows) -> None:
     at = (place[one.sums.scope[inside]], np.zeros(int(inside.sum()), np.int64))
     counted = rows.select(inside)
     sums.add_at(at, replace(counted, time_ps=counted.self_time_ps))
+
+
+# ------------------------------------------------------------------------------------------ servers
+
+
+def _serving(
+    parts: Parts, units: Mapping[int, ComputeUnit], level: MemoryLevel, op_of_row: I64
+) -> ServingSteps | None:
+    """The steps of a server, where every file has some."""
+    files = [one.serving for one in parts.work if one.serving is not None]
+    if not files or len(files) < len(parts.work):
+        return None
+    place = {number: k for k, number in enumerate(_in_order_of_time(parts))}
+    work = []
+    for one in parts.work:
+        inside = one.sums.scope >= 0
+        at = np.array([place[step.number] for step in one.steps], np.int64)
+        rows = op_rows(one.sums, parts.numbers.rows, units, level).select(inside)
+        work.append(StepWork(step=at[one.sums.scope[inside]], op=op_of_row[rows.label], rows=rows))
+    return joined_serving(files, place, work)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.collectives import Message
 from roofline.importers.pytorch.events import Step
+from roofline.importers.pytorch.serving_sums import FileServing
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.model.compute import ComputeUnit
@@ -277,6 +278,7 @@ class Launches:
 class FileWork:
     """What one file adds to the profile; `launches` is `None` if it has too many to keep.
 
+    `serving` is there if the steps are those of a server.
     `busy_ns` and `span_ns` are per device; `step_core_ns` per step, summed over devices; `notes`
     counts what was noticed, by the code of its diagnostic.
     """
@@ -291,3 +293,4 @@ class FileWork:
     notes: Counter[str]
     launches: Launches | None = None
     timeline: Timeline | None = None
+    serving: FileServing | None = None

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from roofline.importers.pytorch.events import Annotation
+from roofline.importers.pytorch.events import Annotation, Step
 
 _NUMBER = r"\d{1,18}"
 _SUMS = rf"sq({_NUMBER})sk({_NUMBER})sqsq({_NUMBER})sqsk({_NUMBER})"
@@ -104,6 +104,17 @@ class ServingStep:
 
 def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
+
+
+def as_step(number: int, step: ServingStep) -> Step:
+    """A server's step as a step of the program."""
+    size = "" if step.sequences is None else f", {step.sequences:,}"
+    return Step(
+        number=number,
+        begin_ns=step.begin_ns,
+        end_ns=step.end_ns,
+        label=f"{number} ({step.phase}{size})",
+    )
 
 
 def server_of(annotations: Iterable[str]) -> str:

@@ -1,0 +1,46 @@
+"""The steps of a language-model server for people's own tools: by phase and batch, and each."""
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from roofline.analysis.records import RooflineAnalysis
+
+_STEPS = 1_000
+
+Record = dict[str, Any]
+
+
+def serving_record(analysis: RooflineAnalysis) -> Record | None:
+    """`groups` by phase and batch, and the first 1,000 steps; `None` without a server's steps."""
+    found = analysis.serving
+    if found is None:
+        return None
+    steps, columns = found.steps, found.columns
+    count = min(len(steps), _STEPS)
+    return {
+        "groups": [asdict(group) for group in found.groups],
+        "step_count": len(steps),
+        "steps": [
+            {
+                "label": analysis.profile.steps.label[k],
+                "phase": steps.phase[k],
+                "sequences": _known(steps.sequences[k]),
+                "prefill_tokens": _known(steps.prefill_tokens[k]),
+                "decode_tokens": _known(steps.decode_tokens[k]),
+                "context_tokens": _known(steps.context_tokens[k]),
+                "time_us": float(columns.time_us[k]),
+                "busy_us": float(columns.busy_us[k]),
+                "wait_us": float(columns.wait_us[k]),
+                "bound_us": float(columns.bound_us[k]),
+                "known_ratio": float(columns.known_ratio[k]),
+                "flop": float(columns.flop[k]),
+                "bytes": float(columns.moved_bytes[k]),
+            }
+            for k in range(count)
+        ],
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,205 @@
+"""What is said and listed of a language-model server's steps."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from roofline.analysis.records import RooflineAnalysis, View
+from roofline.analysis.roofline import UNKNOWN_BOUND
+from roofline.analysis.serving_records import ServingGroup
+from roofline.presentation.placed import bound_segment, place_of, ratio
+from roofline.presentation.rounding import rounded
+from roofline.presentation.sentences import Number, Segment, Sentence, say
+
+_KNOWN = 0.5  # of the busy time: from less, a step's bound says little
+_LONG_WAIT = 0.5  # of a step's time: a wait that long before it is named
+_BUSY = 0.9  # of a step's time: below, its idle time is named
+_CLEARLY = 1.01  # largest to least bytes of weights: only then there is a range
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingColumn:
+    """One column of the card and of the table in the terminal."""
+
+    id: str
+    label: str
+    unit: str
+    help: str = ""
+
+
+COLUMNS = (
+    ServingColumn(id="batch", label="Steps of", unit="text"),
+    ServingColumn(id="steps", label="Steps", unit="count"),
+    ServingColumn(
+        id="context_tokens",
+        label="Context",
+        unit="count",
+        help="Tokens in the cache of all sequences, the new ones included.",
+    ),
+    ServingColumn(
+        id="time_us",
+        label="Step",
+        unit="time_us",
+        help="From the first work of a step to its last, the median of the steps.",
+    ),
+    ServingColumn(id="busy_us", label="Busy", unit="time_us", help="The part with work."),
+    ServingColumn(
+        id="bound_us",
+        label="At its roofs",
+        unit="time_us",
+        help="What the known work of a step takes at the roofs, one operation after the other.",
+    ),
+    ServingColumn(id="tokens_per_s", label="Tokens/s", unit="count"),
+    ServingColumn(
+        id="time_per_token_us",
+        label="Per token",
+        unit="time_us",
+        help="Time per output token of a sequence: a step and the wait before it.",
+    ),
+    ServingColumn(
+        id="weight_bytes",
+        label="Weights",
+        unit="bytes",
+        help="Read per step and device. Of experts those that are touched with equal chances.",
+    ),
+    ServingColumn(
+        id="cache_bytes",
+        label="KV cache",
+        unit="bytes",
+        help="Keys and values read and written per step and device.",
+    ),
+    ServingColumn(id="other_bytes", label="Rest", unit="bytes", help="Activations and all else."),
+    ServingColumn(
+        id="bandwidth_ratio",
+        label="MBU",
+        unit="ratio",
+        help="Share of the main memory's peak bandwidth over the time of the step.",
+    ),
+    ServingColumn(id="weight_ratio", label="Weights", unit="ratio", help="Of it, weights."),
+    ServingColumn(id="cache_ratio", label="KV cache", unit="ratio", help="Of it, the cache."),
+    ServingColumn(
+        id="flop_ratio",
+        label="MFU",
+        unit="ratio",
+        help="Share of the compute peak over the time of the step, of the known FLOPs.",
+    ),
+    ServingColumn(
+        id="longest_wait_us",
+        label="Longest wait",
+        unit="time_us",
+        help="The longest idle time before a step. It is in no other number.",
+    ),
+    ServingColumn(
+        id="known_ratio",
+        label="Known",
+        unit="ratio",
+        help="Share of the busy time whose work is known.",
+    ),
+)
+
+
+def serving_data(analysis: RooflineAnalysis) -> dict[str, Any] | None:
+    """The card of the page: its columns, and a row per phase and batch; `None` without steps."""
+    if analysis.serving is None:
+        return None
+    return {
+        "columns": [asdict(column) for column in COLUMNS],
+        "rows": [_row(group) for group in analysis.serving.groups],
+        "note": weights_range(analysis.serving.groups),
+    }
+
+
+def _row(group: ServingGroup) -> list[Any]:
+    values = asdict(group)
+    return [
+        batch_text(group) if column.id == "batch" else _shown(values[column.id])
+        for column in COLUMNS
+    ]
+
+
+def _shown(value: Any) -> Any:
+    return rounded(value) if isinstance(value, float) else value
+
+
+def batch_text(group: ServingGroup) -> str:
+    """ "decode, 32 sequences"."""
+    if group.sequences is None:
+        return group.phase
+    word = "sequence" if group.sequences == 1 else "sequences"
+    return f"{group.phase}, {group.sequences:,.0f} {word}"
+
+
+def weights_range(groups: tuple[ServingGroup, ...]) -> str:
+    """A sentence on the range of the weights, where experts are chosen by data."""
+    wide = [g for g in groups if g.weight_bytes_most > _CLEARLY * g.weight_bytes_least]
+    if not wide:
+        return ""
+    one = max(wide, key=lambda group: group.steps)
+    least, most = one.weight_bytes_least / 1e9, one.weight_bytes_most / 1e9
+    return (
+        "Which experts were touched is not in the trace: the weights of a step are between"
+        f" {least:.3g} and {most:.3g} GB ({batch_text(one)})."
+    )
+
+
+def main_group(analysis: RooflineAnalysis) -> ServingGroup | None:
+    """The group with most of the time, if the bound of its steps is known."""
+    groups = analysis.serving.groups if analysis.serving is not None else ()
+    one = max(groups, key=lambda group: group.time_us * group.steps, default=None)
+    if one is None or one.bound_us is None or one.known_ratio < _KNOWN or not one.time_us:
+        return None
+    return one
+
+
+def serving_headline(analysis: RooflineAnalysis, view: View) -> Sentence:
+    """The step of a server in one sentence; nothing where its bound is not known."""
+    one = main_group(analysis)
+    bound, _ = place_of(view)
+    if one is None or one.bound_us is None or bound == UNKNOWN_BOUND:
+        return []
+    moved = one.weight_bytes + one.cache_bytes + one.other_bytes
+    found = say(
+        "serving",
+        phase=Segment(kind="plain", text=one.phase),
+        batch=_batch(one),
+        time=Number(one.time_us, "time_us"),
+        least=Number(one.bound_us, "time_us"),
+        by=bound_segment(analysis, bound),
+        share=ratio(min(one.bound_us / one.time_us, 1.0)),
+    )
+    parts = say(
+        "serving_bytes",
+        weights=ratio(one.weight_bytes / moved),
+        cache=ratio(one.cache_bytes / moved),
+    )
+    return [*found, *(parts if moved else [])]
+
+
+def _batch(group: ServingGroup) -> Sentence:
+    if group.sequences is None:
+        return say("serving_batches")
+    return say("serving_batch", count=Number(group.sequences, "count"))
+
+
+def serving_lead(analysis: RooflineAnalysis) -> Iterator[Segment]:
+    """Below the headline: tokens, shares of the peaks, idle time inside and before the steps."""
+    one = main_group(analysis)
+    if one is None:
+        return
+    if one.tokens_per_s is not None and one.time_per_token_us is not None:
+        yield from say(
+            "serving_rate",
+            rate=Number(one.tokens_per_s, "count"),
+            each=Number(one.time_per_token_us, "time_us"),
+        )
+    if None not in (one.weight_ratio, one.cache_ratio, one.bandwidth_ratio):
+        yield from say(
+            "serving_shares",
+            all=ratio(one.bandwidth_ratio or 0.0),
+            weights=ratio(one.weight_ratio or 0.0),
+            cache=ratio(one.cache_ratio or 0.0),
+        )
+    if one.busy_us < _BUSY * one.time_us:
+        yield from say("serving_busy", busy=ratio(one.busy_us / one.time_us))
+    if one.longest_wait_us > _LONG_WAIT * one.time_us:
+        yield from say("serving_waited", wait=Number(one.longest_wait_us, "time_us"))
