@@ -23,6 +23,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.growth import during_uploads, many_profiles
 from bench.readme import describe_machine, write_section
 from roofline.cli.upload import Receiver, Upload, send
 from roofline.errors import RooflineError
@@ -84,8 +85,10 @@ def main() -> int:
         settings = {"ROOFLINE_MAX_UPLOAD_BYTES": str(8 << 30)}
         with serving(Path(folder) / "server", settings) as server:
             lines = _viewers(server, Path(folder), given)
+            lines += during_uploads(server)
             if not given.no_memory:
                 lines += _memory(server, Path(folder))
+        lines += many_profiles(Path(folder) / "many", given.profiles)
     text = "\n".join([f"{describe_machine()}.", "", *lines])
     print(text)
     if given.keep:
@@ -242,6 +245,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--viewers", type=int, default=200)
     parser.add_argument("--pause", type=float, default=1.0, help="of the last time, seconds")
     parser.add_argument("--folder", type=Path, help="where to work; 8 GB are needed")
+    parser.add_argument("--profiles", type=int, default=10_000, help="of the home page's case")
     parser.add_argument("--keep", action="store_true", help="write it into bench/README.md")
     parser.add_argument("--no-memory", action="store_true", help="leave the large upload out")
     return parser

@@ -16,6 +16,7 @@ from roofline.storage import statements
 from roofline.storage.database import Database, insert_new
 from roofline.storage.durable import sync_directory
 from roofline.storage.records import READY, Manifest, ProfileId, StoredFile, Summary
+from roofline.storage.search_text import write_search_text
 from roofline.storage.tables import profile
 
 FOLDER = "profiles"
@@ -55,6 +56,7 @@ def _insert(connection: Connection, manifest: Manifest) -> None:
     }
     if connection.execute(insert_new(connection, profile).values(row)).rowcount == 1:
         statements.add_files(connection, manifest.id, manifest.files)
+        write_search_text(connection, manifest.id)
 
 
 def _put_aside(root: Path, paths: list[Path]) -> None:

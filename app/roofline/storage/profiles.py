@@ -28,6 +28,7 @@ from roofline.storage.queries import ProfileQueries
 from roofline.storage.raw import RawStore
 from roofline.storage.records import READY, Found, Job, JobKind, NewProfile, timestamp
 from roofline.storage.results import ResultStore
+from roofline.storage.search_text import write_search_text
 from roofline.storage.shared_results import SharedResults
 from roofline.storage.staging import StagedFile, StagingArea
 
@@ -222,6 +223,8 @@ class ProfileStore:
             found = statements.edit(connection, profile_id, values)
             if found and tags is not None:
                 statements.set_tags(connection, profile_id, tags)
+            if found:
+                write_search_text(connection, profile_id)
         self._on_change(profile_id)
         return found
 

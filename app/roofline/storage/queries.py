@@ -1,13 +1,15 @@
 """Questions about profiles: one of them, lists of them, and sizes of the whole store."""
 
-from typing import Any
+from collections import Counter
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from roofline.storage import checks, statements
 from roofline.storage.database import Database
 from roofline.storage.jobs import count_jobs
 from roofline.storage.records import (
+    FAILED,
+    IMPORTING,
     QUEUED,
     READY,
     RUNNING,
@@ -18,6 +20,7 @@ from roofline.storage.records import (
     ProfileId,
     StoreStats,
 )
+from roofline.storage.search_text import has_word
 from roofline.storage.statements import HOLDS_FILES
 from roofline.storage.tables import file, profile, tag
 
@@ -68,7 +71,7 @@ class ProfileQueries:
         """
         wanted = and_(
             profile.c.state == READY,
-            *(_has_word(word) for word in text.split()),
+            *(has_word(word) for word in text.split()),
             *([_has_tag(tag)] if tag else []),
             *([profile.c.device == device] if device else []),
         )
@@ -81,16 +84,16 @@ class ProfileQueries:
 
     def frequent_tags(self, limit: int) -> tuple[str, ...]:
         """The tags that the most ready profiles have, the most frequent first."""
-        statement = (
-            select(tag.c.name)
-            .select_from(profile.join(tag, tag.c.profile_id == profile.c.id))
-            .where(profile.c.state == READY)
-            .group_by(tag.c.name)
-            .order_by(func.count().desc(), tag.c.name)
-            .limit(limit)
+        # Of all profiles, which an index counts, without the few that are not ready.
+        every = select(tag.c.name, func.count()).group_by(tag.c.name)
+        others = every.select_from(profile.join(tag, tag.c.profile_id == profile.c.id)).where(
+            profile.c.state.in_([IMPORTING, FAILED])
         )
         with self._database.read() as connection:
-            return tuple(connection.execute(statement).scalars())
+            counts = Counter(dict(map(tuple, connection.execute(every))))
+            counts.subtract(dict(map(tuple, connection.execute(others))))
+        found = sorted((-count, name) for name, count in counts.items() if count > 0)
+        return tuple(name for _, name in found[:limit])
 
     def stats(self) -> StoreStats:
         """Sizes of the store and of its queue."""
@@ -110,23 +113,8 @@ class ProfileQueries:
         )
 
 
-def _has_word(word: str) -> ColumnElement[bool]:
-    columns = (profile.c.title, profile.c.note, profile.c.device, profile.c.uploader)
-    tags = _of_profile(tag).where(tag.c.name.icontains(word, autoescape=True))
-    names = _of_profile(file).where(file.c.name.icontains(word, autoescape=True))
-    return or_(
-        *(column.icontains(word, autoescape=True) for column in columns),
-        exists(tags),
-        exists(names),
-    )
-
-
 def _has_tag(name: str) -> ColumnElement[bool]:
-    return exists(_of_profile(tag).where(tag.c.name == name))
-
-
-def _of_profile(table: Any) -> "Select[Any]":
-    return select(table.c.profile_id).where(table.c.profile_id == profile.c.id)
+    return profile.c.id.in_(select(tag.c.profile_id).where(tag.c.name == name))
 
 
 def _sizes(connection: Connection) -> tuple[int, int, int]:

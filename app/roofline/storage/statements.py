@@ -29,6 +29,7 @@ from roofline.storage.records import (
     StoredFile,
     Summary,
 )
+from roofline.storage.search_text import write_search_text
 from roofline.storage.tables import file, instance, job, profile, result, sweep_log, tag
 
 _IS_OR_WILL_BE_READY = profile.c.state.in_([IMPORTING, READY])
@@ -69,6 +70,7 @@ def add(connection: Connection, new: NewProfile) -> None:
     connection.execute(insert(profile).values(values))
     add_files(connection, new.id, new.files)
     set_tags(connection, new.id, new.tags)
+    write_search_text(connection, new.id)
 
 
 def forget_failed_analyses(connection: Connection, digests: Sequence[str]) -> None:
@@ -120,7 +122,9 @@ def set_ready(connection: Connection, profile_id: str, format_name: str, summary
             summary=orjson.dumps(asdict(summary)).decode(),
         )
     )
-    return connection.execute(statement).rowcount == 1
+    is_there = connection.execute(statement).rowcount == 1
+    write_search_text(connection, profile_id)
+    return is_there
 
 
 def set_failed(

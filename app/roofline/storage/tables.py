@@ -53,6 +53,7 @@ profile = Table(
     Column("pinned", Boolean, nullable=False, server_default=text("false")),
     Column("delete_token_hash", Text),
     Column("holds_files", Boolean, nullable=False, server_default=text("true")),
+    Column("search_text", Text, nullable=False, server_default=""),  # see `search_text`
     Column("digests", Text),  # JSON: of unpacked files that are imported; null for all
     Index("profile_by_age", "state", "pinned", "created_at", "number"),
     Index("profile_by_expiry", "expires_at"),
