@@ -36,7 +36,7 @@ class RooflineError(Exception):
 
     code = "error"
     # True for an error that says what is wrong with the files: the same files end with it again.
-    is_verdict = False
+    is_about_files = False
 
     def __init__(self, message: str, *, remedy: str) -> None:
         # Both repeat names and cells of untrusted files, which could steer a terminal.
@@ -77,7 +77,7 @@ class UploadRejectedError(RooflineError):
     """The upload is empty, too many files, or an archive that cannot be unpacked."""
 
     code = "upload-rejected"
-    is_verdict = True
+    is_about_files = True
 
 
 class UploadTooLargeError(UploadRejectedError):
@@ -185,28 +185,28 @@ class UnknownFormatError(RooflineError):
     """No importer recognises the content."""
 
     code = "unknown-format"
-    is_verdict = True
+    is_about_files = True
 
 
 class CorruptProfileError(RooflineError):
     """A recognised file is truncated, damaged or contradicts itself."""
 
     code = "corrupt-profile"
-    is_verdict = True
+    is_about_files = True
 
 
 class DamagedCopyError(CorruptProfileError):
     """The server's own copy of an uploaded file is missing or damaged."""
 
     code = "damaged-copy"
-    is_verdict = False
+    is_about_files = False
 
 
 class IncompleteProfileError(RooflineError):
     """A readable file lacks what a roofline needs."""
 
     code = "incomplete-profile"
-    is_verdict = True
+    is_about_files = True
 
 
 class ImportStoppedError(RooflineError):

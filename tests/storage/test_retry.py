@@ -66,7 +66,7 @@ def test_failed_import_is_kept_for_a_week_and_after_a_restart(folder: Place) -> 
     profile_id = add(server, b"fail for good")
     state = settled(server, profile_id)
     assert isinstance(state, Failed)
-    assert not state.can_retry, "this is a verdict about the file"
+    assert not state.can_retry, "this is about the file"
     server.instance.close()
     server = folder.server()
     server.instance.upkeep.sweep()

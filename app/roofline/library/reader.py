@@ -197,7 +197,7 @@ def _failed(found: Manifest | Pending, error: RooflineError) -> Failed:
         error=error,
         files=found.files,
         uploader=found.uploader,
-        can_retry=holds_files and not error.is_verdict,
+        can_retry=holds_files and not error.is_about_files,
     )
 
 

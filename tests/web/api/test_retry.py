@@ -47,7 +47,7 @@ def test_try_that_fails_again_says_so(
     assert "exit status 3" in again["message"]
 
 
-def test_verdict_about_the_file_offers_no_other_try(client: Client) -> None:
+def test_error_about_the_file_offers_no_other_try(client: Client) -> None:
     body = client.upload(b"neither this nor that").json()
     assert body["code"] == "unknown-format"
     assert "retry_url" not in body
