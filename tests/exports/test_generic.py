@@ -71,6 +71,18 @@ def test_ops_keep_their_place_on_the_roofline(tmp_path: Path) -> None:
             np.testing.assert_allclose(getattr(ours, name)[k], getattr(theirs, name)[k], rtol=1e-9)
 
 
+def test_paths_and_shapes_survive_the_round_trip(tmp_path: Path) -> None:
+    first = analysed(
+        "op|self_us|flop|hbm_bytes|path|operands|results\n"
+        "dot|2|1|1|jit(f)/dot|bf16[8,4]{1,0:S(1)}; (f32[], f32[])|bf16[8]\ncopy|1|1|1|||"
+    )
+    before = first.profile.ops
+    after = again(first, tmp_path / "e.json").profile.ops
+    for name in ("framework_path", "operands", "results"):
+        assert getattr(after, name) == getattr(before, name)
+    assert '"framework_path":""' not in (tmp_path / "e.json").read_text("utf-8")
+
+
 def test_infeed_may_be_left_out(tmp_path: Path) -> None:
     first = analysed(
         "op | category | self_us | flop | hbm_bytes\na | infeed | 1 | 0 | 9\nb | x | 1 | 1 | 9"

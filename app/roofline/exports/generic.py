@@ -52,6 +52,12 @@ def _kernel(analysis: RooflineAnalysis, op: int) -> dict[str, Any]:
         "category": ops.category[op],
         "tags": {key: value for key, value in tags.items() if value},
     }
+    described = {
+        "framework_path": ops.framework_path[op],
+        "operand_shapes": ops.operands[op],
+        "result_shapes": ops.results[op],
+    }
+    kernel |= {key: text for key, text in described.items() if text}
     if ops.time_known[op]:
         kernel["time"] = {"value": int(ops.self_time_ps[op]), "unit": "ps"}
     elif ops.time_ps[op]:

@@ -23,13 +23,17 @@ class Kernel:
 
     `precision_flop` splits `flop` by precision as the file spells it, where it does. `is_rate` is
     true where the row states rates only: `flop` and `moved` are then those of one second.
-    `unknown_levels` are memories with bytes in the file that have no level here.
+    `unknown_levels` are memories with bytes in the file that have no level here. `operands` and
+    `results` are shapes as the labels of an op table have them.
     """
 
     name: str
     where: str
     category: str = ""
     detail: str = ""
+    framework_path: str = ""
+    operands: str = ""
+    results: str = ""
     calls: int = 1
     time_s: float | None = None
     flop: float | None = None

@@ -26,6 +26,9 @@ class Field(StrEnum):
     CALLS = "calls"
     PRECISION = "precision"
     CATEGORY = "category"
+    PATH = "framework_path"
+    OPERANDS = "operand_shapes"
+    RESULTS = "result_shapes"
     TAG = "tag"
 
 
@@ -57,6 +60,9 @@ _ALIASES = {
     Field.CALLS: ("calls", "count", "occurrences", "invocations"),
     Field.PRECISION: ("precision", "dtype", "data type"),
     Field.CATEGORY: ("category", "group"),
+    Field.PATH: ("framework path",),
+    Field.OPERANDS: ("operand shapes",),
+    Field.RESULTS: ("result shapes",),
 }  # fmt: skip
 _FIELDS = {alias: field for field, aliases in _ALIASES.items() for alias in aliases}
 

@@ -28,6 +28,8 @@ from roofline.model.memory import MemoryLevel
 
 MAX_ROWS = 200_000
 MAX_NAME_BYTES = 4_096
+# Characters of a path or of shapes: operands of a large program's loop have thousands.
+MAX_TEXT = 200_000
 # No machine of one file does more: a bare "FLOPS" column above it must be a rate.
 _FASTEST_FLOP_RATE = 1e17
 _PEAK_MARGIN = 10.0
@@ -203,6 +205,9 @@ def kernel_of(
         where=where,
         category=texts.get(Field.CATEGORY, ""),
         detail=", ".join(tags)[:MAX_NAME_BYTES],
+        framework_path=texts.get(Field.PATH, "")[:MAX_TEXT],
+        operands=texts.get(Field.OPERANDS, "")[:MAX_TEXT],
+        results=texts.get(Field.RESULTS, "")[:MAX_TEXT],
         calls=calls,
         time_s=time_s,
         flop=values.get((Field.FLOP, None)),

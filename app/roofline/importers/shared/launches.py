@@ -36,6 +36,9 @@ class Launch:
     category: str = ""
     detail: str = ""
     long_name: str = ""
+    framework_path: str = ""
+    operands: str = ""
+    results: str = ""
     calls: int = 1
     time_ps: int | None
     flop: int | None
@@ -149,7 +152,14 @@ def _in_use(order: Iterable[Key], columns: Sequence[Mapping[Key, int]]) -> tuple
 
 
 def _labels(launch: Launch) -> OpLabels:
-    return OpLabels(name=launch.name, category=launch.category, long_name=launch.long_name)
+    return OpLabels(
+        name=launch.name,
+        category=launch.category,
+        long_name=launch.long_name,
+        framework_path=launch.framework_path,
+        operands=launch.operands,
+        results=launch.results,
+    )
 
 
 def _whole(values: Sequence[int | None]) -> U64:
