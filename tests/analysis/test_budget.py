@@ -140,3 +140,21 @@ def test_comparison_mode_has_no_budget() -> None:
     profile = profile_from_table(OPS, timeline=timeline((100, 50), 10))
     analysis = analyse(profile, resolve(profile.device), AnalysisOptions(xprof_compat=True))
     assert analysis.budgets is None
+
+
+def test_unknown_cost_counts_into_the_floor() -> None:
+    """It is not known that it can go; idle time and exposed communication can."""
+    analysis = analysis_of(timeline((100, 50), 10, 5))
+    assert analysis.budgets is not None
+    parts = {part.id: part.time_us for part in analysis.budgets.capture.parts}
+    assert analysis.budgets.capture.floor_us == pytest.approx(parts["at_roof.hbm"] + 50)
+
+
+def test_work_far_below_its_roof_stays_below_the_roof() -> None:
+    """At 3 % of the memory's peak it is neither idle nor unknown."""
+    analysis = analysis_of(timeline((2000, 0), 0))
+    assert analysis.budgets is not None
+    parts = {part.id: part.time_us for part in analysis.budgets.capture.parts}
+    at_roof = 100 * float(analysis.ops.measures.roofline_efficiency_ratio[0])
+    assert at_roof / 2000 < 0.05
+    assert parts == pytest.approx({"at_roof.hbm": at_roof, "below_roof.hbm": 2000 - at_roof})

@@ -124,3 +124,16 @@ def test_exports_have_what_is_known_beside_the_time(*, known: bool) -> None:
     assert (part["barrier_us"], part["longest_us"]) == (None, 40 if known else 0)
     others = [set(one) for one in budget["capture"]["parts"] if one["id"] != "idle"]
     assert all(keys == {"id", "label", "time_us"} for keys in others)
+
+
+def test_a_long_wait_for_a_link_is_said_beside_idling() -> None:
+    analysis = analysis_of(900, idle_of())
+    assert analysis.profile.timeline is not None
+    timeline = analysis.profile.timeline
+    times = replace(timeline.times, exposed_ps={None: ps(500)}, total_ps=ps(1500))
+    profile = replace(analysis.profile, timeline=replace(timeline, times=times))
+    found = analyse(profile, resolve(profile.device), AnalysisOptions())
+    headline = plain_text(build_verdict(found, found.with_infeed).headline)
+    assert headline.replace("\u202f", " ").startswith(
+        "Idle 90 % of the time, and waiting for communication for 33 %;"
+    )

@@ -9,6 +9,7 @@ from roofline.analysis import roofline
 from roofline.analysis.above_roof import CAUSE_LABELS, OVER
 from roofline.analysis.clocks import clock_of_peaks
 from roofline.analysis.context import Context
+from roofline.analysis.diagnose_async import async_collectives
 from roofline.analysis.diagnose_links import ask_for_links
 from roofline.analysis.records import Cost, OpRecords, ProgramPoints
 from roofline.model.device import CountedUnits, DeviceKind
@@ -40,6 +41,7 @@ def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[D
         _wrapped_time(context),
         _no_peaks(context),
         _partly_counted(context),
+        async_collectives(context, ops),
         clock_of_peaks(context),
         *ask_for_links(context, ops),
     ]

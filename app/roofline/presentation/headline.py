@@ -41,6 +41,7 @@ def headline(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:
     if idle >= MOSTLY_IDLE:
         word = Segment(kind="bound", text="Idle", token="--warn")
         opening = [*say("idle", word=word, idle=ratio(idle)), *without_stretch(analysis, idle)]
+        opening += _also_waiting(analysis)
         if bound == UNKNOWN_BOUND or share < _LEAST_SHARE or idle >= 1:
             return opening
         by = bound_segment(analysis, bound)
@@ -90,6 +91,14 @@ def is_far_below(analysis: RooflineAnalysis, view: View) -> bool:
 
 def _also_idle(idle: float) -> Sentence:
     return say("also_idle", idle=ratio(idle)) if idle >= _OFTEN else []
+
+
+def _also_waiting(analysis: RooflineAnalysis) -> Sentence:
+    """Beside idling: the longest wait for a link, where that is much of the time, too."""
+    longest = next(iter(waits(analysis)), None)
+    if longest is None or longest.share < _OFTEN:
+        return []
+    return say("also_waiting", what=longest.name, share=ratio(longest.share))
 
 
 def _finding(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:

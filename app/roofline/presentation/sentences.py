@@ -27,6 +27,7 @@ SENTENCES: Mapping[str, str] = {
     "exposed_more": ", and {more} for {exposed}",
     "otherwise": "; otherwise {bound} at {share} of the roof",
     "idle": "{word} {idle} of the time",
+    "also_waiting": ", and waiting for {what} for {share}",
     "idle_without": ", {rest} without {what}",
     "idle_start": "the first {length}",
     "idle_gap": "the longest gap of {length}",
