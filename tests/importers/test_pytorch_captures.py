@@ -219,6 +219,42 @@ def test_a_cut_capture_explains_what_it_holds(cut: float, tmp_path: Path) -> Non
     assert profile.ops.time_ps.sum() == 30 * 10**6
 
 
+def test_modules_and_stack_of_the_launch(tmp_path: Path) -> None:
+    captured = KinetoTrace(device=MI300X, is_hip=True)
+    captured.runtime("hipStreamBeginCapture")
+    for number in (0, 1):
+        begin = captured.host_us
+        captured.host_us += 1
+        captured.recorded(GEMM, name="aten::mm", inputs=[((8, 64), BF16), ((64, 32), BF16)])
+        lasts = captured.host_us - begin
+        for inside, name in enumerate(
+            (f"model.py({10 + number}): forward", f"nn.Module: Linear_{number}", "mm.py(7): call")
+        ):
+            event = captured.event(
+                "python_function", name, begin + inside * 0.1, lasts - inside * 0.2
+            )
+            assert event["dur"] > 0
+        captured.host_us += 1
+    captured.runtime("hipStreamEndCapture")
+    profile = profile_of(tmp_path, replay(((GEMM, 5.0), (GEMM, 5.0))), captured)
+    k = row(profile, "aten::mm")
+    assert profile.ops.occurrences[k] == 2
+    assert profile.ops.framework_path[k] == "Linear/aten::mm"
+    assert profile.ops.operands[k] == "bf16[8,64]; bf16[64,32]"
+    assert profile.ops.source_stack[k] == "mm.py(7): call\nmodel.py(10): forward"
+    assert (profile.ops.source_file[k], profile.ops.source_line[k]) == ("mm.py", 7)
+
+
+@needs_shared
+def test_modules_of_a_real_server(tmp_path: Path) -> None:
+    ops = shared_profiles(tmp_path, "mi300x_sglang_decode", "mi300x_sglang_capture").ops
+    k = ops.name.index("aten::mm [32x4096, 4096x6144] bf16")
+    path = "Qwen3Model/Qwen3DecoderLayer/Qwen3Attention/QKVParallelLinear/aten::mm"
+    assert ops.framework_path[k] == path
+    assert ops.operands[k] == "bf16[32,4096]{1,0}; bf16[4096,6144]{0,1}"
+    assert "aiter/tuned_gemm.py(395): torch_gemm" in ops.source_stack[k]
+
+
 @needs_shared
 @pytest.mark.parametrize(
     ("server", "kernels", "label"),

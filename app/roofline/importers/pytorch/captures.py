@@ -7,18 +7,19 @@ size and mark it with an annotation (`capture_32_FULL`, `capture_32_DECODE`,
 """
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.pytorch.apis import Api
-from roofline.importers.pytorch.events import Trace
+from roofline.importers.pytorch.events import Columns, Trace
 from roofline.importers.pytorch.inner_calls import Launched, inner_calls
 from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.pytorch.stacks import stacks_at
 
 I64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -34,12 +35,22 @@ _LABEL = re.compile(r"capture_(?:\w+?_)??(\d{1,9})(?:_(\w+))?\Z")
 class Calls:
     """The operators around the launches of a graph, on a clock that ticks at each of their ends.
 
-    `signature` is a place among the signatures of the file.
+    `signature` is a place among the signatures of the file. `scopes` are modules around them.
     """
 
     begin: I64
     duration: I64
     signature: I64
+    scopes: "ScopeCalls"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScopeCalls:
+    """Calls of modules and named ranges around operators, on the same clock."""
+
+    begin: I64
+    duration: I64
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -173,30 +184,57 @@ def _calls(trace: Trace, at: I64, nodes: Sequence[str]) -> tuple[Calls, I64]:
 
     A launch with a work of its own gets a call of its own, which lasts no time.
     """
-    operators, launches = trace.operators, trace.launches
-    parent, around, _ = nest(
-        begin=operators["begin"],
-        duration=operators["duration"],
-        thread=operators["thread"],
-        point_ns=launches["begin"][at],
-        point_thread=launches["thread"][at],
+    operators, launched = trace.operators, np.array(trace.launches["begin"][at])
+    around, kept = _around(trace, operators, at)
+    _, scopes = _around(trace, trace.scopes, at)
+    begin, scope_begin = operators["begin"][kept], trace.scopes["begin"][scopes]
+    end, scope_end = (
+        one["begin"][rows] + one["duration"][rows]
+        for one, rows in ((operators, kept), (trace.scopes, scopes))
     )
-    kept = _with_outer(np.unique(around[around >= 0]), parent)
-    begin = np.array(operators["begin"][kept])
-    end = begin + operators["duration"][kept]
-    ticks = np.unique(np.concatenate([begin, end, launches["begin"][at]]))
-    first = np.searchsorted(ticks, begin)
-    tick = np.searchsorted(ticks, launches["begin"][at])
+    ticks = np.unique(np.concatenate([begin, end, launched, scope_begin, scope_end]))
+    first, tick = np.searchsorted(ticks, begin), np.searchsorted(ticks, launched)
+    scope_first = np.searchsorted(ticks, scope_begin)
     own = inner_calls(trace, Launched(nodes=nodes, operator=around))
     places = np.array(list(own), np.int64)
+    numbers = _numbers(trace, own.values())
+    signature = np.array(operators["signature"][kept], np.int64)
+    _note_stacks(trace, at, around, dict(zip(places.tolist(), numbers.tolist(), strict=True)))
     calls = Calls(
         begin=np.concatenate([first, tick[places]]),
         duration=np.concatenate([np.searchsorted(ticks, end) - first, np.zeros_like(places)]),
-        signature=np.concatenate(
-            [np.array(operators["signature"][kept], np.int64), _numbers(trace, own.values())]
+        signature=np.concatenate([signature, numbers]),
+        scopes=ScopeCalls(
+            begin=scope_first,
+            duration=np.searchsorted(ticks, scope_end) - scope_first,
+            names=tuple(trace.names[k] for k in trace.scopes["name"][scopes].tolist()),
         ),
     )
     return calls, tick
+
+
+def _around(trace: Trace, spans: Columns, at: I64) -> tuple[NDArray[np.int32], I64]:
+    """The innermost of these spans around each launch, and all that are around any."""
+    parent, around, _ = nest(
+        begin=spans["begin"],
+        duration=spans["duration"],
+        thread=spans["thread"],
+        point_ns=trace.launches["begin"][at],
+        point_thread=trace.launches["thread"][at],
+    )
+    return around, _with_outer(np.unique(around[around >= 0]), parent)
+
+
+def _note_stacks(trace: Trace, at: I64, around: NDArray[np.int32], own: Mapping[int, int]) -> None:
+    """Give the signature of each launch's call the stack of its first launch."""
+    for place, (operator, stack) in enumerate(
+        zip(around.tolist(), stacks_at(trace, at), strict=True)
+    ):
+        if not stack or (operator < 0 and place not in own):
+            continue
+        signature = own[place] if place in own else int(trace.operators["signature"][operator])
+        if not trace.signatures[signature].stack:
+            trace.signatures[signature] = replace(trace.signatures[signature], stack=stack)
 
 
 def _numbers(trace: Trace, signatures: Collection[Signature]) -> I64:

@@ -137,7 +137,8 @@ class Trace:
     `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
     by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
     `collectives` are those of device events by place, `messages` what they state. `scopes` are
-    calls of modules, and ranges that the program names. `kernel` of a launch is the name of what
+    calls of modules, and ranges that the program names, `frames` calls of Python's functions where
+    the trace records a graph. `kernel` of a launch is the name of what
     it launches, -1 where the launch does not say.
     Ids are kept modulo 2**32; 0 is unknown.
     """
@@ -169,6 +170,9 @@ class Trace:
         )
     )
     scopes: Columns = field(
+        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
+    )
+    frames: Columns = field(
         default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
     )
     copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
@@ -225,6 +229,7 @@ class _Reader:
     ) -> None:
         self._source = source
         self._valued = _READING_IN_CAPTURES if has_capture else _READING_VALUES
+        self._has_frames = has_capture
         self._progress = progress
         self._trace = Trace(file_name=source.name)
         self._names, self._signatures = Numbering(), Numbering()
@@ -303,7 +308,7 @@ class _Reader:
         pos = 0
         while True:
             n, events, damaged, pos, ended = scan_events(
-                buffer, pos, held, self._rows, self._valued
+                buffer, pos, held, self._rows, self._valued, self._has_frames
             )
             self._trace.n_events += events
             self._trace.n_damaged += damaged
@@ -321,7 +326,8 @@ class _Reader:
             buffer, rows[(kind == Kind.KERNEL) | (kind == Kind.MEMCPY) | (kind == Kind.MEMSET)]
         )
         self._take_launches(buffer, rows[kind == Kind.RUNTIME])
-        self._take_scopes(buffer, rows[kind == Kind.SCOPE])
+        self._take_scopes(buffer, rows[kind == Kind.SCOPE], self._trace.scopes)
+        self._take_scopes(buffer, rows[kind == Kind.FRAME], self._trace.frames)
         for row in rows[kind == Kind.STEP]:
             self._take_step(buffer, row)
         if (kind == Kind.COLLECTIVE).any():
@@ -474,14 +480,14 @@ class _Reader:
         keys = rows[:, Column.PID] * np.int64(0x9E3779B97F4A7C1) + rows[:, Column.TID]
         return self._threads.number(keys, lambda _: None)
 
-    def _take_scopes(self, buffer: NDArray[np.uint8], rows: I64) -> None:
-        if not len(rows) or len(self._trace.scopes) >= _MAX_SCOPES:
+    def _take_scopes(self, buffer: NDArray[np.uint8], rows: I64, into: Columns) -> None:
+        if not len(rows) or len(into) >= _MAX_SCOPES:
             return
         name = self._names.number(
             rows[:, Column.NAME_HASH],
             lambda k: self._trace.names.append(_name(buffer, rows[k])),
         )
-        self._trace.scopes.extend(
+        into.extend(
             begin=rows[:, Column.BEGIN_NS],
             duration=rows[:, Column.DURATION_NS],
             thread=self._thread(rows),

@@ -206,6 +206,7 @@ class _GpuWork:
             operator=call.operator,
             dtype=call.dtype,
             operands=shapes_label(call.inputs),
+            stack=call.stack,
         )
 
     def _main_kernels(self, signature: I64, name: I64) -> dict[int, int]:

@@ -72,7 +72,7 @@ def warm_up() -> None:
     aligned(np.zeros(1, np.int64), np.ones(1, np.int64))
     none = np.zeros(0, np.int64)
     rows, hashes = np.zeros((1, N_COLUMNS), np.int64), np.zeros(0, np.uint64)
-    scan_events(np.zeros(1, np.uint8), 0, 0, rows, hashes)
+    scan_events(np.zeros(1, np.uint8), 0, 0, rows, hashes, False)
     parent, _, order = nest(
         begin=none, duration=none, thread=none, point_ns=none, point_thread=none
     )

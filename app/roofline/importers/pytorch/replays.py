@@ -18,6 +18,7 @@ from roofline.importers.pytorch.captures import (
     FILL_NODE,
     UNNAMED,
     CapturedGraph,
+    ScopeCalls,
     node_of,
 )
 from roofline.importers.pytorch.events import NO_KERNEL, Trace
@@ -256,9 +257,11 @@ def _count(trace: Trace, replay: _Replay, found: _Found | None, total: Alignment
 def _graft(trace: Trace, found: Sequence[tuple[_Replay, _Found]]) -> None:
     """Put the calls into the trace, and point the aligned kernels at launches in them."""
     correlation = _highest(trace.launches["correlation"], trace.work["correlation"]) + 1
-    thread = _highest(trace.launches["thread"], trace.operators["thread"]) + 1
+    thread = _highest(trace.launches["thread"], trace.operators["thread"], trace.scopes["thread"])
+    thread += 1
     if correlation + sum(one.count for _, one in found) >= _MAX_IDS:
         return
+    names = {name: k for k, name in enumerate(trace.names)}
     place = {id(trace.signatures): 0}  # of a file's signatures among those of the trace
     for replay, one in found:
         calls, graph = one.graph.calls, one.graph
@@ -276,6 +279,7 @@ def _graft(trace: Trace, found: Sequence[tuple[_Replay, _Found]]) -> None:
             signature=calls.signature + place[id(graph.signatures)],
             external=np.zeros(size, np.int64),
         )
+        _graft_scopes(trace, calls.scopes, replay.begin_ns, thread, names)
         trace.launches.extend(
             begin=graph.tick[at] + replay.begin_ns,
             correlation=ids,
@@ -286,6 +290,21 @@ def _graft(trace: Trace, found: Sequence[tuple[_Replay, _Found]]) -> None:
         trace.work["correlation"][replay.events[done]] = ids
         correlation += len(at)
         thread += 1
+
+
+def _graft_scopes(
+    trace: Trace, scopes: ScopeCalls, begin_ns: int, thread: int, names: dict[str, int]
+) -> None:
+    """Put the modules around the calls into the trace; `names` are numbers of its names."""
+    for name in scopes.names:
+        if names.setdefault(name, len(trace.names)) == len(trace.names):
+            trace.names.append(name)
+    trace.scopes.extend(
+        begin=scopes.begin + begin_ns,
+        duration=scopes.duration,
+        thread=np.full(len(scopes.names), thread),
+        name=np.array([names[name] for name in scopes.names], np.int64),
+    )
 
 
 def _highest(*columns: I64) -> int:

@@ -13,6 +13,7 @@ from roofline.importers.pytorch.collectives import Message
 from roofline.importers.pytorch.events import Step
 from roofline.importers.pytorch.serving_sums import FileServing
 from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.pytorch.stacks import source_of
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
@@ -35,8 +36,9 @@ class Row:
 
     `kernels` holds count and time in ns per kernel name, `regions` how many of them ran in which
     compiled region or graph, `paths` the time in ns per framework path, `operands` the shapes of
-    its tensors, `messages` what a collective sends. `flop_gap` and `bytes_gap` are true where the
-    FLOPs or bytes of an execution are unknown: then those of the op are, too.
+    its tensors, `stack` Python's at its first launch, `messages` what a collective sends.
+    `flop_gap` and `bytes_gap` are true where the FLOPs or bytes of an execution are unknown: then
+    those of the op are, too.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Row:
     regions: dict[str, int] = field(default_factory=dict)
     paths: dict[str, int] = field(default_factory=dict)
     operands: str = ""
+    stack: str = ""
     messages: set[Message] = field(default_factory=set)
     flop_gap: bool = False
     bytes_gap: bool = False
@@ -75,15 +78,16 @@ class Row:
 
     def labels(self) -> OpLabels:
         """As the op table wants it; the long name lists the kernels, longest time first."""
+        source_file, source_line = source_of(self.stack)
         return OpLabels(
             **self._message(),
             name=self.name,
             program_id=0,
             category=self.category,
-            has_source=False,
-            source_file="",
-            source_line=-1,
-            source_stack="",
+            has_source=bool(self.stack),
+            source_file=source_file,
+            source_line=source_line,
+            source_stack=self.stack,
             long_name=self._kernels_text(),
             framework_path=self.main_path,
         )
@@ -178,7 +182,14 @@ class RowNumbers:
             row.flop_gap = row.bytes_gap = True
 
     def of(
-        self, name: str, category: str, *, operator: str = "", dtype: str = "", operands: str = ""
+        self,
+        name: str,
+        category: str,
+        *,
+        operator: str = "",
+        dtype: str = "",
+        operands: str = "",
+        stack: str = "",
     ) -> int:
         """Number of the row `name`."""
         if name not in self._numbers and len(self.rows) >= MAX_LABELS:
@@ -187,6 +198,7 @@ class RowNumbers:
         number = self._numbers.setdefault(name, len(self.rows))
         if number == len(self.rows):
             self.rows.append(Row(name=name, category=category, dtype=dtype, operands=operands))
+        self.rows[number].stack = self.rows[number].stack or stack
         return number
 
 

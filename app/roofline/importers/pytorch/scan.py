@@ -50,6 +50,7 @@ class Kind(IntEnum):
     ANNOTATION = 9
     COLLECTIVE = 10
     SCOPE = 11
+    FRAME = 12
 
 
 class Column(IntEnum):
@@ -148,7 +149,7 @@ _PYTHON = _key("python_function")
 
 # Plain numbers for the compiled code, which knows no enums.
 _K_IGNORED, _K_OPERATOR, _K_RUNTIME, _K_STEP, _K_OTHER, _K_ANNOTATION = 0, 1, 5, 6, 8, 9
-_K_COLLECTIVE, _K_SCOPE = 10, 11
+_K_COLLECTIVE, _K_SCOPE, _K_FRAME = 10, 11, 12
 _C_KIND, _C_BEGIN, _C_DURATION, _C_PID, _C_TID = 0, 1, 2, 3, 4
 _C_NAME, _C_NAME_HASH, _C_CATEGORY, _C_CATEGORY_HASH = 5, 7, 8, 10
 _C_CORRELATION, _C_EXTERNAL, _C_DEVICE, _C_BYTES, _C_FLOP, _C_KERNEL_BYTES = 11, 12, 13, 14, 15, 16
@@ -280,7 +281,7 @@ def _is_of_server(buf, start, length):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _kind(buf, row):  # type: ignore[no-untyped-def]
+def _kind(buf, row, has_frames):  # type: ignore[no-untyped-def]
     """What the event is. Legacy traces have no categories: then it is an operator."""
     name = row[_C_NAME]
     length = row[_C_NAME + 1]
@@ -301,6 +302,8 @@ def _kind(buf, row):  # type: ignore[no-untyped-def]
                 return _K_ANNOTATION if _is_of_server(buf, name, length) else _K_SCOPE
             if hashed == _PYTHON and _begins(buf, name, length, _MODULE_NAME):
                 return _K_SCOPE
+            if hashed == _PYTHON and has_frames:
+                return _K_FRAME
             return kind
     return _K_OTHER
 
@@ -359,9 +362,10 @@ def _complete(buf, row, valued):  # type: ignore[no-untyped-def]
 
 @kernel()
 def scan_events(
-    buf: U8, pos: int, end: int, out: I64, valued: U64
+    buf: U8, pos: int, end: int, out: I64, valued: U64, has_frames: bool
 ) -> tuple[int, int, int, int, int]:
-    """Rows of the events from `pos` on into `out`. `valued` are hashes of operators, in order.
+    """Rows of the events from `pos` on into `out`. `valued` are hashes of operators, in order;
+    calls of Python's functions count only with `has_frames`.
 
     Returns the number of rows, of events read, of events skipped as damaged, the place to go on
     from, and how it ended: `NEED_MORE`, `END` (the list of events is closed) or `FULL` (`out` is).
@@ -397,7 +401,7 @@ def scan_events(
         n_events += 1
         if row[_C_KIND] == 0 or row[_C_NAME] < 0:
             continue
-        row[_C_KIND] = _kind(buf, row)
+        row[_C_KIND] = _kind(buf, row, has_frames)
         if row[_C_KIND] == _K_IGNORED:
             continue
         if row[_C_BEGIN] < 0 or row[_C_DURATION] >= MAX_NUMBER // 10:

@@ -32,7 +32,8 @@ class Signature:
     where both gradients of a convolution are counted, because it does not name them. Of the bytes,
     `weight_bytes` are a model's weights (`touched`: of which experts) and `cache_bytes` keys and
     values; `ragged` is what attention costs per pair and per key where the lengths of its sequences
-    are not arguments, and `window` one that no argument names.
+    are not arguments, and `window` one that no argument names. `stack` is Python's at its first
+    launch, the innermost frame first, where it is known.
     """
 
     operator: str
@@ -50,6 +51,7 @@ class Signature:
     window: int | None = None
     ragged: Ragged | None = None
     inputs: Inputs | None = None
+    stack: str = ""
 
 
 def read_signature(
