@@ -324,7 +324,8 @@ def test_thousand_profiles_are_listed(place: Place) -> None:
 
 def copy_rows(server: Backend, profile_id: str, count: int) -> None:
     """Fills the database with copies of a profile."""
-    columns = "title, created_at, state, format, device, bound_by, efficiency_ratio, summary"
+    known = "title, created_at, state, format, device, bound_by, efficiency_ratio, summary"
+    columns = f"{known}, search_text"
     with store_of(server).database.write() as connection:
         for number in range(count):
             values = {"id": f"copy{number}", "of": profile_id}
