@@ -13,6 +13,7 @@ from roofline.exports.text_table import cut, plain, spaced, table
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
 from roofline.model.units import gb_to_gib, ps_to_us
+from roofline.presentation.budget_bar import budget_bars, equation
 from roofline.presentation.placed import is_part_unknown
 from roofline.presentation.quantities import (
     duration,
@@ -35,6 +36,7 @@ def describe(analysis: RooflineAnalysis, view: View) -> str:
     sections = [
         _device(analysis),
         _verdict(analysis, view),
+        _budget(analysis),
         serving_table(analysis),
         _program(analysis, view),
         _operations(analysis, view),
@@ -115,6 +117,14 @@ def _verdict(analysis: RooflineAnalysis, view: View) -> str:
     verdict = build_verdict(analysis, view)
     headline, lead = (_written(part) for part in (verdict.headline, verdict.lead))
     return "\n".join(_wrapped([f"{headline}.", *([lead] if lead else [])], indent=""))
+
+
+def _budget(analysis: RooflineAnalysis) -> str:
+    """Where the time of a core goes: one sum for the mean step, one for the capture."""
+    bars = budget_bars(analysis)
+    lines = [f"{bar.label}: {spaced(equation(bar))}" for bar in bars]
+    notes = [spaced(" ".join(bar.notes)) for bar in bars[:1]]
+    return "\n".join(_wrapped([*lines, *notes], indent="  "))
 
 
 def _written(sentence: Sentence) -> str:

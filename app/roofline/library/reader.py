@@ -26,7 +26,7 @@ from roofline.storage.records import (
     Pending,
     RawFile,
 )
-from roofline.storage.results import PAGE, DamagedResultError, ResultFile
+from roofline.storage.results import BUDGET, PAGE, DamagedResultError, ResultFile
 
 # An analysis that failed is tried again when somebody looks after this time.
 RETRY_AFTER_S = 3600.0
@@ -97,6 +97,17 @@ class ProfileReader:
             return found, found.packed()
 
         return self._healed(profile_id, read)
+
+    def budget(self, profile_id: str) -> bytes | None:
+        """How the time divides, for the frame of a ready page; `None` if it cannot be read.
+
+        The page is complete without it: its data have the same.
+        """
+        found = self._results.file(profile_id, BUDGET)
+        try:
+            return None if found is None else found.plain()
+        except DamagedResultError:
+            return None
 
     def op_details(self, profile_id: str, index: int) -> bytes:
         """What the page does not carry about one op, as JSON; `index` counts as in the page."""

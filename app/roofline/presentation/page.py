@@ -9,9 +9,11 @@ from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.presentation import page_frame, page_roofs
+from roofline.presentation.budget_bar import budget_data
 from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
 from roofline.presentation.json_text import to_json
 from roofline.presentation.page_ops import awaited, categories_of, op_values, predictions
+from roofline.presentation.page_transfers import transfers
 from roofline.presentation.page_views import view_data
 from roofline.presentation.palette import category_style
 from roofline.presentation.serving import serving_data
@@ -84,5 +86,7 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
             "out": view_data(analysis, analysis.without_infeed, place, levels, categories),
         },
         "serving": serving_data(analysis),
+        "budget": budget_data(analysis),
+        "transfers": transfers(analysis, place),
         "diagnostics": [page_frame.diagnostic(found) for found in analysis.diagnostics],
     }

@@ -10,6 +10,7 @@ from roofline.analysis.awaited import awaited_steps
 from roofline.analysis.records import I64, Cost, Measures, RooflineAnalysis, Timing
 from roofline.analysis.roofline import Floats
 from roofline.model.memory import MemoryLevel
+from roofline.presentation.budget_parts import owners
 from roofline.presentation.columns import CLOCK, LEVEL_USE, UNIT_USE
 from roofline.presentation.rounding import numbers, rounded
 from roofline.presentation.shown import clock_labels, has_program, is_untimed, shown_measures
@@ -50,6 +51,7 @@ def op_values(
         **{name: numbers(column[listed]) for name, column in clocks.items()},
         **({"is_start": ops.is_start[listed].astype(int).tolist()} if ops.is_start.any() else {}),
         **_moved(analysis, listed),
+        **({"part": owners(analysis, listed)} if analysis.budgets else {}),
         "at_ridge": ops.clocks.at_ridge[listed].astype(int).tolist(),
         **{name: numbers(column[listed]) for name, column in measured.items()},
         **{name: numbers(column[listed]) for name, column in own_peaks.items()},

@@ -123,6 +123,12 @@ SENTENCES: Mapping[str, str] = {
     "known_saving": "Largest known saving: {link}{of_time}",
     "of_time": ", {share} of the time at {efficiency} of its roof; at the "
     "roof it would save *{saving}* of *{total}* per {core}. ",
+    # Below the budget.
+    "budget_floor": "Floor: {floor} would be left with all work at its roof, and with "
+    "communication and copies hidden where they can be. ",
+    "budget_unknown": "Work of unknown cost counts into it, because it is not known that it can "
+    "go. ",
+    "budget_launch": "{launch_wait} of the {idle_time} idle waited for a launch. ",
     # One op, on its card and in the drawer.
     "op_idle": "Nothing ran: the device waited.",
     "op_unknown": "Neither FLOPs nor bytes are known, so it has no place on a roofline.",

@@ -3,6 +3,7 @@
 import { toggled } from "../state/filter.js";
 import { canDropInfeed } from "../state/model.js";
 import { isFiltered, parseValue, withoutFilters } from "../state/query.js";
+import { partLabel } from "../text/budget-words.js";
 import { count, percent } from "../text/format.js";
 import { buttonPart, find, findAll, html, part } from "../ui/dom.js";
 import { createBoundChips, createCategoryMenu } from "./filter-choices.js";
@@ -39,6 +40,7 @@ export function createFilterBar({ model, store }) {
   );
   const clear = buttonPart("clear");
   const box = part("box-chip");
+  const ofBudget = createPartChip(model, () => change({ part: null }));
   clear.addEventListener("click", () => store.set(withoutFilters(store.get())));
   box.addEventListener("click", () => change({ box: null }));
 
@@ -49,12 +51,28 @@ export function createFilterBar({ model, store }) {
       switches.render(state);
       showError(result.error);
       box.hidden = state.box === null;
+      ofBudget(state.part);
       clear.disabled = !isFiltered(state);
       chips.render(state.bound, result.boundCounts);
       menu.render(state.cat);
       part("category-label").textContent = categoryLabel(state.cat);
       showResult(result);
     },
+  };
+}
+
+/**
+ * The chip of the chosen part of the budget, which clears it.
+ * @param {Model} model
+ * @param {() => void} onClear
+ */
+function createPartChip(model, onClear) {
+  const chip = part("part-chip");
+  chip.addEventListener("click", onClear);
+  /** @param {string | null} chosen */
+  return (chosen) => {
+    chip.hidden = chosen === null;
+    part("part-chip-text").textContent = chosen === null ? "" : partLabel(model.budget, chosen);
   };
 }
 

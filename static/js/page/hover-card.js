@@ -68,7 +68,7 @@ function placeAt(card, x, y) {
 /**
  * Above an element, or below it where there is no room.
  * @param {HTMLElement} card
- * @param {HTMLElement} anchor
+ * @param {Element} anchor
  */
 function placeAbove(card, anchor) {
   const frame = anchor.getBoundingClientRect();
@@ -100,7 +100,7 @@ export function createHoverCard(model) {
     showProgram: (point, event) => put(event, pointContent(model, point)),
     /** @param {NonNullable<Landmark["ridge"]>} ridge @param {PointerEvent} event */
     showRidge: (ridge, event) => put(event, ridgeContent(ridge)),
-    /** @param {{ label: string, sub: string, help: string }} column @param {HTMLElement} anchor */
+    /** @param {{ label: string, sub: string, help: string }} column @param {Element} anchor */
     showHelp({ label, sub, help }, anchor) {
       if (!help) return;
       const title = [label, sub].filter(Boolean).join(", ");

@@ -62,7 +62,7 @@ export function createLight({ card, view, lit }) {
     /**
      * Shows the help of a column, or hides it.
      * @param {{ label: string, sub: string, help: string } | null} column
-     * @param {HTMLElement} anchor
+     * @param {Element} anchor
      */
     help: (column, anchor) => (column ? card.showHelp(column, anchor) : card.hide()),
   };

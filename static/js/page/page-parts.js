@@ -4,6 +4,7 @@ import { parseValue, withFilter, withoutFilters } from "../state/query.js";
 import { toggled } from "../state/filter.js";
 import { find, part } from "../ui/dom.js";
 import { wireTabs } from "../ui/keyboard.js";
+import { createBudget } from "./budget.js";
 import { createCategories } from "./categories.js";
 import { createColumnMenu } from "./column-menu.js";
 import { Drawer } from "./drawer.js";
@@ -46,6 +47,7 @@ export function createParts(options) {
     programList,
     peaksMenu,
     filterBar: createFilterBar({ model, store }),
+    budget: createBudget({ store, onHelp: options.light.help }),
     categories: createCategories({ model, onToggle: (name) => toggleCategory(store, name) }),
     columnMenu: createColumnMenu({ model, store }),
     drawer: new Drawer({ model, opsUrl, onClose, onMove }),

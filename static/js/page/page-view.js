@@ -28,7 +28,17 @@ const HARDWARE = /** @type {const} */ (["dev", "peaks", "vs"]);
 /** The state that changes the rows. */
 const VIEW = /** @type {const} */ ([...HARDWARE, "infeed"]);
 /** The state that changes which rows are shown; a selected area lies on the x axis. */
-const SHOWN = /** @type {const} */ ([...VIEW, "q", "cat", "bound", "min", "cover", "box", "x"]);
+const SHOWN = /** @type {const} */ ([
+  ...VIEW,
+  "q",
+  "cat",
+  "bound",
+  "part",
+  "min",
+  "cover",
+  "box",
+  "x",
+]);
 
 /**
  * @typedef {object} PagePart
@@ -110,6 +120,11 @@ export class PageView {
   #table = [
     { part: "device", keys: HARDWARE, render: () => this.#showDevice() },
     { part: "verdict", keys: VIEW, render: (state) => this.#showVerdict(state) },
+    {
+      part: "budget",
+      keys: [...HARDWARE, "part", "budget"],
+      render: (state) => this.parts.budget.render(state),
+    },
     { part: "peaks menu", keys: HARDWARE, render: () => this.parts.peaksMenu.render() },
     { part: "columns", keys: [...VIEW, "cols"], render: (state) => this.#setColumns(state) },
     { part: "program list", keys: [...VIEW, "step"], render: () => this.parts.programList.draw() },

@@ -50,6 +50,7 @@ export function filterRows(rows, state, context) {
       (state.cover >= 100 || row.covered < cover) &&
       (state.bound.length === 0 || bounds.has(row.bound)) &&
       matches(row) &&
+      (state.part === null || owns(state.part, row.part)) &&
       (state.box === null || isInside(context.place(row), state.box)),
   );
   const shown =
@@ -57,6 +58,20 @@ export function filterRows(rows, state, context) {
       ? besidesCategory
       : besidesCategory.filter((row) => categories.has(row.category));
   return { shown, besidesCategory, error };
+}
+
+/**
+ * Whether an op with this owner belongs to a part of the budget, or to a kind of parts.
+ * `presentation/budget_parts.py` has the same rule.
+ * @param {string} part "below_roof.hbm", "below_roof", "exposed.ici", "idle" …
+ * @param {string | null} owner "work.hbm" is at and below that roof; null: has none
+ */
+export function owns(part, owner) {
+  if (owner === null) return false;
+  const [kind, key] = part.split(".");
+  if (kind === "at_roof" || kind === "below_roof")
+    return key === undefined ? owner.startsWith("work.") : owner === `work.${key}`;
+  return owner === (part === "launch_gaps" ? "idle" : part);
 }
 
 /**

@@ -45,10 +45,13 @@ export function fitToProfile(state, model) {
   const isAxis = model.x_axes.some(({ id }) => id === state.x);
   const isOp = state.op === null || view.byOp.has(state.op);
   const isStep = state.step === null || view.program.some(({ label }) => label === state.step);
+  const isPart =
+    state.part === null || model.budget?.capture.parts.some(({ id }) => isPartOf(state.part, id));
   const fitted = {
     ...state,
     cat: known(state.cat, "category", (name) => model.categories.some((one) => one.name === name)),
     bound: known(state.bound, "bound", (id) => model.bounds.some((bound) => bound.id === id)),
+    part: orDefault(state.part, "part of the time", isPart ?? false, null),
     cols: known(state.cols, "column", isColumn),
     x: orDefault(state.x, "x axis", isAxis, model.x_axes[0].id),
     sort: orDefault(state.sort, "sort column", isColumn(sorted), DEFAULTS.sort),
@@ -57,6 +60,9 @@ export function fitToProfile(state, model) {
   };
   return { state: fitted, unknown };
 }
+
+/** @param {string | null} wanted a part or a kind of parts @param {string} id of a part */
+const isPartOf = (wanted, id) => id === wanted || id.split(".")[0] === wanted;
 
 /**
  * What a page says of a link of which it leaves something out; empty where it has all.

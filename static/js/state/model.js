@@ -98,6 +98,7 @@ function createRow(shared, own, op, position) {
     category: shared.category[op],
     bound: shared.bound_by[op],
     cost: shared.cost[op],
+    part: shared.part?.[op] ?? null,
     timing: shared.timing?.[op] ?? "measured",
     share: own.self_share_ratio[position] ?? 0,
     covered: 0,

@@ -14,6 +14,8 @@ export const DEFAULTS = Object.freeze({
   q: "",
   cat: [],
   bound: [],
+  part: null,
+  budget: "step",
   min: 0,
   cover: 100,
   box: null,
@@ -33,7 +35,7 @@ export const DEFAULTS = Object.freeze({
   vs: [],
 });
 
-const FILTER_KEYS = /** @type {const} */ (["q", "cat", "bound", "min", "cover", "box"]);
+const FILTER_KEYS = /** @type {const} */ (["q", "cat", "bound", "part", "min", "cover", "box"]);
 
 /**
  * @template T
@@ -87,6 +89,8 @@ const readIds = (text) => text.split(",").filter(Boolean);
 const READ = {
   infeed: oneOf("in", "out"),
   q: anyText,
+  part: (text) => text || undefined,
+  budget: oneOf("step", "capture"),
   min: between(0, 100),
   cover: between(1, 100),
   box: readBox,
@@ -234,8 +238,8 @@ function isSame(a, b) {
  * @returns {ViewState}
  */
 export function withoutFilters(state) {
-  const { q, cat, bound, min, cover, box } = DEFAULTS;
-  return { ...state, q, cat, bound, min, cover, box, page: 1 };
+  const { q, cat, bound, part, min, cover, box } = DEFAULTS;
+  return { ...state, q, cat, bound, part, min, cover, box, page: 1 };
 }
 
 /**

@@ -26,6 +26,8 @@ export interface Row {
   /** Index into `bounds`. */
   bound: number;
   cost: Cost;
+  /** The part of the budget that owns its time. */
+  part: string | null;
   /** How its rates were obtained. */
   timing: Timing;
   /** Of the view's time. */

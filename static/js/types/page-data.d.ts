@@ -208,6 +208,8 @@ export interface OpColumns {
   link?: (string | null)[];
   link_bytes?: Measure[];
   exposed_us?: Measure[];
+  /** The part of the budget that owns its time: "work.hbm" is at and below that roof. */
+  part?: (string | null)[];
   self_time_per_core_us: Measure[];
   saving_per_core_us: Measure[];
   flop_rate_gflops: Measure[];
@@ -376,6 +378,45 @@ export interface Diagnostic {
   filter: Filter | null;
 }
 
+/** One part of the time: "below_roof.hbm", "exposed.ici", "idle" … */
+export interface BudgetPart {
+  id: string;
+  label: string;
+  time_us: number;
+  /** Of idle time: how much of it a launch was awaited in; null: not known. */
+  waiting_for_launch_us?: Measure;
+}
+
+/** Means over the cores; the parts add up to the total. */
+export interface Budget {
+  total_us: number;
+  floor_us: number;
+  parts: BudgetPart[];
+}
+
+export interface Budgets {
+  capture: Budget;
+  /** The mean step; null: no steps. */
+  step: Budget | null;
+}
+
+/** One entry per kind of transfer. */
+export interface Transfers {
+  /** Index of the op that waits for it, and of the one that starts it where that is another. */
+  op: number[];
+  start: (number | null)[];
+  kind: string[];
+  /** Level id; null: not known. */
+  link: (string | null)[];
+  group_size: Measure[];
+  bytes: Measure[];
+  time_us: Measure[];
+  exposed_us: Measure[];
+  achieved_gbs: Measure[];
+  /** The rate is a lower bound: the end was not observed. */
+  is_least: boolean[];
+}
+
 interface PageOf<View> {
   schema: number;
   profile: Profile;
@@ -394,6 +435,9 @@ interface PageOf<View> {
   ops: { count: number; columns: OpColumns; predictions?: Predictions; awaited?: Awaited };
   views: { in: View; out: View };
   serving?: Serving | null;
+  /** null: the profile has no events in time. */
+  budget?: Budgets | null;
+  transfers?: Transfers;
   diagnostics: Diagnostic[];
 }
 

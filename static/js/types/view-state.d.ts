@@ -17,6 +17,10 @@ export interface ViewState {
   cat: readonly string[];
   /** Bound ids; empty means all. */
   bound: readonly string[];
+  /** A part of the budget, or a kind of parts ("below_roof"); null means all. */
+  part: string | null;
+  /** What the budget divides. */
+  budget: "step" | "capture";
   /** Least share of time, percent. */
   min: number;
   /** Keep the longest ops that make this percent of the time. */

@@ -5,6 +5,7 @@ import {
   categoryTotals,
   filterRows,
   nameMatcher,
+  owns,
   shareOf,
   sortRows,
 } from "../../../static/js/state/filter.js";
@@ -40,6 +41,28 @@ const names = (state) =>
 
 test("no filter keeps everything", () => {
   assert.equal(names({}).length, OPS.length);
+});
+
+test("a part of the budget owns the ops whose time it is", () => {
+  assert.ok(owns("below_roof.hbm", "work.hbm"));
+  assert.ok(owns("at_roof.hbm", "work.hbm"));
+  assert.ok(!owns("at_roof.compute", "work.hbm"));
+  assert.ok(owns("below_roof", "work.compute"), "a kind of parts");
+  assert.ok(!owns("below_roof", "unknown"));
+  assert.ok(owns("exposed.ici", "exposed.ici"));
+  assert.ok(!owns("exposed.ici", "exposed.dcn"));
+  assert.ok(owns("idle", "idle") && owns("launch_gaps", "idle"));
+  assert.ok(!owns("idle", null), "a profile without a budget");
+});
+
+test("a chosen part leaves its ops", () => {
+  const owners = ["idle", "work.hbm", "work.compute", "work.hbm", "unknown"];
+  const rows = view.rows.map((row, i) => ({ ...row, part: owners[i] }));
+  const { shown } = filterRows(rows, { ...DEFAULTS, part: "below_roof.hbm" }, context);
+  assert.deepEqual(
+    shown.map((row) => row.name),
+    ["fusion.1", "copy.1"],
+  );
 });
 
 test("a name is found in any case, a regular expression between slashes", () => {

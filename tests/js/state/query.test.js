@@ -24,6 +24,8 @@ test("every key survives the address bar", () => {
     q: "/fusion\\.(1|2)&=#/",
     cat: ["custom fusion", "a,b~c"],
     bound: ["HBM", "Compute"],
+    part: "below_roof.hbm",
+    budget: "capture",
     min: 0.1,
     cover: 90,
     box: [-1.5, 2, 0, 4.25],

@@ -34,10 +34,12 @@ from roofline.imports.child.limits import (
 )
 from roofline.imports.messages import ImportRequest
 from roofline.pipeline import analyse_sources, open_sources
+from roofline.presentation.budget_bar import budget_json
+from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
 from roofline.storage.records import Found
-from roofline.storage.results import COMPARED, CSV, PAGE, ROOFLINE, ResultWriter
+from roofline.storage.results import BUDGET, COMPARED, CSV, PAGE, ROOFLINE, ResultWriter
 
 # Progress more often than this is not worth a wake-up of the server.
 REPORT_INTERVAL_S = 0.05
@@ -100,6 +102,7 @@ def _store(
     page = build_page(analysis, identity)
     writer = ResultWriter(request.results)
     writer.add(PAGE, page)
+    writer.add(BUDGET, to_json(budget_json(analysis)))
     writer.add_ops(op_details(analysis))
     writer.add(COMPARED, run_to_json(run_of(analysis)))
     for infeed in ("in", "out"):

@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
+import orjson
 from fastapi import APIRouter, Query, Request, Response
 
+from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, Importing, Ready, State
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import Manifest, StoredFile
@@ -59,7 +61,8 @@ def profile(request: Request, profile_id: str, reader: Reader, pages: Pages) -> 
     may_change = actor_of(request).may_change(uploader or "")
     if isinstance(state, Ready):
         keep(request)
-    return pages.page("profile.html", replace(_profile(state), may_change=may_change), request)
+    view = replace(_profile(state), may_change=may_change, budgets=_budgets(reader, profile_id))
+    return pages.page("profile.html", view, request)
 
 
 @router.api_route("/api", methods=_READ)
@@ -126,6 +129,13 @@ def _listed(manifest: Manifest) -> views.ListedProfile:
     )
 
 
+def _budgets(reader: ProfileReader, profile_id: str) -> Sequence[Mapping[str, Any]]:
+    """How the time divides; nothing without a timeline, and while the profile is not ready."""
+    found = reader.budget(profile_id)
+    scopes: list[Mapping[str, Any]] = [] if found is None else orjson.loads(found)["scopes"]
+    return scopes
+
+
 def _profile(state: State) -> views.ProfileView:
     match state:
         case Ready(manifest=manifest):
@@ -167,6 +177,7 @@ def _profile_view(
         file_names=tuple(file.name for file in files),
         size_bytes=sum(file.size_bytes for file in files),
         about=None,
+        budgets=(),
         may_change=False,
     )
 

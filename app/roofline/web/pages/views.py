@@ -16,7 +16,7 @@ Text comes from strangers: autoescape is on, and no view holds markup. Numbers a
 formats them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +94,8 @@ class ProfileView:
     is the page data to preload, empty until the profile is ready. `description` is one line for
     link previews. `progress` is set while importing, `failure` when failed, and `can_retry`
     where the files are kept and are not what was wrong.
+
+    `budgets` are divisions of time, with the keys of `presentation.budget_bar.BudgetBar`.
     """
 
     id: str
@@ -113,6 +115,7 @@ class ProfileView:
     file_names: tuple[str, ...]
     size_bytes: int
     about: "AboutView | None"
+    budgets: Sequence[Mapping[str, Any]]
     may_change: bool
 
 

@@ -1,0 +1,255 @@
+"""The budget as the page and the text report show it: terms that add up as printed, a bar, a floor.
+
+The server writes the words and the numbers, so that they are there at once and without scripts;
+the browser adds what can be done with them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.time_records import Budget, BudgetPart
+from roofline.presentation.budget_parts import (
+    AT_ROOF,
+    BELOW_ROOF,
+    owners,
+    owns,
+    part_help,
+    part_style,
+)
+from roofline.presentation.quantities import NARROW, SPACE, duration
+from roofline.presentation.rounding import rounded
+from roofline.presentation.sentences import Number, plain_text, say
+from roofline.presentation.shown import listed_ops
+
+_SMALL = 0.006  # of the whole: smaller terms are "other"
+_UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
+_GROUPS = {AT_ROOF: "at the roof", BELOW_ROOF: "below it"}
+_TENTHS = 1000  # tenths of a percent in the whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One term of the sum: a part, or the parts of one kind ("at the roof"). Texts as printed.
+
+    `x` and `width` are percent of the bar. `is_filter` is true where operations of it are listed.
+    """
+
+    id: str
+    label: str
+    amount: str
+    percent: str
+    x: float
+    width: float
+    texture: str
+    token: str
+    help: str
+    is_filter: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetBar:
+    """One division of time: `parts` in order of the bar, `terms` in order of the sum."""
+
+    scope: str
+    label: str
+    total: str
+    unit: str
+    floor: str
+    floor_at: float
+    notes: tuple[str, ...]
+    terms: tuple[Term, ...]
+    parts: tuple[Term, ...]
+
+
+def budget_bars(analysis: RooflineAnalysis) -> tuple[BudgetBar, ...]:
+    """The mean step where the profile has steps, and the capture; nothing without a timeline."""
+    budgets = analysis.budgets
+    if budgets is None:
+        return ()
+    owned = {one for one in owners(analysis, listed_ops(analysis)) if one}
+    steps = "Mean step" if len(analysis.profile.steps) != 1 else "Step"
+    scopes = (("step", steps, budgets.step), ("capture", "Capture", budgets.capture))
+    return tuple(
+        _bar(scope, label, budget, owned)
+        for scope, label, budget in scopes
+        if budget is not None and budget.total_us > 0
+    )
+
+
+def budget_json(analysis: RooflineAnalysis) -> dict[str, Any]:
+    """What the template of the page draws."""
+    return {"scopes": [asdict(bar) for bar in budget_bars(analysis)]}
+
+
+def budget_data(analysis: RooflineAnalysis) -> dict[str, Any] | None:
+    """The numbers, for the page data: six digits."""
+    budgets = analysis.budgets
+    if budgets is None:
+        return None
+    return {
+        "capture": _numbers(budgets.capture),
+        "step": budgets.step and _numbers(budgets.step),
+    }
+
+
+def _numbers(budget: Budget) -> dict[str, Any]:
+    parts = [
+        {"id": part.id, "label": part.label, "time_us": rounded(part.time_us), **_waited(part)}
+        for part in budget.parts
+    ]
+    return {
+        "total_us": rounded(budget.total_us),
+        "floor_us": rounded(budget.floor_us),
+        "parts": parts,
+    }
+
+
+def _waited(part: BudgetPart) -> dict[str, Any]:
+    if part.idle is None:
+        return {}
+    return {"waiting_for_launch_us": rounded(part.idle.waiting_for_launch_us)}
+
+
+# --------------------------------------------------------------------------------------- one bar
+
+
+def _bar(scope: str, label: str, budget: Budget, owned: set[str]) -> BudgetBar:
+    ordered = _in_order(budget)
+    factor, unit = next((one for one in _UNITS if budget.total_us >= one[0] * 0.9995), _UNITS[-1])
+    digits = 2 if budget.total_us / factor < 10 else 1
+    scale = 10**digits / factor
+    parts = _terms([(one.id, one.label, one.time_us) for one in ordered], budget, scale, digits)
+    terms = _terms(_sums(ordered, budget.total_us), budget, scale, digits)
+    return BudgetBar(
+        scope=scope,
+        label=label,
+        total=f"{round(budget.total_us * scale) / 10**digits:,.{digits}f}",
+        unit=unit,
+        floor=duration(budget.floor_us),
+        floor_at=_percent_at(budget.floor_us, budget.total_us),
+        notes=_notes(budget),
+        terms=tuple(_styled(one, ordered, owned) for one in terms),
+        parts=tuple(_styled(one, ordered, owned) for one in parts),
+    )
+
+
+_STAYS = ("at_roof", "unknown", "infeed_outfeed")
+_LAST = ("launch_gaps", "idle")
+
+
+def _in_order(budget: Budget) -> list[BudgetPart]:
+    """What stays comes first; where a link sets the floor, its time comes next."""
+    stays = sum(part.time_us for part in budget.parts if _kind(part.id) in _STAYS)
+    by_link = budget.floor_us > stays * (1 + 1e-9)
+    waits = ("exposed", "exposed_transfer")
+    order = [*_STAYS, *(waits if by_link else ()), BELOW_ROOF, *waits, *_LAST]
+    return sorted(budget.parts, key=lambda part: order.index(_kind(part.id)))
+
+
+def _kind(part: str) -> str:
+    return part.partition(".")[0]
+
+
+_Time = tuple[str, str, float]  # id, label, time in us
+
+
+def _sums(parts: Sequence[BudgetPart], total_us: float) -> list[_Time]:
+    """Parts of one kind as one term; small terms as "other", last."""
+    times: dict[str, float] = {}
+    labels: dict[str, str] = {}
+    for part in parts:
+        key = _kind(part.id) if _kind(part.id) in _GROUPS else part.id
+        times[key] = times.get(key, 0.0) + part.time_us
+        labels[key] = _GROUPS.get(key, part.label)
+    small = {key for key, time_us in times.items() if time_us < total_us * _SMALL}
+    rest = sum(times[key] for key in small) if len(small) > 1 else 0.0
+    kept = [key for key in times if key not in small or not rest]
+    return [(key, labels[key], times[key]) for key in kept] + (
+        [("other", "other", rest)] if rest else []
+    )
+
+
+def _terms(times: Sequence[_Time], budget: Budget, scale: float, digits: int) -> list[Term]:
+    """The texts of terms: amounts add up to the total as printed, percentages to 100."""
+    values = np.array([time_us for _, _, time_us in times])
+    spare = next((k for k, (key, _, _) in enumerate(times) if key == "other"), None)
+    amounts = whole_numbers((values * scale).tolist(), round(budget.total_us * scale), spare)
+    shares = (values / values.sum() * _TENTHS).tolist()
+    tenths = whole_numbers(shares, _TENTHS, spare)
+    found, start = list[Term](), 0.0
+    for (key, label, time_us), amount, tenth in zip(times, amounts, tenths, strict=True):
+        width = _percent_at(time_us, budget.total_us)
+        found.append(
+            Term(
+                id=key,
+                label=label,
+                amount=f"{amount / 10**digits:,.{digits}f}" if amount else f"<{10**-digits}",
+                percent=f"{tenth / 10:.1f}{NARROW}%" if tenth else f"<0.1{NARROW}%",
+                x=round(start, 4),
+                width=width,
+                texture="",
+                token="",
+                help="",
+                is_filter=False,
+            )
+        )
+        start += width
+    return found
+
+
+def whole_numbers(values: Sequence[float], total: int, spare: int | None = None) -> list[int]:
+    """`values`, which add up to about `total`, as whole numbers that add up to it exactly.
+
+    Each is rounded; what rounding leaves goes to the value at `spare`, unless that would make it
+    negative: then, and without one, to the largest, where it shows least.
+    """
+    found = [int(value + 0.5) for value in values]
+    rest = total - sum(found)
+    takes = spare if spare is not None and found[spare] + rest >= 0 else values.index(max(values))
+    found[takes] += rest
+    return found
+
+
+def _percent_at(time_us: float, total_us: float) -> float:
+    return round(100 * time_us / total_us, 4)
+
+
+def _styled(term: Term, parts: Sequence[BudgetPart], owned: set[str]) -> Term:
+    """The same with colour, texture, explanation, and whether operations of it are listed."""
+    if term.id == "other":
+        about = "Parts under 0.6 % each."
+        return replace(term, texture="other", token="--ink-3", help=about)
+    mine = [part.id for part in parts if part.id == term.id or _kind(part.id) == term.id]
+    style = part_style(mine[0])
+    token = style.token if len(mine) == 1 else "--ink-2"
+    return replace(
+        term,
+        texture=style.texture,
+        token=token,
+        help=part_help(mine[0]),
+        is_filter=any(owns(term.id, one) for one in owned),
+    )
+
+
+def _notes(budget: Budget) -> tuple[str, ...]:
+    """Sentences below the sum: what the floor is, and what idle time waited for."""
+    floor = Number(budget.floor_us, "time_us")
+    sentences = [say("budget_floor", floor=floor)]
+    if budget.part("unknown"):
+        sentences.append(say("budget_unknown"))
+    idle = budget.part("idle")
+    waited = idle.idle.waiting_for_launch_us if idle and idle.idle else None
+    if waited and idle and waited > 0:
+        of, total = Number(waited, "time_us"), Number(idle.time_us, "time_us")
+        sentences.append(say("budget_launch", launch_wait=of, idle_time=total))
+    return tuple(plain_text(sentence).strip() for sentence in sentences)
+
+
+def equation(bar: BudgetBar) -> str:
+    """The sum in one line: "112.3 ms = 51.7 at the roof + 30.3 below it + …"."""
+    terms = " + ".join(f"{term.amount} {term.label}" for term in bar.terms)
+    return f"{bar.total}{SPACE}{bar.unit} = {terms}"

@@ -1,0 +1,99 @@
+// The budget above the charts: each part is a filter. The server wrote its words and numbers.
+
+import { fitting, segmentTexts } from "../chart/bar-labels.js";
+import { isWhatIf } from "../metrics/peaks.js";
+import { parseValue } from "../state/query.js";
+import { around, findAll, svg } from "../ui/dom.js";
+
+/** @import { ViewState } from "../types/view-state.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { Light } from "./light.js" */
+
+const LABEL = { class: "part-label", x: 7, y: "50%", dy: "0.36em" };
+/** Textures that words can be read on. */
+const LABELLED = ["solid", "wait", "idle"];
+
+/**
+ * @param {object} options
+ * @param {Store} options.store
+ * @param {Light["help"]} options.onHelp
+ */
+export function createBudget({ store, onHelp }) {
+  const root = document.querySelector("[data-budget]");
+  if (!(root instanceof HTMLElement)) return { render: () => {}, draw: () => {} };
+  const segments = findAll(SVGSVGElement, ".budget-part", root);
+  const terms = findAll(HTMLButtonElement, ".term[data-part]", root);
+  /** @param {Event} event */
+  const toggle = (event) => {
+    const pressed = around(event, "button[data-part], [data-is-filter]");
+    const part = pressed?.getAttribute("data-part");
+    if (part) store.set({ part: store.get().part === part ? null : part, page: 1 });
+  };
+  root.addEventListener("click", toggle);
+  for (const segment of segments) wireHelp(segment, onHelp);
+  wireScopes(root, store);
+  new ResizeObserver(() => label(segments)).observe(root);
+  return {
+    draw: () => label(segments),
+    /** @param {ViewState} state */
+    render(state) {
+      showScope(root, state.budget);
+      for (const term of terms)
+        term.setAttribute("aria-pressed", String(term.dataset.part === state.part));
+      for (const segment of segments)
+        segment.classList.toggle("dim", !isOf(state.part, segment.dataset.part ?? ""));
+      for (const note of findAll(HTMLElement, "[data-budget-own]", root))
+        note.hidden = !isWhatIf(state);
+      label(segments);
+    },
+  };
+}
+
+/** @param {string | null} chosen a part or a kind of parts @param {string} part */
+const isOf = (chosen, part) => chosen === null || part === chosen || part.split(".")[0] === chosen;
+
+/** @param {HTMLElement} root @param {Store} store */
+function wireScopes(root, store) {
+  for (const button of findAll(HTMLButtonElement, "[data-budget-scope]", root))
+    button.addEventListener("click", () =>
+      store.set({ budget: parseValue("budget", button.dataset.budgetScope ?? "") }),
+    );
+}
+
+/** Without steps there is only the capture. @param {HTMLElement} root @param {string} wanted */
+function showScope(root, wanted) {
+  const bars = findAll(HTMLElement, "[data-budget-of]", root);
+  if (bars.length < 2) return;
+  for (const bar of bars) bar.hidden = bar.dataset.budgetOf !== wanted;
+  for (const button of findAll(HTMLButtonElement, "[data-budget-scope]", root))
+    button.setAttribute("aria-pressed", String(button.dataset.budgetScope === wanted));
+}
+
+/** @param {SVGSVGElement} segment @param {Light["help"]} onHelp */
+function wireHelp(segment, onHelp) {
+  const { label = "", amount = "", unit = "", percent = "", help = "" } = segment.dataset;
+  const about = { label: capitalised(label), sub: `${amount}\u00a0${unit}, ${percent}`, help };
+  segment.addEventListener("pointerenter", () => onHelp(about, segment));
+  segment.addEventListener("pointerleave", () => onHelp(null, segment));
+}
+
+/** @param {string} text */
+const capitalised = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+/** Writes into each segment what fits. @param {readonly SVGSVGElement[]} segments */
+function label(segments) {
+  for (const segment of segments) {
+    segment.querySelector(".part-label")?.remove();
+    const width = segment.getBoundingClientRect().width;
+    if (width < 30 || !LABELLED.some((one) => segment.classList.contains(one))) continue;
+    const text = svg("text", LABEL);
+    segment.append(text);
+    /** @param {string} words */
+    const measure = (words) => {
+      text.textContent = words;
+      return text.getComputedTextLength();
+    };
+    const { label: name = "", amount = "" } = segment.dataset;
+    text.textContent = fitting(width, segmentTexts(name, amount), measure);
+  }
+}

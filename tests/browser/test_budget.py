@@ -1,0 +1,108 @@
+"""The budget above the charts: seen without scripts, every part a filter, in the address."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser import view
+from tests.browser.conftest import ROOT, NewPage, uploaded
+from tests.browser.watching import is_ready
+
+SAMPLE = ROOT / "sample_profiles" / "xspace" / "v6e-training.xplane.pb"
+
+
+@pytest.fixture(scope="session")
+def training_url(visitor: BrowserContext) -> str:
+    return uploaded(visitor, SAMPLE)
+
+
+@pytest.fixture
+def training(page: Page, training_url: str) -> Page:
+    page.goto(training_url)
+    is_ready(page)
+    return page
+
+
+def test_the_sum_is_there_without_scripts(new_page: NewPage, training_url: str) -> None:
+    page = new_page(java_script_enabled=False)
+    page.goto(training_url)
+    sums = page.locator(".equation:visible")
+    expect(sums).to_have_count(1)
+    expect(sums).to_contain_text("at the roof")
+    expect(page.locator(".budget-floor:visible text")).to_contain_text("floor")
+
+
+def test_a_term_filters_and_is_in_the_address(training: Page) -> None:
+    term = training.locator(".equation > button[data-part=below_roof]:visible")
+    term.click()
+    expect(term).to_have_attribute("aria-pressed", "true")
+    view.has_query(training, "part", "below_roof")
+    shown, every = view.result(training)
+    owners = view.page_data(training)["ops"]["columns"]["part"]
+    assert shown == sum(str(one).startswith("work.") for one in owners) < every
+    chip = training.locator("[data-part-chip]")
+    expect(chip).to_contain_text("Below the roof")
+    training.reload()
+    is_ready(training)
+    assert view.result(training) == (shown, every)
+    chip.click()
+    expect(chip).to_be_hidden()
+    assert view.result(training) == (every, every)
+
+
+def test_a_segment_filters_by_its_part(training: Page) -> None:
+    training.locator(".budget-of:visible .budget-part[data-part='below_roof.hbm']").click()
+    view.has_query(training, "part", "below_roof.hbm")
+    owners = view.page_data(training)["ops"]["columns"]["part"]
+    assert view.result(training)[0] == owners.count("work.hbm") > 0
+    expect(training.locator(".budget-of:visible .budget-part.dim").first).to_be_attached()
+
+
+def test_hover_says_what_a_part_is(training: Page) -> None:
+    training.locator(".budget-of:visible .budget-part[data-part='exposed.ici']").hover()
+    card = training.locator("[data-hover-card]")
+    expect(card).to_contain_text(re.compile(r"Exposed ICI, [\d.]+\sms, [\d.]+\s%"))
+    expect(card).to_contain_text("Communication over this link")
+
+
+def test_every_part_is_reached_by_keyboard(training: Page) -> None:
+    training.locator(".all-parts:visible summary").focus()
+    training.keyboard.press("Enter")
+    part = training.locator(".all-parts[open] button[data-part='at_roof.compute']")
+    part.focus()
+    training.keyboard.press("Enter")
+    expect(part).to_have_attribute("aria-pressed", "true")
+    view.has_query(training, "part", "at_roof.compute")
+    expect(training.locator(".all-parts[open] p").first).to_contain_text("Floor:")
+
+
+def test_step_and_capture_are_a_switch_in_the_address(training: Page) -> None:
+    total = training.locator(".equation-total:visible")
+    expect(total).to_contain_text("a step")
+    training.get_by_role("button", name="Capture", exact=True).click()
+    expect(total).not_to_contain_text("a step")
+    view.has_query(training, "budget", "capture")
+
+
+def test_a_part_that_the_profile_lacks_is_left_out(page: Page, training_url: str) -> None:
+    page.goto(f"{training_url}?v=1&part=exposed.nvlink")
+    is_ready(page)
+    expect(page.locator("[data-notice]")).to_contain_text("part of the time “exposed.nvlink”")
+    assert view.result(page)[0] == view.result(page)[1]
+
+
+def test_other_peaks_leave_the_bar_to_the_profiles_own(page: Page, training_url: str) -> None:
+    page.goto(f"{training_url}?v=1&peak.hbm=100")
+    is_ready(page)
+    page.locator(".all-parts:visible summary").click()
+    expect(page.locator(".all-parts[open] [data-budget-own]")).to_be_visible()
+
+
+def test_without_events_there_is_no_bar_and_no_hole(page: Page, visitor: BrowserContext) -> None:
+    report: Path = ROOT / "sample_profiles" / "nsight_compute" / "a100-kernels.ncu-rep"
+    page.goto(uploaded(visitor, report))
+    is_ready(page)
+    expect(page.locator("[data-budget]")).to_have_count(0)
+    expect(page.locator("[data-part-chip]")).to_be_hidden()
