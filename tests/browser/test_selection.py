@@ -53,6 +53,7 @@ def test_click_on_a_row_marks_its_point_and_opens_details(profile: Page) -> None
     drawer = profile.locator("#drawer")
     expect(drawer).to_contain_text(name)
     expect(drawer).not_to_contain_text("Loading…")
+    expect(drawer).to_contain_text("Shapes (bf16)makes bf16[8,2048,4096]{2,1,0:T(8,128)(2,1)}")
     view.has_query(profile, "op", str(data["views"]["in"]["op"][place]))
 
 
