@@ -80,8 +80,10 @@ class TransferRecord:
     from start to end, `exposed_us` the part in which a core did nothing else. `achieved_gbs` is
     `bytes` over the time they took (see `docs/budget.md`); it is a lower bound where
     `is_lower_bound`, because the end was not observed. `bytes_is_lower_bound` where the size of
-    some occurrences is not known. `saving_us` is exposed time beyond what the
-    link's peak needs.
+    some occurrences is not known. `skew_us` is the part of `time_us` in which ranks waited for the
+    last of them, and not part of the rate; `None` where not all ranks of the group are in the
+    profile: then their times include such waits, on GPUs. `saving_us` is exposed time beyond what
+    the link's peak needs.
     """
 
     op: int
@@ -100,6 +102,7 @@ class TransferRecord:
     peak_gbs: float | None
     saving_us: float | None
     bytes_is_lower_bound: bool = False
+    skew_us: float | None = None
 
     @property
     def waits(self) -> int:

@@ -55,7 +55,9 @@ def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
     sized = mine & ~np.isnan(seen.wire_bytes)
     moved = float(seen.wire_bytes[sized].sum()) if sized.any() else None
     took_ps, awaited = _took(seen, peak)
-    time_ps = float(took_ps[sized].sum())
+    skew_ps = _skew_ps(transfers, row, mine)
+    is_part_sized = bool((mine & ~sized).any())
+    time_ps = float(took_ps[sized].sum()) - (0.0 if is_part_sized else skew_ps or 0.0)
     exposed_us = float(seen.exposed_ps[mine].sum()) / PS_PER_US
     payload = mine & ~np.isnan(seen.payload_bytes)
     return TransferRecord(
@@ -74,8 +76,18 @@ def _record(transfers: Transfers, row: int, device: Device) -> TransferRecord:
         is_lower_bound=bool((sized & ~awaited).any()),
         peak_gbs=peak,
         saving_us=_saving_us(moved, peak, exposed_us),
-        bytes_is_lower_bound=bool((mine & ~sized).any()),
+        bytes_is_lower_bound=is_part_sized and moved is not None,
+        skew_us=None if skew_ps is None else skew_ps / PS_PER_US,
     )
+
+
+def _skew_ps(transfers: Transfers, row: int, mine: Bools) -> float | None:
+    """Time in which ranks waited for the last of them, over all ranks; `None` where not known."""
+    least_ps, seen = transfers.least_ps, transfers.occurrences
+    if least_ps is None or np.isnan(least_ps[row]):
+        return None
+    ranks = len(np.unique(seen.core[mine]))
+    return max(float(seen.interval_ps[mine].sum()) - ranks * float(least_ps[row]), 0.0)
 
 
 def _took(seen: TransferOccurrences, peak_gbs: float | None) -> tuple[Floats, Bools]:

@@ -4,9 +4,8 @@ Work, bytes per memory and self times per op are exact; idle time, steps, the su
 memories and shares of peaks measured per launch have no place in that format.
 """
 
+import math
 from typing import Any
-
-import numpy as np
 
 from roofline.analysis.records import RooflineAnalysis
 from roofline.model.categories import is_container, is_infeed_outfeed
@@ -83,7 +82,7 @@ def _moved(analysis: RooflineAnalysis, op: int) -> dict[str, int]:
     return {
         level.value: int(column[op])
         for level, column in traffic.items()
-        if level.is_link and column[op] and not np.isnan(clocks[level.value][op])
+        if level.is_link and column[op] and not math.isnan(clocks[level.value][op])
     }
 
 

@@ -106,7 +106,10 @@ class Transfers:
     `op` is the row in the op table of what starts the transfer, `done` of what waits for it (-1:
     it is one synchronous op). `kind` is "all-reduce", "in" (to the device), "out" and so on; `link`
     is `None` where it is not known, `group_size` 0 where it is not known. `unpaired` marks halves
-    whose other half is not in the capture.
+    whose other half is not in the capture. `each` are the single times of collectives on streams,
+    which include the wait for the other ranks. Where all ranks of the group are in the profile,
+    `least_ps` is the sum over occurrences of the shortest of their times (NaN: unknown): the last
+    rank to come waits for none.
     """
 
     op: I64
@@ -116,6 +119,8 @@ class Transfers:
     group_size: I64
     unpaired: Bools
     occurrences: "TransferOccurrences"
+    each: "EachTransfer | None" = None
+    least_ps: F64 | None = None
 
     def __len__(self) -> int:
         return len(self.op)
@@ -140,6 +145,18 @@ class TransferOccurrences:
     interval_ps: F64
     wait_ps: F64
     exposed_ps: F64
+
+    def __len__(self) -> int:
+        return len(self.transfer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EachTransfer:
+    """Single collectives: the row of their kind, their core, and their time, in order of begin."""
+
+    transfer: I64
+    core: I64
+    time_ps: F64
 
     def __len__(self) -> int:
         return len(self.transfer)

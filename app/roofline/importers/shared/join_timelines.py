@@ -7,11 +7,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.shared.skew import with_least
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64
 from roofline.model.timeline import (
     WHOLE_CAPTURE,
     CoreTimes,
+    EachTransfer,
     IdleTimes,
     Timeline,
     TransferOccurrences,
@@ -19,7 +21,7 @@ from roofline.model.timeline import (
     WorkTimes,
 )
 
-Table = TypeVar("Table", WorkTimes, TransferOccurrences, IdleTimes)
+Table = TypeVar("Table", WorkTimes, TransferOccurrences, IdleTimes, EachTransfer)
 
 
 _PLAIN = [one.name for one in fields(CoreTimes) if one.name not in {"exposed_ps", "idle"}]
@@ -44,7 +46,10 @@ def joined_timeline(
         steps=counts.pop() if kept else 0,
         times=_joined_times([one.times for one in moved]),
         work=joined_rows(WorkTimes, [one.work for one in moved]),
-        transfers=_joined_transfers([one.transfers for one in moved]),
+        transfers=with_least(
+            _joined_transfers([one.transfers for one in moved]),
+            sum(len(one.cores) for one, _, _ in parts),
+        ),
     )
     return joined if kept else _without_steps(joined)
 
@@ -60,7 +65,7 @@ def _moved(timeline: Timeline, op: I64, core: int) -> Timeline:
     """The timeline with its cores from `core` on, and ops by their new rows."""
     rows = np.append(op, -1)  # -1 stays -1
     transfers = timeline.transfers
-    occurrences = transfers.occurrences
+    occurrences, each = transfers.occurrences, transfers.each
     return replace(
         timeline,
         times=replace(timeline.times, core=timeline.times.core + core),
@@ -70,6 +75,7 @@ def _moved(timeline: Timeline, op: I64, core: int) -> Timeline:
             op=rows[transfers.op],
             done=rows[transfers.done],
             occurrences=replace(occurrences, core=occurrences.core + core),
+            each=each and replace(each, core=each.core + core),
         ),
     )
 
@@ -98,7 +104,7 @@ def _joined_transfers(parts: Sequence[Transfers]) -> Transfers:
     """The same transfer on several hosts is one row; an op may move different things."""
     numbers: dict[_Kind, int] = {}
     first: list[tuple[Transfers, int]] = []
-    occurrences = []
+    occurrences, each = [], []
     for part in parts:
         columns = (part.op, part.done, part.unpaired, part.group_size)
         numbered = (column.tolist() for column in columns)
@@ -111,6 +117,9 @@ def _joined_transfers(parts: Sequence[Transfers]) -> Transfers:
         seen = part.occurrences
         new = np.array(place, np.int64)[seen.transfer]
         occurrences.append(replace(seen, transfer=new))
+        if part.each is not None:
+            new = np.array(place, np.int64)[part.each.transfer]
+            each.append(replace(part.each, transfer=new))
     return Transfers(
         op=np.array([part.op[row] for part, row in first], np.int64),
         done=np.array([part.done[row] for part, row in first], np.int64),
@@ -119,6 +128,7 @@ def _joined_transfers(parts: Sequence[Transfers]) -> Transfers:
         group_size=np.array([part.group_size[row] for part, row in first], np.int64),
         unpaired=np.array([part.unpaired[row] for part, row in first], np.bool_),
         occurrences=joined_rows(TransferOccurrences, occurrences),
+        each=joined_rows(EachTransfer, each) if each else None,
     )
 
 

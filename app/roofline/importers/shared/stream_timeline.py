@@ -19,6 +19,7 @@ from roofline.importers.shared.idle_time import (
     in_rows,
 )
 from roofline.importers.shared.join_timelines import joined_rows
+from roofline.importers.shared.skew import with_least
 from roofline.importers.shared.sweep import Swept, Windows, split_gaps, sweep
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, OpColumns
@@ -26,6 +27,7 @@ from roofline.model.timeline import (
     LAUNCH_GAP_PS,
     WHOLE_CAPTURE,
     CoreTimes,
+    EachTransfer,
     IdleTimes,
     Timeline,
     TransferOccurrences,
@@ -101,7 +103,7 @@ def timeline_of(
         steps=n_steps,
         times=_times(swept, tick_ps, _first_launches(swept, tick_ps, launched)),
         work=_work(swept, tick_ps),
-        transfers=_transfers(swept, tick_ps),
+        transfers=with_least(_transfers(swept, tick_ps), len(devices)),
     )
 
 
@@ -109,7 +111,8 @@ def timeline_of(
 class _Device:
     """One device and its sweep. A slot is an op that works, or an op that moves something.
 
-    `row`, `kind` and `transfer` are those of the slots.
+    `row`, `kind` and `transfer` are those of the slots; `talks` are the events that communicate, in
+    order of begin, each in its `slot_of_talk`.
     """
 
     events: DeviceEvents
@@ -117,6 +120,8 @@ class _Device:
     row: I64
     kind: I64
     transfer: I64
+    talks: I64
+    slot_of_talk: I64
 
     @property
     def links(self) -> list[Link]:
@@ -137,6 +142,8 @@ def _device(events: DeviceEvents) -> _Device:
     pairs, moving = np.divmod(pairs, len(_KINDS))
     op, transfer = np.divmod(pairs, width)
     kind = np.append(np.full(n_ops, WORK), moving)
+    talks = moves[np.asarray(events.kind)[moves] == COMMUNICATION]
+    talks = talks[np.argsort(events.begin[talks], kind="stable")]
     return _Device(
         events=events,
         swept=sweep(
@@ -150,6 +157,8 @@ def _device(events: DeviceEvents) -> _Device:
         row=rows[np.append(np.arange(n_ops), op) - 1],
         kind=kind,
         transfer=np.append(np.full(n_ops, -1), transfer - 1),
+        talks=talks,
+        slot_of_talk=slot[talks].astype(np.int64),
     )
 
 
@@ -340,6 +349,7 @@ def _transfers(devices: Sequence[_Device], tick_ps: int) -> Transfers:
     """One row per op, kind, group and link; all occurrences on a device are one row each."""
     kinds: dict[_Kind, int] = {}
     parts = [_occurrences(one, core, kinds, tick_ps) for core, one in enumerate(devices)]
+    each = [_each(one, core, kinds, tick_ps) for core, one in enumerate(devices)]
     return Transfers(
         op=np.array([row for row, *_ in kinds], np.int64),
         done=np.full(len(kinds), -1),
@@ -348,6 +358,29 @@ def _transfers(devices: Sequence[_Device], tick_ps: int) -> Transfers:
         group_size=np.array([size for _, _, size, _ in kinds], np.int64),
         unpaired=np.zeros(len(kinds), np.bool_),
         occurrences=_summed(joined_rows(TransferOccurrences, parts)),
+        each=joined_rows(EachTransfer, each) if each else None,
+    )
+
+
+def _number_of_slots(one: _Device, slots: I64, kinds: dict[_Kind, int]) -> I64:
+    """The number of what each slot moves; new kinds get the next numbers."""
+    links, numbers = one.links, []
+    for slot in slots.tolist():
+        what = one.events.moved[int(one.transfer[slot])]
+        key = (int(one.row[slot]), what.kind, what.group_size, links[slot])
+        numbers.append(kinds.setdefault(key, len(kinds)))
+    return np.array(numbers, np.int64)
+
+
+def _each(one: _Device, core: int, kinds: dict[_Kind, int], tick_ps: int) -> EachTransfer:
+    """The single collectives of one device, of the kinds that are numbered."""
+    begin, end = one.events.begin[one.talks], one.events.end[one.talks]
+    real = (end > begin) & (one.transfer[one.slot_of_talk] >= 0)
+    slots, place = np.unique(one.slot_of_talk[real], return_inverse=True)
+    return EachTransfer(
+        transfer=_number_of_slots(one, slots, kinds)[place],
+        core=np.full(len(place), core),
+        time_ps=(end - begin)[real].astype(np.float64) * tick_ps,
     )
 
 
@@ -357,13 +390,9 @@ def _occurrences(
     """What the slots of one device moved; new kinds get the next numbers."""
     at = np.flatnonzero((one.transfer >= 0) & (one.swept.events > 0))
     moved = [one.events.moved[number] for number in one.transfer[at].tolist()]
-    links, numbers = one.links, []
-    for row, what, slot in zip(one.row[at].tolist(), moved, at.tolist(), strict=True):
-        key = (row, what.kind, what.group_size, links[slot])
-        numbers.append(kinds.setdefault(key, len(kinds)))
     started = one.swept.started[at].astype(np.float64)
     return TransferOccurrences(
-        transfer=np.array(numbers, np.int64),
+        transfer=_number_of_slots(one, at, kinds),
         core=np.full(len(at), core),
         count=started,
         # An unknown size stays unknown; what its first kernel has counts once.
