@@ -39,7 +39,7 @@ def test_real_profile_is_imported_and_read_back(place: Place, tmp_path: Path) ->
     assert manifest.files[0].host
     assert manifest.summary.op_count > 0
     assert raw_bytes(server, profile_id) == [path.read_bytes()]
-    assert b'"schema":1' in server.reader.result(profile_id, PAGE).plain()
+    assert b'"schema":2' in server.reader.result(profile_id, PAGE).plain()
     assert b"name" in server.reader.op_details(profile_id, 0)
 
 
