@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.records import RooflineAnalysis, Scope
 from roofline.exports.records import analysis_to_json
 from roofline.exports.text import describe
 from roofline.importers.pytorch.step_windows import step_windows
@@ -131,6 +131,23 @@ def test_groups_are_of_one_phase_and_batch(tmp_path: Path) -> None:
     assert four.time_us == 60
     assert four.context_tokens == 600
     assert four.weight_bytes == WEIGHTS
+
+
+def test_each_phase_and_batch_is_a_point_of_the_program(tmp_path: Path) -> None:
+    trace = served((PREFILL, 90.0), (decode(500), 50.0), (decode(700), 70.0))
+    points = analysed(tmp_path, trace).with_infeed.program
+    found = {
+        label: (scope, time)
+        for label, scope, time in zip(
+            points.label, points.scope, points.measures.total_time_us.tolist(), strict=True
+        )
+    }
+    assert found["prefill, 1 sequence"] == (Scope.PHASE, 90)
+    assert found["decode, 4 sequences"] == (Scope.PHASE, 60)
+    rates = dict(zip(points.label, points.measures.flop_rate_gflops.tolist(), strict=True))
+    flop = 2 * TOKENS * WIDTH * OUT
+    assert rates["decode, 4 sequences"] == pytest.approx(flop / 60e3)
+    assert rates["prefill, 1 sequence"] == pytest.approx(flop / 90e3)
 
 
 def test_the_bound_is_the_time_at_the_roofs(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_program_points_are_those_of_the_document(full: Mapping[str, Any]) -> No
     point = program_points(full["views"]["in"])[0]
     extra = {"scope", "label", "order", "is_outlier", "flop_is_least", "bytes_is_least"}
     assert set(ids) <= set(point)
-    words = {"total", "total_hw", "average", "step"}
+    words = {"total", "total_hw", "average", "phase", "step"}
     assert set(point) == (documented("Program points") - words) | extra
 
 

@@ -9,8 +9,9 @@ from roofline.analysis.context import Context
 from roofline.analysis.counters import with_counters
 from roofline.analysis.knowledge import KNOWN_SHARE, NEARLY_ALL, both_known
 from roofline.analysis.measure import measure
-from roofline.analysis.records import U64, Bools, KnownTime, Measures, ProgramPoints, Scope
+from roofline.analysis.records import I64, U64, Bools, KnownTime, Measures, ProgramPoints, Scope
 from roofline.analysis.roofline import Floats
+from roofline.analysis.serving_batches import batches
 from roofline.model.op_columns import OpColumns, joined
 from roofline.model.profile import Profile, Provenance
 
@@ -54,6 +55,11 @@ def program_points(scoped: Scoped) -> ProgramPoints:
         labels.append("Average")
         works.append(_average_work(scoped))
         divisors.append(np.full(1, max(len(steps), 1)))
+    for name, rows in () if context.oddities.on else batches(context.profile.serving):
+        scopes.append(Scope.PHASE)
+        labels.append(name)
+        works.append(_average_work(scoped, rows))
+        divisors.append(np.full(1, len(rows)))
     if len(steps):
         scopes += [Scope.STEP] * len(steps)
         labels += steps.label
@@ -150,15 +156,17 @@ def _step_work(scoped: Scoped) -> OpColumns:
     return _program_work(scoped, rows, np.array(time, np.uint64))
 
 
-def _average_work(scoped: Scoped) -> OpColumns:
-    """All steps as one row; its shown times are divided by their number afterwards."""
+def _average_work(scoped: Scoped, chosen: I64 | None = None) -> OpColumns:
+    """All steps, or the `chosen` ones, as one row; its shown times are divided by their number
+    afterwards."""
     steps = scoped.context.profile.steps
-    whole = steps.sums.summed(0, keepdims=True)
-    time = int(steps.time_ps.sum(dtype=np.uint64))
+    rows = np.arange(len(steps)) if chosen is None else chosen
+    whole = steps.sums.summed(0, rows, keepdims=True)
+    time = int(steps.time_ps[rows].sum(dtype=np.uint64))
     if not scoped.include:
         time = scoped.context.oddities.counter(time - int(whole.time_ps[0, 1]))
-    rows = whole.summed(1, _classes(include=scoped.include))
-    return _program_work(scoped, rows, np.array([time], np.uint64))
+    row = whole.summed(1, _classes(include=scoped.include))
+    return _program_work(scoped, row, np.array([time], np.uint64))
 
 
 def _classes(*, include: bool) -> tuple[slice, slice]:

@@ -86,6 +86,7 @@ class Scope(StrEnum):
     TOTAL = "total"
     TOTAL_HW = "total_hw"
     AVERAGE = "average"
+    PHASE = "phase"
     STEP = "step"
 
 

@@ -15,11 +15,10 @@ from roofline.analysis.knowledge import both_known
 from roofline.analysis.measure import measure
 from roofline.analysis.records import I64, U64, Bools
 from roofline.analysis.roofline import Floats
+from roofline.analysis.serving_batches import by_batch
 from roofline.analysis.serving_records import ServingColumns, ServingGroup, ServingRecords
-from roofline.model.serving import PHASES, ServingSteps
+from roofline.model.serving import ServingSteps
 from roofline.model.units import GIGA, PS_PER_S, PS_PER_US
-
-MAX_GROUPS = 64
 
 
 def serving_records(context: Context) -> ServingRecords | None:
@@ -28,25 +27,8 @@ def serving_records(context: Context) -> ServingRecords | None:
     if steps is None or not len(steps):
         return None
     columns = _columns(steps, context)
-    groups = [_group(steps, columns, context, phase, rows) for phase, rows in _by_batch(steps)]
+    groups = [_group(steps, columns, context, phase, rows) for phase, rows in by_batch(steps)]
     return ServingRecords(steps=steps, columns=columns, groups=tuple(groups))
-
-
-def _by_batch(steps: ServingSteps) -> list[tuple[str, I64]]:
-    """Steps of decode by their number of sequences, those of other phases together; the groups
-    with most time first where there are too many."""
-    phase = np.array(steps.phase, object)
-    groups: list[tuple[str, I64]] = []
-    for name in PHASES:
-        rows = np.flatnonzero(phase == name)
-        sizes = np.nan_to_num(steps.sequences[rows], nan=-1)
-        if name == "decode":
-            groups += [(name, rows[sizes == size]) for size in np.unique(sizes).tolist()]
-        elif len(rows):
-            groups.append((name, rows))
-    if len(groups) > MAX_GROUPS:
-        groups.sort(key=lambda group: -float(steps.span_ps[group[1]].sum()))
-    return groups[:MAX_GROUPS]
 
 
 def _columns(steps: ServingSteps, context: Context) -> ServingColumns:

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from roofline.analysis.records import RooflineAnalysis, View
 from roofline.analysis.roofline import UNKNOWN_BOUND
+from roofline.analysis.serving_batches import batch_name
 from roofline.analysis.serving_records import ServingGroup
 from roofline.presentation.placed import bound_segment, place_of, ratio
 from roofline.presentation.rounding import rounded
@@ -123,10 +126,8 @@ def _shown(value: Any) -> Any:
 
 def batch_text(group: ServingGroup) -> str:
     """ "decode, 32 sequences"."""
-    if group.sequences is None:
-        return group.phase
-    word = "sequence" if group.sequences == 1 else "sequences"
-    return f"{group.phase}, {group.sequences:,.0f} {word}"
+    size = np.nan if group.sequences is None else group.sequences
+    return batch_name(group.phase, np.array([size]))
 
 
 def weights_range(groups: tuple[ServingGroup, ...]) -> str:

@@ -15,10 +15,11 @@ export const SCOPE_SYMBOLS = {
   total: "star",
   total_hw: "star-open",
   average: "diamond",
+  phase: "square",
   step: "circle",
 };
 /** @type {Record<Scope, number>} */
-const SCOPE_SIZES = { total: 14, total_hw: 14, average: 11, step: 10 };
+const SCOPE_SIZES = { total: 14, total_hw: 14, average: 11, phase: 11, step: 10 };
 const MOST_NAMED = 3; // a few outliers can be named; many would hide each other's names, and the list has them
 
 /**

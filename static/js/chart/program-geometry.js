@@ -21,7 +21,7 @@ import { isRoofShown } from "./shown-roofs.js";
  */
 
 /** @type {Record<Scope, number>} */
-const DRAW_ORDER = { step: 0, average: 1, total_hw: 2, total: 3 };
+const DRAW_ORDER = { step: 0, phase: 1, average: 2, total_hw: 3, total: 4 };
 const MOST_MARKS = 300;
 const LABEL_ROOM = 24; // pixels above the compute roof
 const RADIUS = 5;

@@ -219,7 +219,7 @@ export interface OpColumns {
   [id: string]: Value[] | undefined;
 }
 
-export type Scope = "total" | "total_hw" | "average" | "step";
+export type Scope = "total" | "total_hw" | "average" | "phase" | "step";
 
 /** The whole program, its average step, or one step. */
 export interface ProgramPoint {
