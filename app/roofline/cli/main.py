@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
-from roofline.cli import comparing
+from roofline.cli import comparing, gating
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.errors import MixedUploadError, RooflineError
 
@@ -61,6 +61,8 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     _add_serve(commands.add_parser("serve", help="serve the dashboard"))
     _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
     comparing.add_compare(commands.add_parser("compare", help="say what changed between two runs"))
+    gating.add_baseline(commands.add_parser("baseline", help="keep a run to compare later ones"))
+    gating.add_check(commands.add_parser("check", help="fail where a run became worse"))
     _add_devices(commands.add_parser("devices", help="list the hardware catalogue"))
     estimating = commands.add_parser("estimate", help="what an op should cost on a part")
     if command == "estimate":  # its arguments follow from its ops, which other commands do not load

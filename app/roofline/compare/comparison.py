@@ -140,10 +140,15 @@ def compare(a: Sequence[Run], b: Sequence[Run], unit: str | None = None) -> Comp
     return _compared(a[captures_a.chosen], b[captures_b.chosen], unit, captures_a, captures_b)
 
 
+def common_unit(runs: Sequence[Run]) -> str:
+    """The best unit that all captures have."""
+    return next(unit for unit in UNITS if all(unit in run.units for run in runs))
+
+
 def _unit(a: Sequence[Run], b: Sequence[Run], wanted: str | None) -> str:
-    common = [unit for unit in UNITS if all(unit in run.units for run in (*a, *b))]
     if wanted is None:
-        return common[0]
+        return common_unit((*a, *b))
+    common = [unit for unit in UNITS if all(unit in run.units for run in (*a, *b))]
     if wanted not in common:
         raise BadViewError(
             f"Not every capture has times per {wanted}.",

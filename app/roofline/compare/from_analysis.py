@@ -104,7 +104,18 @@ def _resources(
         moved_us = measures.utilisation_ratio[level][:count] * per_call_us
         work[level.value] = _traffic(analysis, level.value, calls)
         roof_us[level.value] = np.where(work[level.value] > 0, moved_us, np.nan)
-    return _without_empty(work), {name: roof_us[name] for name in _without_empty(work)}
+    peaks = _peaks(analysis)
+    kept = _without_empty(work)
+    return kept, {name: _exact(roof_us[name], work[name], peaks.get(name)) for name in kept}
+
+
+def _exact(roof_us: Floats, work: Floats, peak: float | None) -> Floats:
+    """Work ÷ the device's peak, to the last digit, unless the op has a measured peak of its own."""
+    if not peak:
+        return roof_us
+    by_peak = work / peak
+    is_same = np.abs(roof_us - by_peak) <= _ROUNDING * by_peak
+    return np.where(is_same, by_peak, roof_us)
 
 
 def _traffic(analysis: RooflineAnalysis, key: str, calls: Floats) -> Floats:

@@ -4,7 +4,7 @@ A `Run` is made from an analysis, and can be written down and read again: a base
 document, and a server keeps one beside each profile. Times are means over the cores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,7 +115,13 @@ def from_document(document: Any) -> Run:
         run = _read(document)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise _unreadable("a part of it is missing or damaged") from error
-    if any(len(column) != len(run) for column in run.texts.values()):
+    columns: list[Sized] = [*run.texts.values(), run.source_line, run.bytes, run.is_placed]
+    columns += [*run.work.values(), *run.roof_us.values()]
+    for times in run.units.values():
+        columns += [times.calls, times.time_us]
+    if run.work.keys() != run.roof_us.keys() or not run.units:
+        raise _unreadable("a part of it is missing or damaged")
+    if any(len(column) != len(run) for column in columns):
         raise _unreadable("its columns differ in length")
     return run
 

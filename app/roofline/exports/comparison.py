@@ -155,11 +155,14 @@ def comparison_to_text(found: Comparison) -> str:
 def comparison_to_markdown(found: Comparison) -> str:
     """The report for a pull request: the same, as Markdown tables."""
     verdict = change_verdict(found)
-    sections = [f"### {_md(_written(verdict.headline))}", _md(_written(verdict.lead))]
-    sections += [_md(_differences(found)), _md_table(*_term_rows(found))]
-    sections += [_md_table(*rows) for rows in _op_tables(found) if rows[1]]
+    sections = [
+        f"### {markdown_plain(_written(verdict.headline))}",
+        markdown_plain(_written(verdict.lead)),
+    ]
+    sections += [markdown_plain(_differences(found)), markdown_table(*_term_rows(found))]
+    sections += [markdown_table(*rows) for rows in _op_tables(found) if rows[1]]
     sections.append(f"How sure: {how_sure(found)}")
-    sections += [f"- {_md(NOTES[code])}" for code in found.notes]
+    sections += [f"- {markdown_plain(NOTES[code])}" for code in found.notes]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -172,6 +175,12 @@ def attribution_line(found: Comparison) -> str:
         if abs(found.terms[name]) >= _LEAST_SHOWN_US
     ]
     return ", ".join(said) or "no change"
+
+
+def operations_line(found: Comparison, most: int) -> str:
+    """The operations that changed most, in one line."""
+    changed = [one for one in found.ops if abs(one.change_us) >= _LEAST_SHOWN_US]
+    return ", ".join(f"{_name(one)} {_change(one.change_us)}" for one in changed[:most])
 
 
 def how_sure(found: Comparison) -> str:
@@ -263,17 +272,18 @@ def _change(us: float) -> str:
     return "0" if us == 0 else f"{sign(us)}{spaced(duration(abs(us)))}"
 
 
-def _md(text: str) -> str:
-    """Text with Markdown's and HTML's marks made plain: names come from strangers."""
+def markdown_plain(text: str) -> str:
+    """`text` with the marks of Markdown and HTML made plain: names come from strangers."""
     for mark in "\\`*_|[]#":
         text = text.replace(mark, f"\\{mark}")
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _md_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in GitHub's Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 
 
 def _cell(text: str) -> str:
-    return text if text == "---" else _md(text)
+    return text if text == "---" else markdown_plain(text)

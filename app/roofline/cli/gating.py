@@ -1,0 +1,198 @@
+"""`roofline baseline save` and `roofline check`: the gate of CI."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roofline.cli.comparing import FORMATS, UNITS, add_peaks, read_runs
+from roofline.cli.output import print_bytes, put_out, write
+from roofline.errors import CorruptProfileError, RooflineError, SettingsError
+
+if TYPE_CHECKING:
+    from roofline.compare.gate.baseline import Baseline
+    from roofline.compare.gate.budget import Budget
+    from roofline.compare.gate.check import Report
+
+BUDGET_FILE = Path("roofline.toml")
+
+
+def add_baseline(parser: argparse.ArgumentParser) -> None:
+    """The options of `roofline baseline`."""
+    parser.description = "Keep a run as a small file, to check later runs against."
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    save = actions.add_parser("save", help="write captures of one program as a baseline")
+    save.add_argument("baseline", type=Path, metavar="OUT", help="the file to write")
+    save.add_argument("files", nargs="+", type=Path, metavar="FILE", help="one capture each")
+    save.add_argument("--note", default="", help="text to keep with it, such as a commit")
+    add_peaks(save)
+    save.set_defaults(run=_save)
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """The options of `roofline check`."""
+    parser.description = (
+        "Check captures of one program against a baseline and a budget. FLOPs, bytes, roof time and"
+        " the number of operations are exact: one capture is enough. Times are judged from three"
+        " captures of each side on. Exit status: 0 passed, 1 a rule is broken, 2 a file cannot be"
+        " read, 3 inconclusive."
+    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="one capture each")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="the baseline")
+    parser.add_argument(
+        "--budget", type=Path, metavar="FILE", help="limits; roofline.toml where there is one"
+    )
+    parser.add_argument("--budget-only", action="store_true", help="no baseline: values alone")
+    parser.add_argument("--max-regress", metavar="SHARE", help="limit for time, such as 3%%")
+    parser.add_argument("--unit", choices=UNITS, help="numbers per step, execution or capture")
+    parser.add_argument(
+        "--inconclusive", choices=("fail", "pass"), help="pass: exit with 0 where 3 would be"
+    )
+    parser.add_argument("--update", action="store_true", help="write the run as the new baseline")
+    parser.add_argument("--note", default="", help="with --update: text to keep with it")
+    parser.add_argument("--explain", metavar="RULE", help="formula and numbers of one rule")
+    parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+    parser.add_argument("--json", action="store_true", help="the same as --format json")
+    parser.add_argument("-o", "--output", type=Path, help="write the report to this file")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write JUnit XML")
+    parser.add_argument("--sarif", type=Path, metavar="FILE", help="also write SARIF")
+    parser.add_argument("--summary", type=Path, metavar="FILE", help="append Markdown to this file")
+    parser.add_argument(
+        "--annotations",
+        action="store_true",
+        default=os.environ.get("GITHUB_ACTIONS") == "true",
+        help="print GitHub's annotations, as in its workflows",
+    )
+    add_peaks(parser)
+    parser.set_defaults(run=_check)
+
+
+def _save(given: argparse.Namespace) -> None:
+    from roofline.compare.gate.baseline import baseline_of, baseline_to_json
+    from roofline.devices.choice import read_choice
+
+    runs = read_runs(given.files, read_choice(given.device, given.peak))
+    write(given.baseline, baseline_to_json(baseline_of(runs, given.note)))
+
+
+def _check(given: argparse.Namespace) -> None:
+    from datetime import date
+
+    from roofline.compare.gate.baseline import baseline_of, baseline_to_json
+    from roofline.compare.gate.check import check
+    from roofline.devices.choice import read_choice
+
+    budget = _budget(given)
+    path = _baseline_path(given, budget)
+    runs = read_runs(given.files, read_choice(given.device, given.peak))
+    baseline = None
+    if path is not None and not (given.update and not path.exists()):
+        baseline = _read_baseline(path, given.files)
+    report = check(runs, baseline, budget, today=date.today())
+    if given.explain is not None:
+        _explain(report, given.explain)
+    else:
+        _put_out(report, given)
+    if given.update and path is not None:
+        write(path, baseline_to_json(baseline_of(runs, given.note)))
+        sys.exit(0)
+    sys.exit(report.status)
+
+
+def _budget(given: argparse.Namespace) -> "Budget":
+    """The budget file, with the options of the command line in place of its own."""
+    from dataclasses import replace
+
+    from roofline.compare.gate.budget import DEFAULT, Limit, read_budget, read_percent
+
+    path = given.budget or (BUDGET_FILE if BUDGET_FILE.is_file() else None)
+    budget = DEFAULT if path is None else read_budget(_content(path), str(path))
+    if given.max_regress is not None:
+        share = read_percent(given.max_regress, "--max-regress")
+        step = replace(budget.time.get("step", Limit()), max_change=share)
+        budget = replace(budget, time={**budget.time, "step": step})
+    if given.unit is not None:
+        budget = replace(budget, unit=given.unit)
+    if given.inconclusive is not None:
+        budget = replace(budget, inconclusive_passes=given.inconclusive == "pass")
+    return budget
+
+
+def _baseline_path(given: argparse.Namespace, budget: "Budget") -> Path | None:
+    if given.budget_only:
+        return None
+    if given.against is not None:
+        return Path(given.against)
+    if budget.against is not None:
+        return Path(budget.against)
+    raise SettingsError(
+        "There is no baseline to check against.",
+        remedy="Name it with --against, or check values alone with --budget-only.",
+    )
+
+
+def _read_baseline(path: Path, files: Sequence[Path]) -> "Baseline":
+    from roofline.compare.gate.baseline import baseline_from_json
+
+    try:
+        return baseline_from_json(path.read_bytes())
+    except FileNotFoundError as error:
+        names = " ".join(str(file) for file in files)
+        raise SettingsError(
+            f"There is no baseline {path}.",
+            remedy=f"Make one on the main branch: roofline baseline save {path} {names}",
+        ) from error
+    except OSError as error:
+        raise _cannot_read(path, error) from error
+    except CorruptProfileError as error:
+        raise CorruptProfileError(f"{path}: {error.message}", remedy=error.remedy) from error
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _cannot_read(path, error) from error
+
+
+def _cannot_read(path: Path, error: OSError) -> RooflineError:
+    reason = (error.strerror or str(error)).lower()
+    return SettingsError(
+        f"{path} cannot be read: {reason}.", remedy="Check the path and its permissions."
+    )
+
+
+def _explain(report: "Report", rule: str) -> None:
+    from roofline.exports.gate import explain
+
+    text = explain(report, rule)
+    if text is None:
+        rules = ", ".join(one.rule for one in report.results)
+        raise SettingsError(f"There is no rule {rule}.", remedy=f"The rules are {rules}.")
+    print_bytes(text.encode("utf-8", "replace"))
+
+
+def _put_out(report: "Report", given: argparse.Namespace) -> None:
+    from roofline.exports.gate import render_report, report_to_markdown
+
+    if given.junit is not None or given.sarif is not None or given.annotations:
+        _write_formats(report, given)
+    if given.summary is not None:
+        markdown = report_to_markdown(report).encode("utf-8", "replace")
+        before = given.summary.read_bytes() if given.summary.is_file() else b""
+        write(given.summary, before + markdown)
+    put_out(render_report(report, "json" if given.json else given.format), given.output)
+
+
+def _write_formats(report: "Report", given: argparse.Namespace) -> None:
+    from roofline.exports.gate_formats import annotations, report_to_junit, report_to_sarif
+
+    root = Path.cwd()
+    if given.junit is not None:
+        write(given.junit, report_to_junit(report))
+    if given.sarif is not None:
+        write(given.sarif, report_to_sarif(report, root))
+    if given.annotations and not given.json and given.format == "text":
+        print_bytes(annotations(report, root).encode("utf-8", "replace"))

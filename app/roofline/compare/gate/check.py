@@ -1,0 +1,136 @@
+"""A run against baseline and budget: all results, and the exit status that they give."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from roofline.compare.comparison import Comparison, common_unit, compare, match_runs
+from roofline.compare.gate.baseline import Baseline, times_of
+from roofline.compare.gate.budget import Budget
+from roofline.compare.gate.rules import (
+    Case,
+    Result,
+    accepted,
+    exact_result,
+    op_results,
+    time_result,
+)
+from roofline.compare.run import Run
+from roofline.errors import BadViewError, SettingsError
+
+PASSED, BROKEN, UNREADABLE, INCONCLUSIVE = 0, 1, 2, 3
+"""The exit statuses of `roofline check`."""
+
+_SUSPICIOUS = -0.20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a check found. `comparison` is there with a baseline; `notes` are whole sentences."""
+
+    status: int
+    unit: str
+    results: tuple[Result, ...]
+    comparison: Comparison | None
+    notes: tuple[str, ...]
+
+    def of_state(self, state: str) -> list[Result]:
+        """The results in one state."""
+        return [one for one in self.results if one.state == state]
+
+
+def check(runs: Sequence[Run], baseline: Baseline | None, budget: Budget, *, today: date) -> Report:
+    """The captures `runs` of one program against `baseline` and `budget`.
+
+    Raises `BadViewError` for a unit that a capture lacks, and `SettingsError` for an accepted rule
+    that is not in the budget.
+    """
+    unit = _unit(runs, baseline, budget)
+    times = times_of(runs)[unit]
+    order = sorted(range(len(runs)), key=lambda k: times[k])
+    run = runs[order[(len(order) - 1) // 2]]
+    if not (run.units[unit].calls > 0).any():
+        note = "The capture has no operation: nothing was checked."
+        return Report(status=INCONCLUSIVE, unit=unit, results=(), comparison=None, notes=(note,))
+    base = None if baseline is None else baseline.run
+    case = Case(
+        run=run,
+        times_us=times,
+        unit=unit,
+        baseline=baseline,
+        matching=None if base is None else match_runs(base, run, unit),
+        is_other_machine=base is not None and _is_other_machine(base, run),
+    )
+    results = tuple(accepted(one, budget.accepted, today) for one in _results(case, budget))
+    _check_accepted(budget, results)
+    return Report(
+        status=_status(results, budget),
+        unit=unit,
+        results=results,
+        comparison=None if base is None else compare([base], [run], unit),
+        notes=_notes(case, results),
+    )
+
+
+def _results(case: Case, budget: Budget) -> list[Result]:
+    exact = budget.exact.items()
+    results = [exact_result(case, k, one, is_default=budget.is_default) for k, one in exact]
+    results += [time_result(case, name, limit) for name, limit in budget.time.items()]
+    return results + [result for one in budget.ops for result in op_results(case, one)]
+
+
+def _unit(runs: Sequence[Run], baseline: Baseline | None, budget: Budget) -> str:
+    every = list(runs) if baseline is None else [*runs, baseline.run]
+    if budget.unit is None:
+        return common_unit(every)
+    if not all(budget.unit in run.units for run in every):
+        raise BadViewError(
+            f"Not every capture has times per {budget.unit}.",
+            remedy=f"This unit is in all of them: {common_unit(every)}.",
+        )
+    return budget.unit
+
+
+def _is_other_machine(base: Run, run: Run) -> bool:
+    return any(base.facts.get(name) != run.facts.get(name) for name in ("Device", "Cores"))
+
+
+def _check_accepted(budget: Budget, results: Sequence[Result]) -> None:
+    rules = {one.rule for one in results}
+    for one in budget.accepted:
+        if one.rule not in rules:
+            raise SettingsError(
+                f"[[accept]]: there is no rule {one.rule}.",
+                remedy=f"The rules are {', '.join(sorted(rules))}.",
+            )
+
+
+def _status(results: Sequence[Result], budget: Budget) -> int:
+    states = {one.state for one in results if one.level == "error"}
+    if "broken" in states:
+        return BROKEN
+    if "inconclusive" in states and not budget.inconclusive_passes:
+        return INCONCLUSIVE
+    return PASSED
+
+
+def _notes(case: Case, results: Sequence[Result]) -> tuple[str, ...]:
+    notes = []
+    by_metric = {one.metric: one for one in results if not one.rule.startswith("op[")}
+    flops = by_metric.get("flops")
+    if flops is not None and flops.state == "broken":
+        notes.append(
+            "FLOPs differ from the baseline: the workload changed. If this is on purpose, write a"
+            ' new baseline with --update, or divide limits by the FLOPs with per = "flop".'
+        )
+    if case.is_other_machine:
+        notes.append(
+            "The device or the number of cores is not the baseline's: roof times are those of the"
+            " baseline's peaks, and times are not compared."
+        )
+    if case.base is not None and case.base.provenance != case.run.provenance:
+        notes.append("FLOPs or bytes were obtained in another way than the baseline's.")
+    fallen = [one for one in by_metric.values() if one.metric in ("roof_time", "step")]
+    if any(one.change is not None and one.change < _SUSPICIOUS for one in fallen):
+        notes.append("More than 20 % faster: check that no work vanished.")
+    return tuple(notes)

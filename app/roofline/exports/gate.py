@@ -1,0 +1,250 @@
+"""What a check found, for people: text and Markdown; and for programs: JSON."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, PASSED, Report
+from roofline.compare.gate.rules import Culprit, Result
+from roofline.exports.comparison import (
+    attribution_line,
+    comparison_record,
+    how_sure,
+    markdown_plain,
+    markdown_table,
+    operations_line,
+)
+from roofline.exports.comparison_words import NOTES
+from roofline.exports.text_table import cut, plain, spaced, table
+from roofline.presentation.json_text import to_json
+from roofline.presentation.quantities import SPACE, duration, percent, significant
+
+Record = dict[str, Any]
+
+VERDICTS = {PASSED: "passed", BROKEN: "failed", INCONCLUSIVE: "inconclusive"}
+MOST_BYTES = 60_000
+"""A summary is kept below 64 kB: GitHub takes 1 MiB for all steps together."""
+
+_SHARES = frozenset(
+    {
+        "unknown_cost_share",
+        "largest_new_op",
+        "roof_efficiency",
+        "efficiency",
+        "idle_share",
+        "communication_share",
+        "transfer_share",
+    }
+)
+_TIMES = frozenset({"roof_time", "step"})
+_OPERATIONS_SHOWN = 5
+_HEADS = ("", "Rule", "Base", "New", "Change", "Limit")
+_MARKS = {
+    "passed": "ok",
+    "better": "better",
+    "broken": "FAIL",
+    "inconclusive": "unclear",
+    "accepted": "accepted",
+    "untested": "not tested",
+}
+
+
+def report_record(report: Report) -> Record:
+    """All that a check found, as JSON takes it."""
+    return {
+        "status": report.status,
+        "verdict": VERDICTS[report.status],
+        "unit": report.unit,
+        "rules": [_rule(one) for one in report.results],
+        "notes": list(report.notes),
+        "comparison": None if report.comparison is None else comparison_record(report.comparison),
+    }
+
+
+def render_report(report: Report, output_format: str) -> bytes:
+    """`report` as `text`, `json` or `markdown`."""
+    match output_format:
+        case "json":
+            return to_json(report_record(report)) + b"\n"
+        case "markdown":
+            return report_to_markdown(report).encode("utf-8", "replace")
+        case _:
+            return report_to_text(report).encode("utf-8", "replace")
+
+
+def report_to_text(report: Report) -> str:
+    """The report for a terminal: verdict, rules, terms, operations, notes."""
+    lines = [f"Check {VERDICTS[report.status]}: {_counted(report)}.", ""]
+    rows = [_cells(one) for one in report.results]
+    if rows:
+        lines += [table(_HEADS, rows, left={0, 1}), ""]
+    for one in _explained(report):
+        lines.append(f"{one.rule}: {_said(one)}")
+        lines += [f"  {_culprit(one, culprit)}" for culprit in one.culprits]
+    lines += _details(report)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def report_to_markdown(report: Report) -> str:
+    """The same for a pull request or a step summary, below 64 kB."""
+    sections = [f"### Roofline check {VERDICTS[report.status]}: {_counted(report)}"]
+    rows = [_cells(one) for one in report.results]
+    if rows:
+        sections.append(markdown_table(_HEADS, rows))
+    for one in _explained(report):
+        lines = [f"- **{markdown_plain(one.rule)}**: {markdown_plain(_said(one))}"]
+        lines += [f"  - {markdown_plain(_culprit(one, each))}" for each in one.culprits]
+        sections.append("\n".join(lines))
+    sections += [markdown_plain(line) for line in _details(report)]
+    text = "\n\n".join(section for section in sections if section)
+    while len(text.encode("utf-8", "replace")) > MOST_BYTES and len(sections) > 1:
+        sections = sections[:-1]
+        text = "\n\n".join([*sections, "The rest is left out: the report is too long."])
+    return text + "\n"
+
+
+def explain(report: Report, rule: str) -> str | None:
+    """Formula, numbers and operations of one rule; `None` where there is no such rule."""
+    names = (rule, f"exact.{rule}", f"time.{rule}")
+    found = next((one for one in report.results if one.rule in names), None)
+    if found is None:
+        return None
+    lines = [
+        f"{found.rule}: {_MARKS[found.state]}",
+        f"  formula   {found.formula}, per {report.unit} and core",
+        f"  baseline  {_exact(found.base)}",
+        f"  new       {_exact(found.new)}",
+        f"  change    {_share(found.change)}",
+        f"  limit     {found.limit} ({found.level})",
+    ]
+    if found.message:
+        lines.append(f"  {found.message}")
+    lines += [f"  {_culprit(found, one)}" for one in found.culprits]
+    return "\n".join(lines) + "\n"
+
+
+def failing(report: Report) -> list[Result]:
+    """The rules that are broken, those that fail the check first."""
+    broken = report.of_state("broken")
+    return sorted(broken, key=lambda one: one.level != "error")
+
+
+def message_of(one: Result) -> str:
+    """One line about a broken rule: numbers, limit, the operation that grew most."""
+    said = f"{one.rule}: {amount(one.metric, one.base)} → {amount(one.metric, one.new)}"
+    said = (
+        f"{said} ({_share(one.change)}, limit {one.limit})"
+        if one.base is not None
+        else (f"{one.rule}: {amount(one.metric, one.new)}, limit {one.limit}")
+    )
+    if one.culprits:
+        said = f"{said}. Most in {_culprit(one, one.culprits[0])}"
+    return plain(spaced(said))
+
+
+def amount(metric: str, value: float | None) -> str:
+    """A number of a rule as people read it."""
+    if value is None:
+        return "–"
+    if metric in _SHARES:
+        return spaced(percent(value))
+    if metric in _TIMES:
+        return spaced(duration(value))
+    if metric.endswith("bytes"):
+        return _scaled(value, "B")
+    if metric in ("flops", "recomputed_flops"):
+        return _scaled(value, "FLOP")
+    return spaced(significant(value))
+
+
+def _scaled(value: float, unit: str) -> str:
+    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor:
+            return spaced(f"{significant(value / factor, 4)}{SPACE}{prefix}{unit}")
+    return spaced(f"{significant(value, 4)}{SPACE}{unit}")
+
+
+def _rule(one: Result) -> Record:
+    change = one.change if one.change is not None and math.isfinite(one.change) else None
+    return {
+        "rule": one.rule,
+        "metric": one.metric,
+        "level": one.level,
+        "state": one.state,
+        "base": one.base,
+        "new": one.new,
+        "change_ratio": change,
+        "limit": one.limit,
+        "message": one.message,
+        "formula": one.formula,
+        "operations": [
+            {"name": each.name, "source": each.source, "amount": each.amount, "key": each.key}
+            for each in one.culprits
+        ],
+    }
+
+
+def _counted(report: Report) -> str:
+    counts = {state: len(report.of_state(state)) for state in _MARKS}
+    words = {
+        "broken": "broken",
+        "inconclusive": "unclear",
+        "accepted": "accepted",
+        "better": "better than the baseline",
+        "passed": "passed",
+        "untested": "not tested",
+    }
+    said = [f"{counts[state]} {word}" for state, word in words.items() if counts[state]]
+    return ", ".join(said) or "no rule was applied"
+
+
+def _cells(one: Result) -> Sequence[str]:
+    mark = _MARKS[one.state]
+    if one.state == "broken" and one.level == "warn":
+        mark = "warn"
+    return (
+        mark,
+        cut(one.rule, 40),
+        amount(one.metric, one.base),
+        amount(one.metric, one.new),
+        _share(one.change),
+        one.limit,
+    )
+
+
+def _explained(report: Report) -> list[Result]:
+    order = ("broken", "inconclusive", "accepted", "untested")
+    return [one for state in order for one in report.of_state(state)]
+
+
+def _said(one: Result) -> str:
+    return plain(one.message) or f"the limit is {one.limit}"
+
+
+def _culprit(one: Result, culprit: Culprit) -> str:
+    source = f" ({plain(culprit.source)})" if culprit.source else ""
+    return f"{cut(culprit.name, 60)}{source}: +{amount(one.metric, culprit.amount)}"
+
+
+def _details(report: Report) -> list[str]:
+    lines = []
+    if report.comparison is not None:
+        lines.append(f"Change of time: {attribution_line(report.comparison)}.")
+        shown = operations_line(report.comparison, _OPERATIONS_SHOWN)
+        if shown:
+            lines.append(f"Largest changes: {shown}.")
+        lines.append(f"Matched: {how_sure(report.comparison)}.")
+        lines += [NOTES[code] for code in report.comparison.notes if code != "few-captures"]
+    return [*lines, *report.notes]
+
+
+def _share(change: float | None) -> str:
+    if change is None:
+        return ""
+    if math.isinf(change):
+        return "from 0"
+    return f"{change * 100:+.4g}%" if change else "0%"
+
+
+def _exact(value: float | None) -> str:
+    return "not known" if value is None else f"{value!r}"
