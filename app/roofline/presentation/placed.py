@@ -1,20 +1,38 @@
 """What both parts of the verdict go by: the program's bound, its peaks, and pieces of sentences."""
 
+import numpy as np
+
 from roofline.analysis.knowledge import KNOWN_SHARE, NEARLY_ALL
 from roofline.analysis.records import KnownTime, RooflineAnalysis, View
-from roofline.analysis.roofline import COMPUTE_BOUND
+from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND
+from roofline.model.memory import MemoryLevel
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES
 from roofline.presentation.quantities import share
 from roofline.presentation.sentences import Number, Segment
 from roofline.presentation.words import COMPUTE_BOUND_WORDS, bound_words
 
+_FIRST_LEVEL = 2  # code of the first level as a bound
 PROGRAM = 0  # row of the program's total
 
 
 def place_of(view: View) -> tuple[int, float]:
-    """What binds the program, and its share of that roof (NaN where nothing binds)."""
+    """What binds the program, and its share of that roof (NaN where nothing binds).
+
+    A link between devices that is used more than that binds it instead. Bytes over the host link go
+    both ways, so their sum has no single peak.
+    """
     measures = view.program.measures
-    return int(measures.bound[PROGRAM]), float(measures.roofline_efficiency_ratio[PROGRAM])
+    bound = int(measures.bound[PROGRAM])
+    of_roof = float(measures.roofline_efficiency_ratio[PROGRAM])
+    used = {
+        code: float(column[PROGRAM])
+        for code, (level, column) in enumerate(measures.utilisation_ratio.items(), _FIRST_LEVEL)
+        if level.is_link and level is not MemoryLevel.HOST
+    }
+    busiest = max(used, key=lambda code: np.nan_to_num(used[code]), default=UNKNOWN_BOUND)
+    if bound == UNKNOWN_BOUND or busiest == UNKNOWN_BOUND or not used[busiest] > of_roof:
+        return bound, of_roof
+    return busiest, used[busiest]
 
 
 def is_mostly_known(view: View) -> bool:
