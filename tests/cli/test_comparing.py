@@ -29,6 +29,9 @@ def test_json_has_the_documented_keys_and_terms_that_add_up(captures: list[Path]
     } <= set(found)  # fmt: skip
     assert tuple(found["terms"]) == TERMS
     assert sum(found["terms"].values()) == pytest.approx(found["change_us"], rel=1e-9)
+    by_category = sum(one["change_us"] for one in found["categories"])
+    apart = sum(found["terms"][name] for name in ("idle", "communication", "transfers"))
+    assert by_category + apart == pytest.approx(found["change_us"], rel=1e-6, abs=1e-6)
     for op in found["ops"]:
         assert {"a", "b", "tier", "change_us", "terms"} <= set(op)
 

@@ -26,7 +26,8 @@ FEWEST_CAPTURES = 3
 
 ONLY = "only"
 _LEAST_MATCHED = 0.5
-_MEMORIES = frozenset(level.value for level in MemoryLevel)
+MEMORIES = frozenset(level.value for level in MemoryLevel)
+"""Resources that are memories or links; all others are compute units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,8 +291,8 @@ def _costs(run: Run, other: Run, unit: str, rows: Sequence[tuple[int, ...]]) -> 
     resources = list(dict.fromkeys((*run.work, *other.work)))
     if run.work.keys() != other.work.keys():
         resources.sort()  # the same order for both sides
-    units = [name for name in resources if name not in _MEMORIES]
-    levels = [name for name in resources if name in _MEMORIES]
+    units = [name for name in resources if name not in MEMORIES]
+    levels = [name for name in resources if name in MEMORIES]
     first = np.array([members[0] for members in rows])
     flop, flop_peaks = _work_of(run, units, first)
     moved, bytes_peaks = _work_of(run, levels, first)

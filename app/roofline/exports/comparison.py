@@ -3,12 +3,20 @@
 Keys carry units; `null` is "not known", 0 is a real zero.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from roofline.compare.attribution import TERMS
-from roofline.compare.comparison import Captures, Comparison, GroupChange, OnlyOp, OpChange, Side
+from roofline.compare.comparison import (
+    MEMORIES,
+    Captures,
+    Comparison,
+    GroupChange,
+    OnlyOp,
+    OpChange,
+    Side,
+)
 from roofline.exports.comparison_words import (
     NOTES,
     PER,
@@ -47,9 +55,14 @@ def comparison_record(found: Comparison) -> Record:
             "state": verdict.state,
             "headline": _written(verdict.headline),
             "lead": _written(verdict.lead),
+            "headline_segments": verdict.headline,
+            "lead_segments": verdict.lead,
         },
         "comparable": found.is_comparable,
         "notes": [{"code": code, "message": NOTES[code]} for code in found.notes],
+        "categories": _categories(found),
+        "peaks": {side: _peaks(peaks) for side, peaks in zip("ab", found.peaks, strict=True)},
+        "main_memory": found.main_memory,
         "captures": {"a": _captures(found.captures_a), "b": _captures(found.captures_b)},
         "tested": None if found.tested is None else asdict(found.tested),
         "differences": [
@@ -119,6 +132,27 @@ def _group(one: GroupChange) -> Record:
         "a_sides": [_side(side) for side in one.a],
         "b_sides": [_side(side) for side in one.b],
     }
+
+
+def _peaks(peaks: Mapping[str, float]) -> Record:
+    """Peaks of the device by resource: FLOP/us of compute units, bytes/us of memories."""
+    return {
+        "flop_per_us": {name: peak for name, peak in peaks.items() if name not in MEMORIES},
+        "bytes_per_us": {name: peak for name, peak in peaks.items() if name in MEMORIES},
+    }
+
+
+def _categories(found: Comparison) -> list[Record]:
+    """The change of time by category, the largest first; idle and the like are terms alone."""
+    changes: dict[str, float] = {}
+    pairs = [(one.category, one.change_us) for one in found.ops]
+    pairs += [(one.category, one.change_us) for one in found.groups]
+    pairs += [(one.category, one.side.time_us) for one in found.only_b]
+    pairs += [(one.category, -one.side.time_us) for one in found.only_a]
+    for category, change in pairs:
+        changes[category] = changes.get(category, 0.0) + change
+    order = sorted(changes, key=lambda category: (-abs(changes[category]), category))
+    return [{"category": category, "change_us": changes[category]} for category in order]
 
 
 def _captures(captures: Captures) -> Record:
