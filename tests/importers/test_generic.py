@@ -570,3 +570,10 @@ def test_peaks_of_links_in_json(stated: dict[str, object], read: Callable[..., P
     analysis = analyse(profile, device, AnalysisOptions())
     assert analysis.ops.measures.roofline_efficiency_ratio[0] == pytest.approx(0.5)
     assert analysis.bound_label(int(analysis.ops.measures.bound[0])) == "NVLink"
+
+
+def test_an_unknown_level_drops_that_level_and_not_the_kernel(read: Callable[..., Profile]) -> None:
+    kernels = [{"name": "k", "time": 1e-3, "flops": 2e9, "bytes": {"hbm": 1e6, "attic": 5}}]
+    profile = read(document(kernels=kernels))
+    assert profile.ops.traffic_bytes[MemoryLevel.HBM].tolist() == [1_000_000]
+    assert "“attic”" in note(profile, "levels-left-out")

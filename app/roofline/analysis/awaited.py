@@ -35,13 +35,17 @@ def awaited_steps(
     Only transfers whose bytes and interval are known count, as in rates.
     """
     seen = transfers.occurrences
-    sized = ~np.isnan(seen.wire_bytes) & ~np.isnan(seen.interval_ps)
-    waits = np.array([row.waits for row in rows], np.int64)
-    op = waits[seen.transfer] if len(rows) else seen.transfer
+    sized = np.flatnonzero(~np.isnan(seen.wire_bytes) & ~np.isnan(seen.interval_ps))
+    if not len(sized):
+        return {}
+    op = np.array([row.waits for row in rows], np.int64)[seen.transfer[sized]]
+    order = np.argsort(op, kind="stable")
+    ops, first = np.unique(op[order], return_index=True)
     found: dict[int, AwaitedSteps] = {}
-    for number in np.unique(op[sized & ~np.isnan(seen.wait_ps)]).tolist():
-        mine = sized & (op == number)
-        found[number] = _steps(seen.wire_bytes[mine], seen.wait_ps[mine], seen.interval_ps[mine])
+    for number, mine in zip(ops.tolist(), np.split(sized[order], first[1:]), strict=True):
+        if not np.isnan(seen.wait_ps[mine]).all():
+            columns = (seen.wire_bytes, seen.wait_ps, seen.interval_ps)
+            found[number] = _steps(*(column[mine] for column in columns))
     return found
 
 

@@ -32,6 +32,8 @@ def links_of_ops(
 
     `told` is the link of communication that the file does not name.
     """
+    if not moves.any():
+        return [None] * len(moves)
     link = _links_by_category(profile, moves, told)
     for level, used in _links_by_traffic(profile.ops, device).items():
         for op in np.flatnonzero(used & moves).tolist():
@@ -56,6 +58,8 @@ def with_link_traffic(
     used = {level for level in ops.traffic_bytes if level.is_link}
     used |= {row.link for row in transfers.rows if row.link is not None}
     used |= {link for link in links if link is not None}
+    if not used:
+        return profile
     unsized = _is_unsized(profile, moves, transfers)
     traffic, unknown = dict(ops.traffic_bytes), dict(ops.moves_unknown)
     nowhere = np.array([link is None for link in links], np.bool_) & moves

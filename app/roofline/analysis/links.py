@@ -128,7 +128,10 @@ def link_bounds(context: Context, links: OpLinks) -> I64:
         for level in context.links
         if level in context.peaks.link_gibs
     }
-    return np.array([codes.get(link, context.unknown_link_bound) for link in links.link], np.int64)
+    found = np.full(len(links.moves), context.unknown_link_bound)
+    for op in np.flatnonzero(links.moves).tolist():
+        found[op] = codes.get(links.link[op], context.unknown_link_bound)
+    return found
 
 
 def at_own_link(context: Context, links: OpLinks, columns: Mapping[MemoryLevel, Floats]) -> Floats:
