@@ -68,6 +68,13 @@ def test_update_writes_the_baseline_and_nothing_else_does(baseline: Path, tmp_pa
     assert new.is_file()
 
 
+def test_a_baseline_can_be_compared_like_a_capture(baseline: Path) -> None:
+    found = json.loads(run("compare", baseline, CHANGED, "-f", "json", *GIVEN).stdout)
+    assert found["terms"]["regrouped"] + found["terms"]["new"] > 0
+    same = json.loads(run("compare", baseline, SAME, "-f", "json", *GIVEN).stdout)
+    assert same["verdict"]["state"] == "none"
+
+
 def test_what_cannot_be_read_is_two_with_a_remedy(baseline: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing.json"
     assert f"roofline baseline save {missing}" in refused("check", SAME, "--against", missing)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "markdown")
 UNITS = ("step", "execution", "capture")
+_BASELINE = b'{"roofline_baseline"'
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
@@ -50,18 +51,33 @@ def add_peaks(parser: argparse.ArgumentParser) -> None:
 
 
 def read_runs(paths: Sequence[Path], choice: "PeakChoice | None") -> "list[Run]":
-    """One run per path: a capture, an archive of its hosts' files, or a baseline."""
-    return [run for path in paths for run in _runs_in(path, choice)]
+    """One run per path: a capture, an archive of its hosts' files, or a baseline.
+
+    A baseline keeps the peaks that it was saved with.
+    """
+    return [_read_run(path, choice) for path in paths]
 
 
-def _runs_in(path: Path, choice: "PeakChoice | None") -> "list[Run]":
+def _read_run(path: Path, choice: "PeakChoice | None") -> "Run":
+    if _is_baseline(path):
+        from roofline.compare.gate.baseline import baseline_from_json
+
+        return baseline_from_json(path.read_bytes()).run
     from roofline.cli.progress import progress_on_terminal
     from roofline.compare.from_analysis import run_of
     from roofline.pipeline import analyse_files
 
     with progress_on_terminal([path]) as progress:
         analysis = analyse_files([path], choice=choice, progress=progress)
-    return [run_of(analysis, path.name)]
+    return run_of(analysis, path.name)
+
+
+def _is_baseline(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_BASELINE)) == _BASELINE
+    except OSError:
+        return False  # the reader of profiles says why it cannot be read
 
 
 def _compare(given: argparse.Namespace) -> None:
