@@ -10,6 +10,7 @@ from roofline.importers import (
     nsight_compute,
     pytorch,
     rocprof_compute,
+    rocprofv3,
     xprof_export,
     xspace,
 )
@@ -59,6 +60,7 @@ IMPORTERS: tuple[Importer, ...] = (
     nsight_compute,
     xprof_export,
     rocprof_compute,
+    rocprofv3,
     pytorch,
     generic,
 )

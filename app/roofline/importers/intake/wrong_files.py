@@ -98,7 +98,6 @@ _JSON_KEYS: tuple[tuple[frozenset[str], WrongFile], ...] = (
     (frozenset({"nbformat", "cells"}), WrongFile("a Jupyter notebook")),
     (frozenset({"shared", "profiles"}), WrongFile("a Speedscope profile of a CPU")),
     (frozenset({"log", "pages"}), WrongFile("a HAR file of a browser")),
-    (frozenset({"rocprofiler-sdk-tool"}), WrongFile("a trace of rocprofv3", _COUNTERS)),
 )
 # Words at the start of texts by the tool that writes them.
 _WORDS_SEEN = 600

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, UploadRejectedError
-from roofline.importers.rocprof_compute.counters import (
+from roofline.importers.rocprof_compute.files import Kind, Table, counters, kind_of, read_file
+from roofline.importers.rocprof_compute.machine import gpu_name, positive, read_device
+from roofline.importers.shared.amd_counters import (
     CacheSizes,
     cache_sizes,
     integer_operations,
     traffic_bytes,
     unit_flop,
 )
-from roofline.importers.rocprof_compute.files import Kind, Table, counters, kind_of, read_file
-from roofline.importers.rocprof_compute.machine import gpu_name, positive, read_device
 from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import Launch, launch_tables, no_steps
 from roofline.importers.shared.tables_text import first_row

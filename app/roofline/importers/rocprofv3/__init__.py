@@ -1,0 +1,31 @@
+"""JSON results of AMD's rocprofv3 (rocprofiler-sdk): dispatches of kernels, copies and counters.
+
+Format: "JSON output schema" in https://rocm.docs.amd.com/projects/rocprofiler-sdk; tried: files
+made up after that schema, as no real one was at hand. Read: kernels and copies with their times,
+counters of dispatches (several passes of one program together), agents.
+Lost: API calls of HIP and HSA, markers, memory allocations, samples of the program counter.
+"""
+
+import re
+from collections.abc import Sequence
+
+from roofline.importers.source import Progress, SourceFile
+from roofline.model.profile import Profile
+
+FORMAT_ID = "rocprofv3"
+LABEL = "rocprofv3"
+READS = "rocprofv3 results (*_results.json)"
+
+_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:\s*[\[{]')
+
+
+def recognises(source: SourceFile) -> bool:
+    """True for the results of rocprofv3, told by their first key."""
+    return _START.match(source.head) is not None
+
+
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
+    """The profile in `sources`: processes of one program, or passes with other counters."""
+    from roofline.importers.rocprofv3 import reader
+
+    return reader.read(sources, progress=progress)

@@ -1,0 +1,254 @@
+"""One file of results: its processes, with their agents, dispatches, copies and counters."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from roofline.errors import CorruptProfileError, UploadTooLargeError
+from roofline.importers.source import SourceFile
+from roofline.model.units import GIB, NS_PER_S
+
+TOOL = "rocprofiler-sdk-tool"
+MOST_BYTES = 2 * GIB
+_GPU = 2  # rocprofiler_agent_type_t
+_LONGEST_NS = 30 * 86_400 * NS_PER_S
+_MOST = 2**62
+_MAX_NAME = 2_000
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """A GPU: its product's name, its architecture (`gfx942`) and its size."""
+
+    name: str
+    architecture: str
+    compute_units: int | None
+    clock_mhz: int | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Dispatch:
+    """One kernel on one agent. Times are ns of the machine's clock, `None` where unknown."""
+
+    kernel: str
+    agent: int
+    number: int
+    grid: str
+    times: tuple[int, int] | None
+    counters: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """One asynchronous copy; `size` in bytes, `None` where unknown."""
+
+    name: str
+    agent: int
+    times: tuple[int, int] | None
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """What one process of a file did; agents by their handle."""
+
+    file_name: str
+    pid: int
+    agents: Mapping[int, Agent]
+    dispatches: Sequence[Dispatch]
+    copies: Sequence[Copy]
+
+    @property
+    def events(self) -> list[Dispatch | Copy]:
+        """Kernels and copies."""
+        return [*self.dispatches, *self.copies]
+
+
+def read_file(source: SourceFile) -> list[Process]:
+    """The processes in `source`. Raises `CorruptProfileError` for what is not such a file."""
+    if source.size_bytes > MOST_BYTES:
+        raise UploadTooLargeError(
+            f"{source.name} has {source.size_bytes / GIB:,.1f} GiB; files of rocprofv3 are read"
+            f" up to {MOST_BYTES // GIB} GiB.",
+            remedy="Profile fewer iterations, and without --hip-trace and --hsa-trace.",
+        )
+    try:
+        found = json.loads(bytes(source.data))
+    except (ValueError, RecursionError) as error:
+        at = f" at byte {error.pos:,}" if isinstance(error, json.JSONDecodeError) else ""
+        raise CorruptProfileError(
+            f"{source.name} breaks off or is damaged{at}: it is not JSON.",
+            remedy="Let rocprofv3 finish writing, or copy the file again.",
+        ) from error
+    tools = found.get(TOOL) if isinstance(found, dict) else None
+    tools = tools if isinstance(tools, list) else [tools]
+    return [_process(source.name, tool) for tool in tools if isinstance(tool, dict)]
+
+
+def _process(file_name: str, tool: Json) -> Process:
+    kernels = _kernel_names(tool)
+    buffers, callbacks = _object(tool, "buffer_records"), _object(tool, "callback_records")
+    dispatches = {
+        one.number: one for one in _dispatches(_list(buffers, "kernel_dispatch"), kernels)
+    }
+    for one in _counted(_list(callbacks, "counter_collection"), kernels, _counter_names(tool)):
+        known = dispatches.setdefault(one.number, one)
+        known.counters = one.counters
+        known.times = known.times or one.times
+    return Process(
+        file_name=file_name,
+        pid=_whole(_object(tool, "metadata").get("pid")) or 0,
+        agents=dict(_agents(tool)),
+        dispatches=list(dispatches.values()),
+        copies=[*_copies(_list(buffers, "memory_copy"), tool)],
+    )
+
+
+def _agents(tool: Json) -> Iterator[tuple[int, Agent]]:
+    for one in _list(tool, "agents"):
+        handle = _handle(one, "id")
+        if handle is not None and one.get("type") == _GPU:
+            architecture = _architecture(one)
+            yield (
+                handle,
+                Agent(
+                    name=_text(one, "product_name") or _text(one, "name") or architecture,
+                    architecture=architecture,
+                    compute_units=_whole(one.get("cu_count")) or None,
+                    clock_mhz=_whole(one.get("max_engine_clk_fcompute")) or None,
+                ),
+            )
+
+
+def _architecture(agent: Json) -> str:
+    """`gfx942` from 90402: two digits of the version, then stepping, as hexadecimal digits."""
+    name, version = _text(agent, "name"), _whole(agent.get("gfx_target_version"))
+    if name.startswith("gfx") or not version:
+        return name if name.startswith("gfx") else ""
+    return f"gfx{version // 10_000}{version // 100 % 100:x}{version % 100:x}"
+
+
+def _kernel_names(tool: Json) -> dict[int, str]:
+    names = {}
+    for one in _list(tool, "kernel_symbols"):
+        number = _whole(one.get("kernel_id"))
+        keys = ("formatted_kernel_name", "demangled_kernel_name", "kernel_name")
+        name = next((text for key in keys if (text := _text(one, key))), "")
+        if number is not None:
+            names[number] = name.removesuffix(".kd").removesuffix(" [clone .kd]")
+    return names
+
+
+def _counter_names(tool: Json) -> dict[int, str]:
+    found = {}
+    for one in _list(tool, "counters"):
+        handle = _handle(one, "id")
+        if handle is not None:
+            found[handle] = _text(one, "name")
+    return found
+
+
+def _dispatches(records: Sequence[Json], kernels: Mapping[int, str]) -> Iterator[Dispatch]:
+    for place, record in enumerate(records):
+        yield _dispatch(_object(record, "dispatch_info"), record, kernels, place)
+
+
+def _dispatch(info: Json, timed: Json, kernels: Mapping[int, str], place: int) -> Dispatch:
+    """A dispatch; `place` is that of its record, for files without numbers of dispatches."""
+    number = _whole(info.get("dispatch_id"))
+    kernel = _whole(info.get("kernel_id"))
+    return Dispatch(
+        kernel=kernels.get(-1 if kernel is None else kernel, "") or f"kernel {kernel}",
+        agent=_handle(info, "agent_id") or 0,
+        number=-1 - place if number is None else number,
+        grid=_sizes(info, "grid_size"),
+        times=_times(timed),
+    )
+
+
+def _counted(
+    records: Sequence[Json], kernels: Mapping[int, str], names: Mapping[int, str]
+) -> Iterator[Dispatch]:
+    """Dispatches with counters; one counter has a record per instance of its block."""
+    for place, record in enumerate(records):
+        data = _object(record, "dispatch_data")
+        one = _dispatch(_object(data, "dispatch_info"), data, kernels, place)
+        for value in _list(record, "records"):
+            name = names.get(_handle(value, "counter_id") or -1, "")
+            number = value.get("value")
+            if name and isinstance(number, int | float) and 0 <= number < _MOST:
+                one.counters[name] = one.counters.get(name, 0.0) + float(number)
+        yield one
+
+
+def _copies(records: Sequence[Json], tool: Json) -> Iterator[Copy]:
+    kinds = _list(_object(tool, "strings"), "buffer_records")
+    gpus = {handle for handle, _ in _agents(tool)}
+    for record in records:
+        source, target = _handle(record, "src_agent_id"), _handle(record, "dst_agent_id")
+        yield Copy(
+            name=_operation(record, kinds),
+            agent=next((one for one in (target, source) if one in gpus), 0) or 0,
+            times=_times(record),
+            size=_whole(record.get("bytes")),
+        )
+
+
+def _operation(record: Json, kinds: Sequence[Json]) -> str:
+    """What a record is called, as `MEMORY_COPY_HOST_TO_DEVICE`."""
+    kind, number = _whole(record.get("kind")), _whole(record.get("operation"))
+    operations = _names(kinds[kind]) if kind is not None and kind < len(kinds) else []
+    known = number is not None and number < len(operations)
+    return operations[number] if known and number is not None else "memory copy"
+
+
+def _names(kind: Json) -> list[str]:
+    found = kind.get("operations")
+    return [str(one)[:_MAX_NAME] for one in found] if isinstance(found, list) else []
+
+
+# ------------------------------------------------------------------------------------------- values
+
+
+def _object(found: Json, key: str) -> Json:
+    value = found.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(found: Json, key: str) -> list[Json]:
+    value = found.get(key)
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _whole(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < _MOST else None
+
+
+def _handle(found: Json, key: str) -> int | None:
+    """An id: a number, or an object around one."""
+    value = found.get(key)
+    number = value.get("handle") if isinstance(value, dict) else value
+    return number if type(number) is int and 0 <= number < 2**64 else None
+
+
+def _text(found: Json, key: str) -> str:
+    value = found.get(key)
+    if not isinstance(value, str):
+        return ""
+    shown = "".join(ch if ch.isprintable() else " " for ch in value[:_MAX_NAME])
+    return shown.encode("utf-8", "replace").decode().strip()
+
+
+def _sizes(found: Json, key: str) -> str:
+    sizes = [_whole(_object(found, key).get(axis)) for axis in "xyz"]
+    return "x".join(map(str, sizes)) if None not in sizes else ""
+
+
+def _times(found: Json) -> tuple[int, int] | None:
+    begin, end = _whole(found.get("start_timestamp")), _whole(found.get("end_timestamp"))
+    if begin is None or end is None or not 0 < end - begin < _LONGEST_NS:
+        return None
+    return begin, end

@@ -1,0 +1,242 @@
+"""Reads results of rocprofv3 into one profile."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from roofline.errors import CorruptProfileError, IncompleteProfileError
+from roofline.importers.rocprofv3.document import Agent, Copy, Dispatch, Process, read_file
+from roofline.importers.shared.amd_counters import (
+    CacheSizes,
+    Counters,
+    cache_sizes,
+    traffic_bytes,
+    unit_flop,
+)
+from roofline.importers.shared.kernel_names import COPY, kernel_category
+from roofline.importers.shared.launches import Launch, launch_tables, no_steps
+from roofline.importers.source import Progress, SourceFile
+from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
+from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Diagnostic, Host, Profile, Provenance, Severity
+from roofline.model.units import KILO, PS_PER_NS
+
+_LONGEST_PS = 2**63
+_LIMITS = (
+    "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
+    "to the host and to the Infinity Cache.",
+    "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",
+    "rocprofv3 states no peaks: they come from the device's name.",
+)
+
+
+def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
+    """The profile in `sources`."""
+    processes: list[Process] = []
+    for k, source in enumerate(sorted(sources, key=lambda one: one.name)):
+        progress("read", k / len(sources))
+        processes += read_file(source)
+    processes = joined_passes(processes)
+    if not any(one.dispatches or one.copies for one in processes):
+        raise IncompleteProfileError(
+            f"{sources[0].name} holds neither kernels nor copies.",
+            remedy="Profile with `rocprofv3 --kernel-trace --memory-copy-trace --output-format"
+            " json`, and counters with --pmc.",
+        )
+    return _profile(sources, processes)
+
+
+def joined_passes(processes: Sequence[Process]) -> list[Process]:
+    """Passes of one program as one process: the same kernels in the same order, other counters.
+
+    The times are those of the first pass; each pass runs the program again.
+    """
+    kept: list[Process] = []
+    for process in processes:
+        known = next((one for one in kept if _is_pass_of(process, one)), None)
+        if known is None:
+            kept.append(process)
+            continue
+        for one, again in zip(_ordered(known), _ordered(process), strict=True):
+            one.counters = {**again.counters, **one.counters}
+            one.times = one.times or again.times
+    return kept
+
+
+def _ordered(process: Process) -> list[Dispatch]:
+    return sorted(process.dispatches, key=lambda one: one.number)
+
+
+def _is_pass_of(process: Process, other: Process) -> bool:
+    """True where both ran the same kernels, and each counted what the other did not."""
+    mine, theirs = _ordered(process), _ordered(other)
+    if [one.kernel for one in mine] != [one.kernel for one in theirs]:
+        return False
+    names, others = _counter_names(mine), _counter_names(theirs)
+    return bool(names and others) and not names & others
+
+
+def _counter_names(dispatches: Iterable[Dispatch]) -> set[str]:
+    return {name for one in dispatches for name in one.counters}
+
+
+# ------------------------------------------------------------------------------------------ profile
+
+
+def _profile(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Profile:
+    agents = _used_agents(processes)
+    sizes = cache_sizes(next((one.architecture for one in agents), ""), None)
+    launches = [*_launches(processes, sizes)]
+    if sum(one.time_ps or 0 for one in launches) >= _LONGEST_PS:
+        raise CorruptProfileError(
+            f"{sources[0].name} holds times so long that they cannot be added up.",
+            remedy="Profile again: its clocks are damaged.",
+        )
+    ops, table = launch_tables(launches)
+    busy_ps, span_ps = _times(processes)
+    return Profile(
+        device=_device(agents),
+        hosts=tuple(_hosts(sources, processes)),
+        ops=ops,
+        time_ps=max(span_ps, busy_ps),
+        op_time_ps=busy_ps,
+        normalised_op_time_ps=busy_ps,
+        wall_time_ps=None,
+        steps=no_steps(tuple(ops.traffic_bytes)),
+        has_average=False,
+        captured_at_ns=None,
+        program_names={},
+        diagnostics=tuple(_diagnostics(processes, launches)),
+        flop_provenance=Provenance.MEASURED,
+        bytes_provenance=Provenance.MEASURED,
+        limits=_LIMITS,
+        launches=table,
+    )
+
+
+def _used_agents(processes: Sequence[Process]) -> list[Agent]:
+    """One entry per GPU that ran something, of all processes."""
+    found = {}
+    for process in processes:
+        for one in process.events:
+            if one.agent in process.agents:
+                found[process.file_name, process.pid, one.agent] = process.agents[one.agent]
+    return list(found.values())
+
+
+def _device(agents: Sequence[Agent]) -> ReportedDevice:
+    first = (
+        agents[0]
+        if agents
+        else Agent(name="AMD GPU", architecture="", compute_units=None, clock_mhz=None)
+    )
+    return ReportedDevice(
+        kind=DeviceKind.GPU,
+        name=first.name,
+        core_count=max(len(agents), 1),
+        bandwidth_gbs={},
+        traits=DeviceTraits(
+            processor_count=first.compute_units,
+            clock_ghz=first.clock_mhz / KILO if first.clock_mhz else None,
+            architecture=first.architecture,
+        ),
+    )
+
+
+def _hosts(sources: Sequence[SourceFile], processes: Sequence[Process]) -> Iterable[Host]:
+    for source in sources:
+        mine = [one for one in processes if one.file_name == source.name]
+        yield Host(
+            file_name=source.name,
+            hostname=f"process {mine[0].pid}" if mine and mine[0].pid else "",
+            core_count=len(_used_agents(mine)),
+        )
+
+
+def _launches(processes: Sequence[Process], sizes: CacheSizes) -> Iterable[Launch]:
+    for process in processes:
+        for one in process.dispatches:
+            yield _kernel(one, sizes)
+        for copy in process.copies:
+            yield _copy(copy)
+
+
+def _kernel(one: Dispatch, sizes: CacheSizes) -> Launch:
+    counters = _with_sums(one.counters)
+    flop, moved = unit_flop(counters), traffic_bytes(counters, sizes)
+    return Launch(
+        name=one.kernel,
+        category=kernel_category(one.kernel),
+        detail=f"dispatch {one.number}" + (f", grid {one.grid}" if one.grid else ""),
+        time_ps=(one.times[1] - one.times[0]) * PS_PER_NS if one.times else None,
+        flop=None if flop is None else sum(flop.values()),
+        unit_flop=flop or {},
+        traffic_bytes=moved,
+    )
+
+
+def _with_sums(counters: Counters) -> Counters:
+    """Counters of a block's instances were added up: that is what `…_sum` counts."""
+    return {**{f"{name}_sum": value for name, value in counters.items()}, **counters}
+
+
+def _copy(one: Copy) -> Launch:
+    """A copy within the devices' memory is read and written there."""
+    within = "DEVICE_TO_DEVICE" in one.name
+    size = None if one.size is None else one.size * (2 if within else 1)
+    return Launch(
+        name=one.name,
+        category=COPY,
+        time_ps=(one.times[1] - one.times[0]) * PS_PER_NS if one.times else None,
+        flop=0,
+        traffic_bytes={} if size is None else {MemoryLevel.HBM: size},
+    )
+
+
+def _times(processes: Sequence[Process]) -> tuple[int, int]:
+    """Busy time and span of all devices, summed, in ps."""
+    busy = span = 0
+    for process in processes:
+        by_agent: dict[int, list[tuple[int, int]]] = {}
+        for one in process.events:
+            if one.times is not None:
+                by_agent.setdefault(one.agent, []).append(one.times)
+        for spans in by_agent.values():
+            begin, end = (np.array(column) for column in zip(*sorted(spans), strict=True))
+            reached = np.maximum.accumulate(end)
+            before = np.concatenate([begin[:1], reached[:-1]])
+            busy += int(np.maximum(end - np.maximum(begin, before), 0).sum())
+            span += int(reached[-1] - begin[0])
+    return busy * PS_PER_NS, span * PS_PER_NS
+
+
+def _diagnostics(processes: Sequence[Process], launches: Sequence[Launch]) -> Iterable[Diagnostic]:
+    kernels = sum(len(one.dispatches) for one in processes)
+    counted = sum(bool(one.counters) for process in processes for one in process.dispatches)
+    without_flop = sum(one.flop is None for one in launches)
+    untimed = sum(one.time_ps is None for one in launches)
+    if kernels and not counted:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="only-times",
+            message="The file has times of kernels and no counters, so their FLOPs and bytes are"
+            " unknown.",
+            remedy="Profile again with --pmc and the counters of docs/formats.md, and upload both.",
+        )
+    elif without_flop:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="flop-not-counted",
+            message=f"{without_flop:,} of {len(launches):,} dispatches have no counters of"
+            " floating-point work.",
+            remedy="Collect SQ_INSTS_VALU_* for all kernels, in several passes if need be.",
+            count=without_flop,
+        )
+    if untimed:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="time-unknown",
+            message=f"{untimed:,} of {len(launches):,} dispatches have no time.",
+            remedy="Add --kernel-trace.",
+            count=untimed,
+        )
