@@ -10,7 +10,7 @@ from roofline.importers import (
     nsight_compute,
     pytorch,
     rocprof_compute,
-    rocprofv3,
+    rocprofiler_sdk,
     xprof_export,
     xspace,
 )
@@ -60,7 +60,7 @@ IMPORTERS: tuple[Importer, ...] = (
     nsight_compute,
     xprof_export,
     rocprof_compute,
-    rocprofv3,
+    rocprofiler_sdk,
     pytorch,
     generic,
 )

@@ -8,14 +8,14 @@ import pytest
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, RooflineError
 from roofline.importers.registry import identify, import_profile
-from roofline.importers.rocprofv3 import FORMAT_ID
+from roofline.importers.rocprofiler_sdk import FORMAT_ID
 from roofline.importers.source import SourceFile
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Profile
 from roofline.pipeline import analyse_files
 from tests.importers.kineto_profiles import codes, row
-from tests.tools.make_rocprofv3_results import COPY, COUNTERS, GEMM, SAMPLE, VCOPY, results
+from tests.tools.make_rocprofiler_sdk import COPY, COUNTERS, GEMM, SAMPLE, VCOPY, results
 
 US = 10**6  # ps
 FLOP = 2 * 4096**3 + 64 * 2 * 1_000

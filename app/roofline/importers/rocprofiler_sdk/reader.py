@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError
-from roofline.importers.rocprofv3.document import Agent, Copy, Dispatch, Process, read_file
+from roofline.importers.rocprofiler_sdk.document import Agent, Copy, Dispatch, Process, read_file
 from roofline.importers.shared.amd_counters import (
     CacheSizes,
     Counters,
@@ -26,7 +26,7 @@ _LIMITS = (
     "HBM bytes are those between L2 and the memory fabric: they include traffic to other devices, "
     "to the host and to the Infinity Cache.",
     "Vector FLOPs assume that all 64 lanes of a wave work; packed fp16 operations count once.",
-    "rocprofv3 states no peaks: they come from the device's name.",
+    "The file states no peaks: they come from the device's name.",
 )
 
 

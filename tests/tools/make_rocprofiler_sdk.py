@@ -1,6 +1,6 @@
 """Results of rocprofv3, made up after its documented schema.
 
-`python -m tests.tools.make_rocprofv3_results` writes the sample. No real file is in this
+`python -m tests.tools.make_rocprofiler_sdk` writes the sample. No real file is in this
 repository. Kernels, counters and times are invented: a copy of 2^20 doubles, and a product of two
 bf16 matrices with 4096 rows and columns on the matrix unit.
 """
@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 SAMPLE = (
-    Path(__file__).resolve().parents[2] / "sample_profiles" / "rocprofv3" / "mi300x_results.json"
+    Path(__file__).resolve().parents[2]
+    / "sample_profiles"
+    / "rocprofiler_sdk"
+    / "mi300x_results.json"
 )
 GPU, CPU = 4, 1
 GEMM, VCOPY = "Cijk_Ailk_Bljk_BBS_BH_MT256x256x64_MI16x16x1", "vcopy(double*, double*, int)"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.profile import Profile
 
-FORMAT_ID = "rocprofv3"
+FORMAT_ID = "rocprofiler_sdk"
 LABEL = "rocprofv3"
 READS = "rocprofv3 results (*_results.json)"
 
@@ -26,6 +26,6 @@ def recognises(source: SourceFile) -> bool:
 
 def read(sources: Sequence[SourceFile], *, progress: Progress) -> Profile:
     """The profile in `sources`: processes of one program, or passes with other counters."""
-    from roofline.importers.rocprofv3 import reader
+    from roofline.importers.rocprofiler_sdk import reader
 
     return reader.read(sources, progress=progress)
