@@ -180,6 +180,14 @@ def test_new_and_gone_operations_have_their_time() -> None:
     assert not found.is_comparable
 
 
+def test_operations_above_their_roof_are_noted_and_still_add_up() -> None:
+    rows = [Row(name="dot.1", time_us=5.0)]  # 10 us at the roof
+    found = compare([make_run(rows)], [make_run([replace(rows[0], time_us=4.0)])])
+    assert "above-roof" in found.notes
+    assert found.terms["closeness"] == pytest.approx(-1.0)
+    assert "above-roof" not in compare([make_run([Row(name="a.1")])] * 2, [make_run([])]).notes
+
+
 def test_unequal_provenance_compares_time_alone() -> None:
     a = make_run([Row(name="dot.1", time_us=20.0)])
     b = replace(make_run([Row(name="dot.1", flop=9e6, time_us=30.0)]), provenance=("measured",) * 2)

@@ -1,6 +1,6 @@
 """Two runs, or several captures of each, against each other: one record of all that changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,8 @@ FEWEST_CAPTURES = 3
 
 ONLY = "only"
 _LEAST_MATCHED = 0.5
+_ABOVE_ROOF = 1.03
+_VISIBLE = 0.01
 MEMORIES = frozenset(level.value for level in MemoryLevel)
 """Resources that are memories or links; all others are compute units."""
 
@@ -203,7 +205,7 @@ def _compared(a: Run, b: Run, unit: str, of_a: Captures, of_b: Captures) -> Comp
         for name, value in of_one.items():
             terms[name] += value
     matched = _matched(ops, groups, only_a, only_b)
-    notes = _notes(a, b, of_a, of_b, matched)
+    notes = (*_notes(a, b, of_a, of_b, matched), *_above_roof(ops))
     return Comparison(
         unit=unit,
         a_us=time_a.total_us,
@@ -453,6 +455,14 @@ def _notes(
     if min(len(of_a.time_us), len(of_b.time_us)) < FEWEST_CAPTURES:
         notes.append("few-captures")
     return tuple(notes)
+
+
+def _above_roof(ops: Sequence[OpChange]) -> Iterator[str]:
+    """A note where operations that are above their roof make up a visible part of the time."""
+    sides = [side for one in ops for side in (one.a, one.b)]
+    above = sum(one.time_us for one in sides if (one.efficiency or 0.0) > _ABOVE_ROOF)
+    if above > _VISIBLE * sum(one.time_us for one in sides):
+        yield "above-roof"
 
 
 def _differences(a: Run, b: Run) -> tuple[Difference, ...]:

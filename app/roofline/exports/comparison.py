@@ -180,9 +180,13 @@ def comparison_to_text(found: Comparison) -> str:
     sections = ["\n".join(lines)]
     sections += [_differences(found), table(*_term_rows(found), left={0})]
     sections += [table(*rows, left={0, 1}) for rows in _op_tables(found) if rows[1]]
-    sections.append(f"How sure: {how_sure(found)}")
-    if found.notes:
-        sections.append("\n".join(["Notes", *(f"  i {NOTES[code]}" for code in found.notes)]))
+    sections.append("\n".join(textwrap.wrap(f"How sure: {how_sure(found)}", 100)))
+    notes = [f"  i {NOTES[code]}" for code in found.notes]
+    if notes:
+        wrapped = [
+            line for one in notes for line in textwrap.wrap(one, 100, subsequent_indent="    ")
+        ]
+        sections.append("\n".join(["Notes", *wrapped]))
     return "\n\n".join(section for section in sections if section) + "\n"
 
 

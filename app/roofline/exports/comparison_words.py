@@ -50,6 +50,8 @@ NOTES: Mapping[str, str] = {
     "device with `--device`, or peaks with `--peak`.",
     "other-device": "The runs were captured on different devices.",
     "other-cores": "The runs used different numbers of cores; times are per core.",
+    "above-roof": "Some operations run above their roof: their bytes or FLOPs are not those that "
+    "ran. The terms add up, but closeness of these operations says little.",
     "few-captures": "One capture says nothing about noise: steps of one capture share its machine, "
     "its clocks and its neighbours.",
 }
