@@ -106,3 +106,36 @@ def test_without_events_there_is_no_bar_and_no_hole(page: Page, visitor: Browser
     is_ready(page)
     expect(page.locator("[data-budget]")).to_have_count(0)
     expect(page.locator("[data-part-chip]")).to_be_hidden()
+
+
+def test_transfers_lie_against_the_peak_of_their_link(training: Page) -> None:
+    strip = training.locator("#link-chart")
+    expect(strip.locator(".lane-name").filter(has_text="ICI")).to_be_visible()
+    expect(training.locator("[data-links-note]")).to_contain_text("exposed per core")
+    mark = strip.locator(".dot:not(.ghost)").last
+    mark.scroll_into_view_if_needed()
+    mark.hover(force=True)
+    card = training.locator("[data-hover-card]")
+    for word in ("Achieved", "Peak of the link", "Bytes on the wire", "Exposed"):
+        expect(card).to_contain_text(word)
+    training.locator(".equation > button[data-part=below_roof]:visible").click()
+    expect(strip.locator(".dot:not(.ghost)")).to_have_count(0)
+
+
+def test_the_drawer_has_a_bar_per_clock(page: Page, training_url: str) -> None:
+    page.goto(f"{training_url}?v=1&part=below_roof.hbm")
+    is_ready(page)
+    view.rows(page).first.locator("th button").click()
+    bars = page.locator("#drawer .clock-bars li")
+    expect(bars.last).to_contain_text("Measured")
+    expect(bars.filter(has_text="HBM")).to_have_count(1)
+    expect(page.locator("#drawer .clock-bars + p")).to_contain_text("T max")
+
+
+def test_a_link_without_a_peak_is_asked_for(page: Page, visitor: BrowserContext) -> None:
+    ranks = sorted((ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks").glob("*.json"))
+    page.goto(uploaded(visitor, *ranks))
+    is_ready(page)
+    ask = page.locator(".link-asks").get_by_role("button", name="Set the peak")
+    ask.first.click()
+    expect(page.locator("#menu-peaks")).to_be_visible()

@@ -39,10 +39,10 @@ def percent(text: str) -> float:
 
 
 def assert_adds_up(bar: BudgetBar) -> None:
+    assert sum(amount(term.amount) for term in bar.terms) == pytest.approx(amount(bar.total))
     for terms in (bar.terms, bar.parts):
-        assert sum(amount(term.amount) for term in terms) == pytest.approx(amount(bar.total))
         assert sum(percent(term.percent) for term in terms) == pytest.approx(100.0)
-        assert sum(term.width for term in terms) == pytest.approx(100.0, abs=0.01)
+    assert sum(part.width for part in bar.parts) == pytest.approx(100.0, abs=0.01)
 
 
 @pytest.mark.parametrize("profile", ["training", "kineto"])
@@ -106,6 +106,6 @@ def test_whole_numbers_add_up_and_stay_near(values: list[float], has_spare: bool
     found = np.array(whole_numbers(values, total, spare))
     assert found.sum() == total
     off = np.abs(found - np.array(values))
-    assert (off > 0.5 + 1e-6).sum() <= 1, "one takes what rounding leaves"
+    assert (off < 1.5).sum() >= len(values) - 1, "only the spare one may differ by more"
     if spare is not None:
         assert found[spare] >= 0

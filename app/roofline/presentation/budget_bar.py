@@ -27,6 +27,7 @@ from roofline.presentation.shown import listed_ops
 
 _SMALL = 0.006  # of the whole: smaller terms are "other"
 _UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
+_SEEN = 0.5  # of the last digit: terms that round to nothing are not in the sum
 _GROUPS = {AT_ROOF: "at the roof", BELOW_ROOF: "below it"}
 _TENTHS = 1000  # tenths of a percent in the whole
 
@@ -35,12 +36,14 @@ _TENTHS = 1000  # tenths of a percent in the whole
 class Term:
     """One term of the sum: a part, or the parts of one kind ("at the roof"). Texts as printed.
 
+    `amount` is in the unit of the total, so that the terms of a sum add up; `duration` has its own.
     `x` and `width` are percent of the bar. `is_filter` is true where operations of it are listed.
     """
 
     id: str
     label: str
     amount: str
+    duration: str
     percent: str
     x: float
     width: float
@@ -122,8 +125,11 @@ def _bar(scope: str, label: str, budget: Budget, owned: set[str]) -> BudgetBar:
     factor, unit = next((one for one in _UNITS if budget.total_us >= one[0] * 0.9995), _UNITS[-1])
     digits = 2 if budget.total_us / factor < 10 else 1
     scale = 10**digits / factor
-    parts = _terms([(one.id, one.label, one.time_us) for one in ordered], budget, scale, digits)
-    terms = _terms(_sums(ordered, budget.total_us), budget, scale, digits)
+    parts = _terms(
+        [(one.id, one.label, one.time_us) for one in ordered], budget, scale, digits, is_sum=False
+    )
+    sums = [one for one in _sums(ordered, budget.total_us) if one[2] * scale >= _SEEN]
+    terms = _terms(sums, budget, scale, digits, is_sum=True)
     return BudgetBar(
         scope=scope,
         label=label,
@@ -173,11 +179,15 @@ def _sums(parts: Sequence[BudgetPart], total_us: float) -> list[_Time]:
     )
 
 
-def _terms(times: Sequence[_Time], budget: Budget, scale: float, digits: int) -> list[Term]:
-    """The texts of terms: amounts add up to the total as printed, percentages to 100."""
+def _terms(
+    times: Sequence[_Time], budget: Budget, scale: float, digits: int, *, is_sum: bool
+) -> list[Term]:
+    """The texts of terms: percentages add up to 100; in a sum, amounts to the total as printed."""
     values = np.array([time_us for _, _, time_us in times])
+    exact = (values * scale).tolist()
     spare = next((k for k, (key, _, _) in enumerate(times) if key == "other"), None)
-    amounts = whole_numbers((values * scale).tolist(), round(budget.total_us * scale), spare)
+    total = round(budget.total_us * scale) if is_sum else sum(int(one + 0.5) for one in exact)
+    amounts = whole_numbers(exact, total, spare)
     shares = (values / values.sum() * _TENTHS).tolist()
     tenths = whole_numbers(shares, _TENTHS, spare)
     found, start = list[Term](), 0.0
@@ -187,7 +197,8 @@ def _terms(times: Sequence[_Time], budget: Budget, scale: float, digits: int) ->
             Term(
                 id=key,
                 label=label,
-                amount=f"{amount / 10**digits:,.{digits}f}" if amount else f"<{10**-digits}",
+                amount=_written(amount, digits),
+                duration=duration(time_us),
                 percent=f"{tenth / 10:.1f}{NARROW}%" if tenth else f"<0.1{NARROW}%",
                 x=round(start, 4),
                 width=width,
@@ -201,16 +212,25 @@ def _terms(times: Sequence[_Time], budget: Budget, scale: float, digits: int) ->
     return found
 
 
+def _written(amount: int, digits: int) -> str:
+    return f"{amount / 10**digits:,.{digits}f}" if amount else f"<{10**-digits}"
+
+
 def whole_numbers(values: Sequence[float], total: int, spare: int | None = None) -> list[int]:
     """`values`, which add up to about `total`, as whole numbers that add up to it exactly.
 
     Each is rounded; what rounding leaves goes to the value at `spare`, unless that would make it
-    negative: then, and without one, to the largest, where it shows least.
+    negative: then, and without one, to those that were nearest to being rounded the other way.
     """
     found = [int(value + 0.5) for value in values]
     rest = total - sum(found)
-    takes = spare if spare is not None and found[spare] + rest >= 0 else values.index(max(values))
-    found[takes] += rest
+    if spare is not None and found[spare] + rest >= 0:
+        found[spare] += rest
+        return found
+    step = 1 if rest > 0 else -1
+    by_error = sorted(range(len(values)), key=lambda k: step * (found[k] - values[k]))
+    for k in [k for k in by_error if found[k] + step >= 0][: abs(rest)]:
+        found[k] += step
     return found
 
 

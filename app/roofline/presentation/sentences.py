@@ -151,6 +151,12 @@ SENTENCES: Mapping[str, str] = {
     "op_slanted": " More FLOPs per byte help until {ridge}.",
     "op_flat": " More FLOPs per byte cannot help.",
     "op_above": "{share} of the {roof} peak. ",
+    "op_clocks": "T min {t_min} if everything overlaps, T max {t_max} if nothing does. ",
+    "op_clocks_one": "Its work needs {t_min} at that peak. ",
+    "op_clocks_between": "The measured time lies between. ",
+    "op_clocks_below": "The measured time is below T min. ",
+    "op_clocks_above": "It took {above} longer than that: latency, or work that was not counted. ",
+    "op_clocks_ridge": "At the ridge: compute and memory need about as long. ",
     # Why an op seems to run above its roof, by cause.
     **{f"above_{cause}": why for cause, why in WHY_ABOVE.items()},
     # Under other peaks than the profile's.

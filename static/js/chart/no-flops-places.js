@@ -50,7 +50,10 @@ export function stripGeometry(model, state, place, box) {
   const roof = level?.roof ?? null;
   const bandwidth = bandwidthReader(view, level);
   const rate = view.reader("flop_rate_gflops");
-  const off = view.rows.filter((row) => row.cost !== "idle" && place(row) === null);
+  // Transfers have a strip of their own, against the peaks of their links.
+  const off = view.rows.filter(
+    (row) => row.cost !== "idle" && row.cost !== "transfer" && place(row) === null,
+  );
   const without = off.filter((row) => !((rate(row) ?? 0) > 0));
   const placeless = off.filter((row) => (rate(row) ?? 0) > 0);
   const moving = without.filter((row) => bandwidth(row) > 0);

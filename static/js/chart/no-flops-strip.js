@@ -4,6 +4,7 @@ import { bandwidthTicks } from "./axes.js";
 import { stripGeometry, stripNote } from "./no-flops-places.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
+import { shapePath } from "./shapes.js";
 import { find, part, svg } from "../ui/dom.js";
 
 /** @import { MemoryRoof } from "../types/page-data.js" */
@@ -14,21 +15,6 @@ import { find, part, svg } from "../ui/dom.js";
 
 const MARGIN = { l: 84, r: 14, t: 6, b: 26 };
 const LABEL_HALF = 38; // half the width of a tick label
-
-/** @param {number} r half the marker's size */
-const circle = (r) => `M${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
-
-/**
- * Paths around the origin, by half the marker's size.
- * @type {Record<string, (r: number) => string>}
- */
-const SHAPES = {
-  square: (r) => `M${-r} ${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
-  diamond: (r) => `M0 ${-1.3 * r}L${1.3 * r} 0 0 ${1.3 * r} ${-1.3 * r} 0z`,
-  "triangle-up": (r) => `M0 ${-r}L${1.15 * r} ${r}H${-1.15 * r}z`,
-  left: (r) => `M${-r} 0L${r} ${-r}V${r}z`,
-  right: (r) => `M${r} 0L${-r} ${-r}V${r}z`,
-};
 
 /**
  * @param {object} options
@@ -98,10 +84,9 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
 
 /** @param {StripPlace} place */
 function markNode({ edge, token, symbol, px, py, radius }) {
-  const shape = SHAPES[symbol] ?? circle;
   const node = svg("path", {
     class: edge ? "dot open" : "dot",
-    d: shape(Number(radius.toFixed(2))),
+    d: shapePath(symbol, radius),
     transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})`,
   });
   node.style.setProperty(edge ? "stroke" : "fill", `var(${token})`);

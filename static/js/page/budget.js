@@ -71,8 +71,8 @@ function showScope(root, wanted) {
 
 /** @param {SVGSVGElement} segment @param {Light["help"]} onHelp */
 function wireHelp(segment, onHelp) {
-  const { label = "", amount = "", unit = "", percent = "", help = "" } = segment.dataset;
-  const about = { label: capitalised(label), sub: `${amount}\u00a0${unit}, ${percent}`, help };
+  const { label = "", duration = "", percent = "", help = "" } = segment.dataset;
+  const about = { label: capitalised(label), sub: `${duration}, ${percent}`, help };
   segment.addEventListener("pointerenter", () => onHelp(about, segment));
   segment.addEventListener("pointerleave", () => onHelp(null, segment));
 }

@@ -1,5 +1,6 @@
 // The three charts of the page, made once their library is there, and the buttons and keys that move them.
 
+import { createLinkStrip } from "../chart/link-strip.js";
 import { createNoFlopsStrip } from "../chart/no-flops-strip.js";
 import { OpChart } from "../chart/op-chart.js";
 import { createProgramChart } from "../chart/program-chart.js";
@@ -22,6 +23,7 @@ import { wireChartKeys } from "../ui/keyboard.js";
  * @property {Paint} paint
  * @property {Light} light
  * @property {Selection} selection
+ * @property {(key: string) => void} onAsk a peak is asked for
  */
 
 /** @param {ChartsOptions} options */
@@ -41,6 +43,13 @@ export function createCharts(options) {
     onHover: light.row,
     onClick: selection.toggle,
   });
+  const links = createLinkStrip({
+    model,
+    store,
+    onHover: light.row,
+    onClick: selection.toggle,
+    onAsk: options.onAsk,
+  });
   const program = createProgramChart({
     Plotly,
     model,
@@ -54,15 +63,18 @@ export function createCharts(options) {
     Plotly,
     op,
     strip,
+    links,
     program,
     /** @param {Row | null} row */
     lightOp(row) {
       op.light(row);
       strip.light(row);
+      links.light(row);
     },
     /** @param {(row: Row) => [number, number] | null} place position on the chart of operations */
     drawAll(place) {
       strip.draw(place);
+      links.draw();
       return Promise.all([op.draw(), program.draw()]);
     },
   };

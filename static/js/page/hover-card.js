@@ -1,6 +1,7 @@
 // The card beside the pointer: ops, program points and column help. Own elements, text only.
 
 import { count, flopRate, intensity, peakBandwidth } from "../text/format.js";
+import { transferFacts } from "../text/link-words.js";
 import {
   cardFacts,
   memoryRows,
@@ -129,7 +130,7 @@ function opContent(model, view, row) {
       ),
       html("span", {}, `rank ${count(get("rank"))}`),
     ),
-    factList(cardFacts(model, row, get)),
+    factList([...cardFacts(model, row, get), ...transferFacts(model, row, get)]),
     memoryTable(model, get),
     others.length > 0 ? factList(others, "others") : null,
     html("div", { class: "sentence" }, opSentence(model, view, row)),

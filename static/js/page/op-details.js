@@ -4,6 +4,7 @@ import { miniRoofline } from "../chart/mini-roofline.js";
 import { logPlace } from "../chart/points.js";
 import { computeRoof } from "../metrics/peaks.js";
 import { percent } from "../text/format.js";
+import { transferFacts } from "../text/link-words.js";
 import {
   computeFacts,
   opReader,
@@ -16,6 +17,7 @@ import { groupText, shapeLines } from "../text/op-shapes.js";
 import { boundWord } from "../text/words.js";
 import { html } from "../ui/dom.js";
 import { boundBadge, categoryBadge } from "../ui/marks.js";
+import { clockContent } from "./clock-bars.js";
 import { factList, memoryTable } from "./hover-card.js";
 import { launchContent } from "./launches.js";
 
@@ -49,6 +51,8 @@ export function opDetails(model, view, row) {
     ...miniatures(model, row, get),
     title(`Time per ${model.coreWord}`),
     list(timeFacts(row, get)),
+    ...clockContent(model, row, get),
+    ...transferContent(model, row, get),
     title("Compute"),
     list(computeFacts(model, row, get)),
     title("Memory"),
@@ -57,6 +61,12 @@ export function opDetails(model, view, row) {
     title("Origin"),
     list(originFacts(get)),
   ];
+}
+
+/** @param {Model} model @param {Row} row @param {Get} get */
+function transferContent(model, row, get) {
+  const facts = transferFacts(model, row, get);
+  return facts.length > 0 ? [title("Over its link"), list(facts)] : [];
 }
 
 /** @param {Model} model @param {Row} row @param {Get} get */

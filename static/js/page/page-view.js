@@ -100,9 +100,18 @@ export class PageView {
   async startCharts(Plotly) {
     const { model, store, paint } = this.#options;
     const [light, selection] = [this.#light, this.selection];
-    this.#charts = createCharts({ Plotly, model, store, paint, light, selection });
+    this.#charts = createCharts({
+      Plotly,
+      model,
+      store,
+      paint,
+      light,
+      selection,
+      onAsk: (key) => this.parts.peaksMenu.edit(key),
+    });
     this.#charts.op.show(this.#visible.set);
     this.#charts.strip.show(this.#visible.set);
+    this.#charts.links.show(this.#visible.set);
     await this.#charts.drawAll(this.#visible.place);
   }
 
@@ -176,15 +185,20 @@ export class PageView {
     const isNew = changed(VIEW);
     charts.op.show(this.#visible.set, isNew || hasMoved);
     charts.strip.show(this.#visible.set);
+    charts.links.show(this.#visible.set);
     charts.program.markSelection();
     if (isNew || hasMoved) charts.op.draw();
     if (isNew) {
       // The small charts may come a frame later, so that the changed part is seen sooner.
       requestAnimationFrame(() => {
         charts.strip.draw(this.#visible.place);
+        charts.links.draw();
         charts.program.draw();
       });
-    } else if (hasMoved) charts.strip.draw(this.#visible.place);
+    } else if (hasMoved) {
+      charts.strip.draw(this.#visible.place);
+      charts.links.draw();
+    }
     if (!isNew && changed(["roofs"])) charts.program.draw();
   }
 
