@@ -1,50 +1,77 @@
-"""Links on the page: what binds transfers, the axis of a link, and its peak, set by hand."""
+"""The address is the view: opened in a fresh browser it shows the same."""
 
-from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import view
-from tests.browser.conftest import NewPage, uploaded
+from tests.browser.conftest import NewPage
 from tests.browser.watching import is_ready
 
-KERNELS = """\
-# device: TPU v6e
-# peak_ici: 45 GB/s
-name,time_us,flops,hbm_bytes,ici_bytes
-gemm,100,1e9,1e6,
-reduce,50,,,1000000
-fused,100,1e9,1e6,4000000
-"""
+
+def seen(page: Page) -> dict[str, Any]:
+    """Everything a user would compare."""
+    return {
+        "result": view.result(page),
+        "names": view.names(page),
+        "drawn": view.drawn(page),
+        "headers": page.locator("#op-table thead th").all_inner_texts(),
+        "ticks": page.locator("#op-chart .xtick text").all_text_contents(),
+        "chips": page.locator("[aria-pressed=true]").all_inner_texts(),
+        "drawer": page.locator("#drawer .op-name").all_inner_texts(),
+        "device": page.locator("#device-info").inner_text(),
+        "verdict": page.locator(".verdict h1").inner_text(),
+    }
 
 
-@pytest.fixture(scope="module")
-def links_url(visitor: BrowserContext, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The address of a table with bytes over a link."""
-    path: Path = tmp_path_factory.mktemp("links") / "kernels.csv"
-    path.write_text(KERNELS, "utf-8")
-    return uploaded(visitor, path)
-
-
-def test_a_link_binds_transfers_and_is_an_axis(new_page: NewPage, links_url: str) -> None:
-    page = new_page()
-    page.goto(f"{urlsplit(links_url).path}?x=ici&sort=name")
+def test_copied_link_opens_the_same_view(new_page: NewPage, profile_url: str) -> None:
+    page = new_page(permissions=["clipboard-read", "clipboard-write"])
+    page.goto(profile_url)
     is_ready(page)
-    rows = view.rows(page)
-    expect(rows.filter(has_text="reduce")).to_contain_text("ICI")
-    expect(rows.filter(has_text="reduce")).to_contain_text("44")
-    roofs = page.locator("#op-chart .annotation-text")
-    expect(roofs.filter(has_text="ICI")).to_be_visible()
+    page.get_by_role("switch", name="Infeed and outfeed").uncheck()
+    page.locator("#filter-name").fill("fusion")
+    page.locator("#filter-bound [data-bound=HBM]").click()
+    page.locator("#filter-min").select_option("0.1")
+    page.locator("#chart-axis").select_option("total")
+    page.locator("#chart-roofs").select_option("all")
+    page.locator("#op-table [data-column=name]").click()
+    page.get_by_role("button", name="Zoom in").click()
+    view.rows(page).first.click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("Link copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert "v=1" in link
+    fresh = new_page()
+    fresh.goto(link)
+    is_ready(fresh)
+    assert seen(fresh) == seen(page)
 
 
-def test_the_peak_of_a_link_can_be_set(new_page: NewPage, links_url: str) -> None:
-    page = new_page()
-    page.goto(f"{urlsplit(links_url).path}?x=ici")
-    is_ready(page)
-    page.locator("[data-peaks-button]").click()
-    page.locator("[data-peak=ici]").fill("90 GB/s")
-    page.locator("[data-peak=ici]").press("Enter")
-    view.has_query(page, "peak.ici", "90")
-    expect(view.rows(page).filter(has_text="reduce")).to_contain_text("22")
+def test_default_view_has_a_short_address(profile: Page) -> None:
+    assert "?" not in profile.url
+
+
+def test_link_of_a_newer_version_says_so(profile: Page) -> None:
+    profile.goto(f"{profile.url}?v=99&q=fusion")
+    is_ready(profile)
+    expect(profile.get_by_role("status").filter(has_text="newer Roofline")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["x=nonsense&sort=-nothing&cols=none&op=999999", "min=a&cover=-3&zoom=1,2", "bound=%00"],
+)
+def test_nonsense_in_a_link_leaves_the_default(profile: Page, query: str) -> None:
+    total, _ = view.result(profile)
+    profile.goto(f"{profile.url}?v=1&{query}")
+    is_ready(profile)
+    assert view.result(profile) == (total, total)
+    expect(view.rows(profile).first).to_be_visible()
+
+
+def test_names_in_a_link_stay_text(profile: Page) -> None:
+    profile.goto(f"{profile.url}?v=1&q=%3Cimg src=x onerror=document.title=1%3E")
+    is_ready(profile)
+    expect(profile.locator("#filter-name")).to_have_value("<img src=x onerror=document.title=1>")
+    assert profile.locator("main img").count() == 0
