@@ -261,3 +261,11 @@ def test_inference_is_idle_at_its_start() -> None:
     assert part.idle.waiting_for_launch_us is None
     # Mean over cores of the events `barrier-cores` that begin after a core's first op.
     assert part.idle.barrier_us == pytest.approx(21_376.9, rel=1e-5)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
+def test_a_step_of_a_trace_lasts_as_long_in_the_table_as_in_the_budget() -> None:
+    """The host was in the step for 47.2 ms; the device worked on it for 34.9 ms."""
+    path = SHARED / "samples" / "pytorch" / "h100_qwen_causal.json.gz"
+    profile = analyse_files([path]).profile
+    assert profile.steps.time_ps.tolist() == pytest.approx([34_892_419_000], rel=1e-6)

@@ -42,6 +42,7 @@ from roofline.importers.shared.stream_timeline import (
     HOST_COPY,
     WORK,
     DeviceEvents,
+    Steps,
     timeline_of,
 )
 from roofline.model.memory import MemoryLevel
@@ -80,6 +81,18 @@ def _within(steps: list[Step], windows: StepWindows) -> list[Step]:
     ]
 
 
+def _launched_in(found: Attribution, steps: list[Step]) -> I32:
+    """The step that launched each event, -1 for none.
+
+    Work whose launch the trace does not hold was launched before it began, so in no step of it.
+    Traces without any launch go by the time of the work itself.
+    """
+    scope = step_of(found.launched_ns, steps)
+    if found.has_launch.any():
+        scope[~found.has_launch] = -1
+    return scope
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Executions:
     """Operators that ran kernels, once each: place of the first kernel, signature, is counted."""
@@ -112,7 +125,7 @@ class _GpuWork:
         named = computes & ~self._in_graph & ~self._in_region
         self._by_operator = named & (found.operator >= 0)
         self._is_loose = named & (found.operator < 0)
-        self._scope = step_of(found.launched_ns, steps)
+        self._scope = _launched_in(found, steps)
         self._costs = Costs.of(trace.signatures)
         self._copied = self._copied_bytes()
         self._operator = self._operators()
@@ -346,9 +359,7 @@ class _GpuWork:
         kind, transfer, moved = self._moves()
         host = {"in": MemoryLevel.HOST, "out": MemoryLevel.HOST}
         link = link_of(self._trace.header, is_hip=self._trace.is_hip)
-        # Without its launch in the trace, the step of an event is not known.
-        launched_in = np.where(self._found.has_launch, self._scope, -1).astype(np.int64)
-        steps = steps_of(begin, end, device, launched_in, kind == WORK, n_devices)
+        steps = self._on_devices(device, n_devices, kind == WORK)
         launched, rows = self._launched(), np.arange(len(self._numbers.rows))
         devices = []
         for number in range(n_devices):
@@ -401,8 +412,38 @@ class _GpuWork:
         work = self._trace.work
         busy = busy_times(group, work["begin"], work["duration"], n_steps * n_devices)
         lasted = np.array([step.end_ns - step.begin_ns for step in self._steps], np.int64)
-        core: I64 = np.maximum(busy.reshape(n_steps, n_devices), lasted[:, None]).sum(axis=1)
+        spans = self._spans(device, n_devices)
+        # A step without work lasts as long as the host was in it.
+        lasted = np.where(spans.any(axis=1, keepdims=True), spans, lasted[:, None])
+        core: I64 = np.maximum(busy.reshape(n_steps, n_devices), lasted).sum(axis=1)
         return core
+
+    def _spans(self, device: I64, n_devices: int) -> I64:
+        """How long each step took on each device: from its first work to that of the next step.
+
+        The host may run ahead of the device, or wait for it: its own time in a step says little.
+        """
+        is_work = self._moves()[0] == WORK
+        spans = np.zeros((len(self._steps), n_devices), np.int64)
+        found = np.unique(self._launched_in()[is_work & (self._launched_in() >= 0)])
+        for one, steps in enumerate(self._on_devices(device, n_devices, is_work)):
+            spans[found, one] = steps.windows.end - steps.windows.begin
+        return spans
+
+    def _launched_in(self) -> I64:
+        """The program's own step that launched each event; -1 where it is not known.
+
+        The steps of a server are not the program's: they are listed on their own.
+        """
+        if self._serving:
+            return np.full(len(self._scope), -1)
+        return np.where(self._found.has_launch, self._scope, -1).astype(np.int64)
+
+    def _on_devices(self, device: I64, n_devices: int, is_work: Bools) -> list[Steps]:
+        """The steps as each device ran them."""
+        begin = np.array(self._trace.work["begin"])
+        end = begin + np.array(self._trace.work["duration"])
+        return steps_of(begin, end, device, self._launched_in(), is_work, n_devices)
 
     def _launches(self) -> Launches | None:
         work, names = self._trace.work, self._trace.names
