@@ -174,6 +174,27 @@ def test_launches_without_names_are_aligned_by_order_if_there_are_as_many(tmp_pa
     assert profile.graphs.aligned == 0
 
 
+def test_a_trace_of_the_device_alone(tmp_path: Path) -> None:
+    """Kernels without launches, as ROCm's profiler writes them without the host's activities."""
+    trace = replay(LAYER * 2, LAYER * 2)
+    kernels = [one for one in trace.events if one["cat"] == "kernel"]
+    for number in (0, 1):
+        mine = kernels[6 * number : 6 * number + 6]
+        begin, last = mine[0]["ts"], mine[-1]["ts"] + mine[-1]["dur"]
+        mark = trace.event("gpu_user_annotation", decode(8), begin, last - begin)
+        kernels.append(mark)
+    trace.events = kernels
+    alone = profile_of(tmp_path, trace)
+    assert alone.steps.label == ("0 (decode, 8)", "1 (decode, 8)")
+    assert codes(alone)["kernels-in-graphs"] == 12
+    assert alone.ops.time_ps.sum() == 60 * 10**6
+    (tmp_path / "b").mkdir()
+    both = profile_of(tmp_path / "b", trace, capture(8))
+    assert both.graphs is not None
+    assert (both.graphs.replays, both.graphs.aligned) == (2, 12)
+    assert both.ops.flop[row(both, "aten::mm")] == 4 * 2 * 8 * 64 * 32
+
+
 def test_copies_and_fills_are_nodes_of_a_graph(tmp_path: Path) -> None:
     captured = KinetoTrace(device=MI300X, is_hip=True)
     captured.runtime("hipStreamBeginCapture")

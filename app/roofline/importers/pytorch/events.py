@@ -138,7 +138,8 @@ class Trace:
     by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
     `collectives` are those of device events by place, `messages` what they state. `scopes` are
     calls of modules, and ranges that the program names, `frames` calls of Python's functions where
-    the trace records a graph. `kernel` of a launch is the name of what
+    the trace records a graph. `device_annotations` are those of servers on the device's clock.
+    `kernel` of a launch is the name of what
     it launches, -1 where the launch does not say.
     Ids are kept modulo 2**32; 0 is unknown.
     """
@@ -179,6 +180,7 @@ class Trace:
     sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
     steps: list[Step] = field(default_factory=list)
     annotations: list[Annotation] = field(default_factory=list)
+    device_annotations: list[Annotation] = field(default_factory=list)
     counters: list[dict[str, object]] = field(default_factory=list)
     collectives: dict[int, Collective] = field(default_factory=dict)
     called: Columns = field(
@@ -333,7 +335,9 @@ class _Reader:
         if (kind == Kind.COLLECTIVE).any():
             self._take_called(buffer, rows[kind == Kind.COLLECTIVE], stated=False)
         for row in rows[kind == Kind.ANNOTATION]:
-            self._take_annotation(buffer, row)
+            self._take_annotation(buffer, row, self._trace.annotations)
+        for row in rows[kind == Kind.DEVICE_ANNOTATION]:
+            self._take_annotation(buffer, row, self._trace.device_annotations)
         for row in rows[kind == Kind.COUNTERS]:
             self._take_counters(buffer, row)
         self._take_others(buffer, rows[kind == Kind.OTHER])
@@ -502,12 +506,12 @@ class _Reader:
             step = Step(number=int(match.group(1)), begin_ns=begin, end_ns=end)
             self._trace.steps.append(step)
 
-    def _take_annotation(self, buffer: NDArray[np.uint8], row: I64) -> None:
-        if len(self._trace.annotations) < _MAX_ANNOTATIONS:
+    def _take_annotation(self, buffer: NDArray[np.uint8], row: I64, into: list[Annotation]) -> None:
+        if len(into) < _MAX_ANNOTATIONS:
             begin = int(row[Column.BEGIN_NS])
             end = begin + int(row[Column.DURATION_NS])
             name = _name(buffer, row)
-            self._trace.annotations.append(Annotation(name=name, begin_ns=begin, end_ns=end))
+            into.append(Annotation(name=name, begin_ns=begin, end_ns=end))
 
     def _take_counters(self, buffer: NDArray[np.uint8], row: I64) -> None:
         if len(self._trace.counters) >= _MAX_COUNTER_RANGES:

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.pytorch.alignment import aligned
-from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.assumed import Assumed
 from roofline.importers.pytorch.captures import CapturedGraph, captured_graphs, is_capture
 from roofline.importers.pytorch.cpu_work import cpu_work
@@ -27,7 +26,7 @@ from roofline.importers.pytorch.lengths import apply_lengths, read_caches
 from roofline.importers.pytorch.nesting import busy_times, holders, innermost, nest, self_times
 from roofline.importers.pytorch.notes import Findings
 from roofline.importers.pytorch.profile import Parts, build_profile
-from roofline.importers.pytorch.replays import Alignment, explain_replays, summed
+from roofline.importers.pytorch.replays import Alignment, explain_replays, has_replays, summed
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
 from roofline.importers.pytorch.serving_steps import ServingStep, server_of, serving_steps
@@ -112,9 +111,12 @@ class _Job:
         self._others.update(trace.other_categories)
         self._ranges += len(trace.counters)
         self._counter_flop += sum(map(_vector_flop, trace.counters))
-        self._annotations.update(one.name for one in trace.annotations)
+        for annotations in (trace.annotations, trace.device_annotations):
+            self._annotations.update(one.name for one in annotations)
         if len(trace.work):
-            steps = serving_steps(trace.annotations)
+            # Without the host, work is in a step by the time when the device ran it.
+            annotations = trace.annotations if len(trace.launches) else trace.device_annotations
+            steps = serving_steps(annotations)
             self._explain(trace, steps)
             self._assumed.add(trace)
             self._gpu.add(trace, gpu_work(trace, self._gpu.numbers, steps))
@@ -125,7 +127,7 @@ class _Job:
 
     def _explain(self, trace: Trace, steps: Sequence[ServingStep]) -> None:
         """Give the kernels of replays the operators of their graphs, and attention its lengths."""
-        if bool((trace.launches["api"] == Api.GRAPH).any()):
+        if has_replays(trace):
             graphs = [*captured_graphs(trace), *self._graphs]
             self._replays.append(explain_replays(trace, graphs, steps))
         apply_lengths(trace, steps)

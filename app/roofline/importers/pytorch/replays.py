@@ -128,17 +128,44 @@ def explain_replays(
     return total
 
 
+def has_replays(trace: Trace) -> bool:
+    """True if `trace` has launches of graphs, or device events that share a launch it lacks."""
+    return bool((trace.launches["api"] == Api.GRAPH).any()) or len(_unlaunched(trace)[0]) > 0
+
+
+def _unlaunched(trace: Trace) -> tuple[I64, I64]:
+    """Correlations of several device events without a launch in the trace, and when each began.
+
+    Traces of the device alone have no launches; events of one graph still share their correlation.
+    """
+    ids = np.asarray(trace.work["correlation"])
+    found, count = np.unique(ids, return_counts=True)
+    shared = (count > 1) & (found > 0) & ~np.isin(found, trace.launches["correlation"])
+    begin = np.full(len(found), np.iinfo(np.int64).max)
+    np.minimum.at(begin, np.searchsorted(found, ids), trace.work["begin"])
+    return found[shared].astype(np.int64), begin[shared]
+
+
+def _launched_graphs(trace: Trace) -> tuple[I64, I64]:
+    """Correlation and begin of every launch of a graph, in order of time."""
+    launches = trace.launches
+    at = np.flatnonzero(launches["api"] == Api.GRAPH)
+    lost, lost_begin = _unlaunched(trace)
+    ids = np.concatenate([launches["correlation"][at].astype(np.int64), lost])
+    begin = np.concatenate([launches["begin"][at], lost_begin])
+    order = np.argsort(begin, kind="stable")
+    return ids[order], begin[order]
+
+
 def _replays(trace: Trace, steps: Sequence[ServingStep]) -> list[_Replay]:
     """All launches of graphs with device events, in order of their launch."""
-    launches, work = trace.launches, trace.work
-    at = np.flatnonzero(launches["api"] == Api.GRAPH)
-    at = at[np.argsort(launches["begin"][at], kind="stable")]
+    work = trace.work
+    launched, begin = _launched_graphs(trace)
     order = np.lexsort((work["begin"], work["correlation"]))
     ids = np.asarray(work["correlation"])[order]
-    begin = np.array(launches["begin"][at])
     step = _step_of(begin, steps)
-    first = np.searchsorted(ids, launches["correlation"][at], side="left").tolist()
-    last = np.searchsorted(ids, launches["correlation"][at], side="right").tolist()
+    first = np.searchsorted(ids, launched, side="left").tolist()
+    last = np.searchsorted(ids, launched, side="right").tolist()
     replays: list[_Replay] = []
     counted: dict[int, int] = {}
     for k, (start, stop, one) in enumerate(zip(first, last, step.tolist(), strict=True)):

@@ -51,6 +51,7 @@ class Kind(IntEnum):
     COLLECTIVE = 10
     SCOPE = 11
     FRAME = 12
+    DEVICE_ANNOTATION = 13
 
 
 class Column(IntEnum):
@@ -146,10 +147,11 @@ _COLLECTIVE_NAME = np.frombuffer(b"nccl:", np.uint8)
 # What PyTorch calls the event of a module's call, among those of Python's functions.
 _MODULE_NAME = np.frombuffer(b"nn.Module: ", np.uint8)
 _PYTHON = _key("python_function")
+_ON_DEVICE = _key("gpu_user_annotation")
 
 # Plain numbers for the compiled code, which knows no enums.
 _K_IGNORED, _K_OPERATOR, _K_RUNTIME, _K_STEP, _K_OTHER, _K_ANNOTATION = 0, 1, 5, 6, 8, 9
-_K_COLLECTIVE, _K_SCOPE, _K_FRAME = 10, 11, 12
+_K_COLLECTIVE, _K_SCOPE, _K_FRAME, _K_DEVICE_ANNOTATION = 10, 11, 12, 13
 _C_KIND, _C_BEGIN, _C_DURATION, _C_PID, _C_TID = 0, 1, 2, 3, 4
 _C_NAME, _C_NAME_HASH, _C_CATEGORY, _C_CATEGORY_HASH = 5, 7, 8, 10
 _C_CORRELATION, _C_EXTERNAL, _C_DEVICE, _C_BYTES, _C_FLOP, _C_KERNEL_BYTES = 11, 12, 13, 14, 15, 16
@@ -304,6 +306,8 @@ def _kind(buf, row, has_frames):  # type: ignore[no-untyped-def]
                 return _K_SCOPE
             if hashed == _PYTHON and has_frames:
                 return _K_FRAME
+            if hashed == _ON_DEVICE and _is_of_server(buf, name, length):
+                return _K_DEVICE_ANNOTATION
             return kind
     return _K_OTHER
 
