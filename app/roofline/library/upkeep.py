@@ -80,6 +80,7 @@ class Upkeep:
             try:
                 self.redeliver(lost_after_s=LOST_AFTER_S)
                 self._store.ended_sessions.refresh()
+                self._store.api_tokens.refresh()
                 if turn % SWEEP_EVERY == 1:
                     self.sweep()
             except RooflineError as error:

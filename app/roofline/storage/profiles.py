@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from roofline.errors import RooflineError, StorageFullError
 from roofline.storage import checks, statements
+from roofline.storage.api_tokens import ApiTokens
 from roofline.storage.blob_owner import BlobOwner
 from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.deletion_room import DeletionRoom
@@ -64,6 +65,7 @@ class ProfileStore:
         self.queries = ProfileQueries(self.database)
         self.jobs = JobStore(self.database)
         self.ended_sessions = EndedSessions(self.database)
+        self.api_tokens = ApiTokens(self.database)
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
         self.results = ResultStore(
@@ -84,6 +86,7 @@ class ProfileStore:
         """Brings the database up to date; manifests of an older release that cannot be read."""
         self.database.migrate()
         self.ended_sessions.refresh()
+        self.api_tokens.refresh()
         return import_manifests(self.root, self.database)
 
     def take_over(self) -> None:

@@ -162,4 +162,19 @@ ended_session = Table(
     Column("over_s", Double, nullable=False),  # Unix seconds: later, no cookie of it is accepted
 )
 
+# Times are Unix seconds; `owner` is what a profile remembers of its uploader.
+api_token = Table(
+    "api_token",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("digest", Text, nullable=False, unique=True),  # keyed, see `web.http.api_tokens`
+    Column("name", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("expires_at", Double),
+    Column("used_at", Double),
+    Column("revoked_at", Double),
+)
+
 instance = Table("instance", metadata, Column("id", Text, primary_key=True))

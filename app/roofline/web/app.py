@@ -23,10 +23,12 @@ from roofline.web.api import (
     limits,
     profiles,
     results,
+    tokens,
 )
 from roofline.web.api.openapi import corrected
 from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
 from roofline.web.http.access_policy import answered_hosts, check_access, uploads_per_hour
+from roofline.web.http.api_tokens import TokenHolders, known_by_token
 from roofline.web.http.assets import assets_dir, load_static
 from roofline.web.http.door import Attempts, Door
 from roofline.web.http.errors import ErrorResponses
@@ -48,6 +50,7 @@ _ROUTERS = (
     devices.router,
     estimate.router,
     limits.router,
+    tokens.router,
     pages.router,
     health.router,
 )
@@ -124,6 +127,7 @@ def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:
         upload_rate=UploadRate(uploads_per_hour(settings)),
         attempts=attempts,
         door=_door(settings, backend.instance, attempts),
+        token_holders=_token_holders(settings, backend.instance),
     )
 
 
@@ -131,6 +135,12 @@ def _door(settings: Settings, instance: Instance, attempts: Attempts) -> Door | 
     if settings.auth != "token":
         return None
     return Door(Tokens(settings, instance.store.ended_sessions), attempts)
+
+
+def _token_holders(settings: Settings, instance: Instance) -> TokenHolders | None:
+    if settings.auth == "open":
+        return None
+    return TokenHolders(settings, instance.store.api_tokens)
 
 
 def cache_of(settings: Settings) -> ResponseCache | None:
@@ -147,6 +157,8 @@ def _policy(parts: ServerParts) -> Policy:
         identify = parts.door.tokens.identify
     elif settings.auth == "proxy":
         identify = ProxyUsers(settings, partial(parts.instance.key_for, "csrf")).identify
+    if parts.token_holders is not None:
+        identify = known_by_token(parts.token_holders, identify)
     return Policy(
         answered_hosts=answered_hosts(settings),
         identify=identify,

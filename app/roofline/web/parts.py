@@ -11,6 +11,7 @@ from roofline.library.profiles import ProfileLibrary
 from roofline.library.reader import ProfileReader
 from roofline.settings import Settings
 from roofline.storage.queries import ProfileQueries
+from roofline.web.http.api_tokens import TokenHolders
 from roofline.web.http.assets import StaticFiles
 from roofline.web.http.door import Attempts, Door
 from roofline.web.http.rate_limit import UploadRate
@@ -24,7 +25,10 @@ UPLOAD_WRITERS = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerParts:
-    """The parts of one server. `door` is `None` where no token is entered."""
+    """The parts of one server. `door` is `None` where no token is entered.
+
+    `token_holders` is `None` on an open server, which does not know its users.
+    """
 
     settings: Settings
     instance: Instance
@@ -37,6 +41,7 @@ class ServerParts:
     upload_rate: UploadRate
     attempts: Attempts
     door: Door | None
+    token_holders: TokenHolders | None
     streams: Streams = field(default_factory=Streams)
     upload_writers: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)

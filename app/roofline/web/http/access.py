@@ -19,6 +19,7 @@ from http.cookies import CookieError, SimpleCookie
 from starlette.datastructures import Headers
 
 from roofline.settings import Settings
+from roofline.storage.api_tokens import Scope
 from roofline.storage.ended_sessions import EndedSessions
 from roofline.web.http.forwarded import Peer
 from roofline.web.http.sessions import COOKIE, LIFETIME_S, Session, Sessions
@@ -36,6 +37,7 @@ class Actor:
     `owner` is what a profile remembers of its uploader (see `shown_owner`), empty when no later
     request could prove to be theirs. `csrf` is what this server's own pages send along to change
     anything, empty when the request proves itself by other means than what browsers add unasked.
+    `scope` is that of the API token that was sent, `None` without one: all that the sender may do.
     """
 
     owner: str = ""
@@ -43,6 +45,7 @@ class Actor:
     is_admin: bool = False
     csrf: str = ""
     has_session: bool = False
+    scope: Scope | None = None
 
     def may_change(self, owner: str) -> bool:
         """True for admins and for the uploader."""

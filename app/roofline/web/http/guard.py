@@ -29,6 +29,7 @@ from roofline.errors import (
 from roofline.model.units import MS_PER_S
 from roofline.settings import Network
 from roofline.web.http.access import Actor, Identify, bearer_token
+from roofline.web.http.api_tokens import refusal_to_token
 from roofline.web.http.door import Attempts
 from roofline.web.http.errors import prefers_html
 from roofline.web.http.forwarded import Peer, peer_of, scheme_of
@@ -150,6 +151,8 @@ class Guard:
                 return error
         if actor is None:
             return None if reads_metrics else _stranger(self._policy)
+        if actor.scope is not None and request.method not in _SAFE_METHODS:
+            return refusal_to_token(actor.scope, path)
         # The form that logs out carries its token in a field, which its route reads.
         is_change = request.method not in _SAFE_METHODS and path != LOGOUT_PATH
         return stale_page() if is_change and actor.is_forged(request.headers) else None

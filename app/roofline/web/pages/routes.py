@@ -13,6 +13,7 @@ from roofline.library.states import Failed, Importing, Ready, State
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import Manifest, StoredFile
 from roofline.web.api.limits import limits_of
+from roofline.web.api.tokens import tokens_of
 from roofline.web.bodies import REV_LENGTH, progress_body, sample_body
 from roofline.web.http.access import shown_owner
 from roofline.web.http.errors import ErrorView, error_body
@@ -83,6 +84,18 @@ def static_file(request: Request, build: str, name: str, parts: Parts) -> Respon
 def limits_page(request: Request, parts: Parts) -> Response:
     """What this server takes, and how long it keeps it, for people."""
     return parts.templates.page("limits.html", limits_of(parts.settings), request)
+
+
+@router.api_route("/tokens", methods=_READ)
+def tokens_page(request: Request, parts: Parts) -> Response:
+    """The tokens of this person, to make and to revoke; an administrator sees those of all."""
+    actor = actor_of(request)
+    view = views.TokensView(
+        tokens=tokens_of(actor, parts, everybody=actor.is_admin),
+        can_make=parts.token_holders is not None and actor.owner != "" and actor.scope is None,
+        is_admin=actor.is_admin,
+    )
+    return parts.templates.page("tokens.html", view, request)
 
 
 def error_page(request: Request, view: ErrorView) -> Response:

@@ -8,6 +8,7 @@
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |
 | `login.html`   | `LoginView`   |
+| `tokens.html`  | `TokensView`  |
 
 Every template also sees `who` (`WhoView`), `static_url("js/app/main.js")` (the address under this
 build's immutable prefix, so that modules import each other relatively),
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.storage.records import Manifest
+from roofline.web.api.tokens import TokenBody
 from roofline.web.bodies import ProgressBody, SampleBody
 from roofline.web.http.errors import ErrorBody
 
@@ -32,6 +34,15 @@ class LoginView:
     next: str
     name: str = ""
     is_refused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokensView:
+    """The tokens of one person, or of all for an administrator."""
+
+    tokens: tuple[TokenBody, ...]
+    can_make: bool
+    is_admin: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,145 @@
+"""Tokens that people make for their tools: named, limited, with an end, and to be revoked.
+
+Each request asks, so the answer comes from memory. Other servers of the same database learn of a
+new or revoked token when they `refresh`; that also writes down when tokens were used last.
+"""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import Row, func, insert, or_, select, update
+
+from roofline.errors import BadEditError
+from roofline.storage.database import Database
+from roofline.storage.tables import api_token
+
+Scope = Literal["read", "upload", "admin"]
+
+MOST_TOKENS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiToken:
+    """One token without its secret. Times are Unix seconds; `None` is never.
+
+    `owner` is what a profile remembers of its uploader. `used_at` is exact to some seconds.
+    """
+
+    id: str
+    name: str
+    owner: str
+    scope: Scope
+    created_at: float
+    expires_at: float | None
+    used_at: float | None
+    revoked_at: float | None
+
+    def is_valid(self, now: float) -> bool:
+        """True until it is revoked or over."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+class ApiTokens:
+    """The tokens in `database`; only digests of them are stored. For any thread."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+        self._valid: Mapping[str, ApiToken] = {}
+        self._used: dict[str, float] = {}
+        # A revocation counts although an earlier reading ends after it.
+        self._lock = threading.Lock()
+
+    def find(self, digest: str) -> ApiToken | None:
+        """The valid token with this digest; that it was used now is written down later."""
+        found = self._valid.get(digest)
+        now = self._clock()
+        if found is None or not found.is_valid(now):
+            return None
+        self._used[found.id] = now
+        return found
+
+    def add(
+        self, digest: str, *, name: str, owner: str, scope: Scope, expires_at: float | None
+    ) -> ApiToken:
+        """A new token; `BadEditError` when `owner` has as many as one may have."""
+        now = self._clock()
+        values = {"id": secrets.token_hex(8), "digest": digest, "name": name, "owner": owner}
+        rest = {"scope": scope, "created_at": now, "expires_at": expires_at}
+        with self._lock, self._database.write() as connection:
+            kept = select(func.count()).where(api_token.c.owner == owner, _is_valid(now))
+            if connection.execute(kept).scalar_one() >= MOST_TOKENS:
+                raise BadEditError(
+                    f"You have {MOST_TOKENS} tokens, as many as one person may have.",
+                    remedy="Revoke those that are no longer used.",
+                )
+            connection.execute(insert(api_token).values(**values, **rest))
+            wanted = select(api_token).where(api_token.c.id == values["id"])
+            added = _token(connection.execute(wanted).one())
+            self._valid = {**self._valid, digest: added}
+        return added
+
+    def list(self, owner: str | None) -> tuple[ApiToken, ...]:
+        """The tokens of `owner`, or of everybody, newest first; not those that are revoked."""
+        wanted = select(api_token).where(api_token.c.revoked_at.is_(None))
+        if owner is not None:
+            wanted = wanted.where(api_token.c.owner == owner)
+        ordered = wanted.order_by(api_token.c.created_at.desc(), api_token.c.id)
+        self._write_uses()
+        with self._database.read() as connection:
+            return tuple(map(_token, connection.execute(ordered)))
+
+    def revoke(self, token_id: str, owner: str | None) -> bool:
+        """Ends a token of `owner`, or of anybody; false when there is none to end."""
+        wanted = update(api_token).where(
+            api_token.c.id == token_id, api_token.c.revoked_at.is_(None)
+        )
+        if owner is not None:
+            wanted = wanted.where(api_token.c.owner == owner)
+        with self._lock:
+            with self._database.write() as connection:
+                ended = connection.execute(wanted.values(revoked_at=self._clock())).rowcount == 1
+            kept = self._valid.items()
+            self._valid = {
+                digest: one for digest, one in kept if not (ended and one.id == token_id)
+            }
+        return ended
+
+    def refresh(self) -> None:
+        """Reads what other servers changed, and writes down when tokens were used."""
+        with self._lock, self._database.read() as connection:
+            rows = connection.execute(select(api_token).where(_is_valid(self._clock()))).all()
+            self._valid = {row.digest: _token(row) for row in rows}
+        self._write_uses()
+
+    def _write_uses(self) -> None:
+        used, self._used = self._used, {}
+        if not used:
+            return
+        with self._database.write() as connection:
+            for token_id, at in used.items():
+                newer = or_(api_token.c.used_at.is_(None), api_token.c.used_at < at)
+                statement = update(api_token).where(api_token.c.id == token_id, newer)
+                connection.execute(statement.values(used_at=at))
+
+
+def _is_valid(now: float) -> Any:
+    lasts = or_(api_token.c.expires_at.is_(None), api_token.c.expires_at > now)
+    return api_token.c.revoked_at.is_(None) & lasts
+
+
+def _token(row: "Row[Any]") -> ApiToken:
+    return ApiToken(
+        id=row.id,
+        name=row.name,
+        owner=row.owner,
+        scope=row.scope,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        used_at=row.used_at,
+        revoked_at=row.revoked_at,
+    )

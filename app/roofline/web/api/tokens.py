@@ -1,0 +1,156 @@
+"""The HTTP API, version 1: the tokens that people make for their tools."""
+
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated
+
+import structlog
+from fastapi import APIRouter, Query, Request
+
+from roofline.errors import BadEditError, NotAllowedError, ProfileNotFoundError
+from roofline.storage.api_tokens import ApiToken, Scope
+from roofline.web.api.responses import NOT_THERE
+from roofline.web.http.access import Actor, shown_owner
+from roofline.web.http.guard import actor_of
+from roofline.web.parts import Parts, ServerParts
+
+DAY_S = 24 * 3600.0
+NAME_LENGTH = 80
+USUAL_DAYS = 90.0
+LONGEST_DAYS = 3650.0
+
+router = APIRouter(prefix="/api/v1", tags=["tokens"])
+_audit = structlog.get_logger("roofline.audit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTokenBody:
+    """A token to be made; `expires_days` from now, `null` for no end."""
+
+    name: str
+    scope: Scope = "upload"
+    expires_days: float | None = USUAL_DAYS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenBody:
+    """One token; `token` is the secret itself, given once. Times are ISO 8601 in UTC."""
+
+    id: str
+    name: str
+    scope: Scope
+    owner: str
+    created_at: str
+    expires_at: str | None = None
+    last_used_at: str | None = None
+    token: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenList:
+    """Tokens that were not revoked, newest first."""
+
+    tokens: tuple[TokenBody, ...]
+
+
+@router.get("/tokens", response_model_exclude_none=True)
+def list_tokens(
+    request: Request,
+    parts: Parts,
+    everybody: Annotated[bool, Query(description="Of all people; for administrators.")] = False,
+) -> TokenList:
+    """Your tokens, with their last use."""
+    return TokenList(tokens=tokens_of(actor_of(request), parts, everybody=everybody))
+
+
+@router.post("/tokens", status_code=201, response_model_exclude_none=True)
+def make_token(request: Request, new: NewTokenBody, parts: Parts) -> TokenBody:
+    """Make a token for a tool: its secret is in this answer, and nowhere afterwards.
+
+    A token with the scope `read` reads, one with `upload` may do what you may, and one with
+    `admin` what administrators may.
+    """
+    actor = actor_of(request)
+    if parts.token_holders is None:
+        raise BadEditError(
+            "This server does not ask for tokens.",
+            remedy="Send requests without one, or set ROOFLINE_AUTH.",
+        )
+    if new.scope == "admin" and not actor.is_admin:
+        raise NotAllowedError(
+            "Only an administrator can make a token with the scope `admin`.",
+            remedy="Choose `upload` or `read`.",
+        )
+    token, digest = parts.token_holders.new(actor)
+    expires_at = _end(new.expires_days)
+    made = parts.instance.store.api_tokens.add(
+        digest, name=_name(new.name), owner=actor.owner, scope=new.scope, expires_at=expires_at
+    )
+    _audit.info("make token", by=actor.name, token=made.id, scope=made.scope)
+    return replace(_body(made), token=token)
+
+
+@router.delete("/tokens/{token_id}", status_code=204, responses=NOT_THERE)
+def revoke_token(request: Request, token_id: str, parts: Parts) -> None:
+    """Revoke a token: here at once, on other servers of the same database within ten seconds."""
+    actor = actor_of(request)
+    if not parts.instance.store.api_tokens.revoke(token_id, _whose(actor, everybody=True)):
+        raise ProfileNotFoundError(
+            "You have no token with this id.", remedy="It may have been revoked before."
+        )
+    _audit.info("revoke token", by=actor.name, token=token_id[:16])
+
+
+def tokens_of(
+    actor: Actor, parts: ServerParts, *, everybody: bool = False
+) -> tuple[TokenBody, ...]:
+    """The tokens that `actor` may see; those of `everybody` for administrators only."""
+    if everybody and not actor.is_admin:
+        raise NotAllowedError(
+            "Only an administrator can see the tokens of everybody.", remedy="Leave it out."
+        )
+    whose = _whose(actor, everybody=everybody)
+    return tuple(map(_body, parts.instance.store.api_tokens.list(whose)))
+
+
+def _whose(actor: Actor, *, everybody: bool) -> str | None:
+    return None if everybody and actor.is_admin else actor.owner
+
+
+def _name(text: str) -> str:
+    name = "".join(ch for ch in text.strip() if ch.isprintable())
+    if not name or len(name) > NAME_LENGTH:
+        raise BadEditError(
+            f"A token needs a name of 1 to {NAME_LENGTH} characters.",
+            remedy="Say what uses it, such as `nightly`.",
+        )
+    return name
+
+
+def _end(days: float | None) -> float | None:
+    if days is None:
+        return None
+    if not 0 < days <= LONGEST_DAYS:
+        raise BadEditError(
+            f"A token lasts up to {LONGEST_DAYS:.0f} days.",
+            remedy="Give `expires_days` in days, or null for no end.",
+        )
+    return time.time() + days * DAY_S
+
+
+def _body(token: ApiToken) -> TokenBody:
+    return TokenBody(
+        id=token.id,
+        name=token.name,
+        scope=token.scope,
+        owner=shown_owner(token.owner),
+        created_at=_moment(token.created_at),
+        expires_at=None if token.expires_at is None else _moment(token.expires_at),
+        last_used_at=None if token.used_at is None else _moment(token.used_at),
+    )
+
+
+def _moment(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,102 @@
+"""API tokens in requests: the person behind one, and what it allows.
+
+| scope    | allows                                                               |
+|----------|----------------------------------------------------------------------|
+| `read`   | everything that changes nothing                                      |
+| `upload` | also uploads, and changes of profiles that its owner may change      |
+| `admin`  | also what administrators may do; only they can make such a token     |
+
+No token can make or revoke tokens. In mode `token` a digest is keyed with the secret that opened
+the session of its maker: like sessions, tokens end when that secret is changed.
+"""
+
+import hashlib
+import hmac
+import secrets
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+
+from roofline.errors import BadEditError, NotAllowedError
+from roofline.storage.api_tokens import ApiTokens, Scope
+from roofline.web.http.access import Actor, Identify, bearer_token, shown_owner
+
+if TYPE_CHECKING:
+    from roofline.settings import Settings
+    from roofline.web.http.forwarded import Peer
+
+PREFIX = "rfl_"
+TOKENS_PATH = "/api/v1/tokens"
+# Changes nothing, although it is a POST.
+_COMPUTES = frozenset({"/api/v1/estimate"})
+
+
+class TokenHolders:
+    """The people behind API tokens, on a server with these settings."""
+
+    def __init__(self, settings: "Settings", tokens: ApiTokens) -> None:
+        self._tokens = tokens
+        self._admins = frozenset(settings.admins)
+        # True: of those whose session was opened with the admins' secret.
+        self._keys = {False: settings.token.get_secret_value() if settings.token else "proxy"}
+        if settings.admin_token is not None:
+            self._keys[True] = settings.admin_token.get_secret_value()
+
+    def identify(self, given: str) -> Actor | None:
+        """The owner of a token, with the rights of its scope; `None` for one that is not valid."""
+        for is_of_admins, key in self._keys.items():
+            found = self._tokens.find(_digest(key, given))
+            if found is not None:
+                return Actor(
+                    owner=found.owner,
+                    name=f"{shown_owner(found.owner)} (token {found.name})".strip(),
+                    is_admin=found.scope == "admin"
+                    and (is_of_admins or found.owner in self._admins),
+                    scope=found.scope,
+                )
+        return None
+
+    def new(self, maker: Actor) -> tuple[str, str]:
+        """A secret for `maker`, and its digest, which alone is stored.
+
+        Raises `BadEditError` for a sender who is not one person.
+        """
+        if not maker.owner:
+            raise BadEditError(
+                "A token belongs to a person, and the shared token names none.",
+                remedy="Log in with a browser, and make the token there.",
+            )
+        token = PREFIX + secrets.token_urlsafe(32)
+        key = self._keys.get(maker.is_admin, self._keys[False])
+        return token, _digest(key, token)
+
+
+def known_by_token(holders: TokenHolders, otherwise: Identify) -> Identify:
+    """Finds the sender by an API token if the request carries one, `otherwise` without."""
+
+    def identify(headers: Headers, peer: "Peer") -> Actor | None:
+        given = bearer_token(headers)
+        if given is not None and given.startswith(PREFIX):
+            return holders.identify(given)
+        return otherwise(headers, peer)
+
+    return identify
+
+
+def refusal_to_token(scope: Scope, path: str) -> NotAllowedError | None:
+    """Why a token of this scope may not change anything at `path`, or `None`."""
+    if path.startswith(TOKENS_PATH):
+        return NotAllowedError(
+            "Tokens are made and revoked by people, not with a token.",
+            remedy="Log in with a browser, and open /tokens.",
+        )
+    if scope == "read" and path not in _COMPUTES:
+        return NotAllowedError(
+            "This token may read, and change nothing.",
+            remedy="Use a token with the scope `upload`.",
+        )
+    return None
+
+
+def _digest(key: str, token: str) -> str:
+    return hmac.digest(key.encode(), token.encode(), hashlib.sha256).hex()
