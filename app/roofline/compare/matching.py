@@ -28,6 +28,7 @@ MOST_RATIO = 4.0
 
 GROUP_TIER = 9
 _LARGEST_KEY = 200  # above it rows are aligned by sorted work
+_NAMES_HOLD = 0.9  # of the pairs
 _LOST = 5.0  # the distance of something from nothing
 _OTHER_NAME, _OTHER_PROGRAM, _RANK = 0.01, 0.02, 0.05
 
@@ -151,7 +152,7 @@ def _scope_key(op: Op) -> Key | None:
 
 def _tier_of(tier: int, a: Op, b: Op) -> int:
     """Tier 2 with the same name of operation and program is tier 1."""
-    return 1 if tier == 2 and a.name == b.name and a.program == b.program else tier
+    return 1 if tier == 2 and _same_name(a, b) else tier
 
 
 # ----------------------------------------------------------------------------------- inside a key
@@ -278,6 +279,7 @@ def _classes(
 ) -> tuple[list[Match], list[Op]]:
     """Pairs of equal twins as one match, with the twins that have no partner; and the latter."""
     spare_a, spare_b = _by_key(left_a, _twin_key), _by_key(left_b, _twin_key)
+    names_hold = _names_hold(pairs)
     together: dict[Key, list[tuple[Op, Op, int]]] = defaultdict(list)
     for x, y, tier in pairs:
         together[_twin_key(x), _twin_key(y)].append((x, y, tier))
@@ -291,19 +293,30 @@ def _classes(
             extra_a, extra_b = [], []
         extra_a, extra_b = _without(extra_a, used), _without(extra_b, used)
         used += [*extra_a, *extra_b]
-        matches += _class(members, extra_a, extra_b)
+        matches += _class(members, extra_a, extra_b, names_hold=names_hold)
     return matches, used
 
 
-def _class(
-    members: Sequence[tuple[Op, Op, int]], extra_a: Sequence[Op], extra_b: Sequence[Op]
-) -> list[Match]:
-    """One match, or the single pairs where names say which twin is which.
+def _names_hold(pairs: Sequence[tuple[Op, Op, int]]) -> bool:
+    """True where nearly all pairs have one name: this build was not renumbered."""
+    same = sum(_same_name(x, y) for x, y, _ in pairs)
+    return same >= _NAMES_HOLD * len(pairs)
 
-    A renumbering keeps the order of names, so a class has the same names on both sides only where
-    it was not renumbered.
-    """
-    same = all((x.name, x.program) == (y.name, y.program) for x, y, _ in members)
+
+def _same_name(a: Op, b: Op) -> bool:
+    return (a.name, a.program) == (b.name, b.program)
+
+
+def _class(
+    members: Sequence[tuple[Op, Op, int]],
+    extra_a: Sequence[Op],
+    extra_b: Sequence[Op],
+    *,
+    names_hold: bool,
+) -> list[Match]:
+    """One match, or the single pairs where names say which twin is which."""
+    is_alone = len(members) == 1
+    same = is_alone or (names_hold and all(_same_name(x, y) for x, y, _ in members))
     if same and not extra_a and not extra_b:
         return [Match(a=(x.row,), b=(y.row,), tier=tier) for x, y, tier in members]
     a = _in_order([*(x for x, _, _ in members), *extra_a])
