@@ -197,6 +197,7 @@ def test_unknown_lengths_leave_the_context_unknown(tmp_path: Path) -> None:
     serving = analysed(tmp_path, served(("step[DECODE bs=4]", 50.0))).serving
     assert serving is not None
     assert serving.groups[0].context_tokens is None
+    assert serving.groups[0].cache_bytes is None
     assert serving.groups[0].tokens_per_s is not None
 
 

@@ -92,7 +92,10 @@ def _group(
     waits = columns.wait_us[rows[rows > 0]]
     tokens = _known(np.median(new))
     moved = float(np.median(columns.moved_bytes[rows]))
-    weight, cache = per_core(steps.weight_bytes), per_core(steps.cache_bytes)
+    context_tokens = _known(np.median(steps.context_tokens[rows]))
+    weight = per_core(steps.weight_bytes)
+    # Without the lengths of the sequences, what attention reads of the cache is not known.
+    cache = None if context_tokens is None else per_core(steps.cache_bytes)
     flop = float(np.median(columns.flop[rows]))
     bound = float(np.median(columns.bound_us[rows]))
     rate = _bandwidth(context)
@@ -101,7 +104,7 @@ def _group(
         sequences=_single(steps.sequences[rows]),
         steps=len(rows),
         new_tokens=tokens,
-        context_tokens=_known(np.median(steps.context_tokens[rows])),
+        context_tokens=context_tokens,
         time_us=time_us,
         busy_us=float(np.median(columns.busy_us[rows])),
         period_us=period_us,
@@ -114,12 +117,12 @@ def _group(
         weight_bytes_least=per_core(steps.weight_least),
         weight_bytes_most=per_core(steps.weight_most),
         cache_bytes=cache,
-        other_bytes=max(moved - weight - cache, 0.0),
+        other_bytes=max(moved - weight - (cache or 0.0), 0.0),
         bound_us=bound or None,
         known_ratio=float(np.median(columns.known_ratio[rows])),
         bandwidth_ratio=_share(moved, rate, time_us),
         weight_ratio=_share(weight, rate, time_us),
-        cache_ratio=_share(cache, rate, time_us),
+        cache_ratio=None if cache is None else _share(cache, rate, time_us),
         flop_ratio=_share(flop, context.peaks.gflops * GIGA or None, time_us),
     )
 

@@ -14,9 +14,10 @@ class ServingGroup:
     on the slowest core, `period_us` with the wait since the step before. `wait_us` is the idle time
     before a step, `longest_wait_us` the longest of all; it is in no other number.
 
-    Bytes, FLOPs and `bound_us` are of one core. `weight_bytes_least` and `weight_bytes_most` differ
-    where experts are chosen by data. `bandwidth_ratio` is the share of the main memory's peak, of
-    which `weight_ratio` and `cache_ratio` are parts; `flop_ratio` is that of the compute peak.
+    Bytes, FLOPs and `bound_us` are of one core. `cache_bytes` are unknown without lengths.
+    `weight_bytes_least` and `weight_bytes_most` differ where experts are chosen by data.
+    `bandwidth_ratio` is the share of the main memory's peak, of which `weight_ratio` and
+    `cache_ratio` are parts; `flop_ratio` is that of the compute peak.
     """
 
     phase: str
@@ -35,7 +36,7 @@ class ServingGroup:
     weight_bytes: float
     weight_bytes_least: float
     weight_bytes_most: float
-    cache_bytes: float
+    cache_bytes: float | None
     other_bytes: float
     bound_us: float | None
     known_ratio: float

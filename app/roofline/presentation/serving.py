@@ -78,8 +78,8 @@ COLUMNS = (
         unit="ratio",
         help="Share of the main memory's peak bandwidth over the time of the step.",
     ),
-    ServingColumn(id="weight_ratio", label="Weights", unit="ratio", help="Of it, weights."),
-    ServingColumn(id="cache_ratio", label="KV cache", unit="ratio", help="Of it, the cache."),
+    ServingColumn(id="weight_ratio", label="… weights", unit="ratio", help="Of MBU, weights."),
+    ServingColumn(id="cache_ratio", label="… KV cache", unit="ratio", help="Of MBU, the cache."),
     ServingColumn(
         id="flop_ratio",
         label="MFU",
@@ -158,7 +158,7 @@ def serving_headline(analysis: RooflineAnalysis, view: View) -> Sentence:
     bound, _ = place_of(view)
     if one is None or one.bound_us is None or bound == UNKNOWN_BOUND:
         return []
-    moved = one.weight_bytes + one.cache_bytes + one.other_bytes
+    moved = one.weight_bytes + (one.cache_bytes or 0.0) + one.other_bytes
     found = say(
         "serving",
         phase=Segment(kind="plain", text=one.phase),
@@ -168,12 +168,14 @@ def serving_headline(analysis: RooflineAnalysis, view: View) -> Sentence:
         by=bound_segment(analysis, bound),
         share=ratio(min(one.bound_us / one.time_us, 1.0)),
     )
+    if one.cache_bytes is None or not moved:
+        return found
     parts = say(
         "serving_bytes",
         weights=ratio(one.weight_bytes / moved),
         cache=ratio(one.cache_bytes / moved),
     )
-    return [*found, *(parts if moved else [])]
+    return [*found, *parts]
 
 
 def _batch(group: ServingGroup) -> Sentence:
