@@ -22,7 +22,10 @@ function fitTables() {
  * @param {() => void} page.showTab hides all tables but the chosen one again
  */
 export function wirePrinting({ redraw, showTab }) {
+  // On paper the page is shorter, which would move a window that stands near its end.
+  let place = 0;
   addEventListener("beforeprint", () => {
+    place = scrollY;
     document.body.classList.add("printing");
     fitTables();
     redraw();
@@ -31,5 +34,6 @@ export function wirePrinting({ redraw, showTab }) {
     document.body.classList.remove("printing");
     showTab();
     redraw();
+    scrollTo(scrollX, place);
   });
 }
