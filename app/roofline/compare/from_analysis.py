@@ -15,13 +15,13 @@ from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.memory import main_level
 from roofline.model.op_columns import I64, Bools
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline
-from roofline.model.units import PS_PER_US
+from roofline.model.units import GIGA, KILO, PS_PER_US, US_PER_S
 
 COMPUTE = "compute"
 """The resource of FLOPs that the profile does not assign to a compute unit."""
 
-_FLOP_PER_US = 1e3  # of a GFLOP/s
-_BYTES_PER_US = 1e3  # of a GB/s
+_FLOP_PER_US = GIGA / US_PER_S  # of a GFLOP/s
+_BYTES_PER_US = GIGA / US_PER_S  # of a GB/s
 _ROUNDING = 1e-9
 
 
@@ -259,7 +259,7 @@ def _divided(whole: UnitTimes, count: int, samples_us: tuple[float, ...] = ()) -
 def _facts(analysis: RooflineAnalysis) -> dict[str, str]:
     """What a reader should see when it differs between two captures."""
     profile, device = analysis.profile, analysis.device
-    compute = [f"{peak.gflops / 1e3:.4g} TFLOP/s ({peak.label})" for peak in device.compute]
+    compute = [f"{peak.gflops / KILO:.4g} TFLOP/s ({peak.label})" for peak in device.compute]
     memory = [f"{peak.gbs:.4g} GB/s ({peak.level.label})" for peak in device.memory]
     programs = sorted({_program(name) for name in profile.program_names.values()})
     return {

@@ -6,7 +6,7 @@ from typing import Any
 
 from roofline.estimate import formulas
 from roofline.estimate.on_device import LINK, Estimate
-from roofline.model.units import GIGA, TERA, US_PER_S
+from roofline.model.units import GIGA, KILO, TERA
 
 MAIN = "hbm"
 
@@ -120,8 +120,8 @@ def _lines(found: Estimate) -> Iterable[str]:
 def _time(time_us: float | None) -> str:
     if time_us is None or not math.isfinite(time_us):
         return "unknown"
-    if time_us >= US_PER_S / 1000:
-        return f"{time_us / 1000:,.4g} ms"
+    if time_us >= KILO:
+        return f"{time_us / KILO:,.4g} ms"
     return f"{time_us:,.4g} µs"
 
 

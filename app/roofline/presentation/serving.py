@@ -10,6 +10,7 @@ from roofline.analysis.records import RooflineAnalysis, View
 from roofline.analysis.roofline import UNKNOWN_BOUND
 from roofline.analysis.serving_batches import batch_name
 from roofline.analysis.serving_records import ServingGroup
+from roofline.model.units import GIGA
 from roofline.presentation.placed import bound_segment, place_of, ratio
 from roofline.presentation.rounding import rounded
 from roofline.presentation.sentences import Number, Segment, Sentence, say
@@ -136,7 +137,7 @@ def weights_range(groups: tuple[ServingGroup, ...]) -> str:
     if not wide:
         return ""
     one = max(wide, key=lambda group: group.steps)
-    least, most = one.weight_bytes_least / 1e9, one.weight_bytes_most / 1e9
+    least, most = one.weight_bytes_least / GIGA, one.weight_bytes_most / GIGA
     return (
         "Which experts were touched is not in the trace: the weights of a step are between"
         f" {least:.3g} and {most:.3g} GB ({batch_text(one)})."

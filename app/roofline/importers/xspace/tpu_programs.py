@@ -23,9 +23,10 @@ from roofline.importers.xspace.hlo.plane import HloPlane
 from roofline.importers.xspace.planes import Space, text
 from roofline.importers.xspace.tpu_units import PRODUCTS, matrix_unit, unit_by_text, vector_unit
 from roofline.model.compute import ComputeUnit
+from roofline.model.units import MIB
 
 # Programs beyond this say little that the metadata of their ops does not, and take long to parse.
-MAX_PROGRAM_BYTES = 64 * 2**20
+MAX_PROGRAM_BYTES = 64 * MIB
 # PrecisionConfig of XLA; 0 is the default.
 _PRECISIONS = {1: "high", 2: "highest"}
 
