@@ -72,7 +72,7 @@ def test_kernels_get_the_operators_of_their_launches(tmp_path: Path) -> None:
 
 
 def test_the_order_of_the_files_does_not_matter(tmp_path: Path) -> None:
-    traces = [replay(LAYER * 2), capture(8), capture(16)]
+    traces = [replay(LAYER * 2, annotation=decode(8)), capture(8), capture(16)]
     found = set()
     for k, order in enumerate(itertools.permutations(traces)):
         folder = tmp_path / str(k)
@@ -96,6 +96,30 @@ def test_a_capture_of_a_smaller_batch_explains_nothing(tmp_path: Path) -> None:
     assert profile.graphs is not None
     assert profile.graphs.aligned == 0
     assert sorted(set(profile.ops.name)) == [GEMM, ACT, NORM]
+
+
+def test_without_the_batch_of_a_step_only_one_capture_may_fit(tmp_path: Path) -> None:
+    """Captures of 8 and of 16 tokens run the same kernels: either could be the one."""
+    profile = profile_of(tmp_path, replay(LAYER * 2, LAYER * 2), capture(8), capture(16))
+    assert profile.graphs is not None
+    assert profile.graphs.aligned == 0
+    assert codes(profile)["graph-batch-unknown"] == 12
+    (tmp_path / "b").mkdir()
+    profile = profile_of(tmp_path / "b", replay(LAYER * 2), capture(8), capture(16, layers=1))
+    assert profile.graphs is not None
+    assert [one.label for one in profile.graphs.captures] == ["capture_8_FULL"]
+
+
+def test_the_batch_of_a_capture_without_annotation_follows_from_its_products(
+    tmp_path: Path,
+) -> None:
+    traces = [capture(8), capture(16)]
+    for trace in traces:
+        trace.events = [one for one in trace.events if one["cat"] != "user_annotation"]
+    profile = profile_of(tmp_path, replay(LAYER * 2, annotation=decode(16)), *traces)
+    assert row(profile, "aten::mm [16x64") >= 0
+    assert profile.graphs is not None
+    assert profile.graphs.aligned == 6
 
 
 def test_a_capture_with_more_launches_and_a_replay_with_more_kernels(tmp_path: Path) -> None:

@@ -158,6 +158,39 @@ def test_paged_attention_counts_what_the_sequences_use(operator: str, tmp_path: 
     assert "flop-not-counted" not in codes(profile)
 
 
+VARLEN = {
+    # Places of queries, keys and values, lengths, block table and the mask, as in the bindings.
+    "_vllm_fa2_C::varlen_fwd": ((0, 1, 2), 4, 8, 15, 20),
+    "_vllm_fa3_C::fwd": ((0, 1, 2), 7, 14, 24, 30),
+    "flash_attn::_flash_attn_varlen_forward": ((0, 1, 2), 3, 15, 9, 18),
+}
+
+
+@pytest.mark.parametrize("window", [None, 101])
+@pytest.mark.parametrize("operator", VARLEN)
+def test_flash_attention_of_a_ragged_batch(
+    operator: str, window: int | None, tmp_path: Path
+) -> None:
+    """One query of each of 4 sequences to a paged cache of 1,000 tokens."""
+    factors, lengths, blocks, causal, count = VARLEN[operator]
+    inputs: list[tuple[tuple[int, ...], str]] = [((), "")] * count
+    cache = ((99, 16, KV_HEADS, DEPTH), BF16)
+    for place, tensor in zip(factors, (QUERY, cache, cache), strict=True):
+        inputs[place] = tensor
+    inputs[lengths] = ((BATCH + 1,), INT32)
+    inputs[blocks] = ((BATCH, 64), INT32)
+    values = [""] * count
+    values[causal], values[causal + 1] = "True", "-1" if window is None else str(window - 1)
+    trace = KinetoTrace(device=MI300X, is_hip=True)
+    begin = trace.host_us
+    trace.call(operator, inputs, ("flash_fwd_kernel", 5.0), values=values)
+    trace.annotate(DECODE, begin)
+    profile = profile_of(tmp_path, trace)
+    keys = CONTEXT if window is None else BATCH * window
+    assert profile.ops.flop[0] == 2 * 2 * HEADS * DEPTH * keys
+    assert profile.ops.bytes_accessed[0] == 2 * KV_HEADS * DEPTH * 2 * keys + ENDS
+
+
 def test_without_sums_it_is_unknown(tmp_path: Path) -> None:
     operator = "aiter::paged_attention_ragged"
     for name in ("step[DECODE bs=4]", "no annotation"):

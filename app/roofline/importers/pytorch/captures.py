@@ -7,6 +7,7 @@ size and mark it with an annotation (`capture_32_FULL`, `capture_32_DECODE`,
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -18,6 +19,7 @@ from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.events import Columns, Trace
 from roofline.importers.pytorch.inner_calls import Launched, inner_calls
 from roofline.importers.pytorch.nesting import nest
+from roofline.importers.pytorch.products import product_rows
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.stacks import stacks_at
 
@@ -57,7 +59,8 @@ class ScopeCalls:
 class CapturedGraph:
     """One graph: what each launch launches (`UNNAMED` where the trace does not say), and when.
 
-    `tokens` is the size of the batch that it was captured for, `None` where nothing names it;
+    `tokens` is the size of the batch that it was captured for: as its annotation names it, else the
+    rows of most of its matrix products, `None` where there are none;
     `place` counts the graphs of one annotation. `tick` is the time of each launch on the clock of
     `calls`.
     """
@@ -162,13 +165,24 @@ def _graph(trace: Trace, span: Span, ran: Bools, label: str, place: int) -> Capt
     return CapturedGraph(
         file_name=trace.file_name,
         label=label,
-        tokens=int(match.group(1)) if match else None,
+        tokens=int(match.group(1)) if match else _rows(trace, calls),
         place=place,
         nodes=nodes,
         tick=tick,
         calls=calls,
         signatures=trace.signatures,
     )
+
+
+def _rows(trace: Trace, calls: Calls) -> int | None:
+    """Rows of the left factor in most matrix products: the tokens of a language model's step."""
+    counts = Counter[int]()
+    places, times = np.unique(calls.signature, return_counts=True)
+    for place, count in zip(places.tolist(), times.tolist(), strict=True):
+        rows = product_rows(trace.signatures[place].inputs)
+        if rows:
+            counts[rows] += count
+    return max(counts, key=lambda rows: (counts[rows], rows), default=None)
 
 
 def _node(trace: Trace, launch: int) -> str:

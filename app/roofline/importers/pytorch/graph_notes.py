@@ -28,6 +28,16 @@ def of_replays(replays: Alignment, server: str) -> Iterator[Diagnostic]:
     missing = replays.kernels - replays.aligned
     if missing:
         yield _missing(replays, missing, server)
+    if replays.ambiguous:
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            code="graph-batch-unknown",
+            message="kernels of graphs fit captures of several batches equally well, and the trace"
+            " does not tell which batch ran: their shapes are unknown.",
+            remedy="Upload only the capture of the batch that ran, or annotate the steps (vLLM:"
+            " --profiler-config.detailed_trace_annotation True).",
+            count=replays.ambiguous,
+        )
     if replays.too_large:
         yield Diagnostic(
             severity=Severity.INFO,

@@ -180,6 +180,14 @@ def _moved(inputs: Inputs) -> int | None:
     return None if read is None or written is None else read + written
 
 
+def product_rows(inputs: Inputs | None) -> int | None:
+    """Rows of the left factor of one matrix product; `None` for all else."""
+    if inputs is None or known_as(inputs.operator) not in FAMILY.names:
+        return None
+    sizes = _sizes(inputs)
+    return sizes.m if sizes and sizes.batch == 1 else None
+
+
 def _weights(inputs: Inputs) -> int | None:
     """The right factor, and the scales and zero points of packed weights."""
     name, sizes = known_as(inputs.operator), _sizes(inputs)

@@ -32,6 +32,7 @@ I64 = NDArray[np.int64]
 _LEAST_SHARE = 0.5  # of a replay's kernels: with fewer in common it is another graph
 _MAX_IDS = 2**32
 _MAX_LEFT = 100
+AMBIGUOUS = "captures of several batches fit equally well"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class Alignment:
 
     `used` is how many kernels each capture explains; `left` are count and ns of the kernels
     without a launch, by name; `too_large` counts kernels whose capture was of a larger batch than
-    their step.
+    their step, `ambiguous` those that captures of several batches explain equally well.
     """
 
     replays: int = 0
@@ -50,6 +51,7 @@ class Alignment:
     aligned_ns: int = 0
     by_order: int = 0
     too_large: int = 0
+    ambiguous: int = 0
     used: dict[tuple[str, str], int] = field(default_factory=dict)
     left: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -62,6 +64,7 @@ def summed(parts: Sequence[Alignment]) -> Alignment:
             setattr(total, name, getattr(total, name) + getattr(one, name))
         total.by_order += one.by_order
         total.too_large += one.too_large
+        total.ambiguous += one.ambiguous
         for key, count in one.used.items():
             total.used[key] = total.used.get(key, 0) + count
         for kernel, (count, ns) in one.left.items():
@@ -122,6 +125,7 @@ def explain_replays(
     replays = _replays(trace, steps)
     matcher = _Matcher(trace, graphs)
     found = [matcher.best(replay) for replay in replays]
+    total.ambiguous = matcher.ambiguous
     for replay, one in zip(replays, found, strict=True):
         _count(trace, replay, one, total)
     _graft(trace, [(r, f) for r, f in zip(replays, found, strict=True) if f is not None])
@@ -200,7 +204,8 @@ class _Matcher:
         self._numbers: dict[str, int] = {UNNAMED: -2}
         self._nodes = [self._numbered(graph.nodes) for graph in graphs]
         self._of_name = self._numbered([node_of(name) for name in trace.names])
-        self._known: dict[tuple[bytes, int | None, int], _Found | None] = {}
+        self._known: dict[tuple[bytes, int | None, int], _Found | str | None] = {}
+        self.ambiguous = 0
 
     def _numbered(self, names: Iterable[str]) -> I64:
         numbers = self._numbers
@@ -216,9 +221,11 @@ class _Matcher:
         key = (nodes.tobytes(), replay.tokens, replay.place)
         if key not in self._known:
             self._known[key] = self._search(nodes, replay)
-        return self._known[key]
+        found = self._known[key]
+        self.ambiguous += len(nodes) if found is AMBIGUOUS else 0
+        return None if isinstance(found, str) else found
 
-    def _search(self, nodes: I64, replay: _Replay) -> _Found | None:
+    def _search(self, nodes: I64, replay: _Replay) -> _Found | str | None:
         """The smallest batch that holds the step's tokens; of its graphs the one that explains
         most, then the one with the fewest launches left, then the one of the same place."""
         by_batch: dict[int | None, list[int]] = {}
@@ -227,12 +234,23 @@ class _Matcher:
                 by_batch.setdefault(graph.tokens, []).append(k)
         sizes = sorted(by_batch, key=lambda size: -1 if size is None else size)
         if replay.tokens is None:
-            return self._best_of(nodes, replay, [k for size in sizes for k in by_batch[size]])
+            return self._only_one(nodes, replay, [by_batch[size] for size in sizes])
         for size in sizes:
             found = self._best_of(nodes, replay, by_batch[size])
             if found is not None:
                 return found
         return None
+
+    def _only_one(
+        self, nodes: I64, replay: _Replay, by_batch: Sequence[Sequence[int]]
+    ) -> _Found | str | None:
+        """The best of all batches, if no other batch explains as much: their shapes differ."""
+        found = [one for some in by_batch if (one := self._best_of(nodes, replay, some))]
+        most = max((one.count for one in found), default=0)
+        best = [one for one in found if one.count == most]
+        if len(best) > 1:
+            return AMBIGUOUS
+        return best[0] if best else None
 
     def _best_of(self, nodes: I64, replay: _Replay, candidates: Sequence[int]) -> _Found | None:
         best: tuple[tuple[int, int, int], _Found] | None = None
