@@ -67,6 +67,9 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     estimating = commands.add_parser("estimate", help="what an op should cost on a part")
     if command == "estimate":  # its arguments follow from its ops, which other commands do not load
         _add_estimate(estimating)
+    predicting = commands.add_parser("predict", help="what a language model should cost on a part")
+    if command == "predict":  # its help names the models, which other commands do not load
+        _add_predict(predicting)
     _add_calibrate(commands.add_parser("calibrate", help="measure this machine's peaks"))
     _add_template(commands.add_parser("template", help="print an example of the generic format"))
     _add_upload(commands.add_parser("upload", help="send a profile to a server, print its link"))
@@ -136,6 +139,13 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 
     add_estimate(parser)
     parser.set_defaults(run=_estimate)
+
+
+def _add_predict(parser: argparse.ArgumentParser) -> None:
+    from roofline.cli.predicting import add_predict
+
+    add_predict(parser)
+    parser.set_defaults(run=_predict)
 
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
@@ -269,6 +279,12 @@ def _estimate(given: argparse.Namespace) -> None:
     from roofline.cli.estimate import run_estimate
 
     print_bytes(run_estimate(given))
+
+
+def _predict(given: argparse.Namespace) -> None:
+    from roofline.cli.predicting import run_predict
+
+    put_out(run_predict(given), given.output)
 
 
 def _devices(given: argparse.Namespace) -> None:

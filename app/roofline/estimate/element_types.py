@@ -21,19 +21,22 @@ _BYTES = {
 }
 _ALSO = {"f64": "fp64", "f32": "fp32", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 _PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4"}
-# A group of quantised values carries a scale and a zero point of two bytes each.
-_GROUP_BYTES = 4
-_GROUPED = re.compile(r"(?P<name>[a-z0-9]+):g(?P<size>[1-9]\d*)")
+# A group of quantised values carries a scale and a zero point of two bytes each, a square block one
+# scale of four.
+_SCALE_BYTES = 4
+_GROUPED = re.compile(r"(?P<name>[a-z0-9]+):(?P<form>[gb])(?P<size>[1-9]\d{0,8})")
 
 
 def bytes_per_element(name: str) -> float:
     """Bytes of one element of type `name`, its share of a group's scales included.
 
-    "int4:g128" is int4 in groups of 128. `BadViewError` names the known types.
+    "int4:g128" is int4 in groups of 128, "fp8:b128" fp8 in blocks of 128 by 128. `BadViewError`
+    names the known types.
     """
     grouped = _GROUPED.fullmatch(name.strip().casefold())
     if grouped:
-        return _BYTES[_known(grouped["name"])] + _GROUP_BYTES / int(grouped["size"])
+        values = int(grouped["size"]) ** (2 if grouped["form"] == "b" else 1)
+        return _BYTES[_known(grouped["name"])] + _SCALE_BYTES / values
     return _BYTES[_known(name)]
 
 
@@ -49,6 +52,7 @@ def _known(name: str) -> str:
     if spelled not in _BYTES:
         raise BadViewError(
             f'"{name}" is not an element type.',
-            remedy=f"Name one of: {', '.join(_BYTES)}; int4:g128 has groups of 128.",
+            remedy=f"Name one of: {', '.join(_BYTES)}; int4:g128 has groups of 128, "
+            "fp8:b128 blocks of 128 by 128.",
         )
     return spelled

@@ -19,16 +19,19 @@ from roofline.model.units import GIGA, US_PER_S
 
 COMPUTE, VECTOR, MEMORY, LINK = "compute", "vector", "memory", "link"
 _PER_CHIP = 1
+_BETWEEN = frozenset({MemoryLevel.ICI, MemoryLevel.NVLINK, MemoryLevel.XGMI})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChipPeak:
     """One peak of a chip in FLOP/s or B/s; `value` is `None` where it is not known, 0 where the
-    part has no such unit. `label` names it, `source` says where the number is from."""
+    part has no such unit. `label` names it, `source` says where the number is from, and `key` is
+    the unit or level that it belongs to."""
 
     label: str
     value: float | None
     source: str
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +100,7 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
     work = op.work(read, chosen)
     peaks = _peaks(part, op, work, chosen)
     times = _times(work, peaks, chosen)
-    notes = tuple(_note(part, peaks[clock]) for clock, time in times.items() if time is None)
+    notes = tuple(unknown_peak(part, peaks[clock]) for clock, time in times.items() if time is None)
     return Estimate(
         op=name,
         shape=read,
@@ -124,7 +127,7 @@ def _peaks(part: Part, op: Op, work: Work, options: Options) -> dict[str, ChipPe
     if work.matrix_flop:
         found[COMPUTE] = matrix_peak(part, precision_of(options.compute or options.dtype))
     if work.vector_flop:
-        found[VECTOR] = _unit_peak(part, ComputeUnit.VECTOR_FP32)
+        found[VECTOR] = vector_peak(part)
     return {**found, MEMORY: main_memory(part)}
 
 
@@ -142,29 +145,46 @@ def matrix_peak(part: Part, precision: Precision) -> ChipPeak:
     return found or ChipPeak(label=precision.value, value=None, source="")
 
 
+def vector_peak(part: Part) -> ChipPeak:
+    """The vector unit at fp32, whatever the element type."""
+    return _unit_peak(part, ComputeUnit.VECTOR_FP32)
+
+
+def all_links(part: Part) -> ChipPeak:
+    """All links of a chip in one direction."""
+    return _link(part, None)
+
+
 def _unit_peak(part: Part, unit: ComputeUnit) -> ChipPeak:
     peak = next((one for one in part.compute(_PER_CHIP) if one.unit is unit), None)
     if peak is not None:
-        return ChipPeak(label=peak.label, value=peak.gflops * GIGA, source=peak.figure.text)
+        rate = peak.gflops * GIGA
+        return ChipPeak(label=peak.label, value=rate, source=peak.figure.text, key=unit.value)
     absent = unit in part.absent_units
-    return ChipPeak(label=unit.label, value=0.0 if absent else None, source="")
+    value = 0.0 if absent else None
+    return ChipPeak(label=unit.label, value=value, source="", key=unit.value)
 
 
 def main_memory(part: Part) -> ChipPeak:
     """The bandwidth of the part's main memory, per chip."""
     found = next((one for one in part.memory(_PER_CHIP) if one.level.is_main), None)
     if found is None:
-        return ChipPeak(label=MemoryLevel.HBM.label, value=None, source="")
-    return ChipPeak(label=found.level.label, value=found.gbs * GIGA, source=found.figure.text)
+        level = MemoryLevel.HBM
+        return ChipPeak(label=level.label, value=None, source="", key=level.value)
+    rate = found.gbs * GIGA
+    return ChipPeak(
+        label=found.level.label, value=rate, source=found.figure.text, key=found.level.value
+    )
 
 
 def _link(part: Part, axes: int | None) -> ChipPeak:
     """All links of a chip in one direction; with `axes`, the two links of each axis of a torus."""
     figure = part.figure("link_oneway" if axes else "links_oneway")
+    key = next((one.level.value for one in part.links(_PER_CHIP) if one.level in _BETWEEN), "")
     if figure is None:
-        return ChipPeak(label="links", value=None, source="")
+        return ChipPeak(label="links", value=None, source="", key=key)
     links = 2 * axes if axes else 1
-    return ChipPeak(label="links", value=links * figure.value, source=figure.text)
+    return ChipPeak(label="links", value=links * figure.value, source=figure.text, key=key)
 
 
 def _times(work: Work, peaks: Mapping[str, ChipPeak], options: Options) -> dict[str, float | None]:
@@ -183,7 +203,8 @@ def _times(work: Work, peaks: Mapping[str, ChipPeak], options: Options) -> dict[
     return times
 
 
-def _note(part: Part, peak: ChipPeak) -> str:
+def unknown_peak(part: Part, peak: ChipPeak) -> str:
+    """The sentence that says why there is no time: no such unit, or no figure."""
     if peak.value == 0:
         return f"{part.name} has no unit for this precision: {peak.label}."
     return f"{part.name}, {peak.label}: no public figure."

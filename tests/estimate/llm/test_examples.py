@@ -2,15 +2,13 @@
 
 import csv
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from roofline.estimate.llm.config import presets
-from roofline.estimate.llm.ops import ModelOp, Workload, forward
+from roofline.estimate.llm.ops import ModelOp, forward
+from tests.estimate.llm.cases import MODEL, load_of, needs_shared
 
-MODEL = Path(__file__).resolve().parents[3].parent / "shared" / "model"
-needs_shared = pytest.mark.skipif(not MODEL.is_dir(), reason="needs the shared folder")
 ROWS = 720
 Case = tuple[str, str, int, int]
 
@@ -25,12 +23,6 @@ def rows() -> dict[Case, list[dict[str, str]]]:
             case = (row["model"], row["phase"], int(row["batch"]), int(row["seq"]))
             found.setdefault(case, []).append(row)
     return found
-
-
-def workload(phase: str, batch: int, seq: int) -> Workload:
-    if phase == "prefill":
-        return Workload(phase="prefill", batch=batch, new_tokens=seq)
-    return Workload(phase="decode", batch=batch, cached=seq - 1)
 
 
 def numbers(op: ModelOp) -> dict[str, float]:
@@ -52,7 +44,7 @@ def test_there_are_all_rows() -> None:
 @pytest.mark.parametrize("case", list(rows()), ids=str)
 def test_ops_have_the_worked_numbers(case: Case) -> None:
     name, phase, batch, seq = case
-    ops = {op.name: op for op in forward(presets()[name], workload(phase, batch, seq))}
+    ops = {op.name: op for op in forward(presets()[name], load_of(phase, batch, seq))}
     expected = rows()[case]
     assert [row["op"] for row in expected if row["op"] != "TOTAL"] == list(ops)
     for row in expected:
@@ -74,3 +66,17 @@ def test_presets_have_the_published_number_of_parameters() -> None:
             if row["field"] == "params_total"
         }
     assert {name: model.parameters for name, model in presets().items()} == stated
+
+
+@needs_shared
+def test_presets_have_the_published_number_of_active_parameters() -> None:
+    with (MODEL / "model_configs.csv").open(encoding="utf-8", newline="") as lines:
+        stated = {
+            row["preset"]: int(row["value"])
+            for row in csv.DictReader(lines)
+            if row["field"] == "params_active"
+        }
+    assert len(stated) == 7
+    for name, active in stated.items():
+        model = presets()[name]
+        assert model.active_parameters + model.vocabulary * model.hidden == active

@@ -17,9 +17,11 @@ class ModelConfig:
     """Sizes of a decoder. `heads` are query heads, `kv_heads` those of keys and values.
 
     `mlp` is the width of a dense layer's MLP, 0 where all layers are experts. `windowed_layers` of
-    the `layers` attend to the last `window` tokens. Multi-head latent attention has `kv_rank` above
-    0: queries go through `q_rank`, and each head has `head_without_position`, `head_with_position`
-    and `value_head` elements. `source` is where the sizes were published.
+    the `layers` attend to the last `window` tokens. `biases` are those of gpt-oss (with a sink per
+    head), `qkv_biases` those of queries, keys and values, `output_biases` those after attention.
+    Multi-head latent attention has `kv_rank` above 0: queries go through `q_rank`, and each head
+    has `head_without_position`, `head_with_position` and `value_head` elements. `source` is where
+    the sizes were published.
     """
 
     hidden: int
@@ -33,6 +35,8 @@ class ModelConfig:
     qk_norm: bool = False
     sandwich_norms: bool = False
     biases: bool = False
+    qkv_biases: bool = False
+    output_biases: bool = False
     window: int = 0
     windowed_layers: int = 0
     experts: int = 0
@@ -90,6 +94,14 @@ class ModelConfig:
         return matrices + (2 * self.expert_width + self.hidden if self.biases else 0)
 
     @property
+    def active_parameters(self) -> int:
+        """Parameters that a token is multiplied with: without the table, with its own experts."""
+        idle = self.experts - self.active_experts
+        unused = self.expert_layers * idle * self.one_expert_parameters
+        table = 0 if self.tied else self.vocabulary * self.hidden
+        return self.parameters - unused - table
+
+    @property
     def routed_parameters(self) -> int:
         """Parameters of all routed experts of all layers."""
         return self.expert_layers * self.experts * self.one_expert_parameters
@@ -112,6 +124,8 @@ def _attention_parameters(model: ModelConfig) -> int:
     wide = (model.heads + 2 * model.kv_heads) * model.head_size
     narrow = model.heads * model.head_size
     biases = wide + model.hidden + model.heads if model.biases else 0
+    biases += wide if model.qkv_biases else 0
+    biases += model.hidden if model.output_biases else 0
     norms = 2 * model.head_size if model.qk_norm else 0
     return model.hidden * wide + narrow * model.hidden + biases + norms
 

@@ -5,7 +5,8 @@ those of docs/predict.md: GEMMs count 2·M·N·K, softmax 5 and norms 4 per elem
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import Literal
 
 from roofline.errors import BadViewError
@@ -14,6 +15,7 @@ from roofline.estimate.llm.config import ModelConfig
 
 Phase = Literal["prefill", "decode", "train"]
 Fusion = Literal["unfused", "typical", "ideal"]
+Place = Literal["layer", "first", "last", "boundary", "step"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +45,10 @@ class Workload:
     ep: int = 1
     pp: int = 1
     dp: int = 1
+    microbatches: int = 1
     recompute: bool = False
     grad_bytes: int = 2
+    kv_block: int = 1
 
     @property
     def context(self) -> int:
@@ -69,6 +73,9 @@ class ModelOp:
     `weights`, `activations` and `kv` are bytes of the main memory by kind, `link` bytes that cross
     a link in one direction, in `link_steps` steps. `is_layer_product` is true for products with a
     layer's weights, which run at the compute type; others run at that of activations.
+    `model_matrix` are the FLOPs that the model needs, where the hardware does more. `place` is the
+    part of a pipeline that runs the op: every stage, its first or last one, the way between two, or
+    all once per step.
     """
 
     name: str
@@ -82,7 +89,8 @@ class ModelOp:
     link_steps: int = 0
     is_layer_product: bool = False
     model_matrix: float | None = None
-    tags: tuple[str, ...] = field(default=())
+    is_attention: bool = False
+    place: Place = "layer"
 
     @property
     def bytes(self) -> float:
@@ -116,7 +124,7 @@ class Pass:
         yield self._embedding()
         yield from self._attention_block()
         yield from self._mlp_block()
-        yield self._norm("final_norm", 1, self.load.head_rows)
+        yield replace(self._norm("final_norm", 1, self.load.head_rows), place="last")
         yield self._head()
         yield from self._collectives()
 
@@ -159,6 +167,7 @@ class Pass:
         return ModelOp(
             name="embed",
             calls=1,
+            place="first",
             weights=gathered * self.sizes.w,
             activations=gathered * self.sizes.a,
         )
@@ -189,6 +198,7 @@ class Pass:
         return ModelOp(
             name="lm_head",
             calls=1,
+            place="last",
             matrix=2.0 * rows * model.hidden * words,
             weights=words * model.hidden * self.sizes.w,
             activations=rows * model.hidden * self.sizes.a + rows * words * self.sizes.z,
@@ -275,7 +285,7 @@ class Pass:
                 vector=soft,
                 activations=2 * query,
                 kv=2 * key,
-                tags=("attention",),
+                is_attention=True,
             )
             return
         scores = load.batch * n * load.new_tokens * keys * s.a
@@ -292,7 +302,7 @@ class Pass:
                 vector=vector,
                 activations=moved,
                 kv=read,
-                tags=("attention",),
+                is_attention=True,
             )
 
     def pairs(self, window: int = 0) -> float:
@@ -364,7 +374,7 @@ class Pass:
             vector=5.0 * load.batch * n * self.pairs(),
             activations=(load.rows * n * each + seen * wide) * s.a,
             kv=seen * m.head_with_position * s.q,
-            tags=("attention",),
+            is_attention=True,
         )
 
     def _absorbed(self) -> Iterator[ModelOp]:
@@ -379,7 +389,7 @@ class Pass:
                     vector=5.0 * load.batch * n * self.pairs(),
                     activations=rows * n * (2 * rank + turned) * s.a,
                     kv=load.batch * load.context * (rank + turned) * s.q,
-                    tags=("attention",),
+                    is_attention=True,
                 )
             yield ModelOp(
                 name=name,
@@ -492,11 +502,15 @@ class Pass:
             for name in ("attn_allreduce", "mlp_allreduce"):
                 yield _ring(name, model.layers, 2 * (load.tp - 1), load.tp, payload)
             logits = load.head_rows * model.vocabulary * s.z
-            yield _ring("logits_allgather", 1, load.tp - 1, load.tp, logits)
+            gathered = _ring("logits_allgather", 1, load.tp - 1, load.tp, logits)
+            yield replace(gathered, place="last")
         if load.ep > 1 and model.expert_layers:
             routed = load.rows * model.active_experts * model.hidden * s.a
             for name in ("ep_dispatch", "ep_combine"):
                 yield _ring(name, model.expert_layers, load.ep - 1, load.ep, routed)
+        if load.pp > 1:
+            sent = load.rows * model.hidden * s.a
+            yield ModelOp(name="pp_send", calls=1, link=sent, link_steps=1, place="boundary")
 
 
 def _ring(name: str, calls: float, steps: int, ranks: int, payload: float) -> ModelOp:
@@ -506,21 +520,52 @@ def _ring(name: str, calls: float, steps: int, ranks: int, payload: float) -> Mo
 
 def check(model: ModelConfig, load: Workload) -> None:
     """Raise `BadViewError` for a workload that cannot be."""
-    for name, ways in (("tp", load.tp), ("ep", load.ep), ("pp", load.pp), ("dp", load.dp)):
-        if ways < 1:
-            raise BadViewError(f"--{name} is below 1.", remedy="Give 1 or more.")
+    ways = ("tp", "ep", "pp", "dp", "microbatches", "batch", "new_tokens", "grad_bytes", "kv_block")
+    for name in ways:
+        if getattr(load, name) < 1:
+            raise _bad(f"--{name.replace('_', '-')} is below 1.", "Give 1 or more.")
+    if load.cached < 0:
+        raise _bad("There are fewer keys than new tokens.", "--context counts the new tokens too.")
     if model.heads % load.tp:
-        raise BadViewError(
+        raise _bad(
             f"{model.heads} heads cannot be split over {load.tp} devices.",
-            remedy="Choose --tp so that it divides the heads.",
+            "Choose --tp so that it divides the heads.",
         )
-    if load.new_tokens < 1 or load.cached < 0 or load.batch < 1:
-        raise BadViewError(
-            "The workload has no tokens.", remedy="Batch and lengths are whole numbers from 1."
+    if load.ep > max(model.experts, 1):
+        raise _bad(
+            f"The model has {model.experts} experts for {load.ep} ranks.", "Choose a smaller --ep."
         )
+    if load.pp > model.layers:
+        raise _bad(f"{model.layers} layers cannot be {load.pp} stages.", "Choose a smaller --pp.")
+    if load.batch % load.microbatches:
+        raise _bad(
+            f"{load.batch} sequences are not {load.microbatches} equal microbatches.",
+            "Choose --microbatches so that it divides --batch.",
+        )
+
+
+def _bad(message: str, remedy: str) -> BadViewError:
+    return BadViewError(message, remedy=remedy)
 
 
 def forward(model: ModelConfig, load: Workload) -> tuple[ModelOp, ...]:
-    """The ops of one forward pass per device."""
+    """The ops of one forward pass of one microbatch per device; of a pipeline those of a stage.
+
+    A stage has layers ÷ stages, rounded up; the first has the embedding, the last the head.
+    """
     check(model, load)
-    return Pass(model, load).ops()
+    part = replace(load, batch=load.batch // load.microbatches)
+    return Pass(stage_of(model, load.pp), part).ops()
+
+
+def stage_of(model: ModelConfig, stages: int) -> ModelConfig:
+    """The layers of one stage of a pipeline, kinds of layers in proportion."""
+    if stages == 1:
+        return model
+    layers = ceil(model.layers / stages)
+    return replace(
+        model,
+        layers=layers,
+        windowed_layers=round(model.windowed_layers * layers / model.layers),
+        dense_layers=round(model.dense_layers * layers / model.layers),
+    )

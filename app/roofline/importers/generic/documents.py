@@ -23,6 +23,7 @@ from roofline.importers.generic.roofs import Machine, Roof, ert_roofs, roof_of
 from roofline.importers.generic.tables import MAX_NAME_BYTES, MAX_ROWS, Reading, kernel_of
 from roofline.importers.generic.units import Dimension, parse_quantity, unit_factor
 from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Provenance
 
 SCHEMA = "roofline-generic/1"
 _LISTS = ("kernels", "points", "operators")
@@ -65,7 +66,14 @@ def read_json(text: str, name: str) -> Reading:
         found = [[content]]
     per_call = str(content.get("time_per", "")).lower() == "call"
     kernels = [item for items in found for item in items]
-    return _read_kernels(kernels, name, _machine(content), per_call=per_call)
+    found_kernels = _read_kernels(kernels, name, _machine(content), per_call=per_call)
+    return replace(found_kernels, provenance=_provenance(content))
+
+
+def _provenance(content: Json) -> Provenance:
+    """What a file says about its numbers: a prediction is marked as modelled."""
+    is_modelled = content.get("provenance") == Provenance.MODELLED.value
+    return Provenance.MODELLED if is_modelled else Provenance.STATED
 
 
 def _read_kernels(

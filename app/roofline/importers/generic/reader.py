@@ -23,10 +23,11 @@ from roofline.model.units import MIB, PS_PER_S
 MAX_BYTES = 64 * MIB
 CATEGORY = "kernel"
 _SHOWN = 3
-_LIMITS = (
-    "The numbers are what the file states: Roofline did not verify them.",
-    "It has no steps and no idle time.",
-)
+_LIMITS = {
+    Provenance.STATED: "The numbers are what the file states: Roofline did not verify them.",
+    Provenance.MODELLED: "A model predicted the numbers, times too: nothing of this was measured.",
+}
+_NO_STEPS = "It has no steps and no idle time."
 _TEMPLATE = "`roofline template csv` prints an example; docs/generic-format.md explains them."
 
 
@@ -75,6 +76,7 @@ def read(
         for source, reading in zip(sources, readings, strict=True)
         if reading.kernels
     ]
+    provenance = _provenance(readings)
     return Profile(
         device=device,
         hosts=tuple(hosts),
@@ -88,11 +90,17 @@ def read(
         captured_at_ns=None,
         program_names={},
         diagnostics=tuple(_diagnostics(readings, whole, machine)),
-        flop_provenance=Provenance.STATED,
-        bytes_provenance=Provenance.STATED,
-        limits=_LIMITS,
+        flop_provenance=provenance,
+        bytes_provenance=provenance,
+        limits=(_LIMITS[provenance], _NO_STEPS),
         launches=launches,
     )
+
+
+def _provenance(readings: Sequence[Reading]) -> Provenance:
+    """That of all files with kernels; numbers of several kinds are only what files state."""
+    said = {reading.provenance for reading in readings if reading.kernels}
+    return Provenance.STATED if len(said) != 1 else said.pop()
 
 
 def _read_file(source: SourceFile) -> Reading:

@@ -25,6 +25,7 @@ from roofline.importers.shared.tables_text import (
     read_table,
 )
 from roofline.model.memory import MemoryLevel
+from roofline.model.profile import Provenance
 
 MAX_ROWS = 200_000
 MAX_NAME_BYTES = 4_096
@@ -46,13 +47,15 @@ _OTHERS = frozenset(
 class Reading:
     """What one file says: kernels, the machine, and what was left out or doubtful, in words.
 
-    `left_out` are rows with their reason, `notes` sentences about the whole file.
+    `left_out` are rows with their reason, `notes` sentences about the whole file. `provenance` is
+    what the file says about its numbers.
     """
 
     kernels: tuple[Kernel, ...] = ()
     machine: Machine = field(default_factory=Machine)
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    provenance: Provenance = Provenance.STATED
 
 
 def is_points(header: Sequence[str]) -> bool:

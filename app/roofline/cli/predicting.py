@@ -1,0 +1,89 @@
+"""`roofline predict`: what a step of a language model should cost on a part."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from roofline.devices.choice import known_part
+from roofline.estimate.llm.config import ModelConfig, preset, presets
+from roofline.estimate.llm.document import generic_document, step_document, step_text
+from roofline.estimate.llm.hugging_face import read_config
+from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.step import Step, step_of
+
+_CHOICES: Mapping[str, tuple[type, str]] = {
+    "batch": (int, "sequences (1)"),
+    "seq": (int, "new tokens of a sequence, of prefill and train"),
+    "context": (int, "keys of a sequence, the new ones included, of decode"),
+    "cached": (int, "tokens of a sequence that are in the cache before prefill (0)"),
+    "new-tokens": (int, "tokens that decode checks at once: guessed ones and one more (1)"),
+    "weights": (str, "element type of weights, such as int4:g128 (bf16)"),
+    "expert-weights": (str, "element type of routed experts (as weights)"),
+    "activations": (str, "element type of activations (bf16)"),
+    "kv": (str, "element type of keys and values (bf16)"),
+    "logits": (str, "element type of logits (bf16)"),
+    "compute": (str, "precision of products in the layers (as activations)"),
+    "tp": (int, "devices that share each layer (1)"),
+    "ep": (int, "devices that share the experts; --batch is that of each (1)"),
+    "pp": (int, "stages of a pipeline (1)"),
+    "dp": (int, "copies of the model that train together (1)"),
+    "microbatches": (int, "parts of the batch in a pipeline (1)"),
+    "grad-bytes": (int, "bytes per gradient: 2 or 4 (2)"),
+    "kv-block": (int, "tokens of a block of a paged cache (1)"),
+}
+_WORDS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "pairs": (("full", "causal"), "pairs of attention that count (full; train: causal)"),
+    "fusion": (("unfused", "typical", "ideal"), "which ops share their traffic (typical)"),
+    "head": (("last", "all"), "tokens that go through the head (last; train: all)"),
+    "recompute": (("none", "full"), "whether training runs the forward pass again (none)"),
+}
+
+
+def add_predict(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command; docs/predict.md says what they mean."""
+    parser.description = (
+        f"FLOPs, bytes and time of each op of a language model: {', '.join(presets())}, or the "
+        "config.json of a Hugging Face model. docs/predict.md has the formulas."
+    )
+    parser.add_argument("model", metavar="MODEL", help="a preset, or a file ending in .json")
+    parser.add_argument("--phase", choices=("prefill", "decode", "train"), required=True)
+    parser.add_argument("--device", required=True, metavar="NAME", help="a part of the catalogue")
+    parser.add_argument("-f", "--format", choices=("text", "json", "generic"), default="text")
+    parser.add_argument("-o", "--output", type=Path, help="write to this file")
+    parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
+    for name, (kind, help_text) in _CHOICES.items():
+        parser.add_argument(f"--{name}", type=kind, help=help_text)
+    for name, (words, help_text) in _WORDS.items():
+        parser.add_argument(f"--{name}", choices=words, help=help_text)
+
+
+def run_predict(given: argparse.Namespace) -> bytes:
+    """The answer in the chosen format; `BadViewError` says what is not understood."""
+    name, model = _model(given.model)
+    step = step_of(model, workload(_options(given)), known_part(given.device))
+    return _written(step, name, given.format)
+
+
+def _model(given: str) -> tuple[str, ModelConfig]:
+    path = Path(given)
+    if path.suffix.casefold() != ".json":
+        return given.casefold(), preset(given)
+    return path.stem if path.stem != "config" else path.absolute().parent.name, read_config(path)
+
+
+def _options(given: argparse.Namespace) -> PredictOptions:
+    chosen = {one.name: getattr(given, one.name, None) for one in fields(PredictOptions)}
+    chosen["flash"] = not given.no_flash
+    return PredictOptions(**{name: value for name, value in chosen.items() if value is not None})
+
+
+def _written(step: Step, name: str, form: str) -> bytes:
+    if form == "text":
+        return step_text(step, name).encode()
+    document: dict[str, Any] = (
+        generic_document(step, name) if form == "generic" else step_document(step, name)
+    )
+    return (json.dumps(document, indent=2) + "\n").encode()

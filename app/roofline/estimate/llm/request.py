@@ -1,0 +1,124 @@
+"""What `roofline predict` and `POST /api/v1/predict` are asked, and the workload that it means."""
+
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from roofline.errors import BadViewError
+from roofline.estimate.llm.ops import Fusion, Phase, Workload
+
+Pairs = Literal["full", "causal"]
+Head = Literal["last", "all"]
+Recompute = Literal["none", "full"]
+
+_MOST = 10**9
+"""Tokens, sequences and ranks beyond this are a slip, and overflow what counts FLOPs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictOptions:
+    """Options of a prediction beside model and device; `None` is the default of the phase.
+
+    `seq` are new tokens per sequence, after `cached` ones; `context` counts keys, new tokens
+    included. `new_tokens` above 1 make decode a check of guessed tokens (speculative decoding).
+    `weights`, `activations` and the others are element types; `expert_weights` those of routed
+    experts. `kv_block` is the block of a paged cache in tokens.
+    """
+
+    phase: str = "decode"
+    batch: int = 1
+    seq: int | None = None
+    context: int | None = None
+    cached: int = 0
+    new_tokens: int | None = None
+    weights: str = "bf16"
+    expert_weights: str | None = None
+    activations: str = "bf16"
+    kv: str = "bf16"
+    logits: str = "bf16"
+    compute: str | None = None
+    tp: int = 1
+    ep: int = 1
+    pp: int = 1
+    dp: int = 1
+    microbatches: int = 1
+    pairs: str | None = None
+    fusion: str = "typical"
+    flash: bool = True
+    head: str | None = None
+    recompute: str = "none"
+    grad_bytes: int = 2
+    kv_block: int = 1
+
+
+def workload(given: PredictOptions) -> Workload:
+    """The workload that `given` means; `BadViewError` says which option is wrong or missing."""
+    phase = cast(Phase, _choice("phase", given.phase, get_args(Phase)))
+    new, cached = _lengths(given, phase)
+    is_check = phase == "decode" and new > 1
+    pairs = _default("pairs", given.pairs, Pairs, "causal" if phase == "train" else "full")
+    head = _default("head", given.head, Head, "all" if phase == "train" or is_check else "last")
+    if given.grad_bytes not in (2, 4):
+        raise BadViewError(
+            f"Gradients have 2 or 4 bytes, not {given.grad_bytes}.", remedy="Choose 2 or 4."
+        )
+    for name in ("batch", "tp", "ep", "pp", "dp", "microbatches", "kv_block"):
+        if getattr(given, name) > _MOST:
+            raise BadViewError(f"{name} is above {_MOST:,}.", remedy="Choose a smaller one.")
+    return Workload(
+        phase=phase,
+        batch=given.batch,
+        new_tokens=new,
+        cached=cached,
+        weights=given.weights,
+        expert_weights=given.expert_weights,
+        activations=given.activations,
+        kv=given.kv,
+        logits=given.logits,
+        compute=given.compute,
+        causal=pairs == "causal" or (is_check and given.pairs is None),
+        fusion=cast(Fusion, _choice("fusion", given.fusion, get_args(Fusion))),
+        flash=given.flash,
+        all_logits=head == "all",
+        tp=given.tp,
+        ep=given.ep,
+        pp=given.pp,
+        dp=given.dp,
+        microbatches=given.microbatches,
+        recompute=_choice("recompute", given.recompute, get_args(Recompute)) == "full",
+        grad_bytes=given.grad_bytes,
+        kv_block=given.kv_block,
+    )
+
+
+def _lengths(given: PredictOptions, phase: Phase) -> tuple[int, int]:
+    """New tokens per sequence, and those that are in the cache."""
+    if phase == "decode":
+        keys, new = given.context or given.seq, given.new_tokens or 1
+        if keys is None:
+            raise _missing("decode", "--context N: the keys of a sequence, the new one included")
+        found = new, keys - new
+    else:
+        cached = given.cached if phase == "prefill" else 0
+        tokens = given.seq or (given.context and given.context - cached)
+        if not tokens:
+            raise _missing(phase, "--seq N: the new tokens of a sequence")
+        found = tokens, cached
+    if max(map(abs, found)) > _MOST:
+        raise BadViewError(f"A length is above {_MOST:,}.", remedy="Give tokens per sequence.")
+    return found
+
+
+def _missing(phase: str, what: str) -> BadViewError:
+    return BadViewError(f"A {phase} step needs a length.", remedy=f"Give {what}.")
+
+
+def _default(name: str, value: str | None, kind: object, default: str) -> str:
+    return default if value is None else _choice(name, value, get_args(kind))
+
+
+def _choice(name: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise BadViewError(
+            f'"{value}" is not a value of {name}.', remedy=f"Choose one of: {', '.join(choices)}."
+        )
+    return value
