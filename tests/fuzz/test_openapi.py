@@ -35,6 +35,9 @@ CHECKS = [
 ]
 # Not of forms: sound ones may hold bytes that are not a profile, and every value in them is a text.
 CHECKS_OF_VALUES = [*CHECKS, negative_data_rejection, positive_data_acceptance]
+# Which shape an op takes, and which devices there are, no schema says.
+CHECKS_OF_ESTIMATES = [*CHECKS, negative_data_rejection]
+ESTIMATES = ("/estimate", "/predict")
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +117,8 @@ def check(client: Client, operation: Any, mode: GenerationMode, known: Callable[
         depends = "index" in case.path_parameters or operation.path.endswith("/split")
         is_plain = not is_form and not depends
         is_judged = is_plain and all(map(_can_be_sent, case.headers.values()))
-        case.validate_response(answer, checks=CHECKS_OF_VALUES if is_judged else CHECKS)
+        of_values = CHECKS_OF_ESTIMATES if operation.path.endswith(ESTIMATES) else CHECKS_OF_VALUES
+        case.validate_response(answer, checks=of_values if is_judged else CHECKS)
 
     answers()
 
@@ -137,9 +141,10 @@ def test_deleting_answers_as_documented(
         return str(other_server.upload(profile, wait=0).json()["id"])
 
     deleting = [one for name, one in operations(other_server).items() if name.startswith("delete")]
-    assert len(deleting) == 1
+    assert deleting
     for operation in deleting:
-        check(other_server, operation, mode, fresh)
+        if mode is GenerationMode.POSITIVE or takes_values(operation):
+            check(other_server, operation, mode, fresh)
 
 
 def test_methods_that_are_not_documented_are_refused(other_server: Client) -> None:
@@ -155,10 +160,10 @@ def test_methods_that_are_not_documented_are_refused(other_server: Client) -> No
 
 
 def test_every_operation_asks_who_is_there(tmp_path: Path, profile: bytes) -> None:
-    with serving(tmp_path, profile, auth="token", token="x" * 40) as client:
+    with serving(tmp_path, profile, auth="token", token="k3vQ7-xTz9Lw2Rb8-Hn5Yc1Pd6Gs4J") as client:
         for operation in operations(client).values():
             case = operation.Case(
-                path_parameters=dict.fromkeys(("profile_id", "index", "name"), "1")
+                path_parameters=dict.fromkeys(("profile_id", "index", "name", "token_id"), "1")
             )
             answer = ask(client, case, "")
             assert answer.status_code == 401, operation.label

@@ -162,5 +162,5 @@ def test_wrong_tokens_cannot_be_tried_one_after_the_other(guarded: Client) -> No
 
 
 def test_open_server_makes_no_tokens(client: Client) -> None:
-    assert client.post(TOKENS, json={"name": "x"}).status_code == 400
+    assert client.post(TOKENS, json={"name": "x"}).status_code == 403
     assert client.get(TOKENS).json() == {"tokens": []}

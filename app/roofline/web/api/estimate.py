@@ -1,7 +1,7 @@
 """Estimates over HTTP: what an op of known shape should cost on a part."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request
 
@@ -12,6 +12,19 @@ from roofline.estimate.ops import Options
 
 router = APIRouter(prefix="/api/v1", tags=["estimates"])
 
+Op = Literal[
+    "matmul",
+    "dot",
+    "elementwise",
+    "norm",
+    "softmax",
+    "attention",
+    "all-reduce",
+    "all-gather",
+    "reduce-scatter",
+    "all-to-all",
+    "permute",
+]
 _MOST_TEXT = 100
 _MOST_NUMBER = 2**53
 
@@ -20,7 +33,7 @@ _MOST_NUMBER = 2**53
 class EstimateBody:
     """An op, its shape and a device, as `roofline estimate` takes them; docs/estimate.md."""
 
-    op: str
+    op: Op
     shape: str
     device: str
     dtype: str = "bf16"

@@ -73,7 +73,7 @@ def make_token(request: Request, new: NewTokenBody, parts: Parts) -> TokenBody:
     """
     actor = actor_of(request)
     if parts.token_holders is None:
-        raise BadEditError(
+        raise NotAllowedError(
             "This server does not ask for tokens.",
             remedy="Send requests without one, or set ROOFLINE_AUTH.",
         )
