@@ -87,7 +87,7 @@ def test_deleting_is_asked_twice(own: Page) -> None:
     address = own.url
     delete = dialog.locator("[data-about-delete]")
     delete.dblclick()
-    expect(delete).to_have_text("Delete it for good")
+    expect(delete).to_have_text("Move it to the trash")
     # The second click of a double click does not count; a second later it is meant.
     own.evaluate("const now = performance.now(); performance.now = () => now + 1000")
     delete.click()

@@ -135,7 +135,7 @@ def test_profile_is_deleted_after_a_second_click(fresh_page: Page, capture: Path
     path = urlsplit(page.url).path
     page.get_by_role("button", name="About this profile").click()
     page.get_by_role("button", name="Delete profile").click()
-    sure = page.get_by_role("button", name="Delete it for good")
+    sure = page.get_by_role("button", name="Move it to the trash")
     expect(sure).to_be_visible()
     page.clock.run_for(1000)  # a double click must not be enough
     sure.click()

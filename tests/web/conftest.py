@@ -102,6 +102,12 @@ class Client:
     def delete(self, path: str, **options: Any) -> httpx.Response:
         return self.request("DELETE", path, **options)
 
+    def erase(self, profile_id: str, **options: Any) -> None:
+        """Deletes a profile, and then what the trash has kept of it."""
+        for place in ("profiles", "trash"):
+            answer = self.delete(f"/api/v1/{place}/{profile_id}", **options)
+            assert answer.status_code == 204, answer.text
+
     def post(self, path: str, **options: Any) -> httpx.Response:
         return self.request("POST", path, **options)
 

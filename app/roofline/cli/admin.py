@@ -20,9 +20,11 @@ from roofline.storage.database import FILE_NAME, SCHEMA
 from roofline.storage.doctor import Finding, examine, log_repairs
 from roofline.storage.sweeping import (
     GRACE_S,
+    empty_trash,
     find_expired,
     find_orphans,
     find_over_quota,
+    in_trash,
     sweep_orphans,
 )
 
@@ -57,14 +59,19 @@ def run_restore(settings: Settings, source: Path) -> int:
     return PROBLEMS_LEFT if damaged else 0
 
 
-def run_gc(settings: Settings, *, dry_run: bool) -> int:
-    """Removes files without a profile and expired profiles; a dry run only lists them."""
+def run_gc(settings: Settings, *, dry_run: bool, empties_trash: bool = False) -> int:
+    """Removes files without a profile, and expired profiles, to the trash or from it.
+
+    A dry run only lists them.
+    """
     with _store(settings) as instance:
         if dry_run:
-            _say_what_would_go(instance)
+            _say_what_would_go(instance, empties_trash=empties_trash)
             return 0
         with _alone(instance):
             instance.upkeep.sweep()
+            if empties_trash:
+                _say(f"{empty_trash(instance.store)} purged from the trash")
             grace_s = GRACE_S if instance.is_shared else 0.0
             _say(f"{sweep_orphans(instance.store, grace_s=grace_s)} without a profile removed")
     return 0
@@ -154,7 +161,7 @@ def _say_what_was_checked(instance: Instance) -> None:
             _say(f"Last checked by the server: {scrub.part}, {moment:%Y-%m-%d %H:%M} UTC.")
 
 
-def _say_what_would_go(instance: Instance) -> None:
+def _say_what_would_go(instance: Instance, *, empties_trash: bool) -> None:
     alone = not instance.is_shared and not instance.folder.is_in_use()
     digests, results = find_orphans(instance.store, grace_s=0.0 if alone else GRACE_S)
     for digest in sorted(digests):
@@ -163,6 +170,8 @@ def _say_what_would_go(instance: Instance) -> None:
         _say(f"results without a profile: {profile_id}")
     for profile_id, title in find_expired(instance.store):
         _say(f"expired: {profile_id} {title}")
+    for profile_id, title in in_trash(instance.store, due=not empties_trash):
+        _say(f"purged from the trash: {profile_id} {title}")
     quota_bytes = instance.options.quota_bytes
     if quota_bytes is not None:
         for profile_id, title in find_over_quota(instance.store, quota_bytes):

@@ -174,6 +174,11 @@ def _add_upkeep(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     restore = commands.add_parser("restore", help="fill an empty server from a backup")
     restore.add_argument("folder", type=Path, help="a folder that backup made")
     gc_parser = commands.add_parser("gc", help="remove what expired or belongs to no profile")
+    gc_parser.add_argument(
+        "--empty-trash",
+        action="store_true",
+        help="purge all that is in the trash, not only what is due",
+    )
     gc_parser.add_argument("--dry-run", action="store_true", help="only list what would be removed")
     doctor = commands.add_parser("doctor", help="check every profile against its files, repair")
     doctor.add_argument("--quick", action="store_true", help="do not read the files themselves")
@@ -195,7 +200,9 @@ def _look_after(given: argparse.Namespace) -> None:
     status = {
         "backup": lambda: admin.run_backup(settings, given.folder),
         "restore": lambda: admin.run_restore(settings, given.folder),
-        "gc": lambda: admin.run_gc(settings, dry_run=given.dry_run),
+        "gc": lambda: admin.run_gc(
+            settings, dry_run=given.dry_run, empties_trash=given.empty_trash
+        ),
         "doctor": lambda: admin.run_doctor(settings, quick=given.quick, check_only=given.check),
         "worker": lambda: _work(settings, given),
     }[given.command]()

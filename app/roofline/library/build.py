@@ -75,4 +75,5 @@ def _options(settings: Settings) -> InstanceOptions:
         disk_reserve_bytes=settings.disk_reserve_bytes,
         scrub_days=settings.scrub_days,
         failures_kept=timedelta(days=settings.failures_kept_days),
+        trash_kept=timedelta(days=settings.trash_days),
     )

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from roofline.devices.this_machine import measurements_digest
-from roofline.errors import RooflineError, SettingsError
+from roofline.errors import RooflineError, SettingsError, StorageFullError
 from roofline.imports.children import Children
 from roofline.imports.job_run import ImportReport, RunParts
 from roofline.imports.job_runs import JobRuns
@@ -24,6 +24,7 @@ from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import FAILURES_KEPT, ProfileStore
 from roofline.storage.scrub import Scrub
 from roofline.storage.staging import Staging
+from roofline.storage.sweeping import empty_trash
 
 DAY_S = 24 * 3600.0
 _log = logging.getLogger("roofline.upkeep")
@@ -41,6 +42,7 @@ class InstanceOptions:
     quota_bytes: int | None = None
     disk_reserve_bytes: int | None = None
     failures_kept: timedelta = FAILURES_KEPT
+    trash_kept: timedelta = timedelta(0)
     scrub_days: float = 7.0
 
 
@@ -77,6 +79,7 @@ class Instance:
             database_url=options.database_url,
             blobs=options.blobs,
             failures_kept=options.failures_kept,
+            trash_kept=options.trash_kept,
             on_change=listeners.on_change,
         )
         self.staging = Staging(root / "incoming")
@@ -166,6 +169,28 @@ class Instance:
             self._runner.submit(job_id)
         except RooflineError as error:
             _log.warning("a job waits for its queue: %s", error.message)
+
+    def check_room(self, size_bytes: int) -> None:
+        """Raises `StorageFullError` when the disk cannot take so much and keep its reserve.
+
+        Profiles in the trash make room, where their files are on this disk.
+        """
+        try:
+            self.folder.check_room(size_bytes)
+        except StorageFullError:
+            if self.options.blobs is not None or not self._empty_trash(size_bytes):
+                raise
+            self.folder.check_room(size_bytes)
+
+    def _empty_trash(self, size_bytes: int) -> int:
+        def has_room() -> bool:
+            try:
+                self.folder.check_room(size_bytes)
+            except StorageFullError:
+                return False
+            return True
+
+        return empty_trash(self.store, until=has_room)
 
     def check(self) -> None:
         """Raises a `RooflineError` when profiles cannot be stored now."""

@@ -20,6 +20,7 @@ from roofline.library.instance import Instance
 from roofline.library.reader import ProfileReader, not_found
 from roofline.library.samples import Sample, find_samples, sample_key
 from roofline.library.states import Failed
+from roofline.storage import trash
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
     Manifest,
@@ -178,8 +179,37 @@ class ProfileLibrary:
                 self._store.drop_files(profile_id)
         self._waiting.done(profile_id)
 
+    def delete(self, profile_id: str) -> None:
+        """Puts a profile into the trash, in any state; removes it where there is no trash."""
+        if not self._store.trash_kept:
+            self.remove(profile_id)
+            return
+        if not self._store.put_into_trash(profile_id, "deleted"):
+            raise not_found()
+        self._runs.kill(profile_id, cancelled_error(), wait_s=CANCEL_WAIT_S)
+        self._waiting.done(profile_id)
+
+    def restore(self, profile_id: str) -> None:
+        """Takes a profile out of the trash; an import that was cancelled starts again.
+
+        `ProfileNotFoundError` when it is not there.
+        """
+        was_there, job_id = self._store.take_out_of_trash(profile_id, self._expiry())
+        if not was_there:
+            raise not_found()
+        if job_id is not None:
+            self._deliver(job_id)
+
+    def purge(self, profile_id: str) -> None:
+        """Removes a profile that is in the trash; `ProfileNotFoundError` when it is not there."""
+        with self._store.database.read() as connection:
+            is_there = trash.is_there(connection, profile_id)
+        if not is_there:
+            raise not_found()
+        self.remove(profile_id)
+
     def remove(self, profile_id: str) -> None:
-        """Deletes a profile, cancels its import, or forgets its failure."""
+        """Deletes a profile for good, cancels its import, or forgets its failure."""
         digests = self._store.remove(profile_id)
         if digests is None:
             raise not_found()

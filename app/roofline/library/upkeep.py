@@ -6,7 +6,13 @@ from collections.abc import Callable
 
 from roofline.errors import RooflineError, SettingsError
 from roofline.storage.profiles import ProfileStore
-from roofline.storage.sweeping import GRACE_S, sweep_expired, sweep_orphans, sweep_over_quota
+from roofline.storage.sweeping import (
+    GRACE_S,
+    sweep_expired,
+    sweep_orphans,
+    sweep_over_quota,
+    sweep_trash,
+)
 
 # Jobs whose worker died are looked for this often, expired profiles each `SWEEP_EVERY` times.
 REDELIVER_EVERY_S = 10.0
@@ -48,14 +54,18 @@ class Upkeep:
             self._thread = None
 
     def sweep(self) -> None:
-        """Removes what has expired or is too much."""
+        """Moves what has expired or is too much to the trash, and purges what was there."""
         self._store.ended_sessions.sweep()
         expired = sweep_expired(self._store)
         quota_bytes = self._quota_bytes
         over = 0 if quota_bytes is None else sweep_over_quota(self._store, quota_bytes)
+        purged = sweep_trash(self._store)
         orphans = self.sweep_orphans(grace_s=GRACE_S) if self._store.is_shared else 0
-        if expired or over or orphans:
-            _log.info("sweep: %d expired, %d over quota, %d orphans", expired, over, orphans)
+        if expired or over or purged or orphans:
+            _log.info(
+                "sweep: %d expired, %d over quota, %d purged from the trash, %d orphans",
+                *(expired, over, purged, orphans),
+            )
 
     def sweep_orphans(self, *, grace_s: float) -> int:
         """Removes raw files and results without a profile that are older than `grace_s`."""

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from roofline.errors import RooflineError, StorageFullError
-from roofline.storage import checks, statements
+from roofline.storage import checks, statements, trash
 from roofline.storage.api_tokens import ApiTokens
 from roofline.storage.blob_owner import BlobOwner
 from roofline.storage.database import Database, lock_digests, schema_of
@@ -44,7 +44,8 @@ class ProfileStore:
     """Profiles of one data folder, or of one database and one object store.
 
     `version` is that of the results; `measurements` gives the digest of what was measured on this
-    machine. Failed profiles are kept for `failures_kept`. `on_change` hears the id of each ready
+    machine. Failed profiles are kept for `failures_kept`, those in the trash for `trash_kept`:
+    without any time there is no trash. `on_change` hears the id of each ready
     profile that this process changed or removed, from any thread: after the change counts for
     readers, and before the request that made it is answered. Safe to use from any thread.
     """
@@ -58,6 +59,7 @@ class ProfileStore:
         database_url: str | None = None,
         blobs: str | None = None,
         failures_kept: timedelta = FAILURES_KEPT,
+        trash_kept: timedelta = timedelta(0),
         on_change: Callable[[str], None] = lambda _id: None,
     ) -> None:
         self.root = root
@@ -75,6 +77,7 @@ class ProfileStore:
         self.owner = BlobOwner(self.database, self.blobs, self.raw, root)
         self._room = DeletionRoom(root)
         self._failures_kept = failures_kept
+        self.trash_kept = trash_kept
         self._on_change = on_change
 
     @property
@@ -228,6 +231,31 @@ class ProfileStore:
                 statements.set_tags(connection, profile_id, tags)
             if found:
                 write_search_text(connection, profile_id)
+        self._on_change(profile_id)
+        return found
+
+    def put_into_trash(self, profile_id: str, reason: str) -> bool:
+        """Puts a profile into the trash; false when there is none outside it."""
+        moved = self.with_room(lambda: self._put_into_trash(profile_id, reason))
+        self._on_change(profile_id)
+        self._room.retake()
+        return moved
+
+    def _put_into_trash(self, profile_id: str, reason: str) -> bool:
+        with self.database.write() as connection:
+            self.queries.forget(profile_id)
+            return trash.put(connection, profile_id, reason)
+
+    def take_out_of_trash(self, profile_id: str, expires_at: str | None) -> tuple[bool, str | None]:
+        """Restores a profile: whether it was in the trash, and the id of its job if it has one."""
+        with self.database.write() as connection:
+            found = trash.take_out(
+                connection,
+                profile_id,
+                self.results.version,
+                expires_at=expires_at,
+                failure_expires_at=timestamp(self._failures_kept),
+            )
         self._on_change(profile_id)
         return found
 

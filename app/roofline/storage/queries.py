@@ -4,7 +4,7 @@ from collections import Counter
 
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
-from roofline.storage import checks, statements
+from roofline.storage import checks, statements, trash
 from roofline.storage.database import Database
 from roofline.storage.jobs import count_jobs
 from roofline.storage.records import (
@@ -13,12 +13,14 @@ from roofline.storage.records import (
     QUEUED,
     READY,
     RUNNING,
+    TRASHED,
     Listing,
     Manifest,
     Ownership,
     Pending,
     ProfileId,
     StoreStats,
+    Trashed,
 )
 from roofline.storage.search_text import has_word
 from roofline.storage.statements import HOLDS_FILES
@@ -57,6 +59,11 @@ class ProfileQueries:
         with self._database.read() as connection:
             return statements.ownership(connection, profile_id)
 
+    def trashed(self, owner: str | None) -> tuple[Trashed, ...]:
+        """What is in the trash of `owner`, or of everybody, the newest first."""
+        with self._database.read() as connection:
+            return trash.contents(connection, owner)
+
     def by_sample(self, key: str) -> ProfileId | None:
         """The profile made from the bundled sample `key`, if it was opened before."""
         with self._database.read() as connection:
@@ -87,7 +94,7 @@ class ProfileQueries:
         # Of all profiles, which an index counts, without the few that are not ready.
         every = select(tag.c.name, func.count()).group_by(tag.c.name)
         others = every.select_from(profile.join(tag, tag.c.profile_id == profile.c.id)).where(
-            profile.c.state.in_([IMPORTING, FAILED])
+            profile.c.state.in_([IMPORTING, FAILED, TRASHED])
         )
         with self._database.read() as connection:
             counts = Counter(dict(map(tuple, connection.execute(every))))

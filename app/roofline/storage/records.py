@@ -10,7 +10,7 @@ from roofline.errors import RooflineError
 
 ProfileId = NewType("ProfileId", str)
 
-IMPORTING, READY, FAILED = "importing", "ready", "failed"
+IMPORTING, READY, FAILED, TRASHED = "importing", "ready", "failed", "trashed"
 QUEUED, RUNNING, DONE, CANCELLED = "queued", "running", "done", "cancelled"
 
 JobKind = Literal["import", "analyse"]
@@ -152,6 +152,19 @@ class Ownership:
 
     uploader: str | None
     delete_token_hash: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trashed:
+    """A profile in the trash; `reason` is deleted, expired or over quota."""
+
+    id: ProfileId
+    title: str
+    created_at: str
+    uploader: str | None
+    trashed_at: str
+    reason: str
+    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from roofline.storage.records import (
     FAILED,
     IMPORTING,
     READY,
+    TRASHED,
     Manifest,
     NewProfile,
     Ownership,
@@ -169,15 +170,15 @@ def remove(connection: Connection, profile_id: str) -> bool:
 
 
 def state(connection: Connection, profile_id: str) -> str | None:
-    """`importing`, `ready`, `failed`, or `None` when there is no such profile."""
+    """`importing`, `ready`, `failed`, `trashed`, or `None` when there is no such profile."""
     found = connection.execute(select(profile.c.state).where(profile.c.id == profile_id)).scalar()
     return None if found is None else str(found)
 
 
 def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
-    """One profile, whatever its state."""
+    """One profile, whatever its state; `None` for one in the trash, too."""
     row = connection.execute(select(profile).where(profile.c.id == profile_id)).first()
-    if row is None:
+    if row is None or row.state == TRASHED:
         return None
     files = _files(connection, [profile_id]).get(profile_id, ())
     if row.state != READY:
@@ -301,9 +302,11 @@ def referenced(connection: Connection, digests: Iterable[str] | None = None) -> 
     return frozenset(connection.execute(statement).scalars())
 
 
-def needed_files(connection: Connection) -> list[tuple[str, StoredFile]]:
+def needed_files(connection: Connection, *, of_trash: bool = True) -> list[tuple[str, StoredFile]]:
     """Every file whose bytes must be there, with the id of its profile."""
     statement = select(file).join(profile).where(HOLDS_FILES).order_by(profile.c.number)
+    if not of_trash:
+        statement = statement.where(profile.c.state != TRASHED)
     return [(row.profile_id, stored_file(row)) for row in connection.execute(statement)]
 
 
@@ -321,7 +324,10 @@ def ids_in_state(connection: Connection, wanted: str) -> frozenset[str]:
 def due(connection: Connection, now: str) -> list[tuple[str, str]]:
     """Profiles past their expiry that are not pinned: id and title."""
     statement = select(profile.c.id, profile.c.title).where(
-        profile.c.expires_at.is_not(None), profile.c.expires_at <= now, profile.c.pinned.is_(False)
+        profile.c.expires_at.is_not(None),
+        profile.c.expires_at <= now,
+        profile.c.pinned.is_(False),
+        profile.c.state != TRASHED,
     )
     return [(row.id, row.title) for row in connection.execute(statement)]
 
@@ -330,7 +336,11 @@ def unpinned_by_age(connection: Connection) -> list[tuple[str, str]]:
     """Profiles that keep files and are not being imported or pinned, oldest first: id and title."""
     statement = (
         select(profile.c.id, profile.c.title)
-        .where(HOLDS_FILES, profile.c.state != IMPORTING, profile.c.pinned.is_(False))
+        .where(
+            HOLDS_FILES,
+            profile.c.state.not_in([IMPORTING, TRASHED]),
+            profile.c.pinned.is_(False),
+        )
         .order_by(profile.c.created_at, profile.c.number)
     )
     return [(row.id, row.title) for row in connection.execute(statement)]

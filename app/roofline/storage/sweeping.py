@@ -1,10 +1,14 @@
-"""Automatic removal, with a log line: expired profiles, those over the quota, unused files."""
+"""Automatic removal, with a log line: expired profiles, those over the quota, unused files.
+
+Profiles go to the trash first, where there is one, and are purged from there.
+"""
 
 import time
 from collections import Counter
+from collections.abc import Callable
 
 from roofline.errors import SettingsError
-from roofline.storage import raw, shared_results, statements
+from roofline.storage import raw, shared_results, statements, trash
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import timestamp
 
@@ -13,9 +17,9 @@ GRACE_S = 24 * 3600.0
 
 
 def sweep_expired(store: ProfileStore) -> int:
-    """Deletes profiles past their expiry, except pinned ones; how many."""
+    """Removes profiles past their expiry, except pinned ones; how many."""
     expired = find_expired(store)
-    return sum(_remove(store, profile_id, title, "expired") for profile_id, title in expired)
+    return sum(_let_go(store, profile_id, title, "expired") for profile_id, title in expired)
 
 
 def find_expired(store: ProfileStore) -> list[tuple[str, str]]:
@@ -25,16 +29,19 @@ def find_expired(store: ProfileStore) -> list[tuple[str, str]]:
 
 
 def sweep_over_quota(store: ProfileStore, quota_bytes: int) -> int:
-    """Deletes the oldest profiles, except pinned ones, until the raw files fit; how many."""
+    """Removes the oldest profiles, except pinned ones, until the raw files fit; how many."""
     too_many = find_over_quota(store, quota_bytes)
-    return sum(_remove(store, profile_id, title, "over quota") for profile_id, title in too_many)
+    return sum(_let_go(store, profile_id, title, "over quota") for profile_id, title in too_many)
 
 
 def find_over_quota(store: ProfileStore, quota_bytes: int) -> list[tuple[str, str]]:
-    """The profiles to go so that the raw files fit, shared ones counted once: id and title."""
+    """The profiles to go so that the raw files fit, shared ones counted once: id and title.
+
+    Those in the trash do not count.
+    """
     with store.database.read() as connection:
         candidates = statements.unpinned_by_age(connection)
-        files = statements.needed_files(connection)
+        files = statements.needed_files(connection, of_trash=False)
     sizes = {file.sha256: file.stored_bytes or file.size_bytes for _, file in files}
     digests: dict[str, set[str]] = {}
     for profile_id, file in files:
@@ -48,6 +55,28 @@ def find_over_quota(store: ProfileStore, quota_bytes: int) -> list[tuple[str, st
         held_bytes -= sum(sizes[digest] for digest in digests[profile_id] if not needed_by[digest])
         chosen.append((profile_id, title))
     return chosen
+
+
+def sweep_trash(store: ProfileStore) -> int:
+    """Purges profiles that were in the trash for their time; how many."""
+    return sum(_remove(store, profile_id, title, "purged") for profile_id, title in in_trash(store))
+
+
+def in_trash(store: ProfileStore, *, due: bool = True) -> list[tuple[str, str]]:
+    """Profiles whose time in the trash is over, or all there, the first first: id and title."""
+    with store.database.read() as connection:
+        before = trash.due_before(store.trash_kept) if due else None
+        return trash.longest_there(connection, before=before)
+
+
+def empty_trash(store: ProfileStore, *, until: Callable[[], bool] = lambda: False) -> int:
+    """Purges the profiles that are longest in the trash, all or until there is room; how many."""
+    count = 0
+    for profile_id, title in in_trash(store, due=False):
+        if until():
+            break
+        count += _remove(store, profile_id, title, "purged for room")
+    return count
 
 
 def find_orphans(store: ProfileStore, *, grace_s: float) -> tuple[frozenset[str], frozenset[str]]:
@@ -85,9 +114,21 @@ def sweep_orphans(store: ProfileStore, *, grace_s: float) -> int:
     return count
 
 
+def _let_go(store: ProfileStore, profile_id: str, title: str, reason: str) -> bool:
+    if not store.trash_kept:
+        return _remove(store, profile_id, title, reason)
+    if not store.put_into_trash(profile_id, reason):
+        return False
+    with store.database.write() as connection:
+        statements.log_sweep(
+            connection, at=timestamp(), action=reason, subject=profile_id, title=title
+        )
+    return True
+
+
 def _remove(store: ProfileStore, profile_id: str, title: str, reason: str) -> bool:
     with store.database.read() as connection:
-        found = statements.get(connection, profile_id)
+        found = statements.upload_of(connection, profile_id)
     size_bytes = sum(file.size_bytes for file in found.files) if found is not None else None
     digests = store.remove(profile_id)
     if digests is None:

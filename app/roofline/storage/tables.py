@@ -55,6 +55,10 @@ profile = Table(
     Column("holds_files", Boolean, nullable=False, server_default=text("true")),
     Column("search_text", Text, nullable=False, server_default=""),  # see `search_text`
     Column("digests", Text),  # JSON: of unpacked files that are imported; null for all
+    Column("trashed_at", Text),
+    Column("trashed_from", Text),  # the state to go back to
+    Column("trash_reason", Text),
+    Index("profile_by_trash", "trashed_at"),
     Index("profile_by_age", "state", "pinned", "created_at", "number"),
     Index("profile_by_expiry", "expires_at"),
     Index("profile_by_sample", "sample"),

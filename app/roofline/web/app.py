@@ -25,6 +25,7 @@ from roofline.web.api import (
     profiles,
     results,
     tokens,
+    trash,
 )
 from roofline.web.api.openapi import corrected
 from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, metrics_token_matches
@@ -53,6 +54,7 @@ _ROUTERS = (
     predict.router,
     limits.router,
     tokens.router,
+    trash.router,
     pages.router,
     health.router,
 )

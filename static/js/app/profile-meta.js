@@ -67,7 +67,7 @@ function wireDelete(button) {
     if (askedAt === null) {
       askedAt = performance.now();
       button.classList.add("sure");
-      button.textContent = "Delete it for good";
+      button.textContent = button.dataset.sure ?? "Delete it for good";
       return;
     }
     if (performance.now() - askedAt < SURE_AFTER_MS) return;

@@ -50,7 +50,7 @@ def test_import_can_be_followed_and_cancelled(
     page = client.get(f"/p/{profile_id}", headers={"accept": "text/html"})
     assert page.status_code == 200
     assert "slow" in page.text
-    assert client.delete(f"/api/v1/profiles/{profile_id}").status_code == 204
+    client.erase(profile_id)
     assert client.listing() == before
     assert client.get(f"/api/v1/profiles/{profile_id}").status_code == 404
 
@@ -63,7 +63,7 @@ def test_waiting_ends_after_the_time_asked_for(
     body = client.upload(b"content", wait=0.3).json()
     assert body["state"] == "importing"
     assert 0.3 <= time.monotonic() - started < 5
-    client.delete(f"/api/v1/profiles/{body['id']}")
+    client.erase(body["id"])
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,7 @@ def test_import_past_its_memory_is_stopped(launch: Launch, capture: bytes) -> No
 def deletes(client: Client, refused: dict[str, str]) -> None:
     """The uploader of a failed import does not want its files kept."""
     held = {"x-delete-token": refused["delete_token"]}
-    answer = client.delete(f"/api/v1/profiles/{refused['id']}", headers=held)
-    assert answer.status_code == 204
+    client.erase(refused["id"], headers=held)
 
 
 def test_imports_wait_for_a_free_worker(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -219,7 +219,7 @@ def numbers(client: Client, **headers: str) -> dict[str, float]:
 def test_metrics_count_requests_imports_failures_and_bytes(client: Client, capture: bytes) -> None:
     profile_id = described(client, capture)
     failed = client.upload(b"neither this nor that").json()["id"]
-    client.delete(f"{API}/{failed}")
+    client.erase(failed)
     client.get(f"{API}/{profile_id}")
     client.get("/some/address/nobody/serves")
     found = numbers(client)

@@ -114,7 +114,7 @@ def test_every_bad_file_is_explained_and_leaves_no_trace_once_deleted(
     for label, (name, content) in bad_inputs(capture).items():
         body = refused(client.upload(content, names=(name,)))
         assert "Traceback" not in body["message"], label
-        client.delete(f"/api/v1/profiles/{body['id']}")
+        client.erase(body["id"])
         assert client.listing() == before, label
 
 
@@ -127,7 +127,7 @@ def test_bad_file_among_good_ones_refuses_all_and_keeps_them(
     assert (answer.status_code, body["code"]) == (400, "mixed-upload")
     assert "b.txt" in body["message"]
     assert client.listing() != before, "to go on without the bad one"
-    client.delete(f"/api/v1/profiles/{body['id']}")
+    client.erase(body["id"])
     assert client.listing() == before
 
 

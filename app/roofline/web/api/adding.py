@@ -87,7 +87,7 @@ async def add_profile(
         area = await run_in_threadpool(parts.library.stage)
         cleanup.callback(area.discard)
         limits = upload_limits(parts.settings, parts.upload_writers)
-        fields = await receive(request, area, limits, parts.instance.folder.check_room)
+        fields = await receive(request, area, limits, parts.instance.check_room)
         add = partial(parts.library.add, area, delete_token_hash=token_hash, **_described(fields))
         profile_id = await run_in_threadpool(add, uploader=actor_of(request).owner or None)
         cleanup.pop_all()

@@ -122,8 +122,9 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         ),
     ),
     "How long it is kept": (
-        _Told("retention_days", "A profile that is not pinned", "days", "It is deleted."),
-        _Told("quota_bytes", "All raw files, compressed", "bytes", "The oldest are deleted."),
+        _Told("retention_days", "A profile that is not pinned", "days", "It goes to the trash."),
+        _Told("quota_bytes", "All raw files, compressed", "bytes", "The oldest go to the trash."),
+        _Told("trash_days", "Deleted profiles, in the trash", "days", "They are purged."),
         _Told("failures_kept_days", "Files of a failed import", "days", "They are deleted."),
     ),
     "Reading": (

@@ -60,10 +60,11 @@ def edit_profile(
 def delete_profile(
     request: Request, profile_id: str, library: Library, x_delete_token: DeleteToken = ""
 ) -> None:
-    """Delete a profile with its files, or cancel its import.
+    """Move a profile with its files to the trash, from where it can be restored for some days.
 
-    For its uploader, administrators, and anyone holding the delete token returned by the upload.
+    An import under way is cancelled. For its uploader, administrators, and anyone holding the
+    delete token returned by the upload.
     """
     check_may_change(actor_of(request), library.ownership(profile_id), x_delete_token)
-    library.remove(profile_id)
+    library.delete(profile_id)
     log_action(request, "delete", profile_id)

@@ -14,6 +14,7 @@ from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import Manifest, StoredFile
 from roofline.web.api.limits import limits_of
 from roofline.web.api.tokens import tokens_of
+from roofline.web.api.trash import trash_of
 from roofline.web.bodies import REV_LENGTH, progress_body, sample_body
 from roofline.web.http.access import shown_owner
 from roofline.web.http.errors import ErrorView, error_body
@@ -50,20 +51,26 @@ def home(
         max_files=settings.max_files,
         kept_days=settings.retention_days,
         wants_token=parts.door is not None,
+        has_trash=settings.trash_days > 0,
     )
     return parts.templates.page("home.html", view, request)
 
 
 @router.api_route("/p/{profile_id}", methods=_READ)
-def profile(request: Request, profile_id: str, reader: Reader, pages: Pages) -> Response:
+def profile(request: Request, profile_id: str, reader: Reader, parts: Parts) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
     state = reader.state(profile_id)
     uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
     may_change = actor_of(request).may_change(uploader or "")
     if isinstance(state, Ready):
         keep(request)
-    view = replace(_profile(state), may_change=may_change, budgets=_budgets(reader, profile_id))
-    return pages.page("profile.html", view, request)
+    view = replace(
+        _profile(state),
+        may_change=may_change,
+        budgets=_budgets(reader, profile_id),
+        trash_days=parts.settings.trash_days,
+    )
+    return parts.templates.page("profile.html", view, request)
 
 
 @router.api_route("/api", methods=_READ)
@@ -96,6 +103,14 @@ def tokens_page(request: Request, parts: Parts) -> Response:
         is_admin=actor.is_admin,
     )
     return parts.templates.page("tokens.html", view, request)
+
+
+@router.api_route("/trash", methods=_READ)
+def trash_page(request: Request, parts: Parts) -> Response:
+    """Profiles that were deleted, to restore or to delete for good."""
+    profiles = trash_of(actor_of(request), parts)
+    view = views.TrashView(profiles=profiles, kept_days=parts.settings.trash_days)
+    return parts.templates.page("trash.html", view, request)
 
 
 def error_page(request: Request, view: ErrorView) -> Response:

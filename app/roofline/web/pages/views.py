@@ -9,6 +9,7 @@
 | `api.html`     | `ApiView`     |
 | `login.html`   | `LoginView`   |
 | `tokens.html`  | `TokensView`  |
+| `trash.html`   | `TrashView`   |
 
 Every template also sees `who` (`WhoView`), `static_url("js/app/main.js")` (the address under this
 build's immutable prefix, so that modules import each other relatively),
@@ -23,6 +24,7 @@ from typing import Any
 
 from roofline.storage.records import Manifest
 from roofline.web.api.tokens import TokenBody
+from roofline.web.api.trash import TrashedBody
 from roofline.web.bodies import ProgressBody, SampleBody
 from roofline.web.http.errors import ErrorBody
 
@@ -43,6 +45,14 @@ class TokensView:
     tokens: tuple[TokenBody, ...]
     can_make: bool
     is_admin: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrashView:
+    """Profiles that this person may restore; they stay in the trash for `kept_days`."""
+
+    profiles: tuple[TrashedBody, ...]
+    kept_days: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +105,7 @@ class HomeView:
     max_files: int
     kept_days: float | None  # age at which profiles are deleted; None: kept for ever
     wants_token: bool
+    has_trash: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +139,7 @@ class ProfileView:
     about: "AboutView | None"
     budgets: Sequence[Mapping[str, Any]]
     may_change: bool
+    trash_days: float = 0.0  # for which a deleted profile can be restored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

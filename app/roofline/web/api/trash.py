@@ -1,0 +1,105 @@
+"""The HTTP API, version 1: profiles that were deleted, until they are purged."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from fastapi import APIRouter, Request
+
+from roofline.storage.records import Trashed
+from roofline.web.api.audit import log_action
+from roofline.web.api.responses import NOT_YOURS
+from roofline.web.bodies import ProfileBody, body_of
+from roofline.web.http.access import Actor, shown_owner
+from roofline.web.http.guard import actor_of
+from roofline.web.http.rights import DeleteToken, check_may_change
+from roofline.web.parts import Library, Parts, Reader, ServerParts
+
+router = APIRouter(prefix="/api/v1", tags=["trash"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrashedBody:
+    """A profile in the trash; `reason` is deleted, expired or over quota.
+
+    It can be restored until `gone_at`, or until the disk needs the room.
+    """
+
+    id: str
+    title: str
+    created_at: str
+    trashed_at: str
+    gone_at: str
+    reason: str
+    size_bytes: int
+    restore_url: str
+    uploader: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrashList:
+    """What is in the trash, the newest first."""
+
+    profiles: tuple[TrashedBody, ...]
+
+
+@router.get("/trash", response_model_exclude_none=True)
+def list_trash(request: Request, parts: Parts) -> TrashList:
+    """Your profiles in the trash; for administrators, those of everybody."""
+    return TrashList(profiles=trash_of(actor_of(request), parts))
+
+
+@router.post(
+    "/profiles/{profile_id}/restore", response_model_exclude_none=True, responses=NOT_YOURS
+)
+def restore_profile(
+    request: Request,
+    profile_id: str,
+    library: Library,
+    reader: Reader,
+    x_delete_token: DeleteToken = "",
+) -> ProfileBody:
+    """Take a profile out of the trash; an import that was cancelled starts again.
+
+    For its uploader, administrators, and anyone holding the delete token returned by the upload.
+    """
+    check_may_change(actor_of(request), library.ownership(profile_id), x_delete_token)
+    library.restore(profile_id)
+    log_action(request, "restore", profile_id)
+    return body_of(request, reader.state(profile_id))
+
+
+@router.delete("/trash/{profile_id}", status_code=204, responses=NOT_YOURS)
+def purge_profile(
+    request: Request, profile_id: str, library: Library, x_delete_token: DeleteToken = ""
+) -> None:
+    """Delete a profile that is in the trash for good, with its files.
+
+    For its uploader, administrators, and anyone holding the delete token returned by the upload.
+    """
+    check_may_change(actor_of(request), library.ownership(profile_id), x_delete_token)
+    library.purge(profile_id)
+    log_action(request, "purge", profile_id)
+
+
+def trash_of(actor: Actor, parts: ServerParts) -> tuple[TrashedBody, ...]:
+    """What `actor` may restore."""
+    if not actor.is_admin and not actor.owner:
+        return ()
+    kept = timedelta(days=parts.settings.trash_days)
+    found = parts.queries.trashed(None if actor.is_admin else actor.owner)
+    return tuple(_body(one, kept) for one in found)
+
+
+def _body(one: Trashed, kept: timedelta) -> TrashedBody:
+    gone_at = datetime.fromisoformat(one.trashed_at) + kept
+    return TrashedBody(
+        id=one.id,
+        title=one.title,
+        created_at=one.created_at,
+        trashed_at=one.trashed_at,
+        gone_at=gone_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        reason=one.reason,
+        size_bytes=one.size_bytes,
+        restore_url=f"/api/v1/profiles/{one.id}/restore",
+        uploader=shown_owner(one.uploader or "") or None,
+    )
