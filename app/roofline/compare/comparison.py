@@ -36,8 +36,8 @@ MEMORIES = frozenset(level.value for level in MemoryLevel)
 class Side:
     """One side of a change: names of its operations, time, calls and work in a unit.
 
-    `flop` and `bytes` are per call, `efficiency` is the share of the roof, `bound` the resource at
-    the lowest roof; `None` is unknown.
+    `flop`, `bytes` and `main_bytes` (those of the main memory) are per call, `efficiency` is the
+    share of the roof, `bound` the resource at the lowest roof; `None` is unknown.
     """
 
     names: tuple[str, ...]
@@ -45,6 +45,7 @@ class Side:
     calls: float
     flop: float | None
     bytes: float | None
+    main_bytes: float | None
     efficiency: float | None
     bound: str | None
     source: str
@@ -145,13 +146,18 @@ def compare(a: Sequence[Run], b: Sequence[Run], unit: str | None = None) -> Comp
 
 def common_unit(runs: Sequence[Run]) -> str:
     """The best unit that all captures have."""
-    return next(unit for unit in UNITS if all(unit in run.units for run in runs))
+    return common_units(runs)[0]
+
+
+def common_units(runs: Sequence[Run]) -> list[str]:
+    """The units that all captures have, the best first."""
+    return [unit for unit in UNITS if all(unit in run.units for run in runs)]
 
 
 def _unit(a: Sequence[Run], b: Sequence[Run], wanted: str | None) -> str:
     if wanted is None:
         return common_unit((*a, *b))
-    common = [unit for unit in UNITS if all(unit in run.units for run in (*a, *b))]
+    common = common_units((*a, *b))
     if wanted not in common:
         raise BadViewError(
             f"Not every capture has times per {wanted}.",
@@ -346,6 +352,7 @@ def _sides(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Side
             calls=calls,
             flop=_number(run.flop[members[0]]),
             bytes=_number(run.bytes[members[0]]),
+            main_bytes=_main_bytes(run, members[0]),
             efficiency=_number(share),
             bound=_bound(run, members[0]) if is_known else None,
             source=run.source(members[0]),
@@ -359,6 +366,11 @@ def _sides(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Side
             strict=True,
         )
     ]
+
+
+def _main_bytes(run: Run, row: int) -> float | None:
+    column = run.work.get(run.main_memory)
+    return None if column is None else _number(column[row])
 
 
 def _number(value: float) -> float | None:

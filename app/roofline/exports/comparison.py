@@ -110,6 +110,7 @@ def _side(side: Side) -> Record:
         "calls": side.calls,
         "flop_per_call": side.flop,
         "bytes_per_call": side.bytes,
+        "main_memory_bytes_per_call": side.main_bytes,
         "roofline_efficiency_ratio": side.efficiency,
         "bound_by": side.bound,
         "source": side.source,

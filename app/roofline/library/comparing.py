@@ -1,7 +1,12 @@
 """Stored profiles against each other."""
 
 import gzip
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from roofline.compare.run import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +26,18 @@ class Sides:
     b: tuple[StoredRun, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedPage:
+    """What the page of a comparison shows: all as JSON (gzip), and what its frame says."""
+
+    packed: bytes
+    frame: Mapping[str, Any]
+
+
+_IN_FRAME = ("unit", "a_us", "b_us", "verdict", "comparable", "notes", "differences")
+_LEVEL = 5  # of gzip: a tenth larger than at 9, in a third of the time
+
+
 def compare_profiles(sides: Sides, unit: str | None) -> bytes:
     """The document of `roofline compare --format json`.
 
@@ -28,11 +45,30 @@ def compare_profiles(sides: Sides, unit: str | None) -> bytes:
     """
     # The arithmetic is loaded when somebody compares: most servers answer other requests first.
     from roofline.compare.comparison import compare
-    from roofline.compare.run import run_from_json
     from roofline.exports.comparison import comparison_to_json
+
+    return comparison_to_json(compare(*_runs(sides), unit))
+
+
+def compare_for_page(sides: Sides, unit: str | None) -> ComparedPage:
+    """The same for the page; raises like `compare_profiles`."""
+    from roofline.compare.comparison import common_units, compare
+    from roofline.exports.comparison_page import comparison_page
+    from roofline.presentation.json_text import to_json
+
+    a, b = _runs(sides)
+    record = {**comparison_page(compare(a, b, unit)), "units": common_units((*a, *b))}
+    return ComparedPage(
+        packed=gzip.compress(to_json(record), _LEVEL, mtime=0),
+        frame={name: record[name] for name in _IN_FRAME},
+    )
+
+
+def _runs(sides: Sides) -> tuple[list["Run"], list["Run"]]:
+    from roofline.compare.run import run_from_json
 
     a, b = (
         [replace(run_from_json(gzip.decompress(one.packed)), label=one.title) for one in side]
         for side in (sides.a, sides.b)
     )
-    return comparison_to_json(compare(a, b, unit))
+    return a, b

@@ -39,6 +39,7 @@ from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.response_cache import FromCache, ResponseCache
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
+from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import health, login
 from roofline.web.pages import routes as pages
 from roofline.web.parts import ServerParts
@@ -56,6 +57,7 @@ _ROUTERS = (
     tokens.router,
     trash.router,
     pages.router,
+    comparing_pages.router,
     health.router,
 )
 _log = structlog.get_logger("roofline.server")

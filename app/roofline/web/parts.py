@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.reader import ProfileReader
@@ -14,6 +15,7 @@ from roofline.storage.queries import ProfileQueries
 from roofline.web.http.api_tokens import TokenHolders
 from roofline.web.http.assets import StaticFiles
 from roofline.web.http.door import Attempts, Door
+from roofline.web.http.kept import Kept
 from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.streams import Streams
@@ -21,6 +23,8 @@ from roofline.web.http.templates import Templates
 
 # One thread hashes and compresses 300 MB/s. With two, answers to others wait twice as long.
 UPLOAD_WRITERS = 1
+# Of comparisons that somebody looks at: 100 kB each for a thousand operations.
+COMPARISONS_KEPT = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,7 @@ class ServerParts:
     attempts: Attempts
     door: Door | None
     token_holders: TokenHolders | None
+    comparisons: Kept[ComparedPage] = field(default_factory=lambda: Kept(COMPARISONS_KEPT))
     streams: Streams = field(default_factory=Streams)
     upload_writers: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)

@@ -13,6 +13,7 @@ import {
 } from "../text/op-facts.js";
 import { boundWord, programName } from "../text/words.js";
 import { entry, html, part } from "../ui/dom.js";
+import { placeAt } from "../ui/floating.js";
 import { boundBadge, categoryBadge } from "../ui/marks.js";
 
 /** @import { ProgramPoint } from "../types/page-data.js" */
@@ -21,7 +22,6 @@ import { boundBadge, categoryBadge } from "../ui/marks.js";
 /** @import { Fact, Get } from "../text/op-facts.js" */
 /** @import { Child } from "../ui/dom.js" */
 
-const DISTANCE = 16; // from the pointer
 const MARGIN = 8; // from the window's edge
 
 /**
@@ -51,20 +51,6 @@ export function memoryTable(model, get) {
 /** @param {readonly Fact[]} facts @param {string} [className] */
 export const factList = (facts, className) =>
   html("dl", { class: className }, ...facts.flatMap(([term, text]) => entry(term, text)));
-
-/**
- * Beside a point, inside the window.
- * @param {HTMLElement} card
- * @param {number} x
- * @param {number} y
- */
-function placeAt(card, x, y) {
-  const { width, height } = card.getBoundingClientRect();
-  const left = x + DISTANCE + width > innerWidth - MARGIN ? x - width - DISTANCE : x + DISTANCE;
-  const top = Math.min(y + DISTANCE, innerHeight - height - MARGIN);
-  card.style.left = `${Math.max(MARGIN, left)}px`;
-  card.style.top = `${Math.max(MARGIN, top)}px`;
-}
 
 /**
  * Above an element, or below it where there is no room.

@@ -44,7 +44,7 @@ export function mark(symbol, fill) {
 
 const GLYPHS = { flat: "M1 5h12", slanted: "M1 9 13 1", none: "M1 5h12", link: "M1 5h12" };
 
-/** Flat, slanted or dashed: what bounds an op, without relying on colour. @param {Bound} bound */
+/** Flat, slanted or dashed: what bounds an op, without relying on colour. @param {Pick<Bound, "kind" | "token" | "dash">} bound */
 export function boundGlyph({ kind, token, dash }) {
   const path = svg("path", { d: GLYPHS[kind] });
   path.style.setProperty("stroke", `var(${token})`);

@@ -1,26 +1,36 @@
 """The HTTP API, version 1: stored profiles against each other."""
 
+import gzip
 import hashlib
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from roofline.library.comparing import Sides, StoredRun, compare_profiles
+from roofline.library.comparing import (
+    ComparedPage,
+    Sides,
+    StoredRun,
+    compare_for_page,
+    compare_profiles,
+)
+from roofline.library.reader import ProfileReader
 from roofline.storage.results import COMPARED
 from roofline.web.api.responses import NOT_READY
 from roofline.web.api.results import computed
-from roofline.web.http.assets import matches
-from roofline.web.parts import Reader
+from roofline.web.http.assets import accepts_gzip, matches
+from roofline.web.parts import Parts, Reader, ServerParts
 
 MOST_CAPTURES = 16
 
 Ids = Annotated[
     list[str], Query(min_length=1, max_length=MOST_CAPTURES, description="Repeatable: captures.")
 ]
+UnitName = Literal["step", "execution", "capture"]
 Unit = Annotated[
-    Literal["step", "execution", "capture"] | None,
+    UnitName | None,
     Query(description="What times are per; without it, the best that all captures have."),
 ]
 
@@ -33,25 +43,60 @@ async def compare(request: Request, reader: Reader, a: Ids, b: Ids, unit: Unit =
 
     Each of `a` and `b` is the id of a profile; several are captures of one program.
     """
-    found: dict[str, StoredRun] = {}
-    for one in dict.fromkeys((*a, *b)):
-        file, packed = await computed(reader, one, partial(reader.packed, one, COMPARED))
-        title = (await run_in_threadpool(reader.manifest, one)).title
-        found[one] = StoredRun(title=title, etag=file.etag, packed=packed)
-    sides = Sides(a=tuple(found[one] for one in a), b=tuple(found[one] for one in b))
-    etag = _etag(sides, unit)
-    headers = {"etag": etag, "cache-control": "private, no-cache"}
-    if matches(request, etag):
+    sides = await sides_of(reader, a, b)
+    headers = {"etag": f'"{digest_of(sides, unit)}"', "cache-control": "private, no-cache"}
+    if matches(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
     content = await run_in_threadpool(compare_profiles, sides, unit)
     return Response(content, headers=headers, media_type="application/json")
 
 
-def _etag(sides: Sides, unit: str | None) -> str:
-    """What the answer depends on: each side's captures in their order, their titles, the unit."""
+@router.get("/compare/page", responses=NOT_READY)
+async def compare_page(
+    request: Request, parts: Parts, a: Ids, b: Ids, unit: Unit = None
+) -> Response:
+    """The same, with the words, colours and roofs that the page draws with."""
+    sides = await sides_of(parts.reader, a, b)
+    is_packed = accepts_gzip(request)
+    headers = {
+        "etag": f'"{digest_of(sides, unit)}-page{"-gz" if is_packed else ""}"',
+        "cache-control": "private, no-cache",
+        "vary": "accept-encoding",
+    }
+    if matches(request, headers["etag"]):
+        return Response(status_code=304, headers=headers)
+    found = await compared_page(parts, sides, unit)
+    content = found.packed
+    if is_packed:
+        headers["content-encoding"] = "gzip"
+    else:
+        content = await run_in_threadpool(gzip.decompress, content)
+    return Response(content, headers=headers, media_type="application/json")
+
+
+async def sides_of(reader: ProfileReader, a: Sequence[str], b: Sequence[str]) -> Sides:
+    """The stored captures of both sides; waits for results that must be computed again."""
+    found: dict[str, StoredRun] = {}
+    for one in dict.fromkeys((*a, *b)):
+        file, packed = await computed(reader, one, partial(reader.packed, one, COMPARED))
+        title = (await run_in_threadpool(reader.manifest, one)).title
+        found[one] = StoredRun(title=title, etag=file.etag, packed=packed)
+    return Sides(a=tuple(found[one] for one in a), b=tuple(found[one] for one in b))
+
+
+async def compared_page(parts: ServerParts, sides: Sides, unit: str | None) -> ComparedPage:
+    """The comparison for the page: its frame and its data are asked for one after the other."""
+    key = digest_of(sides, unit)
+    kept = parts.comparisons.get(key)
+    if kept is not None:
+        return kept
+    return parts.comparisons.put(key, await run_in_threadpool(compare_for_page, sides, unit))
+
+
+def digest_of(sides: Sides, unit: str | None) -> str:
+    """Of what the answer depends on: each side's captures in order, their titles, the unit."""
     told = [unit or ""]
     for side in (sides.a, sides.b):
         told += [f"{one.title}\0{one.etag}" for one in side]
         told.append("")
-    digest = hashlib.sha256("\0\0".join(told).encode()).hexdigest()
-    return f'"{digest[:32]}"'
+    return hashlib.sha256("\0\0".join(told).encode()).hexdigest()[:32]

@@ -4,6 +4,7 @@
 |----------------|---------------|
 | `home.html`    | `HomeView`    |
 | `profile.html` | `ProfileView` |
+| `compare.html` | `CompareView` |
 | `limits.html`  | `LimitList`   |
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |
@@ -19,8 +20,10 @@ formats them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
+
+import orjson
 
 from roofline.storage.records import Manifest
 from roofline.web.api.tokens import TokenBody
@@ -152,6 +155,62 @@ class AboutView:
     created_at: str
     expires_at: str | None
     pinned: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """A run of a comparison; `state` is importing, ready or failed, `message` why it failed."""
+
+    id: str
+    title: str
+    state: str
+    url: str
+    status_url: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideView:
+    """One side of a comparison: its letter, and its captures."""
+
+    letter: str
+    runs: tuple[RunView, ...]
+
+    @property
+    def title(self) -> str:
+        """The title of the first capture, and how many more there are."""
+        more = len(self.runs) - 1
+        return self.runs[0].title + (f" and {more} more" if more else "")
+
+
+Piece = tuple[str, str]
+"""Kind of a piece of a sentence (plain, strong, caution, lead), and its text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareView:
+    """The page of a comparison, in the states `ready`, `importing` and `failed`.
+
+    The rest is empty until all runs are ready. `data_url` is the page data to preload, `lead_class`
+    the colour of the headline: good, bad or none. `differing` and `same` are facts of the captures.
+    """
+
+    state: str
+    sides: tuple[SideView, SideView]
+    swap_url: str
+    data_url: str = ""
+    headline: tuple[Piece, ...] = ()
+    lead: tuple[Piece, ...] = ()
+    lead_class: str = ""
+    is_comparable: bool = True
+    notes: tuple[str, ...] = ()
+    differing: tuple[Mapping[str, Any], ...] = ()
+    same: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def sides_json(self) -> str:
+        """Ids, titles and addresses of the runs, for the browser."""
+        return orjson.dumps([[asdict(run) for run in side.runs] for side in self.sides]).decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,74 @@
+"""A comparison as its page draws it: the document of the API, with words, colours and roofs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from roofline.compare.attribution import TERMS
+from roofline.compare.comparison import Comparison
+from roofline.exports.comparison import comparison_record
+from roofline.exports.comparison_words import PER, TERM_LABELS, TIER_LABELS
+from roofline.model.compute import ComputeUnit
+from roofline.model.memory import MemoryLevel
+from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, LineStyle, category_style
+
+Record = dict[str, Any]
+
+_PER_US = 1e3  # FLOP/us in a GFLOP/s, bytes/us in a GB/s
+_COMPUTE = "compute"
+
+
+def comparison_page(found: Comparison) -> Record:
+    """`comparison_record` with `page`: what only a drawing needs."""
+    record = comparison_record(found)
+    return {**record, "page": _page(found, record)}
+
+
+def _page(found: Comparison, record: Mapping[str, Any]) -> Record:
+    a, b = found.peaks
+    return {
+        "per": PER[found.unit],
+        "terms": [{"id": name, "label": TERM_LABELS[name]} for name in TERMS],
+        "tiers": [{"id": tier, "label": label} for tier, label in TIER_LABELS.items()],
+        "styles": {one["category"]: _style(one["category"]) for one in record["categories"]},
+        "bounds": {name: _bound(name) for name in _bounds(record)},
+        "roofs": {"a": _roofs(a), "b": _roofs(b)},
+    }
+
+
+def _style(category: str) -> Record:
+    style = category_style(category)
+    return {"name": category, "token": style.token, "symbol": style.symbol}
+
+
+def _bounds(record: Mapping[str, Any]) -> list[str]:
+    """Every resource that binds an operation of either run, each once."""
+    sides = [one[side] for one in record["ops"] for side in ("a_side", "b_side")]
+    sides += [*record["only_a"], *record["only_b"]]
+    sides += [side for one in record["groups"] for side in (*one["a_sides"], *one["b_sides"])]
+    return sorted({side["bound_by"] for side in sides if side["bound_by"] is not None})
+
+
+def _bound(name: str) -> Record:
+    """Label, glyph and colour of a resource: a compute unit, a memory or a link."""
+    if name in {*MemoryLevel}:
+        level = MemoryLevel(name)
+        return _drawn(level.label, "link" if level.is_link else "slanted", LEVEL_STYLES[level])
+    label = ComputeUnit(name).label if name in {*ComputeUnit} else name
+    return _drawn(label, "flat", COMPUTE_STYLE)
+
+
+def _drawn(label: str, kind: str, style: LineStyle) -> Record:
+    return {"label": label, "kind": kind, "token": style.token, "dash": style.dash}
+
+
+def _roofs(peaks: Mapping[str, float]) -> Record:
+    """The main compute peak in GFLOP/s and that of the main memory in GB/s; null is not known."""
+    units = [peak for name, peak in peaks.items() if name in {*ComputeUnit}]
+    compute = peaks.get(_COMPUTE, max(units, default=0.0))
+    mains = [level for level in MemoryLevel if level.is_main and peaks.get(level.value, 0.0) > 0]
+    main = next(iter(mains), None)
+    return {
+        "gflops": compute / _PER_US or None,
+        "gbs": None if main is None else peaks[main.value] / _PER_US,
+        "memory": None if main is None else main.label,
+    }

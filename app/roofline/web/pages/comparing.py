@@ -1,0 +1,151 @@
+"""The page of a comparison: two profiles, or several captures of each, against each other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from roofline.errors import NotReadyError, ProfileNotFoundError
+from roofline.library.comparing import ComparedPage
+from roofline.library.reader import ProfileReader
+from roofline.library.states import Failed, Importing, Ready
+from roofline.presentation.quantities import quantity
+from roofline.presentation.sentences import Segment
+from roofline.web.api.comparing import (
+    MOST_CAPTURES,
+    UnitName,
+    compared_page,
+    sides_of,
+)
+from roofline.web.pages import views
+from roofline.web.parts import Parts, ServerParts
+
+_READ = ["GET", "HEAD"]
+_COLOURS = {"slower": "bad", "faster": "good"}
+"""Only a tested difference has a colour."""
+
+More = Annotated[
+    list[str] | None, Query(max_length=MOST_CAPTURES - 1, description="More captures of a side.")
+]
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What an address asks for: ids of the captures of both sides, and the unit."""
+
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    unit: str | None
+
+    @property
+    def query(self) -> str:
+        """As the API takes it."""
+        pairs = [("a", one) for one in self.a] + [("b", one) for one in self.b]
+        return urlencode(pairs + ([("unit", self.unit)] if self.unit else []))
+
+    @property
+    def swapped(self) -> str:
+        """The address of the comparison from B to A."""
+        more = [("a", one) for one in self.b[1:]] + [("b", one) for one in self.a[1:]]
+        query = urlencode(more + ([("unit", self.unit)] if self.unit else []))
+        return f"/c/{quote(self.b[0])}..{quote(self.a[0])}" + (f"?{query}" if query else "")
+
+
+@router.api_route("/c/{pair}", methods=_READ)
+async def compare(
+    request: Request,
+    pair: str,
+    parts: Parts,
+    a: More = None,
+    b: More = None,
+    unit: UnitName | None = None,
+) -> Response:
+    """What changed from the runs of A to those of B, or how far their imports are."""
+    first, dots, second = pair.partition("..")
+    if not (first and dots and second):
+        raise HTTPException(404)
+    wanted = Wanted(a=(first, *(a or ())), b=(second, *(b or ())), unit=unit)
+    view = await run_in_threadpool(_standing, parts.reader, wanted)
+    if view.state == "ready":
+        view = await _compared(parts, wanted, view)
+    return parts.templates.page("compare.html", view, request)
+
+
+def _standing(reader: ProfileReader, wanted: Wanted) -> views.CompareView:
+    """The captures of both sides, and whether they can be compared now."""
+    sides = _side(reader, "A", wanted.a), _side(reader, "B", wanted.b)
+    states = {run.state for side in sides for run in side.runs}
+    state = next((one for one in ("failed", "importing") if one in states), "ready")
+    return views.CompareView(state=state, sides=sides, swap_url=wanted.swapped)
+
+
+def _side(reader: ProfileReader, letter: str, ids: Sequence[str]) -> views.SideView:
+    return views.SideView(letter=letter, runs=tuple(_run(reader, letter, one) for one in ids))
+
+
+def _run(reader: ProfileReader, letter: str, profile_id: str) -> views.RunView:
+    try:
+        state = reader.state(profile_id)
+    except ProfileNotFoundError as missing:
+        raise ProfileNotFoundError(
+            f"Run {letter} of this comparison does not exist.",
+            remedy="Check the link; the profile may have been deleted, or have expired.",
+        ) from missing
+    address = quote(profile_id)
+    urls = {"url": f"/p/{address}", "status_url": f"/api/v1/profiles/{address}"}
+    match state:
+        case Ready(manifest=manifest):
+            return views.RunView(id=profile_id, title=manifest.title, state="ready", **urls)
+        case Importing():
+            return views.RunView(id=profile_id, title=state.title, state="importing", **urls)
+        case Failed(error=reason):
+            said = f"{reason.message} {reason.remedy}"
+            return views.RunView(
+                id=profile_id, title=state.title, state="failed", message=said, **urls
+            )
+
+
+async def _compared(
+    parts: ServerParts, wanted: Wanted, view: views.CompareView
+) -> views.CompareView:
+    try:
+        sides = await sides_of(parts.reader, wanted.a, wanted.b)
+    except NotReadyError:  # results that were there a moment ago are computed again
+        return replace(view, state="importing")
+    found = await compared_page(parts, sides, wanted.unit)
+    return _ready(view, found, f"/api/v1/compare/page?{wanted.query}")
+
+
+def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views.CompareView:
+    frame, verdict = found.frame, found.frame["verdict"]
+    facts: Sequence[Mapping[str, Any]] = frame["differences"]
+    return replace(
+        view,
+        data_url=data_url,
+        headline=_with_lead(_pieces(verdict["headline_segments"])),
+        lead=tuple(_pieces(verdict["lead_segments"])),
+        lead_class=_COLOURS.get(verdict["state"], ""),
+        is_comparable=frame["comparable"],
+        notes=tuple(one["message"] for one in frame["notes"]),
+        differing=tuple(one for one in facts if not one["is_same"]),
+        same=tuple(one for one in facts if one["is_same"] and one["a"]),
+    )
+
+
+def _pieces(sentence: Sequence[Segment]) -> list[views.Piece]:
+    return [
+        (one["kind"], quantity(one["value"], one["unit"]) if "value" in one else one["text"])
+        for one in sentence
+    ]
+
+
+def _with_lead(pieces: Sequence[views.Piece]) -> tuple[views.Piece, ...]:
+    """The headline, its words up to the colon apart: they carry its colour."""
+    lead, colon, rest = "".join(text for _, text in pieces).partition(":")
+    return (("lead", lead), ("plain", colon + rest))

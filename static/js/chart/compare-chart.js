@@ -1,0 +1,311 @@
+// The roofline of a comparison: an arrow from A to B for each pair that makes most of the change.
+
+import { bandwidth, flopRate } from "../text/format.js";
+import { GIB_PER_GB } from "../metrics/units.js";
+import { find, part, svg } from "../ui/dom.js";
+import { arrowScale, legs, placeOf, radiusOf, roofAt } from "./arrow-places.js";
+import { intensityTicks, rateTicks } from "./axes.js";
+import { freeLabels } from "./free-labels.js";
+import { arrowHead, markPath } from "./mark-paths.js";
+import { trackPointer } from "./pointer.js";
+
+/** @import { ChangeRow, Comparison, Roofs } from "../types/comparison.js" */
+/** @import { Place, Scale } from "./axes.js" */
+/** @import { Box } from "./free-labels.js" */
+
+const MARGIN = { l: 84, r: 14, t: 10, b: 42 };
+const SMALL_MARGIN = { l: 82, r: 8, t: 8, b: 40 };
+const NARROW = 480; // pixels
+const LEAST_HEAD = 5; // pixels of a leg that has room for a head
+const LABELS = 5;
+const CHARACTER = 6.8; // pixels
+const ROOF_BOXES = 40;
+
+/**
+ * @typedef {{ row: ChangeRow, px: number, py: number, radius: number }} DrawnPlace
+ * @typedef {object} Shown what is drawn
+ * @property {readonly ChangeRow[]} rows pairs, groups and ops of one run
+ * @property {ReadonlySet<string>} hot keys of those with an arrow
+ * @property {(row: ChangeRow) => boolean} isWanted by the filters
+ */
+
+/**
+ * @param {object} options
+ * @param {Comparison} options.found
+ * @param {(row: ChangeRow | null, event: PointerEvent) => void} options.onHover
+ * @param {(row: ChangeRow) => void} options.onClick
+ * @param {(row: ChangeRow) => string} options.labelOf
+ */
+export function createCompareChart({ found, onHover, onClick, labelOf }) {
+  const root = find(SVGSVGElement, "[data-chart]");
+  const roofs = found.page.roofs;
+  /** @type {DrawnPlace[]} */
+  let places = [];
+  /** @type {Map<string, SVGGElement>} */
+  let groups = new Map();
+
+  trackPointer(root, {
+    places: () => places,
+    onHover: (p, e) => onHover(p?.row ?? null, e),
+    onClick: ({ row }) => onClick(row),
+  });
+
+  return {
+    /** @param {Shown} shown */
+    draw({ rows, hot, isWanted }) {
+      const width = root.clientWidth;
+      const margin = width < NARROW ? SMALL_MARGIN : MARGIN;
+      const box = { width, height: root.clientHeight, margin };
+      const placed = rows.filter((row) => placeOf(row.a) || placeOf(row.b));
+      const seen = placed.filter((row) => hot.has(row.key));
+      const scale = arrowScale(seen.length > 0 ? seen : placed, roofs, box);
+      const largest = Math.max(
+        ...placed.map((row) => Math.max(row.a?.timeUs ?? 0, row.b?.timeUs ?? 0)),
+        0,
+      );
+      places = [];
+      groups = new Map();
+      const nodes = [...placed]
+        .sort((x, y) => Number(hot.has(x.key)) - Number(hot.has(y.key)))
+        .map((row) => rowNode(row, hot.has(row.key), isWanted(row), scale, largest));
+      root.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+      root.replaceChildren(
+        frame(scale),
+        ...roofNodes(scale),
+        svg("g", { "clip-path": "url(#compare-clip)" }, ...nodes),
+        ...labelNodes(seen.filter(isWanted), scale),
+      );
+      root.setAttribute(
+        "aria-label",
+        `Roofline with ${seen.length} arrows from A to B; the table below holds the same values`,
+      );
+      const isEmpty = placed.length === 0;
+      part("chart-empty").hidden = !isEmpty;
+      if (isEmpty)
+        part("chart-empty").textContent = "No operation has FLOPs, bytes and time on a side.";
+    },
+    /** @param {string | null} key */
+    light(key) {
+      for (const [each, group] of groups) group.classList.toggle("lit", each === key);
+      root.classList.toggle("lighting", key !== null && groups.has(key));
+    },
+  };
+
+  /** @param {ChangeRow} row @param {boolean} isHot @param {boolean} isWanted @param {Scale} scale @param {number} largest */
+  function rowNode(row, isHot, isWanted, scale, largest) {
+    const style = found.page.styles[row.category];
+    const symbol = row.kind === "group" ? "diamond" : (style?.symbol ?? "circle");
+    const group = svg("g", {
+      class: `move${isHot ? "" : " quiet"}${isWanted ? "" : " out"} of-${row.kind}`,
+    });
+    group.style.color = `var(${style?.token ?? "--c12"})`;
+    const start = placeOf(row.a);
+    const end = placeOf(row.b);
+    if (start && end && isHot) group.append(...arrowNodes(start, end, scale));
+    if (start && (isHot || !end))
+      group.append(markNode(symbol, start, row.a?.timeUs ?? 0, "before", scale, largest));
+    if (end) group.append(markNode(symbol, end, row.b?.timeUs ?? 0, "after", scale, largest));
+    if (row.kind === "b" && end) group.append(ringNode(end, row.b?.timeUs ?? 0, scale, largest));
+    if (isWanted)
+      for (const [place, side] of /** @type {const} */ ([
+        [start, row.a],
+        [end, row.b],
+      ]))
+        if (place && side && (isHot || place === (end ?? start)))
+          places.push({
+            row,
+            px: scale.toX(place.x),
+            py: scale.toY(place.y),
+            radius: radiusOf(side.timeUs, largest),
+          });
+    groups.set(row.key, group);
+    return group;
+  }
+
+  /** @param {Place} start @param {Place} end @param {Scale} scale */
+  function arrowNodes(start, end, scale) {
+    const { along, peaks } = legs(start, end, roofs);
+    const at = (/** @type {Place} */ { x, y }) =>
+      /** @type {[number, number]} */ ([scale.toX(x), scale.toY(y)]);
+    const [s, m, p, e] = [start, along, peaks, end].map(at);
+    const line = (
+      /** @type {string} */ name,
+      /** @type {[number, number]} */ u,
+      /** @type {[number, number]} */ v,
+    ) =>
+      Math.hypot(u[0] - v[0], u[1] - v[1]) < 0.7
+        ? []
+        : [svg("path", { class: name, d: `M${u[0]} ${u[1]}L${v[0]} ${v[1]}` })];
+    const hasHead = Math.hypot(e[0] - p[0], e[1] - p[1]) > LEAST_HEAD;
+    const back = hasHead ? p : m;
+    const isLong = Math.hypot(e[0] - back[0], e[1] - back[1]) > LEAST_HEAD;
+    return [
+      ...line("leg along", s, m),
+      ...line("leg peaks", m, p),
+      ...line("leg close", p, e),
+      ...(isLong ? [svg("path", { class: "head", d: arrowHead(back, e, 7) })] : []),
+    ];
+  }
+
+  /** @param {Scale} scale */
+  function roofNodes(scale) {
+    const isSame = roofs.a.gflops === roofs.b.gflops && roofs.a.gbs === roofs.b.gbs;
+    part("peaks-key").hidden = isSame;
+    const drawn = isSame
+      ? [roofNode(roofs.b, "", scale, "")]
+      : [roofNode(roofs.a, " dashed", scale, "A · "), roofNode(roofs.b, "", scale, "B · ")];
+    return drawn.flat();
+  }
+
+  /** Where the roofs and their labels run: words over them cannot be read. @param {Scale} scale */
+  function roofBoxes(scale) {
+    const { xRange, margin, plotWidth } = scale;
+    return [roofs.a, roofs.b].flatMap((one) =>
+      Array.from({ length: ROOF_BOXES }, (_, i) => {
+        const x = xRange[0] + ((xRange[1] - xRange[0]) * i) / ROOF_BOXES;
+        const y = scale.toY(roofAt(one, x) ?? Infinity);
+        const left = margin.l + (plotWidth * i) / ROOF_BOXES;
+        return /** @type {Box} */ ([left, y - 14, left + plotWidth / ROOF_BOXES, y + 4]);
+      }),
+    );
+  }
+
+  /** Names and changes of the largest, where there is room. @param {ChangeRow[]} rows @param {Scale} scale */
+  function labelNodes(rows, scale) {
+    const { margin, plotWidth, plotHeight } = scale;
+    const ordered = [...rows].sort((x, y) => Math.abs(y.changeUs) - Math.abs(x.changeUs));
+    const wanted = ordered.slice(0, 3 * LABELS).flatMap((row) => {
+      const place = places.find((one) => one.row === row);
+      return place ? [{ ...place, text: labelOf(row) }] : [];
+    });
+    const hot = new Set(rows);
+    /** @type {Box[]} */
+    const marks = places
+      .filter(({ row }) => hot.has(row))
+      .map(({ px, py, radius: r }) => [px - 0.8 * r, py - 0.8 * r, px + 0.8 * r, py + 0.8 * r]);
+    return freeLabels(wanted, {
+      most: LABELS,
+      character: CHARACTER,
+      inside: [margin.l, margin.t, margin.l + plotWidth, margin.t + plotHeight],
+      taken: [...marks, ...roofBoxes(scale)],
+    }).map(({ text, x, y, anchor }) =>
+      svg("text", { class: "lab name", x, y, "text-anchor": anchor }, text),
+    );
+  }
+}
+
+/** @param {string} symbol @param {Place} place @param {number} timeUs @param {string} name @param {Scale} scale @param {number} largest */
+const markNode = (symbol, place, timeUs, name, scale, largest) =>
+  svg("path", {
+    class: `spot ${name}`,
+    d: markPath(symbol, scale.toX(place.x), scale.toY(place.y), radiusOf(timeUs, largest)),
+  });
+
+/** @param {Place} place @param {number} timeUs @param {Scale} scale @param {number} largest */
+const ringNode = (place, timeUs, scale, largest) =>
+  svg("circle", {
+    class: "new-ring",
+    cx: scale.toX(place.x),
+    cy: scale.toY(place.y),
+    r: radiusOf(timeUs, largest) + 4,
+  });
+
+/** Grid, ticks, titles of the axes. @param {Scale} scale */
+function frame(scale) {
+  const { margin, plotWidth, plotHeight, width, height } = scale;
+  const right = margin.l + plotWidth;
+  const bottom = margin.t + plotHeight;
+  const clip = svg(
+    "clipPath",
+    { id: "compare-clip" },
+    svg("rect", { x: margin.l, y: margin.t, width: plotWidth, height: plotHeight }),
+  );
+  const across = intensityTicks(scale.xRange, plotWidth);
+  const up = rateTicks(scale.yRange, plotHeight);
+  return svg(
+    "g",
+    {},
+    clip,
+    ...across.values.flatMap((value, i) => {
+      const x = scale.toX(Math.log10(value));
+      return [
+        svg("line", { class: "gl", x1: x, x2: x, y1: margin.t, y2: bottom }),
+        svg(
+          "text",
+          { class: "tick", x, y: bottom + 16, "text-anchor": "middle" },
+          across.labels[i],
+        ),
+      ];
+    }),
+    ...up.values.flatMap((value, i) => {
+      const y = scale.toY(Math.log10(value));
+      return [
+        svg("line", { class: "gl", x1: margin.l, x2: right, y1: y, y2: y }),
+        svg(
+          "text",
+          { class: "tick", x: margin.l - 7, y: y + 4, "text-anchor": "end" },
+          up.labels[i],
+        ),
+      ];
+    }),
+    svg(
+      "text",
+      {
+        class: "tick",
+        x: (margin.l + Math.min(right, width)) / 2,
+        y: height - 6,
+        "text-anchor": "middle",
+      },
+      "FLOP per byte of the main memory",
+    ),
+  );
+}
+
+/** @param {Roofs} roofs @param {string} dash @param {Scale} scale @param {string} side */
+function roofNode(roofs, dash, scale, side) {
+  const { gflops, gbs, memory } = roofs;
+  if (gflops === null || gbs === null) return [];
+  const [left, right] = scale.xRange;
+  const ridge = Math.log10(gflops / gbs);
+  const at = (/** @type {number} */ x) => `${scale.toX(x)} ${scale.toY(roofAt(roofs, x) ?? 0)}`;
+  const corner = Math.min(Math.max(ridge, left), right);
+  const slope = svg("path", { class: `roof memory${dash}`, d: `M${at(left)}L${at(corner)}` });
+  const flat = svg("path", { class: `roof compute${dash}`, d: `M${at(corner)}L${at(right)}` });
+  const clipped = svg("g", { "clip-path": "url(#compare-clip)" }, slope, flat);
+  return [
+    clipped,
+    ...roofLabels({ gflops, gbs, memory: memory ?? "memory" }, corner, scale, side, dash !== ""),
+  ];
+}
+
+/** @param {{ gflops: number, gbs: number, memory: string }} roof @param {number} corner @param {Scale} scale @param {string} side @param {boolean} isBelow */
+function roofLabels({ gflops, gbs, memory }, corner, scale, side, isBelow) {
+  const [left] = scale.xRange;
+  const y = scale.toY(Math.log10(gflops)) + (isBelow ? 16 : -6);
+  const compute = svg(
+    "text",
+    { class: "lab compute", x: scale.margin.l + scale.plotWidth - 4, y, "text-anchor": "end" },
+    side + flopRate(gflops),
+  );
+  const low = Math.max(left, scale.yRange[0] - Math.log10(gbs));
+  const x = low + (corner - low) * (isBelow ? 0.62 : 0.4);
+  if (scale.toX(corner) - scale.toX(low) < 130) return [compute];
+  const px = scale.toX(x);
+  const py = scale.toY(Math.log10(gbs) + x) + (isBelow ? 15 : -7);
+  const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
+  const text = `${side}${memory} ${bandwidth(gbs * GIB_PER_GB)}`;
+  return [
+    compute,
+    svg(
+      "text",
+      {
+        class: "lab memory",
+        x: px,
+        y: py,
+        "text-anchor": "middle",
+        transform: `rotate(${angle} ${px} ${py})`,
+      },
+      text,
+    ),
+  ];
+}

@@ -1,0 +1,125 @@
+// Words and numbers of a comparison: changes with their sign, terms as words. Pure.
+
+import { DASH, duration } from "./format.js";
+
+/** @import { Terms } from "../types/comparison.js" */
+
+const MINUS = "−";
+
+/** Second lines under the terms of the waterfall. @type {Record<string, string>} */
+export const TERM_HINTS = {
+  calls: "how often",
+  work: "FLOPs per call",
+  traffic: "bytes per call",
+  peaks: "the devices",
+  closeness: "to the roof",
+  regrouped: "split or merged",
+  new: "only in B",
+  gone: "only in A",
+  unknown: "cost not known",
+  idle: "no work",
+  communication: "exposed",
+  transfers: "to and from the host",
+};
+
+/** Short names of the terms. @type {Record<string, string>} */
+export const TERM_NAMES = {
+  calls: "Calls",
+  work: "Work",
+  traffic: "Traffic",
+  peaks: "Peaks",
+  closeness: "Closeness",
+  regrouped: "Regrouped",
+  new: "New",
+  gone: "Gone",
+  unknown: "Time per call",
+  idle: "Idle",
+  communication: "Communication",
+  transfers: "Host transfers",
+};
+
+/**
+ * How times of one comparison are written: one unit and so many decimals for all, so that they can
+ * be compared by eye and a ten-thousandth of the whole is seen.
+ * @typedef {object} TimeScale
+ * @property {string} unit
+ * @property {(us: number) => string} text
+ * @property {(us: number) => string} change with its sign
+ */
+
+/** @param {number} largestUs @returns {TimeScale} */
+export function timeScale(largestUs) {
+  const [factor, unit] = largestUs >= 1e7 ? [1e6, "s"] : largestUs >= 1e3 ? [1e3, "ms"] : [1, "µs"];
+  const exponent = largestUs > 0 ? Math.floor(Math.log10(largestUs / factor)) : 0;
+  const decimals = Math.min(4, Math.max(0, 3 - exponent));
+  const format = new Intl.NumberFormat("en-GB", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+  const text = (/** @type {number} */ us) => format.format(Math.abs(us) / factor);
+  const isZero = (/** @type {number} */ us) => Math.abs(us) / factor < 0.5 * 10 ** -decimals;
+  return {
+    unit,
+    text: (us) => (us === 0 ? "0" : (us < 0 && !isZero(us) ? MINUS : "") + text(us)),
+    change: (us) => (isZero(us) ? "0" : `${us < 0 ? MINUS : "+"}${text(us)}`),
+  };
+}
+
+/** A change with its unit, in the prefix that reads best. @param {number} us */
+export const signedDuration = (us) =>
+  us === 0 ? "0" : `${us < 0 ? MINUS : "+"}${duration(Math.abs(us))}`;
+
+/**
+ * The terms that make a change, the largest first: "traffic −2.53, closeness +0.11".
+ * @param {Terms} terms
+ * @param {TimeScale} scale
+ * @param {number} most
+ */
+export function termsInWords(terms, scale, most = 3) {
+  return largestTerms(terms)
+    .filter(([, us]) => scale.change(us) !== "0")
+    .slice(0, most)
+    .map(([name, us]) => `${(TERM_NAMES[name] ?? name).toLowerCase()} ${scale.change(us)}`)
+    .join(", ");
+}
+
+/** @param {Terms} terms */
+const largestTerms = (terms) =>
+  Object.entries(terms).sort(([, x], [, y]) => Math.abs(y) - Math.abs(x));
+
+/**
+ * A value of both sides, once where it is the same.
+ * @param {string | null} a
+ * @param {string | null} b
+ */
+export function fromTo(a, b) {
+  if (a === null || b === null) return a ?? b ?? DASH;
+  return a === b ? a : `${a} → ${b}`;
+}
+
+/**
+ * What the dots of the captures say: how sure a difference of time is.
+ * @param {{ a: number[], b: number[], p: number | null, least: number }} captures
+ */
+export function captureWords({ a, b, p, least }) {
+  const counts = `${a.length} + ${b.length} captures`;
+  if (p === null || Math.min(a.length, b.length) < least)
+    return {
+      strong: a.length + b.length === 2 ? "One capture a side: " : `${counts}: `,
+      rest: "not tested against noise. A verdict on time needs 3 and 3.",
+      isCaution: true,
+    };
+  const chance = p >= 0.0005 ? `1 in ${Math.round(1 / p)}` : "below 1 in 2,000";
+  return {
+    strong: `${counts}. `,
+    rest: `${orderWords(a, b)} Chance of this order without a change: ${chance}.`,
+    isCaution: false,
+  };
+}
+
+/** @param {number[]} a @param {number[]} b */
+function orderWords(a, b) {
+  if (Math.max(...b) < Math.min(...a)) return "Each B is faster than each A.";
+  if (Math.min(...b) > Math.max(...a)) return "Each B is slower than each A.";
+  return "The times of both overlap.";
+}

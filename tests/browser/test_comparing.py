@@ -1,0 +1,181 @@
+"""Comparing two profiles: the answer, why, how and where, the tables, and the address."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.conftest import ROOT, NewPage, uploaded
+from tests.browser.view import has_key, has_query
+from tests.browser.watching import is_ready
+from tests.tools.generate_xspace import Config, write_profile
+
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+
+
+@pytest.fixture(scope="session")
+def other_capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of `capture`, with more events: the same operations take other times."""
+    folder = tmp_path_factory.mktemp("other")
+    config = Config(device="v4", n_events=4000, n_steps=4, n_distinct_ops=60, mix="training")
+    (path,) = write_profile(config, folder)
+    return path
+
+
+@pytest.fixture(scope="session")
+def comparison_url(visitor: BrowserContext, profile_url: str, other_capture: Path) -> str:
+    """The address of a comparison of two ready profiles."""
+    return f"/c/{id_of(profile_url)}..{id_of(uploaded(visitor, other_capture))}"
+
+
+@pytest.fixture
+def comparison(page: Page, comparison_url: str) -> Page:
+    page.goto(comparison_url)
+    is_ready(page)
+    return page
+
+
+def id_of(url: str) -> str:
+    return url.partition("/p/")[2].partition("?")[0]
+
+
+def shown_rows(page: Page) -> Locator:
+    return page.locator("[data-table] tbody tr:visible")
+
+
+def test_terms_table_and_tabs_add_up(comparison: Page) -> None:
+    found = comparison.request.get(
+        str(comparison.locator("#main").get_attribute("data-page-url"))
+    ).json()
+    expect(comparison.locator("h1")).to_contain_text(found["verdict"]["headline"][-8:])
+    assert sum(found["terms"].values()) == pytest.approx(found["change_us"])
+    counts = {
+        "only-a": len(found["only_a"]),
+        "only-b": len(found["only_b"]),
+        "groups": len(found["groups"]),
+    }
+    for tab, count in counts.items():
+        expect(comparison.locator(f"[data-count='{tab}']")).to_have_text(str(count))
+    changed, same = (
+        int(comparison.locator(f"[data-count='{tab}']").inner_text()) for tab in ("changed", "same")
+    )
+    assert changed + same == len(found["ops"])
+    bars = comparison.locator("[data-waterfall] .step:not(.end)")
+    assert bars.count() > 0
+    expect(comparison.locator("[data-tiers] li")).to_have_count(len(found["matched"]))
+
+
+def test_a_term_and_a_category_filter_and_stay_in_the_address(comparison: Page) -> None:
+    comparison.locator("[data-waterfall] button").first.click()
+    has_key(comparison, "term")
+    chip = comparison.locator("[data-filter-chip]")
+    expect(chip).to_be_visible()
+    comparison.reload()
+    is_ready(comparison)
+    expect(comparison.locator("[data-waterfall] button").first).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    chip.click()
+    expect(chip).to_be_hidden()
+    category = comparison.locator("[data-where] button").first
+    name = category.get_attribute("title")
+    category.click()
+    has_query(comparison, "category", str(name))
+    for cell in shown_rows(comparison).locator("td:nth-child(2)").all_inner_texts():
+        assert cell == name
+
+
+def test_tabs_sorting_search_and_pages_are_in_the_address(comparison: Page) -> None:
+    comparison.locator("#tab-changed").focus()
+    comparison.keyboard.press("ArrowRight")
+    has_query(comparison, "tab", "same")
+    comparison.keyboard.press("1")
+    comparison.locator("[data-column='a']").click()
+    has_query(comparison, "sort", "-a")
+    first = shown_rows(comparison).first.locator("th button").inner_text()
+    comparison.locator("#filter-name").fill(first.partition(" ")[0])
+    has_query(comparison, "q", first.partition(" ")[0])
+    comparison.reload()
+    is_ready(comparison)
+    expect(shown_rows(comparison).first.locator("th button")).to_have_text(first)
+
+
+def test_arrows_are_for_most_of_the_change_or_for_all(comparison: Page) -> None:
+    moved = comparison.locator("[data-chart] .move:not(.quiet)")
+    most = moved.count()
+    assert most > 0
+    comparison.locator("[data-arrows=all]").click()
+    has_query(comparison, "arrows", "all")
+    assert moved.count() > most
+
+
+def test_a_row_lights_its_arrow(comparison: Page) -> None:
+    shown_rows(comparison).first.hover()
+    expect(comparison.locator(".move.lit").first).to_be_attached()
+    comparison.keyboard.press("j")
+    expect(comparison.locator("[data-table] tr[aria-selected=true]")).to_have_count(1)
+    comparison.keyboard.press("Escape")
+    expect(comparison.locator("[data-table] tr[aria-selected=true]")).to_have_count(0)
+
+
+def test_swapping_turns_the_sign(comparison: Page) -> None:
+    before = comparison.locator("h1").inner_text()
+    comparison.keyboard.press("s")
+    comparison.wait_for_function(
+        "(before) => document.querySelector('h1').innerText !== before", arg=before
+    )
+    is_ready(comparison)
+    after = comparison.locator("h1").inner_text()
+    assert ("−" in before) != ("−" in after)
+
+
+def test_another_unit_is_another_page(comparison: Page) -> None:
+    comparison.locator("[data-unit]").select_option("capture")
+    has_query(comparison, "unit", "capture")
+    is_ready(comparison)
+    expect(comparison.locator("h1")).to_contain_text("in the capture")
+
+
+def test_a_profile_against_itself_has_not_changed(page: Page, profile_url: str) -> None:
+    one = id_of(profile_url)
+    page.goto(f"/c/{one}..{one}")
+    is_ready(page)
+    expect(page.locator("h1")).to_contain_text("No change")
+    expect(page.locator("[data-count=changed]")).to_have_text("0")
+    expect(page.locator("[data-empty]")).to_contain_text("No operation changed")
+
+
+def test_names_of_strangers_stay_text(
+    page: Page, visitor: BrowserContext, hostile_capture: Path
+) -> None:
+    hostile = id_of(uploaded(visitor, hostile_capture))
+    page.goto(f"/c/{hostile}..{hostile}?tab=same")
+    is_ready(page)
+    assert shown_rows(page).count() > 0
+    assert page.locator("main :is(img, iframe)").count() == 0
+
+
+def test_more_runs_are_compared_with_a(comparison: Page, profile_url: str) -> None:
+    comparison.goto(f"{comparison.url}?vs={id_of(profile_url)}")
+    is_ready(comparison)
+    row = comparison.locator("[data-versus-rows] tr")
+    expect(row).to_contain_text("no change")
+    row.get_by_role("link", name="Remove").click()
+    comparison.wait_for_url(re.compile(r"/c/[^?]+$"))
+    is_ready(comparison)
+    expect(comparison.locator("[data-versus]")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible_and_never_scrolls_sideways(
+    new_page: NewPage, comparison_url: str, width: int, scheme: str
+) -> None:
+    page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    page.goto(comparison_url)
+    is_ready(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.add_script_tag(path=AXE)
+    found = page.evaluate("axe.run().then(({ violations }) => violations)")
+    assert not found, [(one["id"], one["nodes"][0]["html"][:120]) for one in found]

@@ -1,0 +1,92 @@
+"""The page of a comparison: its sentence and facts before any script runs, and its states."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.generate_xspace import Config, write_profile
+from tests.web.conftest import Client, Launch
+
+HTML = {"accept": "text/html,application/xhtml+xml"}
+MARKUP = '<script>alert("1")</script>'
+
+
+@pytest.fixture
+def ids(client: Client, tmp_path: Path) -> list[str]:
+    found = []
+    for events in (600, 900):
+        config = Config(n_events=events, n_steps=3, n_distinct_ops=20)
+        (path,) = write_profile(config, tmp_path / str(events))
+        title = f"Run {events} {MARKUP}"
+        found.append(str(client.upload(path.read_bytes(), title=title).json()["id"]))
+    return found
+
+
+def test_frame_has_the_sentence_and_what_differs(client: Client, ids: list[str]) -> None:
+    answer = client.get(f"/c/{ids[0]}..{ids[1]}", headers=HTML)
+    said = client.get(f"/api/v1/compare?a={ids[0]}&b={ids[1]}").json()["verdict"]
+    assert answer.status_code == 200
+    assert said["headline"].partition(":")[0].partition(" ")[2] in answer.text
+    assert "A verdict on time needs 3 and 3" in answer.text
+    assert "Memory peak" in answer.text
+    assert 'class="good"' not in answer.text, "one capture a side has no verdict"
+
+
+def test_titles_of_strangers_are_escaped(client: Client, ids: list[str]) -> None:
+    html = client.get(f"/c/{ids[0]}..{ids[1]}", headers=HTML).text
+    assert MARKUP not in html
+    assert "&lt;script&gt;" in html
+    assert " style=" not in html
+
+
+def test_several_captures_are_tested_and_the_answer_has_a_colour(
+    client: Client, ids: list[str]
+) -> None:
+    more = "&".join([f"a={ids[0]}"] * 2 + [f"b={ids[1]}"] * 2)
+    html = client.get(f"/c/{ids[0]}..{ids[1]}?{more}", headers=HTML).text
+    verdict = client.get(f"/api/v1/compare?a={ids[0]}&b={ids[1]}&{more}").json()["verdict"]
+    assert verdict["state"] in {"slower", "faster"}, verdict
+    colour = {"slower": "bad", "faster": "good"}[verdict["state"]]
+    assert f'<span class="{colour}">' in html
+    assert f"/c/{ids[1]}..{ids[0]}?a={ids[1]}&amp;a={ids[1]}&amp;b={ids[0]}" in html
+
+
+def test_page_data_have_words_and_roofs_and_are_kept(client: Client, ids: list[str]) -> None:
+    path = f"/api/v1/compare/page?a={ids[0]}&b={ids[1]}&unit=capture"
+    answer = client.get(path)
+    found = answer.json()
+    assert found["unit"] == "capture"
+    assert found["units"][0] == "step"
+    assert found["page"]["roofs"]["a"]["gbs"] > 0
+    assert {one["category"] for one in found["categories"]} == set(found["page"]["styles"])
+    bounds = {one[side]["bound_by"] for one in found["ops"] for side in ("a_side", "b_side")}
+    assert bounds - {None} <= set(found["page"]["bounds"])
+    held = {"if-none-match": answer.headers["etag"]}
+    assert client.get(path, headers=held).status_code == 304
+    plain = client.get(path, headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.json() == found
+
+
+def test_a_run_that_failed_is_named_with_its_reason(client: Client, ids: list[str]) -> None:
+    bad = client.upload(b"this is not a profile", names=("notes.txt",))
+    failed = bad.json()["id"]
+    html = client.get(f"/c/{ids[0]}..{failed}", headers=HTML).text
+    assert "These runs cannot be compared" in html
+    assert client.get(f"/api/v1/profiles/{failed}").json()["message"][:20] in html
+
+
+def test_addresses_that_name_no_runs_are_not_found(client: Client, ids: list[str]) -> None:
+    for path in ("/c/x", f"/c/{ids[0]}..", f"/c/{ids[0]}..unknown"):
+        assert client.get(path, headers=HTML).status_code == 404, path
+    html = client.get(f"/c/{ids[0]}..unknown", headers=HTML).text
+    assert "Run B of this comparison does not exist" in html
+    assert client.get(f"/c/{ids[0]}..{ids[1]}?unit=day", headers=HTML).status_code == 400
+
+
+def test_a_server_with_tokens_asks_for_one(launch: Launch) -> None:
+    client = launch(auth="token", token="a-token-of-this-test")
+    answer = client.get("/c/x..y", headers=HTML)
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/login")
+    assert client.get("/api/v1/compare/page?a=x&b=y").status_code == 401
