@@ -92,8 +92,18 @@ def test_page_data_have_budget_and_transfers(training: RooflineAnalysis) -> None
     assert len(page["ops"]["columns"]["part"]) == page["ops"]["count"]
 
 
-def test_a_profile_without_events_has_no_budget() -> None:
+def test_a_profile_without_events_is_divided_by_its_ops() -> None:
     analysis = analyse_files([SAMPLES / "nsight_compute" / "a100-kernels.ncu-rep"])
+    page = page_data(analysis, PageIdentity(id="p", created_at="2026-01-01T00:00:00Z"))
+    capture = page["budget"]["capture"]
+    assert sum(part["time_us"] for part in capture["parts"]) == pytest.approx(capture["total_us"])
+    assert {part["id"].partition(".")[0] for part in capture["parts"]} == {"at_roof", "below_roof"}
+    assert [bar.scope for bar in budget_bars(analysis)] == ["capture"]
+
+
+@needs_shared
+def test_a_profile_without_times_has_no_budget() -> None:
+    analysis = analyse_files([SHARED / "samples" / "minimal" / "kernels_without_times.csv"])
     page = page_data(analysis, PageIdentity(id="p", created_at="2026-01-01T00:00:00Z"))
     assert page["budget"] is None
     assert "part" not in page["ops"]["columns"]

@@ -167,7 +167,7 @@ def test_op_columns_are_those_of_the_document(full: Mapping[str, Any]) -> None:
     ids = [column["id"] for column in full["columns"]]
     sent = set(full["ops"]["columns"]) | set(full["views"]["in"]["columns"])
     assert len(ids) == len(set(ids))
-    assert sent - set(ids) == {"program_id", "compute_cause", "memory_cause", "at_ridge"}
+    assert sent - set(ids) == {"program_id", "compute_cause", "memory_cause", "at_ridge", "part"}
     assert set(ids) - sent == set()
     levels = {level.value for level in MemoryLevel}
     assert set(ids) == documented("Op columns") - levels

@@ -10,8 +10,10 @@ from roofline.analysis.diagnose import diagnose, worded
 from roofline.analysis.link_traffic import links_of_ops, with_link_traffic
 from roofline.analysis.links import op_links
 from roofline.analysis.ops import op_records, view_of
-from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.records import AnalysisOptions, OpRecords, RooflineAnalysis
 from roofline.analysis.serving import serving_records
+from roofline.analysis.table_budget import table_budgets
+from roofline.analysis.time_records import Budgets, TransferRecords
 from roofline.analysis.told_links import told_link, with_told_link
 from roofline.analysis.transfers import is_transfer, transfer_records
 from roofline.model.compute import ComputeUnit
@@ -28,7 +30,6 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
     peaks = peaks_of(device, oddities)
     told = None if oddities.on else told_link(device)
     profile = with_told_link(profile, told)
-    # XProf has no such division, so comparison mode has none.
     timeline = None if oddities.on else profile.timeline
     transfers = transfer_records(timeline.transfers if timeline else no_transfers(), device)
     moves = np.zeros(len(profile.ops), np.bool_) if oddities.on else is_transfer(profile)
@@ -55,10 +56,23 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
         without_infeed=view_of(context, ops, include=False),
         time_scale_multiplier=time_scale(profile),
         diagnostics=(*map(worded, profile.diagnostics), *found),
-        budgets=budgets_of(timeline, ops, levels, transfers) if timeline else None,
+        budgets=_budgets(context, ops, transfers),
         transfers=transfers,
         serving=None if oddities.on else serving_records(context),
     )
+
+
+def _budgets(context: Context, ops: OpRecords, transfers: TransferRecords) -> Budgets | None:
+    """How the time divides: by events where the profile has them, else by the table of ops.
+
+    XProf has no such division, so comparison mode has none.
+    """
+    if context.oddities.on:
+        return None
+    timeline = context.profile.timeline
+    if timeline is None:
+        return table_budgets(ops, context.levels)
+    return budgets_of(timeline, ops, context.levels, transfers)
 
 
 def on_levels_of(profile: Profile, device: Device) -> Device:

@@ -43,6 +43,11 @@ def budgets_of(
     return Budgets(capture=whole, step=step)
 
 
+def roof_names(levels: tuple[MemoryLevel, ...]) -> tuple[str, ...]:
+    """What each bound code means in the name of a part; the last is a code beyond all levels."""
+    return (UNKNOWN, _COMPUTE, *(level.value for level in levels), UNKNOWN)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Roofs:
     """Per op: time per call at its roof in ps, and the name of that roof ("unknown" without)."""
@@ -53,7 +58,7 @@ class _Roofs:
     @classmethod
     def of(cls, ops: OpRecords, levels: tuple[MemoryLevel, ...]) -> "_Roofs":
         measures = ops.measures
-        names = [UNKNOWN, _COMPUTE, *(level.value for level in levels), UNKNOWN]
+        names = roof_names(levels)
         total_ps = measures.total_time_us * PS_PER_US * measures.roofline_efficiency_ratio
         calls = np.maximum(ops.occurrences.astype(np.float64), 1)
         known = (measures.bound != roofline.UNKNOWN_BOUND) & ~np.isnan(total_ps)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from roofline.analysis.records import I64, Cost, RooflineAnalysis
-from roofline.model.categories import is_infeed_outfeed
+from roofline.model.categories import is_async_copy, is_container, is_infeed_outfeed
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_STYLE
 
@@ -72,12 +72,23 @@ def owners(analysis: RooflineAnalysis, listed: I64) -> list[str | None]:
 
     `None` where the profile has no budget.
     """
-    timeline = analysis.profile.timeline
-    if analysis.budgets is None or timeline is None:
+    if analysis.budgets is None:
         return [None] * len(listed)
-    work = timeline.work
-    containers = frozenset(work.op[~work.is_work].tolist())
+    containers = _containers(analysis)
     return [_UNKNOWN if op in containers else _owner(analysis, op) for op in listed.tolist()]
+
+
+def _containers(analysis: RooflineAnalysis) -> frozenset[int]:
+    """Ops whose own time is of unknown cost: those around others, and in a table awaited copies."""
+    timeline = analysis.profile.timeline
+    if timeline is not None:
+        return frozenset(timeline.work.op[~timeline.work.is_work].tolist())
+    return frozenset(
+        op
+        for op, category in enumerate(analysis.ops.category)
+        if is_container(category)
+        or (is_async_copy(category) and analysis.ops.cost[op] is not Cost.TRANSFER)
+    )
 
 
 def _owner(analysis: RooflineAnalysis, op: int) -> str:

@@ -79,7 +79,7 @@ def _rows(analysis: RooflineAnalysis, view: View) -> list[tuple[str, list[int]]]
         moves = ops.cost[op] is Cost.TRANSFER
         if category == IDLE_CATEGORY or (moves and link is None):
             continue
-        if not moves and analysis.budgets is None and is_async_copy(category):
+        if not moves and analysis.profile.timeline is None and is_async_copy(category):
             continue
         groups.setdefault((moves, link.value if moves and link else category), []).append(op)
     work = [rows for (moves, _), rows in groups.items() if not moves]

@@ -40,7 +40,7 @@ class Waiting:
 
 def waits(analysis: RooflineAnalysis) -> list[Waiting]:
     """Exposed time by link, the longest first; of a table without events, the waits of its ops."""
-    if analysis.budgets is None:
+    if analysis.budgets is None or analysis.profile.timeline is None:
         return _waits_of_table(analysis)
     budget = analysis.budgets.capture
     exposed = [part for part in budget.parts if part.id.startswith("exposed")]
