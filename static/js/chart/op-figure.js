@@ -52,9 +52,12 @@ export function opFigure(chart, paint, { dragmode, isShown = null }) {
   };
 }
 
+const FULL_TITLE = 400; // px of the plot, from which the whole title has room
+
 /** @param {OpFigureParts} chart @param {Paint} paint */
 function axesOf({ scale, axisLabel }, paint) {
-  const text = `Operational intensity, FLOP per byte of ${words(axisLabel)}`;
+  const unit = `FLOP per byte of ${words(axisLabel)}`;
+  const text = scale.plotWidth < FULL_TITLE ? unit : `Operational intensity, ${unit}`;
   const title = { text, standoff: 6, font: font(paint, 11.5, "--axis") };
   const ticks = intensityTicks(scale.xRange, scale.plotWidth);
   return {

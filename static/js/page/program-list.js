@@ -11,7 +11,6 @@ import { icon, mark } from "../ui/marks.js";
 /** @import { Store } from "../state/store.js" */
 /** @import { Paint } from "../chart/looks.js" */
 
-const ROW_HEIGHT = 26;
 const ROWS_AROUND = 6;
 const USUAL_HEIGHT = 320; // before the list has been laid out
 
@@ -79,12 +78,13 @@ export class ProgramList {
     const { scrollTop, clientHeight } = this.#scroll;
     const bottom = scrollTop + (clientHeight || USUAL_HEIGHT);
     const all = this.#points.length;
-    const first = Math.max(0, Math.floor(scrollTop / ROW_HEIGHT) - ROWS_AROUND);
-    const last = Math.min(all, Math.ceil(bottom / ROW_HEIGHT) + ROWS_AROUND);
-    if (`${first}-${last}` === this.#drawn) return;
-    this.#drawn = `${first}-${last}`;
+    const height = rowHeight(this.#scroll);
+    const first = Math.max(0, Math.floor(scrollTop / height) - ROWS_AROUND);
+    const last = Math.min(all, Math.ceil(bottom / height) + ROWS_AROUND);
+    if (`${first}-${last} ${height}` === this.#drawn) return;
+    this.#drawn = `${first}-${last} ${height}`;
     const rows = this.#points.slice(first, last).map((point, i) => this.#row(point, first + i));
-    this.#body.replaceChildren(spacer(first), ...rows, spacer(all - last));
+    this.#body.replaceChildren(spacer(first * height), ...rows, spacer((all - last) * height));
     this.#table.setAttribute("aria-rowcount", String(all + 1));
   }
 
@@ -148,17 +148,21 @@ function chooseScales(points) {
   };
 }
 
-/** Keeps the place of rows that do not exist. @param {number} rows */
-function spacer(rows) {
+/** Height of a row: larger for fingers. @param {HTMLElement} scroll */
+const rowHeight = (scroll) => parseInt(getComputedStyle(scroll).getPropertyValue("--step-row"), 10);
+
+/** Keeps the place of rows that do not exist. @param {number} pixels */
+function spacer(pixels) {
   const cell = html("td", { colspan: 4 });
-  cell.style.height = `${rows * ROW_HEIGHT}px`;
+  cell.style.height = `${pixels}px`;
   return html("tr", { class: "spacer", "aria-hidden": "true" }, cell);
 }
 
 /** @param {HTMLElement} scroll @param {number} index */
 function showRow(scroll, index) {
-  const top = index * ROW_HEIGHT;
+  const height = rowHeight(scroll);
+  const top = index * height;
   const { scrollTop, clientHeight } = scroll;
-  if (top < scrollTop || top > scrollTop + clientHeight - 2 * ROW_HEIGHT)
+  if (top < scrollTop || top > scrollTop + clientHeight - 2 * height)
     scroll.scrollTop = top - clientHeight / 2;
 }

@@ -1,0 +1,125 @@
+"""Phones, large windows and a large zoom: no scrolling sideways, targets for fingers."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser import view
+from tests.browser.conftest import ROOT, NewPage, uploaded
+from tests.browser.test_looks import AXE, assert_accessible
+from tests.browser.watching import is_ready
+
+RANKS = ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks"
+PHONE = 390
+WIDTHS = [PHONE, 640, 768, 820, 1024, 1280, 1920, 2560]  # 640 is 1280 at 200 %
+FINGER = 44  # px
+
+# Words in a sentence are exempt, and what is only a second way to a control of full size.
+TOO_SMALL = """() => [...document.querySelectorAll(
+    "button, a[href], input:not([type=hidden]):not(.sr), select, summary")]
+  .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.offsetParent !== null)
+  .filter((e) => !e.closest("[aria-hidden=true], p, .skip") || e.matches(".tag"))
+  .map((e) => [e, (e.closest("label") ?? e).getBoundingClientRect()])
+  .filter(([, box]) => box.width && (box.height < %(px)s || box.width < %(px)s))
+  .map(([e, box]) => `${e.outerHTML.slice(0, 120)} ${box.width} x ${box.height}`)"""
+
+
+@pytest.fixture(scope="module")
+def full_url(visitor: BrowserContext, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A server's trace of two ranks: a budget, links between devices, steps of a server."""
+    folder = tmp_path_factory.mktemp("ranks")
+    paths = []
+    for source in sorted(RANKS.iterdir()):
+        text = source.read_text("utf-8")
+        assert "ProfilerStep#5" in text
+        text = text.replace("ProfilerStep#5", "execute_context_0(0)_generation_32(32)")
+        path: Path = folder / source.name
+        path.write_text(text, "utf-8")
+        paths.append(path)
+    return uploaded(visitor, *paths)
+
+
+def opened(page: Page, url: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(urlsplit(url).path)
+    is_ready(page)
+    expect(page.locator("[data-budget]")).to_be_visible()
+    expect(page.locator("#link-chart .lane-name").first).to_be_visible()
+    expect(page.locator("[data-serving]")).to_be_visible()
+
+
+def too_wide(page: Page) -> int:
+    """By how many pixels the document is wider than the window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_page_scrolls_sideways(new_page: NewPage, full_url: str, width: int) -> None:
+    page = new_page()
+    opened(page, full_url, width)
+    assert too_wide(page) <= 0
+    page.get_by_text("All parts").first.click()
+    page.locator("[data-device-toggle]").click()
+    page.locator("[data-diagnostics-toggle]").click()
+    assert too_wide(page) <= 0, "with everything unfolded"
+    view.rows(page).first.click()
+    expect(page.locator("#drawer")).not_to_contain_text("Loading…")
+    assert too_wide(page) <= 0, "with the details of an operation"
+    page.goto("/")
+    assert too_wide(page) <= 0, "the home page"
+
+
+def test_targets_on_a_phone_are_as_large_as_a_finger(new_page: NewPage, full_url: str) -> None:
+    page = new_page()
+    opened(page, full_url, PHONE)
+    assert page.evaluate(TOO_SMALL % {"px": FINGER - 0.5}) == []
+    page.goto("/")
+    assert page.evaluate(TOO_SMALL % {"px": FINGER - 0.5}) == []
+
+
+def test_a_finger_has_large_targets_on_a_wide_screen(new_page: NewPage, full_url: str) -> None:
+    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 1280, "height": 900})
+    page.goto(urlsplit(full_url).path)
+    is_ready(page)
+    box = page.locator("[data-copy-link]").bounding_box()
+    assert box and box["height"] >= FINGER
+
+
+def test_every_step_is_reached_in_the_list_of_a_phone(new_page: NewPage, full_url: str) -> None:
+    """The rows are higher there: the list reckons with their real height."""
+    page = new_page()
+    opened(page, full_url, PHONE)
+    row = page.locator("[data-steps] tr[data-index]").first
+    box = row.bounding_box()
+    assert box and box["height"] == pytest.approx(FINGER, abs=1)
+
+
+def test_nothing_moves_for_those_who_asked_for_rest(new_page: NewPage, full_url: str) -> None:
+    page = new_page(reduced_motion="reduce")
+    opened(page, full_url, PHONE)
+    moving = """[...document.querySelectorAll("*")]
+      .filter((e) => parseFloat(getComputedStyle(e).transitionDuration) > 0).length"""
+    assert page.evaluate(moving) == 0
+
+
+def test_forced_colours_keep_the_states_apart(new_page: NewPage, full_url: str) -> None:
+    page = new_page(forced_colors="active")
+    opened(page, full_url, PHONE)
+    outline = "(e) => getComputedStyle(e).outlineStyle"
+    pressed = page.locator(".seg button[aria-pressed=true]").first
+    assert pressed.evaluate(outline) == "solid"
+    assert page.locator(".seg button[aria-pressed=false]").first.evaluate(outline) == "none"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_has_no_accessibility_violation(
+    new_page: NewPage, full_url: str, scheme: str
+) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: npm ci")
+    page = new_page(color_scheme=scheme)
+    opened(page, full_url, PHONE)
+    page.evaluate(AXE.read_text())
+    assert_accessible(page, scheme)
