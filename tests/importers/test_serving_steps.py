@@ -226,6 +226,7 @@ def test_the_document_has_groups_and_steps(tmp_path: Path) -> None:
     assert found["step_count"] == 2
     assert [step["phase"] for step in found["steps"]] == ["prefill", "decode"]
     assert found["groups"][1]["time_us"] == 50
+    assert (found["model"], found["curve"]) == (None, [])
 
 
 # -------------------------------------------------------------------------------------- real files
@@ -233,6 +234,35 @@ def test_the_document_has_groups_and_steps(tmp_path: Path) -> None:
 
 def _analysed_pair(*names: str) -> RooflineAnalysis:
     return analyse_files([SHARED / f"{name}.json.gz" for name in names])
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("files", "name", "difference"),
+    # gpt-oss runs padded products here, and casts its table of angles in each layer.
+    [(SGLANG, "qwen3-8b", 0.01), (VLLM, "gpt-oss-20b", 0.15)],
+)
+def test_the_model_is_told_by_its_sizes_and_its_prediction_agrees(
+    files: tuple[str, str], name: str, difference: float
+) -> None:
+    """The prediction knows the model's sizes, batch and context, and nothing of the trace."""
+    analysis = _analysed_pair(*files)
+    found = documented(analysis)["serving"]
+    assert found["model"]["name"] == name
+    assert found["model"]["command"].startswith(
+        f"roofline predict {name} --phase decode --batch 32"
+    )
+    own = next(
+        point
+        for point in found["curve"]
+        if (point["batch"], point["context"])
+        == (32, round(found["groups"][0]["context_tokens"] / 32))
+    )
+    assert own["step_us"] == pytest.approx(found["groups"][0]["bound_us"], rel=difference)
+    assert {point["batch"] for point in found["curve"]} == {1, 8, 32, 128, 256}
+    text = describe(analysis, analysis.with_infeed)
+    assert "Its decode step at the roofs" in text
+    assert max(map(len, text.splitlines())) <= 120
 
 
 @needs_shared
@@ -264,3 +294,4 @@ def test_vllm_decode_of_gpt_oss() -> None:
     text = " ".join(describe(analysis, analysis.with_infeed).split())
     assert "Decode of 32 sequences takes 10.7 ms per step, 3.05 ms at its roofs" in text
     assert "between 3.82 and 13.5 GB" in text
+    assert "roofline predict gpt-oss-20b" in text

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
+from roofline.exports.serving_model import curve, served_model
 
 _STEPS = 1_000
 
@@ -12,13 +13,20 @@ Record = dict[str, Any]
 
 
 def serving_record(analysis: RooflineAnalysis) -> Record | None:
-    """`groups` by phase and batch, and the first 1,000 steps; `None` without a server's steps."""
+    """The document's part; `None` without a server's steps.
+
+    `model` is there if sizes tell it, with a `curve` over batch and context; `groups` are by phase
+    and batch, `steps` the first 1,000.
+    """
     found = analysis.serving
     if found is None:
         return None
     steps, columns = found.steps, found.columns
     count = min(len(steps), _STEPS)
+    model = served_model(analysis)
     return {
+        "model": asdict(model) if model else None,
+        "curve": [asdict(point) for point in curve(analysis)],
         "groups": [asdict(group) for group in found.groups],
         "step_count": len(steps),
         "steps": [

@@ -1,12 +1,18 @@
 """The steps of a language-model server as a table for the terminal."""
 
+from collections.abc import Iterator
+
 from roofline.analysis.records import RooflineAnalysis
+from roofline.exports.serving_model import curve, served_model
 from roofline.exports.text_table import spaced, table
 from roofline.presentation.quantities import quantity
 from roofline.presentation.serving import COLUMNS, batch_text, weights_range
 
 # Others are in the JSON and on the page.
-_LEFT_OUT = {"busy_us", "weight_ratio", "cache_ratio", "known_ratio", "longest_wait_us"}
+_LEFT_OUT = {
+    *("busy_us", "other_bytes", "weight_ratio", "cache_ratio", "known_ratio", "longest_wait_us"),
+}
+_WIDTH = 100
 
 
 def serving_table(analysis: RooflineAnalysis) -> str:
@@ -25,4 +31,29 @@ def serving_table(analysis: RooflineAnalysis) -> str:
     ]
     note = weights_range(analysis.serving.groups)
     listed = table([column.label for column in columns], rows, left={0})
-    return f"{listed}\n{note}" if note else listed
+    from textwrap import wrap  # only reports need it
+
+    return "\n".join([listed, *wrap(note, _WIDTH), *_curve(analysis)])
+
+
+def _curve(analysis: RooflineAnalysis) -> Iterator[str]:
+    """What other batches and contexts of the same model cost at the roofs."""
+    model, points = served_model(analysis), curve(analysis)
+    if model is None:
+        return
+    yield f"The sizes are those of {model.name}:"
+    yield f"  {model.command}"
+    if not points:
+        return
+    batches = list(dict.fromkeys(point.batch for point in points))
+    times = {(point.context, point.batch): point.step_us for point in points}
+    rows = [
+        [f"{context:,}", *(_time(times.get((context, batch))) for batch in batches)]
+        for context in dict.fromkeys(point.context for point in points)
+    ]
+    yield "Its decode step at the roofs, by context of a sequence and batch:"
+    yield table(["context", *(f"batch {batch:,}" for batch in batches)], rows, left=set())
+
+
+def _time(step_us: float | None) -> str:
+    return spaced(quantity(step_us, "time_us"))
