@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roofline.storage.database import Database
-from roofline.storage.tables import instance, metadata
+from roofline.storage.tables import audit, instance, metadata
 from tests.conftest import PYTHON_PATH
 from tests.storage.children import by_content
 from tests.storage.places import LEASE_S, Place, Workers
@@ -73,7 +73,9 @@ def servers(tmp_path: Path, workers: tuple[Workers, dict[str, str]]) -> Iterator
     database = Database(tmp_path, options["database_url"])
     database.migrate()
     with database.write() as connection:
-        for table in reversed([table for table in metadata.sorted_tables if table is not instance]):
+        for table in reversed(
+            [table for table in metadata.sorted_tables if table not in (audit, instance)]
+        ):
             connection.execute(table.delete())
     database.close()
     place = Place(root=tmp_path, options=options, workers=started)

@@ -4,9 +4,11 @@ With SQLite, only one process may write: what changes anything needs the server 
 says so. `backup`, `gc --dry-run` and `doctor` beside a running server only read.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -91,6 +93,14 @@ def run_doctor(settings: Settings, *, quick: bool, check_only: bool) -> int:
     left = [finding for finding in findings if not finding.repaired]
     _say(f"{len(findings)} findings, {len(findings) - len(left)} repaired, {len(left)} left")
     return PROBLEMS_LEFT if left else 0
+
+
+def run_audit(settings: Settings, *, after: int, since: str) -> int:
+    """Prints the audit table as JSON lines; a server writes reads to it within ten seconds."""
+    with _store(settings) as instance:
+        for entry in instance.store.audit.entries(after=after, since=since):
+            _say(json.dumps(asdict(entry)))
+    return 0
 
 
 def run_worker(settings: Settings, concurrency: int, metrics_port: int | None = None) -> int:

@@ -186,7 +186,10 @@ def _add_upkeep(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     worker = commands.add_parser("worker", help="run imports for servers that share PostgreSQL")
     worker.add_argument("--concurrency", type=int, default=1, help="imports at the same time")
     worker.add_argument("--metrics-port", type=int, help="numbers for Prometheus, on 127.0.0.1")
-    for name in ("backup", "restore", "gc", "doctor", "worker"):
+    audit = commands.add_parser("audit", help="print the audit table as JSON lines")
+    audit.add_argument("--since", default="", metavar="TIME", help="ISO 8601 in UTC, or its start")
+    audit.add_argument("--after", type=int, default=0, metavar="N", help="only higher numbers")
+    for name in ("backup", "restore", "gc", "doctor", "worker", "audit"):
         commands.choices[name].add_argument("--data-dir", type=Path, help="where profiles are kept")
         commands.choices[name].set_defaults(run=_look_after, command=name)
 
@@ -204,6 +207,7 @@ def _look_after(given: argparse.Namespace) -> None:
             settings, dry_run=given.dry_run, empties_trash=given.empty_trash
         ),
         "doctor": lambda: admin.run_doctor(settings, quick=given.quick, check_only=given.check),
+        "audit": lambda: admin.run_audit(settings, after=given.after, since=given.since),
         "worker": lambda: _work(settings, given),
     }[given.command]()
     sys.exit(status)

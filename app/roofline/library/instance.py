@@ -153,6 +153,7 @@ class Instance:
             self._scrubbing.stop()
         self.upkeep.stop()
         self._runner.close()
+        self._write_audit()
         self._give_back()
 
     def key_for(self, purpose: str) -> bytes:
@@ -208,6 +209,12 @@ class Instance:
     def _ended(self, profile_id: str, report: ImportReport) -> None:
         self.waiting.done(profile_id)
         self._on_import_end(report)
+
+    def _write_audit(self) -> None:
+        try:
+            self.store.audit.flush()
+        except RooflineError as error:
+            _log.error("entries of the audit table are lost: %s", error.message)
 
     def _give_back(self) -> None:
         self.staging.close()

@@ -91,6 +91,7 @@ class Upkeep:
                 self.redeliver(lost_after_s=LOST_AFTER_S)
                 self._store.ended_sessions.refresh()
                 self._store.api_tokens.refresh()
+                self._store.audit.flush()
                 if turn % SWEEP_EVERY == 1:
                     self.sweep()
             except RooflineError as error:

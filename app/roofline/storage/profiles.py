@@ -18,6 +18,7 @@ from sqlalchemy.exc import IntegrityError
 from roofline.errors import RooflineError, StorageFullError
 from roofline.storage import checks, statements, trash
 from roofline.storage.api_tokens import ApiTokens
+from roofline.storage.audit import AuditLog
 from roofline.storage.blob_owner import BlobOwner
 from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.deletion_room import DeletionRoom
@@ -68,6 +69,7 @@ class ProfileStore:
         self.jobs = JobStore(self.database)
         self.ended_sessions = EndedSessions(self.database)
         self.api_tokens = ApiTokens(self.database)
+        self.audit = AuditLog(self.database)
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
         self.results = ResultStore(

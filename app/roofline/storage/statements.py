@@ -31,7 +31,7 @@ from roofline.storage.records import (
     Summary,
 )
 from roofline.storage.search_text import write_search_text
-from roofline.storage.tables import file, instance, job, profile, result, sweep_log, tag
+from roofline.storage.tables import audit, file, instance, job, profile, result, sweep_log, tag
 
 _IS_OR_WILL_BE_READY = profile.c.state.in_([IMPORTING, READY])
 HOLDS_FILES = profile.c.holds_files.is_(True)
@@ -389,3 +389,5 @@ def log_sweep(
     """Notes what was removed or repaired without a person asking for it."""
     values = {"at": at, "action": action, "subject": subject, "title": title}
     connection.execute(insert(sweep_log).values(size_bytes=size_bytes, **values))
+    row = {"at": at, "action": action, "person": "server", "address": "", "subject": subject}
+    connection.execute(insert(audit).values(details=title or "", **row))

@@ -159,6 +159,19 @@ sweep_log = Table(
     Column("size_bytes", BigInteger),
 )
 
+# Triggers refuse to change or delete its rows; see its step of `migrations`.
+audit = Table(
+    "audit",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("at", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("person", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("details", Text, nullable=False),
+)
+
 ended_session = Table(
     "ended_session",
     metadata,

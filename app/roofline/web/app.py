@@ -16,6 +16,7 @@ from roofline.library.instance import Instance, Listeners
 from roofline.settings import Settings
 from roofline.web.api import (
     adding,
+    audit,
     comparing,
     devices,
     estimate,
@@ -54,6 +55,7 @@ _ROUTERS = (
     estimate.router,
     predict.router,
     limits.router,
+    audit.router,
     tokens.router,
     trash.router,
     pages.router,
@@ -173,6 +175,7 @@ def _policy(parts: ServerParts) -> Policy:
         reads_metrics=lambda headers: metrics_token_matches(settings, headers),
         attempts=parts.attempts,
         idle_seconds=settings.upload_idle_seconds,
+        note_read=parts.instance.store.audit.note_read,
     )
 
 

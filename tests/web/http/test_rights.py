@@ -83,7 +83,11 @@ CHANGES_OF_ONE = {
     ("delete", f"{API}/{{profile_id}}"),
     ("post", f"{API}/{{profile_id}}/split"),
     ("post", f"{API}/{{profile_id}}/retry"),
+    ("post", f"{API}/{{profile_id}}/restore"),
+    ("delete", "/api/v1/trash/{profile_id}"),
 }
+OF_ADMINS = {("get", "/api/v1/audit")}
+ADMINS = {"admin", "admin tool"}
 UNKNOWN = {"nobody", "wrong token", "forged cookie"}
 MAY_CHANGE = {"owner", "admin", "admin tool"}
 
@@ -96,6 +100,8 @@ def expected(actor: str, operation: tuple[str, str]) -> set[int]:
     if actor in UNKNOWN:
         return {401}
     if method not in SAFE and actor in ("without csrf", "other site"):
+        return {403}
+    if operation in OF_ADMINS and actor not in ADMINS:
         return {403}
     if operation in CHANGES_OF_ONE and actor not in MAY_CHANGE:
         return {403}

@@ -91,7 +91,7 @@ async def add_profile(
         add = partial(parts.library.add, area, delete_token_hash=token_hash, **_described(fields))
         profile_id = await run_in_threadpool(add, uploader=actor_of(request).owner or None)
         cleanup.pop_all()
-    log_action(request, "upload", profile_id)
+    await run_in_threadpool(log_action, request, "upload", profile_id)
     state = await _settled(parts.reader, profile_id, wait)
     if isinstance(state, Failed):
         return error_json(status_of(state.error), upload_error_body(request, state, token))
@@ -137,7 +137,7 @@ async def split_upload(
 
     split = partial(parts.library.split, profile_id, group, new_token_hash)
     ids = await run_in_threadpool(split)
-    log_action(request, "split", profile_id)
+    await run_in_threadpool(log_action, request, "split", profile_id)
     states = await asyncio.gather(*(_settled(parts.reader, one, wait) for one in ids))
     bodies = (body_of(request, state) for state in states)
     given = tuple(
@@ -172,7 +172,7 @@ async def retry_import(
     check_may_change(actor_of(request), owned, x_delete_token)
     check_upload_rate(request, parts)
     await run_in_threadpool(parts.library.retry, profile_id)
-    log_action(request, "retry", profile_id)
+    await run_in_threadpool(log_action, request, "retry", profile_id)
     return body_of(request, await _settled(parts.reader, ProfileId(profile_id), wait))
 
 

@@ -21,7 +21,8 @@ from roofline.storage.results import COMPARED
 from roofline.web.api.responses import NOT_READY
 from roofline.web.api.results import computed
 from roofline.web.http.assets import accepts_gzip, matches
-from roofline.web.parts import Parts, Reader, ServerParts
+from roofline.web.http.guard import actor_of, peer_of_request
+from roofline.web.parts import Parts, Reader, ServerParts, parts_of
 
 MOST_CAPTURES = 16
 
@@ -43,6 +44,7 @@ async def compare(request: Request, reader: Reader, a: Ids, b: Ids, unit: Unit =
 
     Each of `a` and `b` is the id of a profile; several are captures of one program.
     """
+    note_compared(request, (*a, *b))
     sides = await sides_of(reader, a, b)
     headers = {"etag": f'"{digest_of(sides, unit)}"', "cache-control": "private, no-cache"}
     if matches(request, headers["etag"]):
@@ -56,6 +58,7 @@ async def compare_page(
     request: Request, parts: Parts, a: Ids, b: Ids, unit: Unit = None
 ) -> Response:
     """The same, with the words, colours and roofs that the page draws with."""
+    note_compared(request, (*a, *b))
     sides = await sides_of(parts.reader, a, b)
     is_packed = accepts_gzip(request)
     headers = {
@@ -72,6 +75,14 @@ async def compare_page(
     else:
         content = await run_in_threadpool(gzip.decompress, content)
     return Response(content, headers=headers, media_type="application/json")
+
+
+def note_compared(request: Request, ids: Sequence[str]) -> None:
+    """For the audit table: other reads of a profile are seen by their address."""
+    person, address = actor_of(request).name, peer_of_request(request).address
+    audit = parts_of(request).instance.store.audit
+    for one in dict.fromkeys(ids):
+        audit.note_read("read comparison", person, address, one)
 
 
 async def sides_of(reader: ProfileReader, a: Sequence[str], b: Sequence[str]) -> Sides:

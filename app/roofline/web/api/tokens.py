@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated
 
-import structlog
 from fastapi import APIRouter, Query, Request
 
 from roofline.errors import BadEditError, NotAllowedError, ProfileNotFoundError
 from roofline.storage.api_tokens import ApiToken, Scope
+from roofline.web.api.audit import log_action
 from roofline.web.api.responses import NOT_THERE
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.guard import actor_of
@@ -21,7 +21,6 @@ USUAL_DAYS = 90.0
 LONGEST_DAYS = 3650.0
 
 router = APIRouter(prefix="/api/v1", tags=["tokens"])
-_audit = structlog.get_logger("roofline.audit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +86,7 @@ def make_token(request: Request, new: NewTokenBody, parts: Parts) -> TokenBody:
     made = parts.instance.store.api_tokens.add(
         digest, name=_name(new.name), owner=actor.owner, scope=new.scope, expires_at=expires_at
     )
-    _audit.info("make token", by=actor.name, token=made.id, scope=made.scope)
+    log_action(request, "make token", made.id, details=f"{made.scope}: {made.name}")
     return replace(_body(made), token=token)
 
 
@@ -99,7 +98,7 @@ def revoke_token(request: Request, token_id: str, parts: Parts) -> None:
         raise ProfileNotFoundError(
             "You have no token with this id.", remedy="It may have been revoked before."
         )
-    _audit.info("revoke token", by=actor.name, token=token_id[:16])
+    log_action(request, "revoke token", token_id)
 
 
 def tokens_of(

@@ -19,6 +19,7 @@ from roofline.web.api.comparing import (
     MOST_CAPTURES,
     UnitName,
     compared_page,
+    note_compared,
     sides_of,
 )
 from roofline.web.pages import views
@@ -72,6 +73,7 @@ async def compare(
         raise HTTPException(404)
     wanted = Wanted(a=(first, *(a or ())), b=(second, *(b or ())), unit=unit)
     view = await run_in_threadpool(_standing, parts.reader, wanted)
+    note_compared(request, (*wanted.a, *wanted.b))
     if view.state == "ready":
         view = await _compared(parts, wanted, view)
     return parts.templates.page("compare.html", view, request)

@@ -2,18 +2,16 @@
 
 from typing import Annotated
 
-import structlog
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from roofline.web.api.audit import log_action
 from roofline.web.http.access import NAME_LENGTH
 from roofline.web.http.door import Door
 from roofline.web.http.guard import LOGIN_PATH, LOGOUT_PATH, actor_of, peer_of_request, stale_page
 from roofline.web.http.sessions import COOKIE, LIFETIME_S
 from roofline.web.pages import views
 from roofline.web.parts import Pages, Parts
-
-_audit = structlog.get_logger("roofline.audit")
 
 router = APIRouter(include_in_schema=False)
 
@@ -51,7 +49,7 @@ def log_in(
     """Opens a session, or says that the token is wrong."""
     door.attempts.check(peer_of_request(request).address, is_wrong=True)  # until it is known
     cookie = door.tokens.log_in(token, name)
-    _audit.info("log-in", result="done" if cookie else "refused", name=name)
+    log_action(request, "log-in" if cookie else "log-in refused", person=name)
     if cookie is None:
         view = views.LoginView(next=_local(wanted), name=name, is_refused=True)
         return pages.page("login.html", view, request, status=403)
@@ -77,7 +75,7 @@ def log_out(
     if not actor_of(request).accepts(csrf):
         raise stale_page()
     door.tokens.log_out(request.headers)
-    _audit.info("log-out", by=actor_of(request).name)
+    log_action(request, "log-out")
     response = RedirectResponse(LOGIN_PATH, 303)
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
     return response
