@@ -46,3 +46,17 @@ def test_a_config_is_read_and_a_file_of_kernels_written(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_predicted_is_said(arguments: tuple[str, ...], said: str) -> None:
     assert said in refused("predict", *arguments)
+
+
+def test_a_prediction_lies_over_a_profile(tmp_path: Path) -> None:
+    kernels = tmp_path / "model.json"
+    run("predict", "llama-3-8b", *DECODE, "--format", "generic", "--output", kernels)
+    text = run("predict", "llama-3-8b", *DECODE, "--over", kernels).stdout.decode()
+    assert "The model explains 100.0 % of its matrix FLOPs" in text
+    found = json.loads(
+        run("predict", "llama-3-8b", *DECODE, "--format", "json", "--over", kernels).stdout
+    )
+    assert set(found["coverage"]) == {"flops", "bytes", "time"}
+    assert found["over"]["products"]["ratio"] == pytest.approx(1, rel=1e-6)
+    both = ("--format", "generic", "--over", str(kernels))
+    assert "--over" in refused("predict", "llama-3-8b", *DECODE, *both)

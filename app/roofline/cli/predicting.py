@@ -5,14 +5,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from roofline.devices.choice import known_part
+from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig, preset, presets
 from roofline.estimate.llm.document import generic_document, step_document, step_text
 from roofline.estimate.llm.hugging_face import read_config
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import Step, step_of
+
+if TYPE_CHECKING:
+    from roofline.exports.model_overlay import Record
 
 _CHOICES: Mapping[str, tuple[type, str]] = {
     "batch": (int, "sequences (1)"),
@@ -52,6 +56,13 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phase", choices=("prefill", "decode", "train"), required=True)
     parser.add_argument("--device", required=True, metavar="NAME", help="a part of the catalogue")
     parser.add_argument("-f", "--format", choices=("text", "json", "generic"), default="text")
+    parser.add_argument(
+        "--over",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="a profile of this step: which ops are which, and measured over predicted",
+    )
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
     parser.add_argument("--no-flash", action="store_true", help="scores go through the memory")
     for name, (kind, help_text) in _CHOICES.items():
@@ -64,7 +75,25 @@ def run_predict(given: argparse.Namespace) -> bytes:
     """The answer in the chosen format; `BadViewError` says what is not understood."""
     name, model = _model(given.model)
     step = step_of(model, workload(_options(given)), known_part(given.device))
-    return _written(step, name, given.format)
+    over = None if given.over is None else _over(step, given)
+    return _written(step, name, given.format, over)
+
+
+def _over(step: Step, given: argparse.Namespace) -> "Record":
+    """The step over the profile in the files, of one host each."""
+    from roofline.cli.progress import progress_on_terminal
+    from roofline.compare.from_analysis import run_of
+    from roofline.exports.model_overlay import overlay, overlay_record
+    from roofline.pipeline import analyse_files
+
+    if given.format == "generic":
+        raise BadViewError(
+            "A file of kernels has no place for a measured run.",
+            remedy="Leave out --over, or choose another --format.",
+        )
+    with progress_on_terminal(given.over) as progress:
+        analysis = analyse_files(given.over, progress=progress)
+    return overlay_record(overlay(step, run_of(analysis)))
 
 
 def _model(given: str) -> tuple[str, ModelConfig]:
@@ -80,10 +109,16 @@ def _options(given: argparse.Namespace) -> PredictOptions:
     return PredictOptions(**{name: value for name, value in chosen.items() if value is not None})
 
 
-def _written(step: Step, name: str, form: str) -> bytes:
+def _written(step: Step, name: str, form: str, over: "Record | None") -> bytes:
     if form == "text":
-        return step_text(step, name).encode()
-    document: dict[str, Any] = (
-        generic_document(step, name) if form == "generic" else step_document(step, name)
-    )
+        return (step_text(step, name) + ("" if over is None else _over_text(over))).encode()
+    document = generic_document(step, name) if form == "generic" else step_document(step, name)
+    if over is not None:
+        document |= {"coverage": over["coverage"], "over": over}
     return (json.dumps(document, indent=2) + "\n").encode()
+
+
+def _over_text(over: "Record") -> str:
+    from roofline.exports.model_overlay_text import overlay_text
+
+    return overlay_text(over)

@@ -193,8 +193,19 @@ def match_runs(a: Run, b: Run, unit: str) -> Matching:
     return match_ops(ops_of(a, unit), ops_of(b, unit), by_category=by_category)
 
 
+def compare_matched(a: Run, b: Run, unit: str, matching: Matching) -> Comparison:
+    """One capture of each side, with operations matched by the caller."""
+    return _of_matching(a, b, unit, matching, (_captures([a], unit), _captures([b], unit)))
+
+
 def _compared(a: Run, b: Run, unit: str, of_a: Captures, of_b: Captures) -> Comparison:
-    matching = match_runs(a, b, unit)
+    return _of_matching(a, b, unit, match_runs(a, b, unit), (of_a, of_b))
+
+
+def _of_matching(
+    a: Run, b: Run, unit: str, matching: Matching, captures: tuple[Captures, Captures]
+) -> Comparison:
+    of_a, of_b = captures
     time_a, time_b = a.units[unit], b.units[unit]
     ops = _op_changes(a, b, unit, matching.matches)
     groups = _group_changes(a, b, unit, matching.groups)

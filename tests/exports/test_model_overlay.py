@@ -1,0 +1,163 @@
+"""Predicted steps over measured runs: coverage, errors and their factors."""
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roofline.compare.from_analysis import run_of
+from roofline.compare.run import Run
+from roofline.devices.choice import known_part
+from roofline.estimate.llm.config import ModelConfig, preset
+from roofline.estimate.llm.document import generic_document
+from roofline.estimate.llm.hugging_face import config_of
+from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.step import Step, step_of
+from roofline.exports.model_overlay import overlay, overlay_record
+from roofline.exports.model_overlay_text import overlay_text
+from roofline.pipeline import analyse_files
+from tests.conftest import ROOT
+
+SAMPLES = ROOT.parent / "shared" / "samples" / "pytorch"
+needs_shared = pytest.mark.skipif(not SAMPLES.is_dir(), reason="needs the shared folder")
+QWEN = {
+    "model_type": "qwen2",
+    "hidden_size": 1024,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 16,
+    "intermediate_size": 2816,
+    "vocab_size": 151936,
+    "tie_word_embeddings": True,
+}
+PREFILL = PredictOptions(phase="prefill", batch=16, seq=559, pairs="causal")
+NEARLY_ALL = 0.95
+
+
+def stepped(model: ModelConfig, device: str, options: PredictOptions) -> Step:
+    return step_of(model, workload(options), known_part(device))
+
+
+@cache
+def measured(*names: str) -> Run:
+    return run_of(analyse_files([SAMPLES / f"{name}.json.gz" for name in names]))
+
+
+def over(step: Step, *names: str) -> dict[str, Any]:
+    record = overlay_record(overlay(step, measured(*names)))
+    check(record)
+    return record
+
+
+def check(record: dict[str, Any]) -> None:
+    """Shares are shares, factors have the ratio as their product, and the document is JSON."""
+    for share in (*record["coverage"].values(), *record["coverage_model"].values()):
+        assert share is None or 0 <= share <= 1 + 1e-9
+    for one in (*record["ops"], record["products"]):
+        if one["factors"] is not None:
+            product = math.prod(one["factors"].values())
+            assert math.log(product) == pytest.approx(math.log(one["ratio"]), abs=1e-9)
+    json.dumps(record, allow_nan=False)
+
+
+def by_model(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {name: one for one in record["ops"] for name in one["model"]}
+
+
+def saved(step: Step, path: Path, factor: float) -> Run:
+    """The step as a measured profile whose products took `factor` times as long."""
+    document = generic_document(step, "model")
+    for kernel in document["kernels"]:
+        if kernel["category"] == "matmul":
+            kernel["time"]["value"] = round(kernel["time"]["value"] * factor)
+    path.write_text(json.dumps(document))
+    return run_of(analyse_files([path]))
+
+
+@pytest.mark.parametrize("phase", ["prefill", "decode", "train"])
+def test_a_model_over_itself_is_covered_and_has_no_error(tmp_path: Path, phase: str) -> None:
+    length = {"context": 2048} if phase == "decode" else {"seq": 512}
+    options = PredictOptions(phase=phase, batch=4, tp=2, **length)  # type: ignore[arg-type]
+    step = stepped(preset("llama-3-8b"), "h100-sxm", options)
+    record = overlay_record(overlay(step, saved(step, tmp_path / "model.json", 1.0)))
+    check(record)
+    assert record["coverage"]["flops"] == pytest.approx(1)
+    assert record["coverage_model"]["flops"] == pytest.approx(1)
+    assert record["products"]["ratio"] == pytest.approx(1, rel=1e-6)
+    assert record["steps_in_unit"] == 1
+
+
+def test_slower_products_are_farther_from_the_roof(tmp_path: Path) -> None:
+    step = stepped(preset("llama-3-8b"), "h100-sxm", PredictOptions(batch=8, context=2048))
+    record = overlay_record(overlay(step, saved(step, tmp_path / "model.json", 1.5)))
+    found = by_model(record)["down_proj"]
+    assert found["by"] == "flops"
+    assert found["ratio"] == pytest.approx(1.5, rel=1e-6)
+    assert found["factors"]["closeness"] == pytest.approx(1.5, rel=1e-4)
+    assert found["factors"]["work"] == pytest.approx(1, abs=1e-4)
+    assert "1.50" in overlay_text(record)
+
+
+def test_a_run_below_the_bound_is_told(tmp_path: Path) -> None:
+    step = stepped(preset("llama-3-8b"), "h100-sxm", PredictOptions(batch=8, context=2048))
+    record = overlay_record(overlay(step, saved(step, tmp_path / "model.json", 0.5)))
+    assert any("faster than their bound" in note for note in record["notes"])
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "device"), [("h100_qwen_causal", "h100-sxm"), ("mi300x_qwen_causal", "mi300x")]
+)
+def test_both_qwen_traces_are_covered(name: str, device: str) -> None:
+    record = over(stepped(config_of(QWEN), device, PREFILL), name)
+    assert record["unit"] == "step"
+    assert record["coverage"]["flops"] > NEARLY_ALL
+    assert record["coverage_model"]["flops"] > NEARLY_ALL
+    found = by_model(record)
+    assert found["gate_proj"]["model"] == ["gate_proj", "up_proj"]
+    assert found["q_proj"]["model"] == ["q_proj", "k_proj", "v_proj", "o_proj"]
+    assert found["down_proj"]["measured"] == ["aten::mm [8944x2816, 2816x1024] bf16"]
+    assert found["attention"]["measured"][0].startswith("aten::_flash_attention_forward")
+    for product in ("gate_proj", "q_proj", "down_proj", "attention"):
+        assert found[product]["calls"][0] == found[product]["calls"][1]
+        assert found[product]["factors"]["work"] == pytest.approx(1, abs=0.02)
+        assert found[product]["ratio"] > 1
+    assert [one["names"] for one in record["not_measured"]] == [["lm_head"]]
+    assert any("do not confirm" in note for note in record["notes"])
+
+
+@needs_shared
+def test_full_pairs_do_not_match_a_causal_kernel() -> None:
+    full = PredictOptions(phase="prefill", batch=16, seq=559)
+    record = over(stepped(config_of(QWEN), "h100-sxm", full), "h100_qwen_causal")
+    assert ["attention"] in [one["names"] for one in record["not_measured"]]
+
+
+@needs_shared
+def test_a_graph_of_sglang_is_covered() -> None:
+    step = stepped(preset("qwen3-8b"), "mi300x", PredictOptions(batch=32, context=1025))
+    record = over(step, "mi300x_sglang_decode", "mi300x_sglang_capture")
+    assert record["coverage"]["flops"] > NEARLY_ALL
+    assert record["coverage_model"]["flops"] == pytest.approx(1)
+    found = by_model(record)
+    for name in ("qkv_proj", "attention", "o_proj", "gate_up_proj", "down_proj", "lm_head"):
+        assert found[name]["by"] == "flops"
+        assert len(found[name]["model"]) == 1
+        assert found[name]["calls"][0] == found[name]["calls"][1]
+
+
+@needs_shared
+def test_a_graph_of_vllm_is_covered_with_its_padded_experts() -> None:
+    options = PredictOptions(batch=32, context=1721, expert_weights="mxfp4")
+    step = stepped(preset("gpt-oss-20b"), "mi300x", options)
+    record = over(step, "mi300x_vllm_graph_decode", "mi300x_vllm_graph_capture")
+    assert record["coverage"]["flops"] > NEARLY_ALL
+    found = by_model(record)
+    assert found["attention_local"]["calls"] == [12, 12]
+    assert found["attention_global"]["calls"] == [12, 12]
+    assert found["expert_down"]["by"] == "scope"
+    padded = found["expert_down"]["flops"]
+    assert padded[1] / padded[0] == pytest.approx(2944 * 3072 / 2880**2, rel=1e-3)
