@@ -7,8 +7,6 @@ attention per step. With these a prediction says what other batches and contexts
 import re
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.serving_records import ServingGroup
 from roofline.model.units import PS_PER_S, PS_PER_US
@@ -69,8 +67,8 @@ def _head(analysis: RooflineAnalysis) -> tuple[int, int] | None:
 def _layers(analysis: RooflineAnalysis) -> int:
     """Calls of attention in one step of one core; 0 where steps differ."""
     ops = analysis.profile.ops
-    of_attention = np.array([name == "attention" for name in ops.category], np.bool_)
-    calls = int(ops.occurrences[of_attention].sum())
+    counted = zip(ops.category, ops.occurrences.tolist(), strict=True)
+    calls = sum(count for category, count in counted if category == "attention")
     steps = len(analysis.profile.steps) * max(analysis.device.core_count, 1)
     return calls // steps if steps and calls % steps == 0 else 0
 
