@@ -1,7 +1,14 @@
 """Predictions over HTTP."""
 
+import json
+
 import pytest
 
+from roofline.devices.choice import known_part
+from roofline.estimate.llm.config import preset
+from roofline.estimate.llm.document import generic_document
+from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.step import step_of
 from tests.estimate.llm.test_hugging_face import LLAMA
 from tests.web.conftest import Client
 
@@ -26,6 +33,21 @@ def test_a_config_stands_in_for_a_preset(client: Client) -> None:
     given = {**DECODE, "model": None, "config": LLAMA, "weights": "int8", "tp": 2}
     found = client.request("POST", "/api/v1/predict", json=given).json()
     assert found["parameters"] == 8_030_261_248
+
+
+def test_a_step_lies_over_a_stored_profile(client: Client) -> None:
+    step = step_of(
+        preset("llama-3-8b"),
+        workload(PredictOptions(batch=8, context=2048)),
+        known_part("h100-sxm"),
+    )
+    kernels = json.dumps(generic_document(step, "llama-3-8b")).encode()
+    profile = client.upload(kernels, names=("model.json",)).json()["id"]
+    found = client.request("POST", "/api/v1/predict", json={**DECODE, "over": profile}).json()
+    assert found["coverage"]["flops"] == pytest.approx(1)
+    assert found["over"]["products"]["ratio"] == pytest.approx(1, rel=1e-6)
+    answer = client.request("POST", "/api/v1/predict", json={**DECODE, "over": "0" * len(profile)})
+    assert answer.status_code == 404
 
 
 @pytest.mark.parametrize(

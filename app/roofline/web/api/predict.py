@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
 
 from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
@@ -12,6 +13,10 @@ from roofline.estimate.llm.document import step_document
 from roofline.estimate.llm.hugging_face import config_of
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import step_of
+from roofline.library.predicting import predict_over
+from roofline.web.api.comparing import note_compared, sides_of
+from roofline.web.api.responses import NOT_READY
+from roofline.web.parts import Reader
 
 router = APIRouter(prefix="/api/v1", tags=["estimates"])
 
@@ -23,22 +28,33 @@ _MOST_NUMBER = 10**9
 class PredictBody(PredictOptions):
     """A model, a device and options, as `roofline predict` takes them; docs/predict.md.
 
-    `model` is a preset; `config` the content of a `config.json` in its place.
+    `model` is a preset; `config` the content of a `config.json` in its place; `over` the id of a
+    profile to lay the model over.
     """
 
     device: str
     model: str | None = None
     config: dict[str, Any] | None = None
+    over: str | None = None
 
 
-@router.post("/predict")
-async def predicted(request: Request, given: PredictBody) -> dict[str, Any]:
-    """FLOPs, bytes and time of each op of one step, the step's times, and the memory it needs."""
+@router.post("/predict", responses=NOT_READY)
+async def predicted(request: Request, reader: Reader, given: PredictBody) -> dict[str, Any]:
+    """FLOPs, bytes and time of each op of one step, the step's times, and the memory it needs.
+
+    With `over`, the id of a profile: which ops are which, and measured over predicted.
+    """
     _check(given, await request.json())
-    model = _model(given)
     options = {one.name: getattr(given, one.name) for one in fields(PredictOptions)}
     load = workload(PredictOptions(**options))
-    return step_document(step_of(model, load, known_part(given.device)), given.model or "config")
+    step = step_of(_model(given), load, known_part(given.device))
+    document = step_document(step, given.model or "config")
+    if given.over is None:
+        return document
+    note_compared(request, (given.over,))
+    stored = (await sides_of(reader, (given.over,), ())).a[0]
+    over = await run_in_threadpool(predict_over, step, stored)
+    return {**document, "coverage": over["coverage"], "over": over}
 
 
 def _model(given: PredictBody) -> ModelConfig:
