@@ -50,7 +50,10 @@ _XPROF_TOOL = (
     "Of XProf's tools, roofline_model and hlo_stats can be read: export one of these, or upload "
     "the capture itself (*.xplane.pb)."
 )
-_COUNTERS = "Profile with `rocprof-compute profile` and upload the folder of the workload."
+_COUNTERS = (
+    "Profile with `rocprofv3 --output-format json` and upload *_results.json, or with"
+    " `rocprof-compute profile` and upload the folder of the workload."
+)
 
 # Longest first where one starts with another.
 _SIGNATURES: tuple[tuple[bytes, WrongFile], ...] = (
