@@ -1,4 +1,4 @@
-"""Rights: every operation of the OpenAPI document × every kind of sender."""
+"""Rights: every route of the application × every kind of sender, in every mode."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,7 +12,9 @@ from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 
 API = "/api/v1/profiles"
+TOKENS = "/api/v1/tokens"
 SAFE = {"get", "head"}
+Actors = dict[str, dict[str, str]]
 
 
 @dataclass
@@ -25,17 +27,50 @@ class Instance:
     actors: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
+def api_tokens(client: Client, owner: dict[str, str], admin: dict[str, str]) -> Actors:
+    """The headers of tools with tokens of each scope, and with one that was revoked."""
+    made = {
+        "owner's token": (owner, "upload"),
+        "owner's reading token": (owner, "read"),
+        "admin's token": (admin, "admin"),
+        "admin's narrow token": (admin, "upload"),
+        "revoked token": (admin, "admin"),
+    }
+    actors: Actors = {}
+    for name, (person, scope) in made.items():
+        answer = client.post(TOKENS, json={"name": name, "scope": scope}, headers=person).json()
+        actors[name] = {"authorization": f"Bearer {answer['token']}"}
+        if name == "revoked token":
+            client.delete(f"{TOKENS}/{answer['id']}", headers=person)
+    return actors
+
+
+def open_instance(launch: Launch, capture: bytes) -> Instance:
+    """Everyone may do everything, but other sites and by other names."""
+    client = launch()
+    body = client.upload(capture, title="Mine").json()
+    actors = {
+        "anybody": {},
+        "anybody with a token": BEARER,
+        "anybody with a cookie": {"cookie": "roofline_session=1.admin.0.0.0.0"},
+        "other site": {"sec-fetch-site": "cross-site"},
+        "other host": {"host": "evil.example"},
+    }
+    return Instance(client, body["id"], body["delete_token"], actors)
+
+
 def token_instance(launch: Launch, capture: bytes) -> Instance:
     client = launch(auth="token", token=TOKEN, admin_token=ADMIN)
     owner, other = session(client, name="Ada"), session(client, name="Ada")
     client.forget_cookies()
     body = client.upload(capture, headers=owner, title="Mine").json()
+    admin = session(client, ADMIN)
     actors = {
         "owner": owner,
         "of the same name": other,
         "tool": BEARER,
         "admin tool": {"authorization": f"Bearer {ADMIN}"},
-        "admin": session(client, ADMIN),
+        "admin": admin,
         "nobody": {},
         "wrong token": {"authorization": "Bearer something else"},
         "forged cookie": {"cookie": "roofline_session=1.admin.0.0.0.0"},
@@ -44,6 +79,7 @@ def token_instance(launch: Launch, capture: bytes) -> Instance:
         "other host": {**owner, "host": "evil.example"},
     }
     client.forget_cookies()
+    actors.update(api_tokens(client, owner, admin))
     return Instance(client, body["id"], body["delete_token"], actors)
 
 
@@ -74,6 +110,7 @@ def proxy_instance(launch: Launch, capture: bytes) -> Instance:
         "other site": {**owner, "sec-fetch-site": "cross-site"},
         "other host": {**owner, "host": "evil.example"},
     }
+    actors.update(api_tokens(client, owner, user("root@example.org")))
     return Instance(client, body["id"], body["delete_token"], actors)
 
 
@@ -87,19 +124,30 @@ CHANGES_OF_ONE = {
     ("delete", "/api/v1/trash/{profile_id}"),
 }
 OF_ADMINS = {("get", "/api/v1/audit")}
-ADMINS = {"admin", "admin tool"}
-UNKNOWN = {"nobody", "wrong token", "forged cookie"}
-MAY_CHANGE = {"owner", "admin", "admin tool"}
+ADMINS = {"admin", "admin tool", "admin's token"}
+UNKNOWN = {"nobody", "wrong token", "forged cookie", "revoked token"}
+MAY_CHANGE = {"owner", "admin", "admin tool", "owner's token", "admin's token"}
+PUBLIC = {"/healthz", "/readyz", "/login", "/static/{build}/{name:path}"}
 
 
 def expected(actor: str, operation: tuple[str, str]) -> set[int]:
     """The statuses that are right; an empty set is any but a refusal."""
-    method, _ = operation
+    method, path = operation
     if actor == "other host":
         return {403}
+    if operation == ("post", "/login"):  # without the token
+        return {403}
+    if path in PUBLIC:
+        return set()
     if actor in UNKNOWN:
         return {401}
     if method not in SAFE and actor in ("without csrf", "other site"):
+        return {403}
+    if operation == ("post", "/logout"):  # without the token of its form, which tools do not have
+        return {303, 403}
+    if method not in SAFE and "token" in actor and path.startswith(TOKENS):
+        return {403}
+    if method not in SAFE and actor == "owner's reading token" and path != "/api/v1/estimate":
         return {403}
     if operation in OF_ADMINS and actor not in ADMINS:
         return {403}
@@ -109,11 +157,10 @@ def expected(actor: str, operation: tuple[str, str]) -> set[int]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_every_operation_asks_who_asks(launch: Launch, capture: bytes, mode: str) -> None:
+def test_every_route_asks_who_asks(launch: Launch, capture: bytes, mode: str) -> None:
     instance = MODES[mode](launch, capture)
-    document = instance.client.app.openapi()
-    operations = [(verb, path) for path, item in document["paths"].items() for verb in item]
-    assert len(operations) >= 12
+    operations = operations_of(instance.client)
+    assert len(operations) >= 40
     seen = 0
     # Deletion comes last: the others need the profile.
     for operation in sorted(operations, key=lambda found: found[0] == "delete"):
@@ -126,12 +173,46 @@ def test_every_operation_asks_who_asks(launch: Launch, capture: bytes, mode: str
             else:
                 assert status not in (401, 403, 500), (actor, operation, status)
             seen += 1
-    assert seen == len(operations) * 11
+    assert seen == len(operations) * 16
+
+
+def test_open_server_refuses_other_sites_and_other_names_alone(
+    launch: Launch, capture: bytes
+) -> None:
+    instance = open_instance(launch, capture)
+    for operation in sorted(operations_of(instance.client), key=lambda one: one[0] == "delete"):
+        for actor, headers in reversed(instance.actors.items()):
+            status = ask(instance, operation, headers)
+            is_change = operation[0] not in SAFE
+            if actor == "other host" or (actor == "other site" and is_change):
+                assert status == 403, (actor, operation)
+            else:
+                assert status not in (401, 403, 500), (actor, operation, status)
+
+
+def operations_of(client: Client) -> list[tuple[str, str]]:
+    """Every method of every route that the application has, the API's and the pages'."""
+    routes = [
+        route
+        for one in client.app.routes  # FastAPI keeps routers apart
+        for route in getattr(getattr(one, "original_router", None), "routes", [one])
+    ]
+    found = [
+        (method.lower(), getattr(route, "path", ""))
+        for route in routes
+        for method in sorted(getattr(route, "methods", None) or ())
+    ]
+    described = client.app.openapi()["paths"]
+    api = {(verb, path) for path, item in described.items() for verb in item}
+    assert api <= set(found), "a route is described and cannot be found"
+    assert len(found) == len(set(found)) and not [path for _, path in found if not path]
+    return found
 
 
 def ask(instance: Instance, operation: tuple[str, str], headers: dict[str, str]) -> int:
     method, path = operation
     address = path.replace("{profile_id}", instance.profile_id).replace("{index}", "0")
+    address = address.replace("{pair}", f"{instance.profile_id}..{instance.profile_id}")
     options: dict[str, Any] = {"headers": headers}
     if method == "patch":
         options["json"] = {"title": "Changed"}
