@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import ROOT, NewPage, uploaded
+from tests.browser.files import drag, release
 from tests.browser.view import has_key, has_query
 from tests.browser.watching import is_ready
 from tests.tools.generate_xspace import Config, write_profile
@@ -179,3 +180,66 @@ def test_the_page_is_accessible_and_never_scrolls_sideways(
     page.add_script_tag(path=AXE)
     found = page.evaluate("axe.run().then(({ violations }) => violations)")
     assert not found, [(one["id"], one["nodes"][0]["html"][:120]) for one in found]
+
+
+def test_a_profile_offers_other_runs_the_same_title_first(
+    profile: Page, visitor: BrowserContext, other_capture: Path, capture: Path
+) -> None:
+    uploaded(visitor, capture)  # another run of the same title
+    uploaded(visitor, other_capture)
+    profile.get_by_role("button", name="Compare with another run").click()
+    runs = profile.locator("[data-run-list] a")
+    expect(runs.first).to_be_visible()
+    title = profile.locator("#main").get_attribute("data-title")
+    assert runs.first.locator("b").inner_text() == title
+    profile.locator("[data-run-search]").fill("no such run")
+    expect(profile.locator("[data-run-note]")).to_contain_text("No other run")
+    profile.locator("[data-run-search]").fill("")
+    runs.first.click()
+    profile.wait_for_url(re.compile(r"/c/.+\.\..+"))
+    is_ready(profile)
+    own = str(profile.url).partition("/c/")[2].partition("..")[0]
+    assert own
+
+
+def test_a_second_file_dropped_on_a_profile_is_compared_with_it(
+    profile: Page, other_capture: Path
+) -> None:
+    own = id_of(profile.url)
+    held = drag(profile, [other_capture], "#main")
+    expect(profile.locator("[data-drop-compare]")).to_be_visible()
+    release(profile, held, "#main")
+    profile.wait_for_url(re.compile(f"/c/{own}\\.\\..+"))
+    is_ready(profile)
+    expect(profile.locator("[data-waterfall] .end")).to_have_count(2)
+
+
+def test_two_profiles_of_the_list_are_compared(
+    page: Page, profile_url: str, comparison_url: str
+) -> None:
+    page.goto("/")
+    boxes = page.locator("[data-pick]")
+    boxes.nth(0).check()
+    expect(page.locator("[data-picked-text]")).to_have_text("1 selected: choose another")
+    expect(page.locator("[data-picked-compare]")).to_be_hidden()
+    boxes.nth(1).check()
+    page.locator("[data-picked-clear]").click()
+    expect(page.locator("[data-picked]")).to_be_hidden()
+    boxes.nth(0).check()
+    page.get_by_label("Search profiles").fill("host")
+    page.wait_for_url("**/?q=host")
+    expect(boxes.nth(0)).to_be_checked()
+    boxes.nth(1).check()
+    page.locator("[data-picked-compare]").click()
+    is_ready(page)
+    assert "/c/" in page.url
+
+
+def test_a_comparison_waits_for_its_runs(page: Page, profile_url: str, capture: Path) -> None:
+    failed = page.request.post(
+        "/api/v1/profiles?wait=60",
+        multipart={"file": {"name": "x.txt", "mimeType": "text/plain", "buffer": b"no profile"}},
+    ).json()["id"]
+    page.goto(f"/c/{id_of(profile_url)}..{failed}")
+    expect(page.locator("h1")).to_have_text("These runs cannot be compared")
+    expect(page.locator("[data-said]").nth(1)).not_to_be_empty()

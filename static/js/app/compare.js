@@ -129,7 +129,11 @@ function showOthers(found, scale) {
   };
   showVersus({ base, others, unit: found.unit, scale, without: (id) => address(id, false) });
   const here = [...sides.flat().map(({ id }) => id), ...others];
-  wireRunPicker({ title: sides[0][0].title, without: here, addressOf: (id) => address(id, true) });
+  wireRunPicker({
+    title: sides[0][0].title,
+    without: here,
+    addressOf: ({ id }) => address(id, true),
+  });
 }
 
 /** @param {() => void} redraw */

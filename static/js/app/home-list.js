@@ -3,6 +3,7 @@
 
 import { around, findAll, inputPart, part } from "../ui/dom.js";
 import { dateTime, percent } from "../text/format.js";
+import { markSelection, wireSelection } from "./home-select.js";
 import { relativeTime } from "../text/relative-time.js";
 
 /** Typing is over when nothing was typed for this long. */
@@ -48,6 +49,7 @@ async function show(address) {
   const found = new DOMParser().parseFromString(text, "text/html");
   part("list").replaceChildren(...document.adoptNode(part("list", found)).childNodes);
   fillRows();
+  markSelection();
 }
 
 /** @param {string} address */
@@ -93,4 +95,5 @@ export function wireList() {
   fillRows();
   setInterval(fillAges, MINUTE_MS);
   wireSearch();
+  wireSelection();
 }

@@ -1,5 +1,6 @@
 // The page of a profile: loads the page data once, opens the view of the link, and wires what is around it.
 
+import { wireCompareEntry } from "./compare-entry.js";
 import { createDownload } from "../page/download-menu.js";
 import { wireDevice } from "../page/device-strip.js";
 import { showDiagnostics } from "../page/diagnostics.js";
@@ -111,6 +112,7 @@ function wire(view, store, model, paint) {
   });
   buttonPart("show-program-table").addEventListener("click", () => showProgramTable(store));
   buttonPart("copy-link").addEventListener("click", () => copyLink(store.get()));
+  wireCompareEntry();
   // The title is not of the page data, which stay as they are when it is edited.
   const download = createDownload({ view, store, model, paint, title: written("title") });
   buttonPart("csv-shown").addEventListener("click", () => download("csv-shown"));

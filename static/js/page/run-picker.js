@@ -13,7 +13,7 @@ const PAUSE_MS = 150;
  * @param {object} options
  * @param {string} options.title of the run at hand
  * @param {readonly string[]} options.without ids that are not offered
- * @param {(id: string) => string} options.addressOf where choosing a run leads
+ * @param {(run: ListedRun) => string} options.addressOf where choosing a run leads
  */
 export function wireRunPicker({ title, without, addressOf }) {
   const menu = part("run-picker");
@@ -40,13 +40,16 @@ export function wireRunPicker({ title, without, addressOf }) {
   }
 
   /** @param {ListedRun} run */
-  function item({ id, title: name, created_at: created, summary }) {
-    const details = [summary?.device, created && dateTime(created)].filter(Boolean).join(" · ");
-    return html(
-      "li",
-      {},
-      html("a", { href: addressOf(id) }, html("b", {}, name), html("small", {}, details)),
+  function item(run) {
+    const details = [run.summary?.device, run.created_at && dateTime(run.created_at)];
+    const words = details.filter(Boolean).join(" · ");
+    const link = html(
+      "a",
+      { href: addressOf(run) },
+      html("b", {}, run.title),
+      html("small", {}, words),
     );
+    return html("li", {}, link);
   }
 
   menu.addEventListener("toggle", (event) => {

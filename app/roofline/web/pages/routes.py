@@ -67,6 +67,8 @@ def profile(request: Request, profile_id: str, reader: Reader, parts: Parts) -> 
     view = replace(
         _profile(state),
         may_change=may_change,
+        max_upload_bytes=parts.settings.max_upload_bytes,
+        max_files=parts.settings.max_files,
         budgets=_budgets(reader, profile_id),
         trash_days=parts.settings.trash_days,
     )
@@ -207,6 +209,8 @@ def _profile_view(
         about=None,
         budgets=(),
         may_change=False,
+        max_upload_bytes=0,
+        max_files=0,
     )
 
 

@@ -120,6 +120,7 @@ class ProfileView:
     link previews. `progress` is set while importing, `failure` when failed, and `can_retry`
     where the files are kept and are not what was wrong.
 
+    `max_upload_bytes` and `max_files` limit a second run that is dropped on the page.
     `budgets` are divisions of time, with the keys of `presentation.budget_bar.BudgetBar`.
     """
 
@@ -142,6 +143,8 @@ class ProfileView:
     about: "AboutView | None"
     budgets: Sequence[Mapping[str, Any]]
     may_change: bool
+    max_upload_bytes: int
+    max_files: int
     trash_days: float = 0.0  # for which a deleted profile can be restored
 
 

@@ -1,0 +1,87 @@
+// From a profile to a comparison: by choosing a run, or by dropping a second file on the page.
+
+import { compareAddress } from "../state/compare-address.js";
+import { connectionProblem, Problem } from "../text/problem.js";
+import { percent } from "../text/format.js";
+import { find, part } from "../ui/dom.js";
+import { carriesFiles, droppedFiles } from "../upload/dropped-files.js";
+import { refusal } from "../upload/refusal.js";
+import { sendFiles } from "../upload/send-files.js";
+import { wireRunPicker } from "../page/run-picker.js";
+import { notify } from "../page/toast.js";
+
+const UPLOADS = "/api/v1/profiles";
+
+export function wireCompareEntry() {
+  const {
+    profile: id = "",
+    title = "",
+    created = "",
+    maxBytes,
+    maxFiles,
+  } = part("profile").dataset;
+  wireRunPicker({
+    title,
+    without: [id],
+    addressOf: (run) =>
+      compareAddress([
+        { id, created },
+        { id: run.id, created: run.created_at ?? "" },
+      ]),
+  });
+  wireDrop(id, { maxBytes: Number(maxBytes), maxFiles: Number(maxFiles) });
+}
+
+/**
+ * A second file, dropped anywhere on the page, is the run to compare this one with.
+ * @param {string} id
+ * @param {{ maxBytes: number, maxFiles: number }} limits
+ */
+function wireDrop(id, limits) {
+  const target = find(HTMLElement, "[data-drop-compare]");
+  let depth = 0; // dragenter and dragleave come in pairs, for every element crossed
+  let isBusy = false;
+  const over = (/** @type {number} */ change) => {
+    depth = change === 0 ? 0 : Math.max(0, depth + change);
+    target.hidden = depth === 0;
+  };
+  /** @param {"dragenter" | "dragleave" | "dragover" | "drop"} type @param {(transfer: DataTransfer) => void} handler */
+  const listen = (type, handler) =>
+    document.addEventListener(type, (event) => {
+      const transfer = event.dataTransfer;
+      if (!carriesFiles(transfer)) return;
+      event.preventDefault(); // also while busy: the browser would open the file and leave the page
+      if (!isBusy) handler(transfer);
+    });
+  listen("dragenter", () => over(1));
+  listen("dragleave", () => over(-1));
+  listen("dragover", (transfer) => {
+    transfer.dropEffect = "copy";
+  });
+  listen("drop", async (transfer) => {
+    over(0);
+    isBusy = true;
+    try {
+      await upload(await droppedFiles(transfer), id, limits);
+    } catch (error) {
+      const problem = error instanceof Problem ? error : connectionProblem();
+      notify(`${problem.message} ${problem.remedy}`);
+    }
+    isBusy = false;
+  });
+}
+
+/** @param {File[]} files @param {string} id @param {{ maxBytes: number, maxFiles: number }} limits */
+async function upload(files, id, limits) {
+  if (files.length === 0) throw new Problem("The folder holds no profile files.");
+  const refused = refusal(files, limits);
+  if (refused) throw refused;
+  const answer = await sendFiles(`${UPLOADS}?wait=0`, files, {
+    signal: new AbortController().signal,
+    onProgress: ({ fraction }) =>
+      notify(
+        `Sending the second run: ${percent(fraction, 0)}. The comparison opens when it is read.`,
+      ),
+  });
+  location.assign(`/c/${encodeURIComponent(id)}..${encodeURIComponent(answer.id)}`);
+}
