@@ -100,12 +100,25 @@ def test_other_peaks_leave_the_bar_to_the_profiles_own(page: Page, training_url:
     expect(page.locator(".all-parts[open] [data-budget-own]")).to_be_visible()
 
 
-def test_without_events_there_is_no_bar_and_no_hole(page: Page, visitor: BrowserContext) -> None:
-    report: Path = ROOT / "sample_profiles" / "nsight_compute" / "a100-kernels.ncu-rep"
-    page.goto(uploaded(visitor, report))
+def test_without_times_there_is_no_bar_and_no_hole(
+    page: Page, visitor: BrowserContext, tmp_path: Path
+) -> None:
+    table = tmp_path / "kernels.csv"
+    table.write_text("# peak_dram: 900 GB/s\nname,flops,dram_bytes\na,1e9,1e8\nb,2e9,1e8\n")
+    page.goto(uploaded(visitor, table))
     is_ready(page)
     expect(page.locator("[data-budget]")).to_have_count(0)
     expect(page.locator("[data-part-chip]")).to_be_hidden()
+
+
+def test_a_table_is_divided_by_its_ops(page: Page, visitor: BrowserContext) -> None:
+    report: Path = ROOT / "sample_profiles" / "nsight_compute" / "a100-kernels.ncu-rep"
+    page.goto(uploaded(visitor, report))
+    is_ready(page)
+    everything = view.rows(page).count()
+    page.locator(".equation > button[data-part=below_roof]:visible").click()
+    expect(page.locator("[data-part-chip]")).to_be_visible()
+    assert 0 < view.rows(page).count() <= everything
 
 
 def test_transfers_lie_against_the_peak_of_their_link(training: Page) -> None:
