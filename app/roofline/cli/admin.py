@@ -7,12 +7,12 @@ says so. `backup`, `gc --dry-run` and `doctor` beside a running server only read
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
-from roofline.errors import SettingsError
+from roofline.errors import SettingsError, StoreUnavailableError
 from roofline.library.build import build_instance
 from roofline.library.instance import Instance, Listeners
 from roofline.model.units import MIB
@@ -89,7 +89,9 @@ def run_doctor(settings: Settings, *, quick: bool, check_only: bool) -> int:
             with _alone(instance):
                 findings = _examine(instance, repair=True, quick=quick)
                 log_repairs(instance.store, findings)
-        _say_what_was_checked(instance)
+        # A damaged database was a finding; what the server checked lies in the damage, too.
+        with suppress(StoreUnavailableError):
+            _say_what_was_checked(instance)
     left = [finding for finding in findings if not finding.repaired]
     _say(f"{len(findings)} findings, {len(findings) - len(left)} repaired, {len(left)} left")
     return PROBLEMS_LEFT if left else 0
