@@ -128,3 +128,16 @@ def test_a_plan_takes_the_largest_saving_first() -> None:
 def test_a_small_saving_stays_out_of_the_plan() -> None:
     plan = greedy_plan(state_of(100.0, hbm=89.0), [closed(0.9)], least_us=2.0)
     assert (plan.order, plan.savings_us) == ((), ())
+
+
+def test_a_program_never_takes_less_than_its_busiest_link_needs() -> None:
+    state = State(
+        busy_us=np.array([100.0, 80.0]),
+        own_us=np.array([100.0, 80.0]),
+        clocks={"hbm": np.array([np.nan, np.nan])},
+        least_us=60.0,
+    )
+    levers = [Lever(rows=np.array([row]), time_us=np.array([0.0])) for row in (0, 1)]
+    plan = greedy_plan(state, levers)
+    assert plan.savings_us == pytest.approx((100.0, 20.0))
+    assert plan.end.own_us.sum() == pytest.approx(60.0)

@@ -100,6 +100,9 @@ _EXAMPLES: dict[str, Filling] = {
     "each": Number(10_450.3, "time_us"),
     "busy": Number(0.81, "ratio"),
     "wait": Number(463_295.4, "time_us"),
+    "calls": Number(288, "count"),
+    "average": Number(3.2, "time_us"),
+    "command": "roofline compare host_0.xplane.pb AFTER",
 }
 
 

@@ -21,12 +21,14 @@ class State:
 
     `busy_us` is the time that the row took, `own_us` the part in which nothing else ran: the rows'
     own times add up to the program's. `clocks` are times at the peak of each resource, of shape
-    (rows,), NaN where unknown. All are per unit of the advice (a step).
+    (rows,), NaN where unknown. All are per unit of the advice (a step). The program never takes
+    less than `least_us`: the busiest link needs that at its peak.
     """
 
     busy_us: Floats
     own_us: Floats
     clocks: Mapping[str, Floats]
+    least_us: float = 0.0
 
     def roof_us(self) -> Floats:
         """The longest clock of each row; 0 without any."""
@@ -60,7 +62,7 @@ class Lever:
 
 def after(state: State, lever: Lever) -> State:
     """The state with `lever` applied. Rows above their roof, or of unknown cost, do not change."""
-    changed = _changed(state.at(lever.rows), lever)
+    changed = _changed(state.at(lever.rows), lever, _left_us(state))
 
     def placed(whole: Floats, part: Floats) -> Floats:
         column = whole.copy()
@@ -71,11 +73,17 @@ def after(state: State, lever: Lever) -> State:
         busy_us=placed(state.busy_us, changed.busy_us),
         own_us=placed(state.own_us, changed.own_us),
         clocks={name: placed(state.clocks[name], one) for name, one in changed.clocks.items()},
+        least_us=state.least_us,
     )
 
 
-def _changed(rows: State, lever: Lever) -> State:
-    """The rows of a lever with it applied."""
+def _left_us(state: State) -> float:
+    """What the program can still lose."""
+    return max(float(state.own_us.sum()) - state.least_us, 0.0)
+
+
+def _changed(rows: State, lever: Lever, left_us: float) -> State:
+    """The rows of a lever with it applied; together they save `left_us` at most."""
     clocks = {name: one * lever.scale.get(name, 1.0) for name, one in rows.clocks.items()}
     changed = replace(rows, clocks=clocks)
     before_us, roof_us = rows.roof_us(), changed.roof_us()
@@ -92,9 +100,11 @@ def _changed(rows: State, lever: Lever) -> State:
     new_us = np.clip(new_us, np.minimum(roof_us, busy_us), busy_us)
     # Of a row that others cover, only its own time can be saved, and none of what its work needs.
     saved_us = np.clip(busy_us - new_us, 0.0, np.maximum(own_us - roof_us, 0.0))
+    saved_us = np.where(counts, saved_us, 0.0)
+    saved_us *= min(1.0, left_us / (float(saved_us.sum()) or 1.0))
     return State(
         busy_us=np.where(counts, new_us, busy_us),
-        own_us=np.where(counts, own_us - saved_us, own_us),
+        own_us=own_us - saved_us,
         clocks={name: np.where(counts, clocks[name], one) for name, one in rows.clocks.items()},
     )
 
@@ -102,7 +112,7 @@ def _changed(rows: State, lever: Lever) -> State:
 def saving_us(state: State, lever: Lever) -> float:
     """What `lever` takes from the program's time."""
     rows = state.at(lever.rows)
-    return float((rows.own_us - _changed(rows, lever).own_us).sum())
+    return float((rows.own_us - _changed(rows, lever, _left_us(state)).own_us).sum())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -129,7 +139,8 @@ def greedy_plan(state: State, levers: Sequence[Lever], least_us: float = 0.0) ->
         order.append(best)
         savings.append(alone[best])
         del left[best]
-        for place in left:  # only levers on the same rows save less than before
-            if touched[levers[place].rows].any():
+        is_short = _left_us(state) < max((alone[place] for place in left), default=0.0)
+        for place in left:  # levers on the same rows save less than before, and all near the least
+            if is_short or touched[levers[place].rows].any():
                 alone[place] = saving_us(state, levers[place])
     return Plan(order=tuple(order), savings_us=tuple(savings), end=state)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
-from roofline.cli import comparing, gating
+from roofline.cli import advising, comparing, gating
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.errors import MixedUploadError, RooflineError
 
@@ -60,6 +60,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_serve(commands.add_parser("serve", help="serve the dashboard"))
     _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
+    advising.add_advise(commands.add_parser("advise", help="say what would help, and how much"))
     comparing.add_compare(commands.add_parser("compare", help="say what changed between two runs"))
     gating.add_baseline(commands.add_parser("baseline", help="keep a run to compare later ones"))
     gating.add_check(commands.add_parser("check", help="fail where a run became worse"))

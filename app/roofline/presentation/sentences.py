@@ -14,6 +14,7 @@ from functools import cache
 from typing import Literal, NotRequired, TypedDict
 
 from roofline.analysis.above_roof import WHY_ABOVE
+from roofline.presentation.advice_sentences import ADVICE_SENTENCES
 from roofline.presentation.quantities import quantity
 
 SENTENCES: Mapping[str, str] = {
@@ -194,6 +195,7 @@ SENTENCES: Mapping[str, str] = {
     "change_untested": "Captures on a side: {old} and {new}. A verdict on time needs 3 and 3. ",
     "change_spread": "Half of the steps of A take {low} to {high}. ",
     "change_only": "{share} of the time has no partner in the other run. ",
+    **ADVICE_SENTENCES,
 }
 
 # Sentences that the browser fills: about one op, and under other peaks.

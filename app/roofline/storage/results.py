@@ -32,6 +32,7 @@ PAGE = "page.json"
 ROOFLINE = {"in": "roofline-in.json", "out": "roofline-out.json"}
 CSV = {"in": "roofline-in.csv", "out": "roofline-out.csv"}
 COMPARED = "compared.json"
+ADVICE = "advice.json"
 BUDGET = "budget.json"
 OPS = "ops"
 

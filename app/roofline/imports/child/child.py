@@ -16,11 +16,13 @@ from typing import Any
 
 import orjson
 
+from roofline.advice.advise import advise
 from roofline.analysis.records import RooflineAnalysis
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import run_to_json
 from roofline.devices.this_machine import may_be_this_machine, measurements_digest
 from roofline.errors import MixedUploadError, RooflineError, describe
+from roofline.exports.advice import advice_to_json
 from roofline.exports.records import analysis_to_json, ops_to_csv
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
@@ -39,7 +41,7 @@ from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
 from roofline.storage.records import Found
-from roofline.storage.results import BUDGET, COMPARED, CSV, PAGE, ROOFLINE, ResultWriter
+from roofline.storage.results import ADVICE, BUDGET, COMPARED, CSV, PAGE, ROOFLINE, ResultWriter
 
 # Progress more often than this is not worth a wake-up of the server.
 REPORT_INTERVAL_S = 0.05
@@ -105,6 +107,7 @@ def _store(
     writer.add(BUDGET, to_json(budget_json(analysis)))
     writer.add_ops(op_details(analysis))
     writer.add(COMPARED, run_to_json(run_of(analysis)))
+    writer.add(ADVICE, advice_to_json(advise(analysis), analysis))
     for infeed in ("in", "out"):
         writer.add(
             ROOFLINE[infeed], analysis_to_json(analysis, include_infeed_outfeed=infeed == "in")

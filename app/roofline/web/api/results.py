@@ -74,6 +74,12 @@ async def roofline_csv(
     )
 
 
+@router.get("/profiles/{profile_id}/advice", responses=NOT_READY)
+async def advice(request: Request, profile_id: str, reader: Reader) -> Response:
+    """What would help, by what each finding adds to those before it; docs/advice.md."""
+    return await _result(request, reader, profile_id, results.ADVICE)
+
+
 @router.get("/profiles/{profile_id}/ops/{index}", responses=NOT_READY)
 async def op_details(profile_id: str, index: int, reader: Reader) -> Response:
     """Long name and source of one op; `index` counts the ops of the page data."""

@@ -1,0 +1,57 @@
+"""`roofline advise`: what would help, and what each step of it saves."""
+
+import argparse
+from pathlib import Path
+
+from roofline.cli.comparing import add_peaks
+from roofline.cli.output import put_out
+from roofline.errors import BadViewError
+
+FORMATS = ("text", "json", "markdown")
+
+
+def add_advise(parser: argparse.ArgumentParser) -> None:
+    """The options of `roofline advise`."""
+    parser.description = (
+        "Say what would help most, and what each change saves of the time after those before it."
+        " Savings end at the next roof."
+    )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+    )
+    parser.add_argument("--top", type=int, default=5, metavar="N", help="findings to print (5)")
+    parser.add_argument(
+        "--target",
+        type=float,
+        metavar="SHARE",
+        help="share of a roof that tuning reaches (0.9; 0.95 on a TPU's matrix unit, 0.85 on a"
+        " GPU's)",
+    )
+    parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+    add_peaks(parser)
+    parser.add_argument("-o", "--output", type=Path, help="write to this file")
+    parser.set_defaults(run=_advise)
+
+
+def _advise(given: argparse.Namespace) -> None:
+    import gc
+
+    # The process ends with the answer: collecting garbage on the way costs time for nothing.
+    gc.disable()
+    from roofline.advice.advise import advise
+    from roofline.cli.progress import progress_on_terminal
+    from roofline.devices.choice import read_choice
+    from roofline.exports.advice import render_advice
+    from roofline.pipeline import analyse_files
+
+    if given.target is not None and not 0 < given.target <= 1:
+        raise BadViewError(
+            "--target is a share of the roof.", remedy="Give a number above 0, 1 at most."
+        )
+    if given.top < 1:
+        raise BadViewError("--top is a number of findings.", remedy="Give 1 or more.")
+    choice = read_choice(given.device, given.peak)
+    with progress_on_terminal(given.files) as progress:
+        analysis = analyse_files(given.files, choice=choice, progress=progress)
+    found = advise(analysis, given.target)
+    put_out(render_advice(found, analysis, given.format, given.top), given.output)

@@ -1,0 +1,187 @@
+"""Advice for people and their tools: JSON, text and Markdown.
+
+Keys carry units; `null` is "not known", 0 is a real zero.
+"""
+
+import shlex
+import textwrap
+from typing import Any
+
+from roofline.advice.findings import Advice, Finding
+from roofline.analysis.records import RooflineAnalysis
+from roofline.exports.advice_words import (
+    RULES,
+    limit,
+    saves,
+    summary,
+    title,
+    try_this,
+    verify,
+    why,
+)
+from roofline.exports.text_table import cut, plain, spaced
+from roofline.presentation.json_text import to_json
+from roofline.presentation.sentences import Sentence, plain_text
+
+Record = dict[str, Any]
+
+_NAMES = 3
+_NAME_WIDTH = 60
+_WIDTH = 100
+
+
+def advice_record(advice: Advice, analysis: RooflineAnalysis) -> Record:
+    """The document of `roofline advise --format json` and of the API."""
+    return {
+        "state": advice.state,
+        "unit": advice.unit,
+        "now_us": advice.now_us,
+        "after_us": advice.after_us,
+        "floor_us": advice.floor_us,
+        "at_roof_us": advice.at_roof_us,
+        "left_out": advice.left_out,
+        "summary": _written(summary(advice)),
+        "findings": [_finding(one, advice, analysis) for one in advice.findings],
+    }
+
+
+def advice_to_json(advice: Advice, analysis: RooflineAnalysis) -> bytes:
+    """`advice_record` as UTF-8."""
+    return to_json(advice_record(advice, analysis))
+
+
+def render_advice(
+    advice: Advice, analysis: RooflineAnalysis, output_format: str, top: int
+) -> bytes:
+    """The advice as "json" (everything), or its first `top` findings as "text" or "markdown"."""
+    if output_format == "json":
+        return advice_to_json(advice, analysis)
+    record = advice_record(advice, analysis)
+    lines = _markdown(record, top) if output_format == "markdown" else _text(record, top)
+    return spaced("\n".join([*lines, ""])).encode()
+
+
+def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Record:
+    of, predicted = finding.of, finding.predicted
+    names = [analysis.ops.name[op] for op in of.ops]
+    command = _command(analysis)
+    known = None
+    if predicted is not None:
+        known = {
+            "time_us": max(of.time_us - predicted.saving_us, 0.0),
+            "saving_us": predicted.saving_us,
+            "saving_if_alone_us": predicted.alone_us,
+            "at_roof_saving_us": predicted.at_roof_us,
+            "range_us": list(predicted.range_us),
+            "limited_by": predicted.limited_by,
+        }
+    expect = {"term": of.term, "change_us": -predicted.saving_us} if predicted else None
+    return {
+        "id": _id(finding, names),
+        "rule": of.rule,
+        "also": list(of.also),
+        "what": of.what,
+        "ops": list(of.ops),
+        "op_names": names,
+        "lever": {"resource": of.resource, "factor": of.factor} if predicted else None,
+        "observed": {
+            "time_us": of.time_us,
+            "roof_efficiency_ratio": of.e,
+            "bound": None if of.bound is None else of.bound,
+            **{name: value for name, value in of.facts.items() if isinstance(value, float)},
+        },
+        "predicted": known,
+        "share_ratio": predicted.saving_us / advice.now_us if predicted else None,
+        "confidence": of.confidence,
+        "verify": {"expect": expect, "command": command},
+        "formula": RULES[of.rule].formula,
+        "source": [of.rule, RULES[of.rule].source],
+        "title": _written(title(of)),
+        "saves": _written(saves(finding, advice)),
+        "why": _written([*why(of), *_spaced(limit(finding))]),
+        "try": _written(try_this(of)),
+        "how_to_verify": _written(verify(finding, command)),
+    }
+
+
+def _spaced(sentence: Sentence) -> Sentence:
+    return [{"kind": "plain", "text": " "}, *sentence] if sentence else []
+
+
+def _id(finding: Finding, names: list[str]) -> str:
+    more = f"+{len(names) - 1}" if len(names) > 1 else ""
+    return f"{finding.of.rule}:{names[0] if names else finding.of.what}{more}"
+
+
+def _command(analysis: RooflineAnalysis) -> str:
+    """How the next capture is compared with this one."""
+    hosts = analysis.profile.hosts
+    return f"roofline compare {shlex.quote(hosts[0].file_name) if hosts else 'BEFORE'} AFTER"
+
+
+def _written(sentence: Sentence) -> str:
+    return plain_text(sentence).strip()
+
+
+def _line(text: str) -> str:
+    return plain(spaced(text))
+
+
+# ------------------------------------------------------------------------------------------- text
+
+
+def _text(record: Record, top: int) -> list[str]:
+    lines = _wrapped(record["summary"], "")
+    for number, one in enumerate(record["findings"][:top], 1):
+        saved = f" · {one['saves']}" if one["saves"] else ""
+        head = f"{number}. {one['title']}{saved} · confidence: {one['confidence']} [{one['rule']}]"
+        lines += ["", *_wrapped(head, "")]
+        for key in ("why", "try", "how_to_verify"):
+            lines += _wrapped(one[key], "   ")
+        lines += _named(one)
+    return [*lines, *_rest(record, top)]
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        _line(text),
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent or "   ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _named(one: Record) -> list[str]:
+    names = one["op_names"]
+    if not names:
+        return []
+    shown = ", ".join(cut(name, _NAME_WIDTH) for name in names[:_NAMES])
+    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+    return _wrapped(f"Operations: {shown}{more}", "   ")
+
+
+def _rest(record: Record, top: int) -> list[str]:
+    more = len(record["findings"]) - top
+    return ["", f"{more} more with --top {len(record['findings'])}."] if more > 0 else []
+
+
+def _markdown(record: Record, top: int) -> list[str]:
+    lines = ["# What would help", "", record["summary"]]
+    for number, one in enumerate(record["findings"][:top], 1):
+        saved = f" · {one['saves']}" if one["saves"] else ""
+        lines += [
+            "",
+            f"{number}. **{_escaped(one['title'])}**{saved} · confidence: {one['confidence']}",
+            *(f"   {_escaped(one[key])}  " for key in ("why", "try")),
+            f"   {one['how_to_verify']}  ",
+            f"   Rule {one['rule']}: `{one['formula']}`, <{one['source'][1]}>",
+        ]
+    return [*lines, *_rest(record, top)]
+
+
+def _escaped(text: str) -> str:
+    """Text from a file that cannot be Markdown or HTML."""
+    escaped = "".join(f"\\{ch}" if ch in "\\`*_[]<>|" else ch for ch in _line(text))
+    return escaped.replace("&", "&amp;")

@@ -1,0 +1,115 @@
+"""Templates of advice: per rule what to do, why, and what to try. `sentences` fills them."""
+
+from collections.abc import Mapping
+
+ADVICE_SENTENCES: Mapping[str, str] = {
+    "advice_saves": "saves *{saving}* of {total} ({share})",
+    "advice_bar": "{total} {per} now, {after} after this plan; the floor of the same work is "
+    "{floor}. ",
+    "advice_nothing": "Nothing here is worth your time; the floor is {floor} of {total}. ",
+    "advice_contradicts": "This profile contradicts itself, so do not act on its numbers yet. ",
+    "advice_left_out": "{count} more {count|finding saves|findings save} less than 1 % each, or "
+    "nothing after these. ",
+    "advice_at_roof": "{saving} is in operations at their roof already: only less work helps "
+    "there. ",
+    "advice_verify": "Run `{command}`: the term “{term}” should change by {sign}{change}.",
+    "advice_verify_flag": "Run `{command}` after a new capture.",
+    "advice_limit": "The next limit is {roof}.",
+    "advice_limit_link": "The busiest link needs the time that is left.",
+    # Validity.
+    "advice_V1": "Settle the operations above their roof first",
+    "advice_V1_why": "{count} {count|operation|operations} with {share} of the time "
+    "{count|seems|seem} to run above their roof, up to {most}. No hardware does that. The likely "
+    "cause: {what}.",
+    "advice_V1_try": "Recount the work of these operations, or name the right peaks. Do not "
+    "optimise by these numbers.",
+    "advice_V2": "Take the bytes that the hardware counted",
+    "advice_V2_why": "The hardware counted {most} times the bytes of the model: rereads, padding, "
+    "spills or parts that the model leaves out.",
+    "advice_V2_try": "Look for spills and padding; then tile or lay out the data anew.",
+    "advice_V3": "Take the FLOPs that the hardware counted",
+    "advice_V3_why": "The hardware counted {most} times the FLOPs of the model: padding, or work "
+    "that is done again.",
+    "advice_V3_try": "Choose shapes that fill the tiles, and look at what is recomputed.",
+    "advice_V7": "Let the cost of {count} {count|operation|operations} be counted",
+    "advice_V7_why": "{share} of the busy time has no known FLOPs or bytes, so its distance to a "
+    "roof is unknown. That is not the same as 0 % of the peak.",
+    "advice_V7_try": "Record shapes (record_shapes=True), pass cost_estimate= to Pallas calls, or "
+    "add hardware counters.",
+    # Communication.
+    "advice_C1": "Hide the transfers over {level}",
+    "advice_C1_why": "For {share} of the time the device only waits for transfers over {level}. "
+    "The saving takes 70 % of that as hidden, as far as the link itself allows.",
+    "advice_C1_try": "Overlap transfers with work (asynchronous collectives, prefetch), move fewer "
+    "or smaller bytes, or keep the data where it is used.",
+    "advice_C3": "Use {level} better",
+    "advice_C3_why": "Transfers over {level} reach {efficiency} of its peak, less than the 80 % "
+    "that large messages reach; {share} of the time waits for them.",
+    "advice_C3_try": "Put small collectives into buckets, and fuse those that follow each other.",
+    "advice_C4": "Look at {what}, which is slower than the others",
+    "advice_C4_why": "Its work takes {most} times the median of the cores, more than their spread "
+    "explains. The others wait for it.",
+    "advice_C4_try": "Compare its host, its clock and its share of the input with the others.",
+    # Latency.
+    "advice_L1": "Merge {calls} short calls of {what}",
+    "advice_L1_why": "{count} {count|operation takes|operations take} {average} per call and "
+    "{count|reaches|reach} {efficiency} of the {roof} roof. A call shorter than 10 µs is bound by "
+    "its start.",
+    "advice_L1_try": "Fuse or batch them (torch.compile, jit, grouped products), or use a "
+    "persistent kernel. The saving takes two calls as one.",
+    "advice_L2": "Raise the parallelism of {count} {what} {count|operation|operations}",
+    "advice_L2_why": "{count|It reaches|They reach} {efficiency} of the {roof} roof, the nearest "
+    "one, and a call is not short: dependencies, low occupancy or serial loops hold "
+    "{count|it|them}.",
+    "advice_L2_try": "More work in flight: larger tiles, split-K, fewer barriers, another kernel. "
+    "Counters of a kernel profiler tell which. The saving takes {capped} of the roof as reached.",
+    "advice_H1": "Keep the device busy",
+    "advice_H1_why": "The device is idle for {share} of the time.",
+    "advice_H1_try": "Dispatch asynchronously, remove synchronisations, use graphs, prefetch "
+    "input.",
+    "advice_H2": "Feed the device faster",
+    "advice_H2_why": "Infeed and outfeed take {share} of the time.",
+    "advice_H2_try": "Prefetch, use more workers, decode on the device, pack records.",
+    "advice_O1": "Overlap memory and compute in {count} {what} {count|operation|operations}",
+    "advice_O1_why": "The time is about the sum of the clocks, so loads and arithmetic run one "
+    "after the other, at {efficiency} of the {roof} roof.",
+    "advice_O1_try": "Double buffering, pipelined tiles, asynchronous copies. The saving takes "
+    "{capped} of the roof as reached.",
+    # Memory.
+    "advice_M1": "Improve the access pattern of {count} {what} {count|operation|operations}",
+    "advice_M1_why": "{roof} binds {count|it|them}, yet {count|it reaches|they reach} "
+    "{efficiency} of that roof.",
+    "advice_M1_try": "Coalesced or wide loads, a layout whose last dimension fills a tile, no "
+    "gathers and transposes, fewer spills. The saving takes {capped} of the roof as reached.",
+    "advice_M2": "Halve the bytes of {count} {what} {count|operation|operations}",
+    "advice_M2_why": "{count|It uses|They use} {efficiency} of {roof}: access is good, only fewer "
+    "bytes help.",
+    "advice_M2_try": "Fusion, a smaller data type, a larger batch per read of the weights, or data "
+    "that stays on the chip.",
+    "advice_G1": "Fuse {count} memory-bound operations of {what}",
+    "advice_G1_why": "They hand tensors to each other through {roof}. Fused, they move {share} of "
+    "their bytes.",
+    "advice_G1_try": "torch.compile or XLA fusion, or one kernel in Triton or Pallas.",
+    "advice_G2": "Store the weights of {count} {what} {count|operation|operations} in 8 bits",
+    "advice_G2_why": "{share} of the bytes are 16-bit weights, and {roof} binds.",
+    "advice_G2_try": "int8 or fp8 weights, dequantised inside the kernel. Check the accuracy.",
+    "advice_G7": "Recompute less",
+    "advice_G7_why": "{share} of the FLOPs are done again to save memory.",
+    "advice_G7_try": "A selective policy for rematerialisation, if memory is left.",
+    # Compute.
+    "advice_K1": "Feed the compute unit in {count} {what} {count|operation|operations}",
+    "advice_K1_why": "Compute binds {count|it|them}, yet {count|it reaches|they reach} "
+    "{efficiency} of the {roof} roof: padding, partial waves, a small K or a low clock.",
+    "advice_K1_try": "Shapes that fill tiles and waves, split-K, a look at the clock. The saving "
+    "takes {capped} of the roof as reached.",
+    "advice_K2": "Use a faster number format in {count} {what} {count|operation|operations}",
+    "advice_K2_why": "{count|It reaches|They reach} {efficiency} of the {roof} roof, so the unit "
+    "is well used.",
+    "advice_K2_try": "{what} products, whose peak is higher on this device, after a check of the "
+    "accuracy; or fewer FLOPs.",
+    "advice_K2_near": "Bring {count} {what} {count|operation|operations} nearer to the roof",
+    "advice_K2_near_try": "Tuning to {capped} of the roof, fewer FLOPs, or more devices.",
+    "advice_K3": "Halve the vector work of {count} {what} {count|operation|operations}",
+    "advice_K3_why": "The vector unit binds {count|it|them}, at {efficiency} of its roof.",
+    "advice_K3_try": "Cheaper functions, packed bf16, or work moved to the matrix unit.",
+}

@@ -1,0 +1,200 @@
+"""Advice on whole analyses: findings, silence where nothing is known, and a plan that adds up."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from roofline.advice.advise import advise
+from roofline.analysis.records import RooflineAnalysis
+from roofline.exports.advice import advice_record, render_advice
+from roofline.exports.advice_words import RULES
+from roofline.pipeline import analyse_files
+from tests.builders import analysed as analysed_table
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared"
+PYTORCH = SHARED / "samples" / "pytorch"
+# 1000 GFLOP/s and 100 GiB/s: 10^9 FLOPs and 107,374,182 bytes take 1 ms each.
+GIB100 = 107_374_182
+
+
+def analysed(table: str, **rest: Any) -> RooflineAnalysis:
+    """The analysis of a table whose columns are parted by spaces."""
+    return analysed_table(table.replace(" ", " | "), **rest)
+
+
+def found(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
+    """The findings, after the checks that hold for every advice."""
+    record = advice_record(advise(analysis), analysis)
+    saved = sum(one["predicted"]["saving_us"] for one in record["findings"] if one["predicted"])
+    assert saved == pytest.approx(record["now_us"] - record["after_us"], rel=1e-9, abs=1e-9)
+    for one in record["findings"]:
+        assert one["why"] and one["try"] and one["title"]
+        assert one["formula"] and one["source"][1].startswith("https://")
+        assert one["verify"]["command"].startswith("roofline compare ")
+        predicted = one["predicted"]
+        if predicted is not None:
+            assert 0 < predicted["saving_us"] <= predicted["saving_if_alone_us"] * (1 + 1e-9)
+            assert predicted["range_us"] == [predicted["saving_us"] / 2, predicted["saving_us"]]
+            assert predicted["saving_us"] >= 0.01 * record["now_us"]
+            assert one["verify"]["expect"]["change_us"] == -predicted["saving_us"]
+    findings: list[dict[str, Any]] = record["findings"]
+    return findings
+
+
+def test_an_op_far_below_its_memory_roof_should_come_closer() -> None:
+    (one,) = found(analysed(f"op category self_us flop bytes times\nslow loop 2000 1 {GIB100} 10"))
+    assert (one["rule"], one["ops"], one["op_names"]) == ("M1", [0], ["slow"])
+    assert one["observed"]["roof_efficiency_ratio"] == pytest.approx(0.5)
+    assert one["predicted"]["saving_us"] == pytest.approx(2000 - 1000 / 0.9)
+    assert one["predicted"]["at_roof_saving_us"] == pytest.approx(1000)
+    assert one["predicted"]["limited_by"] == "hbm"
+    assert one["verify"]["expect"]["term"] == "closeness"
+    assert one["title"] == "Improve the access pattern of 1 loop operation"
+
+
+def test_half_the_bytes_save_until_compute_binds() -> None:
+    (one,) = found(
+        analysed(f"op category self_us flop bytes times\nbusy loop 1250 750000000 {GIB100} 10")
+    )
+    assert (one["rule"], one["also"]) == ("M2", [])
+    assert one["lever"] == {"resource": "hbm_bytes", "factor": 0.5}
+    assert one["predicted"]["saving_us"] == pytest.approx(1250 - 750 / 0.8)
+    assert one["predicted"]["limited_by"] == "compute"
+
+
+def test_a_target_replaces_that_of_the_rule() -> None:
+    analysis = analysed(f"op category self_us flop bytes times\nslow loop 2000 1 {GIB100} 10")
+    assert advise(analysis, 0.6).now_us - advise(analysis, 0.6).after_us == pytest.approx(
+        2000 - 1000 / 0.6
+    )
+
+
+def test_a_program_at_its_roof_has_nothing_that_is_worth_it() -> None:
+    analysis = analysed(f"op category self_us flop bytes times\ndone loop 1020 1 {GIB100} 10")
+    record = advice_record(advise(analysis), analysis)
+    assert (record["state"], record["findings"]) == ("nothing", [])
+    assert record["summary"].startswith("Nothing here is worth your time; the floor is 1.00")
+    assert record["at_roof_us"] == pytest.approx(1020)
+
+
+def test_a_profile_that_contradicts_itself_gets_no_other_advice() -> None:
+    analysis = analysed(
+        "op category self_us flop bytes times\n"
+        f"fast loop 500 1 {GIB100} 10\nslow loop 2000 1 {GIB100} 10",
+    )
+    (one,) = found(analysis)
+    assert (one["rule"], one["op_names"], one["predicted"]) == ("V1", ["fast"], None)
+    assert advise(analysis).state == "contradicts"
+
+
+def test_costs_come_first_where_most_of_the_time_has_none() -> None:
+    first, second = found(
+        analysed(
+            "op category self_us flop bytes times\n"
+            f"opaque custom-call 1000 – – 10\nslow loop 2000 1 {GIB100} 10",
+        )
+    )
+    assert (first["rule"], first["op_names"], first["predicted"]) == ("V7", ["opaque"], None)
+    assert second["rule"] == "M1"
+
+
+def test_idle_time_is_found_from_ten_percent_on() -> None:
+    table = f"op category self_us flop bytes times\ndone loop 1020 1 {GIB100} 10"
+    (one,) = found(analysed(table, idle_us=500))
+    assert (one["rule"], one["ops"]) == ("H1", [])
+    assert one["predicted"]["saving_us"] == pytest.approx(500)
+    assert found(analysed(table, idle_us=100)) == []
+
+
+def test_exposed_collectives_are_found_from_their_threshold_on() -> None:
+    def rules(comm_us: int) -> list[str]:
+        table = (
+            f"op category self_us flop bytes times\ndone loop 1020 1 {GIB100} 10\n"
+            f"sum all-reduce {comm_us} – – 10"
+        )
+        return [one["rule"] for one in found(analysed(table))]
+
+    assert rules(500) == ["C1"]
+    assert rules(400) == []
+
+
+def test_short_calls_should_be_merged() -> None:
+    (one,) = found(
+        analysed(f"op category self_us flop bytes times\ntiny loop 8000 1 {GIB100} 1000")
+    )
+    assert one["rule"] == "L1"
+    assert one["predicted"]["saving_us"] == pytest.approx((8000 - 1000) / 2)
+    assert one["confidence"] == "low"
+
+
+def test_a_producer_and_its_only_reader_should_be_fused() -> None:
+    header = "op category self_us flop bytes times operands results producers path"
+    tensor = "f32[1000,1000]{1,0}"
+    table = (
+        f"{header}\n"
+        f"a loop 100 1 8000000 1 {tensor} {tensor} p x\n"
+        f"b loop 100 1 8000000 1 {tensor} {tensor} a x"
+    )
+    fused = [one for one in found(analysed(table)) if one["rule"] == "G1"]
+    assert [sorted(one["op_names"]) for one in fused] == [["a", "b"]]
+    assert fused[0]["lever"] == {"resource": "hbm_bytes", "factor": pytest.approx(0.5)}
+    on_chip = table.replace("{1,0}", "{1,0:S(1)}")
+    assert all(one["rule"] != "G1" for one in found(analysed(on_chip)))
+
+
+def test_every_rule_that_can_appear_has_its_words() -> None:
+    from roofline.presentation.sentences import SENTENCES
+
+    for rule in RULES:
+        assert {f"advice_{rule}", f"advice_{rule}_why", f"advice_{rule}_try"} <= set(SENTENCES)
+
+
+def test_names_of_strangers_stay_plain_in_markdown() -> None:
+    analysis = analysed(f"op category self_us flop bytes times\nx <img> 2000 1 {GIB100} 10")
+    shown = render_advice(advise(analysis), analysis, "markdown", 5).decode()
+    assert "<img>" not in shown
+    assert "\\<img\\>" in shown
+
+
+def test_the_same_profile_gets_the_same_advice() -> None:
+    table = "op category self_us flop bytes times\n" + "\n".join(
+        f"op{k} kind{k % 7} {1000 + k} {k * 10**6} {GIB100 // (1 + k % 3)} 10" for k in range(200)
+    )
+    first, second = (
+        json.dumps(advice_record(advise(one), one)) for one in (analysed(table), analysed(table))
+    )
+    assert first == second
+
+
+# Rules in order, for real profiles; docs/advice.md judges each.
+GOLDEN = {
+    "profiles/tpu-v6e-inference/host_0.xplane.pb": ["C1"],
+    "profiles/tpu-v5p-training-golden/reference.json": ["V1"],
+    "profiles/gpu-v100-tf-multiworker/host_0.xplane.pb": ["V7", "H1"],
+    "profiles/amd-mi300x-conv-jax08/host_0.xplane.pb": ["H1"],
+    "samples/pytorch/h100_qwen_causal.json.gz": ["G1", "G1", "L2", "K2", "L2"],
+    "samples/pytorch/mi300x_qwen_causal.json.gz": ["L2", "G1", "L2", "H1", "G1"],
+}
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared library is missing")
+@pytest.mark.parametrize("path", GOLDEN)
+def test_findings_of_real_profiles(path: str) -> None:
+    analysis = analyse_files([SHARED / path])
+    findings = found(analysis)
+    assert [one["rule"] for one in findings][:5] == GOLDEN[path]
+    total = advise(analysis)
+    assert np.isfinite(total.after_us)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared library is missing")
+def test_transfers_to_the_host_end_at_what_the_link_needs() -> None:
+    analysis = analyse_files([SHARED / "profiles" / "tpu-v6e-inference" / "host_0.xplane.pb"])
+    (one,) = found(analysis)
+    assert one["what"] == "host"
+    assert one["predicted"]["limited_by"] == "link"
+    assert advise(analysis).after_us == pytest.approx(advise(analysis).floor_us)
