@@ -12,7 +12,7 @@ from roofline.advice.plan import State
 from roofline.analysis.context import NAN
 from roofline.analysis.records import Cost, RooflineAnalysis
 from roofline.analysis.roofline import Floats
-from roofline.analysis.time_records import Budget
+from roofline.analysis.time_records import Budget, Budgets
 from roofline.model.categories import is_container, is_infeed_outfeed
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
@@ -56,7 +56,11 @@ class Rows:
 
 def rows_of(analysis: RooflineAnalysis, target: float | None = None) -> Rows:
     """The rows of a mean step, or of the whole capture where the profile has no steps."""
-    times = _timed(analysis) if analysis.budgets is not None else _summed(analysis)
+    timeline, budgets = analysis.profile.timeline, analysis.budgets
+    if timeline is not None and budgets is not None:
+        times = _timed(analysis, timeline, budgets)
+    else:
+        times = _summed(analysis)
     count = len(analysis.profile.ops)
     calls_before = np.maximum(analysis.profile.ops.occurrences.astype(np.float64), 1)
     scale = times.calls / calls_before
@@ -92,10 +96,8 @@ class _Times:
     links_us: float
 
 
-def _timed(analysis: RooflineAnalysis) -> _Times:
+def _timed(analysis: RooflineAnalysis, timeline: Timeline, budgets: Budgets) -> _Times:
     """Times of a timeline: each instant has one owner, so the rows add up to the budget."""
-    budgets, timeline = analysis.budgets, analysis.profile.timeline
-    assert budgets is not None and timeline is not None  # the one is made of the other
     budget, scopes = budgets.capture, np.array([WHOLE_CAPTURE])
     if budgets.step is not None:
         budget, scopes = budgets.step, np.arange(timeline.steps)
