@@ -183,3 +183,23 @@ def test_files_of_two_machines_are_listed_by_group() -> None:
     said = refused("analyze", one, other)
     assert f"TPU v4: {one.name}\n" in said
     assert f"TPU v6e (Trillium): {other.name}\n" in said
+
+
+def test_groups_as_text_json_and_csv(hosts: list[Path]) -> None:
+    text = run("analyze", "--group-by", "path:2", *hosts).stdout.decode()
+    assert text.startswith("By path:2\nGroup")
+    document = json.loads(
+        run("analyze", "--group-by", "category", "--format", "json", *hosts).stdout
+    )
+    ops = sum(op["self_time_us"] or 0 for op in document["ops"])
+    groups = sum(one["self_time_us"] for one in document["groups"]["tree"])
+    assert groups == pytest.approx(ops)
+    table = run("analyze", "--group-by", "bound", "--format", "csv", *hosts).stdout.decode()
+    assert table.startswith("group,level,op_count,self_time_us")
+
+
+def test_groups_in_another_format_or_by_something_else_are_refused(hosts: list[Path]) -> None:
+    said = refused("analyze", "--group-by", "phase", "--format", "xprof", *hosts)
+    assert "groups cannot be written as xprof" in said
+    done = run("analyze", "--group-by", "colour", *hosts, code=2)
+    assert "is none of path, source" in done.stderr.decode()

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from roofline.analysis.paths import OpPath, op_path
 from roofline.compare.comparison import compare, match_runs
 from roofline.compare.gate.baseline import Baseline, baseline_of
 from roofline.compare.gate.budget import DEFAULT, Budget, Limit
 from roofline.compare.gate.check import BROKEN, PASSED, check
 from roofline.compare.gate.rules import Case, time_result
-from roofline.compare.paths import OpPath, op_path
 from roofline.compare.run import STEP, Run
 from tests.compare.captures import captured, read_run, unpack_ten
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from roofline.compare.kernel_names import natural_order, stem
-from roofline.compare.paths import OpPath, op_path
+from roofline.analysis.kernel_names import natural_order, stem
+from roofline.analysis.paths import OpPath, op_path
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,8 @@ _BOUND = Segment(kind="bound", text="bound by VMEM write", token="--roof-vmem-wr
 # What fills the slots of an example, by the slot's name.
 _EXAMPLES: dict[str, Filling] = {
     "share": Number(0.353, "ratio"),
+    "ratio": Number(1.25, "number"),
+    "sisters": Number(31, "count"),
     "idle": Number(0.86, "ratio"),
     "flop": Number(0.136, "ratio"),
     "bytes": Number(0.804, "ratio"),

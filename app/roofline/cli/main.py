@@ -18,9 +18,11 @@ from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.errors import MixedUploadError, RooflineError
 
 if TYPE_CHECKING:
+    from roofline.presentation.grouping_choice import Grouping
     from roofline.settings import Settings
 
 FORMATS = ("text", "json", "csv", "generic", "xprof")
+GROUPED_FORMATS = ("text", "json", "csv")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -109,6 +111,13 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         "--exclude-infeed-outfeed", action="store_true", help="leave infeed and outfeed ops out"
     )
     parser.add_argument(
+        "--group-by",
+        metavar="WHAT",
+        type=_grouping,
+        help="sum ops up: path:3 (three levels of modules), source, category, program, kernel,"
+        " dtype, phase or bound; as text, json or csv",
+    )
+    parser.add_argument(
         "--device", metavar="NAME", help="compare with the peaks of this part, or of `this-machine`"
     )
     parser.add_argument(
@@ -127,6 +136,15 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
     parser.set_defaults(run=_analyze)
+
+
+def _grouping(text: str) -> "Grouping":
+    from roofline.presentation.grouping_choice import read_grouping
+
+    try:
+        return read_grouping(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _add_devices(parser: argparse.ArgumentParser) -> None:
@@ -272,8 +290,11 @@ def _analyze(given: argparse.Namespace) -> None:
     gc.disable()
     from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
-    from roofline.exports.render import render
+    from roofline.exports.render import render, render_groups
     from roofline.pipeline import analyse_files
+
+    if given.group_by and given.format not in GROUPED_FORMATS:
+        _refuse_grouped(given.format)
 
     choice = read_choice(given.device, given.peak, given.sustained)
     with progress_on_terminal(given.files) as progress:
@@ -283,8 +304,18 @@ def _analyze(given: argparse.Namespace) -> None:
             choice=choice,
             progress=progress,
         )
-    content = render(analysis, given.format, infeed=not given.exclude_infeed_outfeed)
+    infeed = not given.exclude_infeed_outfeed
+    if given.group_by:
+        content = render_groups(analysis, given.format, given.group_by, infeed=infeed)
+    else:
+        content = render(analysis, given.format, infeed=infeed)
     put_out(content, given.output)
+
+
+def _refuse_grouped(output_format: str) -> NoReturn:
+    sys.stderr.write(f"roofline: groups cannot be written as {output_format}\n")
+    sys.stderr.write(f"          Use --format {', '.join(GROUPED_FORMATS)}.\n")
+    sys.exit(BAD_INPUT)
 
 
 def _estimate(given: argparse.Namespace) -> None:

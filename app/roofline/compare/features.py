@@ -8,9 +8,9 @@ from hashlib import sha256
 
 import numpy as np
 
+from roofline.analysis.kernel_names import natural_order, stem
+from roofline.analysis.paths import OpPath, op_path
 from roofline.analysis.roofline import Floats
-from roofline.compare.kernel_names import natural_order, stem
-from roofline.compare.paths import OpPath, op_path
 from roofline.compare.run import Run
 
 _LAYOUT = re.compile(r"\{[^{}]*\}")

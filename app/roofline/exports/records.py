@@ -32,8 +32,13 @@ Columns = dict[str, list[Any]]
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> bytes:
-    """The document of the API and of `roofline analyze --format json`, as UTF-8."""
+def analysis_to_json(
+    analysis: RooflineAnalysis, *, include_infeed_outfeed: bool, groups: Record | None = None
+) -> bytes:
+    """The document of the API and of `roofline analyze --format json`, as UTF-8.
+
+    `groups` are the ops as a tree, where somebody asked for one.
+    """
     view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
     points = _program_points(analysis, view)
     document = {
@@ -53,6 +58,7 @@ def analysis_to_json(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool
         "serving": serving_record(analysis),
         **time_records(analysis),
         "largest_saving": _largest_saving(analysis, view),
+        **({} if groups is None else {"groups": groups}),
     }
     return to_json(document)
 
@@ -71,11 +77,14 @@ def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> b
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(columns)
-    writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
+    writer.writerows(
+        [csv_cell(value) for value in row] for row in zip(*columns.values(), strict=True)
+    )
     return text.getvalue().encode("utf-8", "replace")
 
 
-def _cell(value: Any) -> Any:
+def csv_cell(value: Any) -> Any:
+    """`value` for a CSV that a spreadsheet may open: no formula, nothing for what is not known."""
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return "" if value is None else value

@@ -1,6 +1,7 @@
 """An analysis in the form a caller names: text, JSON, CSV, the generic format or XProf's table."""
 
 from roofline.analysis.records import RooflineAnalysis
+from roofline.presentation.grouping_choice import Grouping
 
 
 def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> bytes:
@@ -27,3 +28,20 @@ def render(analysis: RooflineAnalysis, output_format: str, *, infeed: bool) -> b
             from roofline.exports.text import describe
 
             return describe(analysis, analysis.view(include_infeed_outfeed=infeed)).encode()
+
+
+def render_groups(
+    analysis: RooflineAnalysis, output_format: str, grouping: Grouping, *, infeed: bool
+) -> bytes:
+    """`analysis` with its ops grouped: `text` and `csv` are the groups, `json` has them, too."""
+    from roofline.exports.groups import groups_record, groups_text, groups_to_csv
+
+    view = analysis.view(include_infeed_outfeed=infeed)
+    if output_format == "csv":
+        return groups_to_csv(analysis, view, grouping)
+    if output_format == "json":
+        from roofline.exports.records import analysis_to_json
+
+        groups = groups_record(analysis, view, grouping)
+        return analysis_to_json(analysis, include_infeed_outfeed=infeed, groups=groups) + b"\n"
+    return f"{groups_text(analysis, view, grouping)}\n".encode()

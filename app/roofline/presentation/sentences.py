@@ -18,6 +18,9 @@ from roofline.presentation.advice_sentences import ADVICE_SENTENCES
 from roofline.presentation.quantities import quantity
 
 SENTENCES: Mapping[str, str] = {
+    # Equal groups of operations, one of which takes longer.
+    "op_group_slower": "{name} is slower than its {sisters} sisters: {ratio} times the median, "
+    "with the same work",
     # The headline: what binds the program, or why that is not known.
     "nothing": "Nothing to place on a roofline",
     "bound": "{Bound} at {share} of the roof",

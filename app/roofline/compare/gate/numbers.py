@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from roofline.analysis.paths import RECOMPUTED, op_path
 from roofline.analysis.roofline import Floats
-from roofline.compare.paths import RECOMPUTED, op_path
 from roofline.compare.run import Run
 from roofline.model.op_columns import Bools
 

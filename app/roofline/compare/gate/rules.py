@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 
+from roofline.analysis.paths import op_path
 from roofline.compare.comparison import FEWEST_CAPTURES
 from roofline.compare.gate.baseline import Baseline
 from roofline.compare.gate.budget import Accepted, Level, Limit, OpLimits
 from roofline.compare.gate.numbers import amounts, formula
 from roofline.compare.matching import Matching
-from roofline.compare.paths import op_path
 from roofline.compare.run import Run
 from roofline.compare.statistics import mann_whitney
 from roofline.model.op_columns import Bools

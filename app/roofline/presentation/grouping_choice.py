@@ -1,0 +1,25 @@
+"""What ops can be grouped by, and how a person writes it: `path:3` is three levels of the path."""
+
+from typing import NamedTuple
+
+DIMENSIONS = ("path", "source", "category", "program", "kernel", "dtype", "phase", "bound")
+
+
+class Grouping(NamedTuple):
+    """What ops are grouped by, and how many levels of groups there are at most; `None`: all."""
+
+    by: str
+    depth: int | None = None
+
+    def __str__(self) -> str:
+        return self.by if self.depth is None else f"{self.by}:{self.depth}"
+
+
+def read_grouping(text: str) -> Grouping:
+    """The grouping that `text` says; `ValueError` where it says none."""
+    by, colon, levels = text.partition(":")
+    if by not in DIMENSIONS:
+        raise ValueError(f"“{by}” is none of {', '.join(DIMENSIONS)}")
+    if colon and not (levels.isascii() and levels.isdecimal() and int(levels) > 0):
+        raise ValueError(f"“{levels}” is not a number of levels, as in {by}:3")
+    return Grouping(by, int(levels) if colon else None)
