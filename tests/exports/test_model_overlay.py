@@ -130,6 +130,40 @@ def test_both_qwen_traces_are_covered(name: str, device: str) -> None:
 
 
 @needs_shared
+def test_both_passes_of_a_jax_capture_are_told_apart() -> None:
+    """Two blocks of a training step, with products in fusions that are named after other ops."""
+    path = SAMPLES.parents[1] / "profiles" / "jax-cpu-transformer" / "host_0.xplane.pb"
+    model = ModelConfig(
+        hidden=256,
+        layers=2,
+        heads=8,
+        kv_heads=8,
+        head_size=32,
+        vocabulary=1024,
+        mlp=1024,
+        gated=False,
+        tied=True,
+    )
+    options = PredictOptions(phase="train", batch=8, seq=128, pairs="full", flash=False)
+    step = stepped(model, "intel-13900k", options)
+    record = overlay_record(overlay(step, run_of(analyse_files([path]))))
+    check(record)
+    found = by_model(record)
+    assert record["coverage_model"]["flops"] == pytest.approx(1)
+    assert set(found["fwd.up_proj"]["model"]) == {"fwd.up_proj", "fwd.down_proj", "fwd.lm_head"}
+    assert found["fwd.qkv_proj"]["measured"] == ["ynn_fusion.47", "ynn_fusion.36"]
+    assert found["fwd.o_proj"]["measured"] == ["ynn_fusion.43", "ynn_fusion.32"]
+    assert found["fwd.qk_matmul"]["model"] == ["fwd.qk_matmul", "fwd.sv_matmul"]
+    back = found["bwd.up_proj (inputs)"]
+    assert back["calls"] == [10, 10]
+    assert not set(back["measured"]) & set(found["fwd.up_proj"]["measured"])
+    assert found["bwd.qkv_proj (weights)"]["calls"] == [4, 4]
+    for one in record["ops"]:
+        if one["by"] == "flops":
+            assert one["flops"][1] == pytest.approx(one["flops"][0], rel=0.02)
+
+
+@needs_shared
 def test_full_pairs_do_not_match_a_causal_kernel() -> None:
     full = PredictOptions(phase="prefill", batch=16, seq=559)
     record = over(stepped(config_of(QWEN), "h100-sxm", full), "h100_qwen_causal")

@@ -1,10 +1,11 @@
 """Which measured op is which op of a model: by FLOPs per call, by scope, by operands.
 
-Compilers count the FLOPs of a product exactly, so an op of the model and a measured one whose FLOPs
-per call agree within 2 % are candidates. Of several candidates the words of the scope decide, then
-the elements of the operands. What stays equal is one class, compared as a sum. A product that is
-left, and whose own name is in the scope, may have a quarter more FLOPs: programs pad. Ops that are
-not products belong to a group when their scope names it: norms, the rest of attention, of the MLP.
+Compilers count the FLOPs of a product exactly, so an op of the model and a measured one whose
+FLOPs per call agree within 2 % are candidates, if both belong to the same pass. Of several
+candidates the words of the scope decide, then the elements of the operands. What stays equal is
+one class, which is compared as a sum. A product that is left, and whose own name is in the scope,
+may have a quarter more FLOPs: programs pad. Ops that are not products belong to a group when their
+scope names it: norms, the rest of attention, of the MLP.
 """
 
 import re
@@ -48,7 +49,8 @@ _OWN_WORDS: Mapping[str, re.Pattern[str]] = {
     "router": re.compile(r"router"),
 }
 _BACKWARD = re.compile(r"transpose\(|backward|\bbwd\b")
-_AGAIN = re.compile(r"remat|checkpoint")
+_AGAIN = re.compile(r"remat|checkpoint|\brecompute\b")
+_AHEAD, _BACK, _ANEW = "forward", "backward", "recomputed"
 _DIMENSIONS = re.compile(r"\[([\d,]*)\]")
 
 
@@ -81,7 +83,8 @@ def assign_by_flops(rows: Sequence[ModelRow], measured: Run, unit: str) -> Match
         for op in range(len(measured))
         if measured.units[unit].calls[op] > 0 and not is_container(measured.text("category")[op])
     ]
-    seen = {op: _Seen.of(measured, op) for op in shown}
+    has_directions = Fingerprints(measured, unit).has_directions
+    seen = {op: _Seen.of(measured, op, has_directions=has_directions) for op in shown}
     matches = _by_flops(rows, seen, measured)
     matches += _padded(rows, seen, measured, matches)
     taken_a = {row for one in matches for row in one.a}
@@ -100,11 +103,29 @@ def assign_by_flops(rows: Sequence[ModelRow], measured: Run, unit: str) -> Match
     )
 
 
-def has_near(flop: float, measured: Run, unit: str) -> bool:
-    """True where an op of `measured` has these FLOPs per call."""
-    ran = measured.units[unit].calls > 0
-    near = np.abs(measured.flop - flop) <= NEAR * flop
-    return bool((near & ran).any())
+class Fingerprints:
+    """FLOPs per call, calls and direction of the ops of a run, to ask for those that fit."""
+
+    def __init__(self, measured: Run, unit: str) -> None:
+        self._flop = measured.flop
+        self._calls = measured.units[unit].calls
+        texts = [
+            f"{path}/{name}".lower()
+            for path, name in zip(measured.text("path"), measured.text("name"), strict=True)
+        ]
+        self._directions = np.array([_direction(text) for text in texts])
+
+    def calls_near(self, name: str, flop: float) -> float:
+        """Calls of ops with these FLOPs per call, and in the direction of the op `name`."""
+        near = np.abs(self._flop - flop) <= NEAR * flop
+        if self.has_directions:
+            near &= self._directions == direction_of(name)
+        return float(self._calls[near].sum())
+
+    @property
+    def has_directions(self) -> bool:
+        """True where the run tells its backward pass from the forward one."""
+        return bool((self._directions != _AHEAD).any())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +136,10 @@ class _Seen:
     families: tuple[str, ...]
     category: str
     elements: frozenset[int]
+    direction: str
 
     @classmethod
-    def of(cls, run: Run, op: int) -> "_Seen":
+    def of(cls, run: Run, op: int, *, has_directions: bool) -> "_Seen":
         path, name = run.text("path")[op].lower(), run.text("name")[op].lower()
         parts = [*path.split("/"), name.partition(" [")[0]]
         found = [_family(part) for part in parts]
@@ -126,6 +148,7 @@ class _Seen:
             families=tuple(one for one in found if one),
             category=run.text("category")[op],
             elements=frozenset(_elements(run.text("operands")[op])),
+            direction=_direction(f"{path}/{name}") if has_directions else "",
         )
 
     @property
@@ -201,21 +224,26 @@ def is_product(run: Run, op: int) -> bool:
 
 
 def _may_be(row: ModelRow, about: _Seen) -> bool:
-    """False where the category says attention and the row does not, or the other way round."""
+    """False where the category says attention and the row does not, or the other way round.
+
+    The same holds for the direction, where the run tells directions apart.
+    """
+    if about.direction and about.direction != direction_of(row.name):
+        return False
     if about.category in ("attention", "matmul"):
         return row.is_attention is (about.category == "attention")
     return True
 
 
-def _score(row: ModelRow, about: _Seen) -> tuple[int, int, int, int]:
-    """How well an op fits: direction, family, words of its own, operands."""
+def _score(row: ModelRow, about: _Seen) -> tuple[int, int, int]:
+    """How well an op fits: family, words of its own, operands."""
     family = family_of(row.name)
     inside = int(family in about.families) - int(
         bool(about.families) and family not in about.families
     )
     own = int(_has_own_word(row, about))
     shape = int(row.inputs > 0 and round(row.inputs) in about.elements)
-    return _same_direction(row, about), inside, own, shape
+    return inside, own, shape
 
 
 def _has_own_word(row: ModelRow, about: _Seen) -> bool:
@@ -223,12 +251,16 @@ def _has_own_word(row: ModelRow, about: _Seen) -> bool:
     return words is not None and words.search(about.text) is not None
 
 
-def _same_direction(row: ModelRow, about: _Seen) -> int:
-    if row.name.startswith("bwd."):
-        return int(_BACKWARD.search(about.text) is not None)
-    if row.name.startswith("recompute."):
-        return int(_AGAIN.search(about.text) is not None)
-    return int(_BACKWARD.search(about.text) is None)
+def _direction(text: str) -> str:
+    """The pass that the scope of a measured op names."""
+    if _AGAIN.search(text) and not _BACKWARD.search(text):
+        return _ANEW
+    return _BACK if _BACKWARD.search(text) else _AHEAD
+
+
+def direction_of(name: str) -> str:
+    """The pass that an op of the model belongs to."""
+    return {"bwd": _BACK, "recompute": _ANEW}.get(name.partition(".")[0], _AHEAD)
 
 
 def family_of(name: str) -> str:

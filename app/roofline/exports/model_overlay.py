@@ -5,7 +5,7 @@ traffic, peaks and closeness to the roof.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,9 +17,9 @@ from roofline.compare.comparison import Comparison, Side, compare_matched
 from roofline.compare.fingerprints import (
     BY_FLOPS,
     BY_SCOPE,
+    Fingerprints,
     ModelRow,
     assign_by_flops,
-    has_near,
 )
 from roofline.compare.matching import Matching
 from roofline.compare.run import CAPTURE, TEXTS, UNITS, Run, UnitTimes
@@ -98,17 +98,20 @@ def overlay(step: Step, measured: Run) -> Overlay:
 
 
 def _pieces(step: Step, measured: Run, unit: str) -> tuple[Piece, ...]:
-    """Each op in the form that the run has it: whole where no form is in it."""
-    found: list[Piece] = []
+    """Each op in the form that the run has most of: whole where no form is in it."""
+    found = Fingerprints(measured, unit)
+
+    def presence(form: Iterable[Piece]) -> float:
+        """The share of the form's calls that the run has, of the piece that it has least of."""
+        return min(
+            min(found.calls_near(one.name, one.flop) / one.of.counted, 1.0) if one.flop else 0.0
+            for one in form
+        )
+
+    pieces: list[Piece] = []
     for timed in step.ops:
-        forms = forms_of(step, timed)
-        seen = [
-            form
-            for form in forms
-            if form[0].flop and all(has_near(piece.flop, measured, unit) for piece in form)
-        ]
-        found += (seen or forms)[0]
-    return tuple(found)
+        pieces += max(forms_of(step, timed), key=presence)
+    return tuple(pieces)
 
 
 def _repeats(pieces: Sequence[Piece], measured: Run, unit: str, matching: Matching) -> int:

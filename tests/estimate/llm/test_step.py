@@ -1,5 +1,6 @@
 """Times, memory and thresholds of steps against the worked numbers of the documents."""
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -8,6 +9,7 @@ from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import preset
 from roofline.estimate.llm.document import step_document, step_text
+from roofline.estimate.llm.ops import forward
 from roofline.estimate.llm.request import PredictOptions
 from roofline.estimate.llm.step import step_of
 from roofline.estimate.llm.thresholds import thresholds_of
@@ -152,6 +154,16 @@ def test_latent_attention_decodes_on_compressed_keys() -> None:
     }
     assert {"kv_b_proj", "shared_gate_up"} <= prefill
     assert "q_absorb" not in prefill
+
+
+def test_an_mlp_without_a_gate_has_one_product() -> None:
+    gated = preset("llama-3-8b")
+    plain = replace(gated, gated=False)
+    assert gated.parameters - plain.parameters == 32 * 4096 * 14336
+    found = {op.name: op for op in forward(plain, load_of("prefill", 1, 64))}
+    assert found["up_proj"].matrix == 2 * 64 * 4096 * 14336
+    assert found["mlp_act"].activations == 2 * 64 * 14336 * 2
+    assert "gate_up_proj" not in found
 
 
 def test_windowed_layers_read_no_more_than_their_window() -> None:

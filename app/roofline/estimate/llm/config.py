@@ -17,7 +17,8 @@ class ModelConfig:
     """Sizes of a decoder. `heads` are query heads, `kv_heads` those of keys and values.
 
     `mlp` is the width of a dense layer's MLP, 0 where all layers are experts. `windowed_layers` of
-    the `layers` attend to the last `window` tokens. `biases` are those of gpt-oss (with a sink per
+    the `layers` attend to the last `window` tokens. `gated` MLPs multiply two products, others
+    have one (`up_proj`). `biases` are those of gpt-oss (with a sink per
     head), `qkv_biases` those of queries, keys and values, `output_biases` those after attention.
     Multi-head latent attention has `kv_rank` above 0: queries go through `q_rank`, and each head
     has `head_without_position`, `head_with_position` and `value_head` elements. `source` is where
@@ -31,6 +32,7 @@ class ModelConfig:
     kv_heads: int = 0
     head_size: int = 0
     mlp: int = 0
+    gated: bool = True
     tied: bool = False
     qk_norm: bool = False
     sandwich_norms: bool = False
@@ -71,7 +73,7 @@ class ModelConfig:
         """All parameters, embedding table and head included."""
         embeddings = self.vocabulary * self.hidden * (1 if self.tied else 2)
         per_layer = _attention_parameters(self) + _norm_parameters(self)
-        dense = 3 * self.hidden * self.mlp
+        dense = (3 if self.gated else 2) * self.hidden * self.mlp
         return (
             embeddings
             + self.hidden

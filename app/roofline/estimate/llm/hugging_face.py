@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,12 @@ def config_of(content: object, source: str = "") -> ModelConfig:
     tied = text.get("tie_word_embeddings", content.get("tie_word_embeddings", kind.is_tied))
     layers = _count(text, "num_hidden_layers", most=_MOST_LAYERS)
     has_biases = not kind.biases and text.get("attention_bias") is True
-    return ModelConfig(
+    sizes: dict[str, Any] = {
+        **_attention(text, kind),
+        **_window(text, kind, layers),
+        **_mlp(text, kind, layers),
+    }
+    found = ModelConfig(
         hidden=_count(text, "hidden_size"),
         layers=layers,
         heads=_count(text, "num_attention_heads"),
@@ -112,10 +117,8 @@ def config_of(content: object, source: str = "") -> ModelConfig:
         qkv_biases=kind.qkv_biases or has_biases,
         output_biases=has_biases,
         source=source,
-        **_attention(text, kind),
-        **_window(text, kind, layers),
-        **_mlp(text, kind, layers),
     )
+    return replace(found, **sizes)
 
 
 def _attention(text: Json, kind: _Kind) -> dict[str, int]:

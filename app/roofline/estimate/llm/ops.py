@@ -414,23 +414,24 @@ class Pass:
 
     def _dense(self, prefix: str, calls: int, width: float) -> Iterator[ModelOp]:
         model, rows, s = self.model, self.load.rows, self.sizes
-        names = ("gate_up_proj", "mlp_act", "down_proj")
+        names = ("gate_up_proj" if model.gated else "up_proj", "mlp_act", "down_proj")
         if prefix:
             names = (f"{prefix}_gate_up", f"{prefix}_act", f"{prefix}_down")
-        reads = 1 if self._is_fused else 2
+        wide = (2 if model.gated or prefix else 1) * width
+        reads = 1 if self._is_fused or wide == width else 2
         yield ModelOp(
             name=names[0],
             calls=calls,
-            matrix=4.0 * rows * model.hidden * width,
-            weights=2.0 * model.hidden * width * s.w,
-            activations=(reads * rows * model.hidden + 2 * rows * width) * s.a,
+            matrix=2.0 * rows * model.hidden * wide,
+            weights=model.hidden * wide * s.w,
+            activations=(reads * rows * model.hidden + rows * wide) * s.a,
             is_layer_product=True,
         )
         yield ModelOp(
             name=names[1],
             calls=calls,
             vector=5.0 * rows * width,
-            activations=self._vector_bytes(3.0 * rows * width * s.a),
+            activations=self._vector_bytes((wide + width) * rows * s.a),
         )
         yield ModelOp(
             name=names[2],

@@ -42,7 +42,7 @@ def forms_of(step: Step, timed: TimedOp) -> tuple[tuple[Piece, ...], ...]:
     forms = [whole]
     if parts:
         forms.append(tuple(_split(timed, parts, inputs)))
-    if timed.op.name.startswith(_BACKWARD) and not timed.op.is_attention:
+    if timed.op.name.startswith(_BACKWARD) and not name.startswith("attention"):
         forms += [_gradients(form) for form in list(forms)]
     return tuple(forms)
 
@@ -81,6 +81,7 @@ def _inputs(step: Step, name: str) -> float:
         "qkv_proj": rows * model.hidden,
         "o_proj": rows * model.heads * model.head_size / load.tp,
         "gate_up_proj": rows * model.hidden,
+        "up_proj": rows * model.hidden,
         "down_proj": rows * model.mlp / load.tp,
         "router": rows * model.hidden,
         "expert_gate_up": routed * model.hidden,
