@@ -201,6 +201,26 @@ def test_unknown_lengths_leave_the_context_unknown(tmp_path: Path) -> None:
     assert serving.groups[0].tokens_per_s is not None
 
 
+def test_work_that_is_mostly_unknown_is_not_zero(tmp_path: Path) -> None:
+    """A graph without its capture: times are known, and nothing of what its kernels did."""
+    trace = KinetoTrace(device=MI300X, is_hip=True)
+    begin = trace.host_us
+    trace.graph(("Cijk_gemm", 50.0), ("attention", 30.0), call="hipGraphLaunch")
+    trace.call("aten::mm", PRODUCT, ("Cijk_gemm", 20.0))
+    trace.annotate(decode(500), begin)
+    analysis = analysed(tmp_path, trace)
+    assert analysis.serving is not None
+    (one,) = analysis.serving.groups
+    assert one.known_ratio == pytest.approx(0.2)
+    assert one.tokens_per_s is not None
+    unknown = (one.bound_us, one.flop, one.weight_bytes, one.cache_bytes, one.other_bytes)
+    assert unknown == (None,) * 5
+    assert (one.bandwidth_ratio, one.weight_ratio, one.flop_ratio) == (None, None, None)
+    step = documented(analysis)["serving"]["steps"][0]
+    assert (step["bound_us"], step["flop"], step["bytes"]) == (None, None, None)
+    assert "at its roofs" not in describe(analysis, analysis.with_infeed).split("\n\n")[1]
+
+
 def test_a_trace_without_a_server_has_no_such_part(tmp_path: Path) -> None:
     trace = KinetoTrace()
     trace.call("aten::mm", PRODUCT, ("gemm", 5.0))
@@ -289,6 +309,9 @@ def test_vllm_decode_of_gpt_oss() -> None:
     (one,) = analysis.serving.groups
     assert one.busy_us == pytest.approx(10_717.7, abs=1)
     assert one.cache_bytes == 12 * 2_048 * (55_086 + 32 * 128) + 24 * 32 * 2_048
+    assert one.weight_bytes_least is not None
+    assert one.weight_bytes is not None
+    assert one.weight_bytes_most is not None
     assert one.weight_bytes_least < one.weight_bytes < one.weight_bytes_most
     assert one.known_ratio > 0.95
     text = " ".join(describe(analysis, analysis.with_infeed).split())

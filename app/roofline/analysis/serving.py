@@ -11,7 +11,7 @@ import numpy as np
 
 from roofline.analysis import roofline
 from roofline.analysis.context import Context
-from roofline.analysis.knowledge import both_known
+from roofline.analysis.knowledge import KNOWN_SHARE, both_known
 from roofline.analysis.measure import measure
 from roofline.analysis.records import I64, U64, Bools
 from roofline.analysis.roofline import Floats
@@ -81,30 +81,19 @@ def _added(steps: ServingSteps, values: Floats) -> Floats:
 def _group(
     steps: ServingSteps, columns: ServingColumns, context: Context, phase: str, rows: I64
 ) -> ServingGroup:
-    cores = max(context.device.core_count, 1)
-
-    def per_core(values: Floats) -> float:
-        return float(np.median(values[rows])) / cores
-
     new = steps.prefill_tokens[rows] + steps.decode_tokens[rows]
     time_us = float(np.median(columns.time_us[rows]))
     period_us = float(np.median(columns.period_us[rows]))
     waits = columns.wait_us[rows[rows > 0]]
     tokens = _known(np.median(new))
-    moved = float(np.median(columns.moved_bytes[rows]))
-    context_tokens = _known(np.median(steps.context_tokens[rows]))
-    weight = per_core(steps.weight_bytes)
-    # Without the lengths of the sequences, what attention reads of the cache is not known.
-    cache = None if context_tokens is None else per_core(steps.cache_bytes)
-    flop = float(np.median(columns.flop[rows]))
-    bound = float(np.median(columns.bound_us[rows]))
+    work = _work_of(steps, columns, context, rows)
     rate = _bandwidth(context)
     return ServingGroup(
         phase=phase,
         sequences=_single(steps.sequences[rows]),
         steps=len(rows),
         new_tokens=tokens,
-        context_tokens=context_tokens,
+        context_tokens=_known(np.median(steps.context_tokens[rows])),
         time_us=time_us,
         busy_us=float(np.median(columns.busy_us[rows])),
         period_us=period_us,
@@ -112,19 +101,46 @@ def _group(
         longest_wait_us=float(columns.wait_us[rows].max()),
         tokens_per_s=_per_second(tokens, period_us),
         time_per_token_us=_per_token(phase, steps, rows, period_us),
-        flop=flop,
-        weight_bytes=weight,
-        weight_bytes_least=per_core(steps.weight_least),
-        weight_bytes_most=per_core(steps.weight_most),
-        cache_bytes=cache,
-        other_bytes=max(moved - weight - (cache or 0.0), 0.0),
-        bound_us=bound or None,
+        flop=work["flop"],
+        weight_bytes=work["weight"],
+        weight_bytes_least=work["least"],
+        weight_bytes_most=work["most"],
+        cache_bytes=work["cache"],
+        other_bytes=work["other"],
+        bound_us=work["bound"] or None,
         known_ratio=float(np.median(columns.known_ratio[rows])),
-        bandwidth_ratio=_share(moved, rate, time_us),
-        weight_ratio=_share(weight, rate, time_us),
-        cache_ratio=None if cache is None else _share(cache, rate, time_us),
-        flop_ratio=_share(flop, context.peaks.gflops * GIGA or None, time_us),
+        bandwidth_ratio=_share(work["moved"], rate, time_us),
+        weight_ratio=_share(work["weight"], rate, time_us),
+        cache_ratio=_share(work["cache"], rate, time_us),
+        flop_ratio=_share(work["flop"], context.peaks.gflops * GIGA or None, time_us),
     )
+
+
+def _work_of(
+    steps: ServingSteps, columns: ServingColumns, context: Context, rows: I64
+) -> dict[str, float | None]:
+    """Medians of the work of steps, of one core; all unknown where most of their work is.
+
+    Without the lengths of the sequences, what attention reads of the cache is not known.
+    """
+    cores = max(context.device.core_count, 1)
+    if float(np.median(columns.known_ratio[rows])) < KNOWN_SHARE:
+        names = ("flop", "moved", "bound", "weight", "least", "most", "cache", "other")
+        return dict.fromkeys(names)
+    moved = float(np.median(columns.moved_bytes[rows]))
+    weight = float(np.median(steps.weight_bytes[rows])) / cores
+    has_lengths = bool(np.isfinite(np.median(steps.context_tokens[rows])))
+    cache = float(np.median(steps.cache_bytes[rows])) / cores if has_lengths else None
+    return {
+        "flop": float(np.median(columns.flop[rows])),
+        "moved": moved,
+        "bound": float(np.median(columns.bound_us[rows])),
+        "weight": weight,
+        "least": float(np.median(steps.weight_least[rows])) / cores,
+        "most": float(np.median(steps.weight_most[rows])) / cores,
+        "cache": cache,
+        "other": max(moved - weight - (cache or 0.0), 0.0),
+    }
 
 
 def _bandwidth(context: Context) -> float | None:
@@ -134,8 +150,8 @@ def _bandwidth(context: Context) -> float | None:
     return gbs * GIGA if gbs else None
 
 
-def _share(amount: float, peak: float | None, time_us: float) -> float | None:
-    if not peak or not time_us:
+def _share(amount: float | None, peak: float | None, time_us: float) -> float | None:
+    if amount is None or not peak or not time_us:
         return None
     return amount / (peak * time_us * PS_PER_US / PS_PER_S)
 

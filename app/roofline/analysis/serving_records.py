@@ -14,7 +14,8 @@ class ServingGroup:
     on the slowest core, `period_us` with the wait since the step before. `wait_us` is the idle time
     before a step, `longest_wait_us` the longest of all; it is in no other number.
 
-    Bytes, FLOPs and `bound_us` are of one core. `cache_bytes` are unknown without lengths.
+    Bytes, FLOPs and `bound_us` are of one core. They are unknown where the
+    work of most of the busy time is (`known_ratio`), `cache_bytes` also without lengths.
     `weight_bytes_least` and `weight_bytes_most` differ where experts are chosen by data.
     `bandwidth_ratio` is the share of the main memory's peak, of which `weight_ratio` and
     `cache_ratio` are parts; `flop_ratio` is that of the compute peak.
@@ -32,12 +33,12 @@ class ServingGroup:
     longest_wait_us: float
     tokens_per_s: float | None
     time_per_token_us: float | None
-    flop: float
-    weight_bytes: float
-    weight_bytes_least: float
-    weight_bytes_most: float
+    flop: float | None
+    weight_bytes: float | None
+    weight_bytes_least: float | None
+    weight_bytes_most: float | None
     cache_bytes: float | None
-    other_bytes: float
+    other_bytes: float | None
     bound_us: float | None
     known_ratio: float
     bandwidth_ratio: float | None

@@ -4,7 +4,9 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from roofline.analysis.knowledge import KNOWN_SHARE
 from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.serving_records import ServingColumns
 from roofline.exports.serving_model import curve, served_model
 
 _STEPS = 1_000
@@ -40,14 +42,23 @@ def serving_record(analysis: RooflineAnalysis) -> Record | None:
                 "time_us": float(columns.time_us[k]),
                 "busy_us": float(columns.busy_us[k]),
                 "wait_us": float(columns.wait_us[k]),
-                "bound_us": float(columns.bound_us[k]),
                 "known_ratio": float(columns.known_ratio[k]),
-                "flop": float(columns.flop[k]),
-                "bytes": float(columns.moved_bytes[k]),
+                **_work(columns, k),
             }
             for k in range(count)
         ],
     }
+
+
+def _work(columns: ServingColumns, step: int) -> Record:
+    """Work of a step; unknown where that of most of its time is."""
+    is_known = columns.known_ratio[step] >= KNOWN_SHARE
+    found = {
+        "bound_us": columns.bound_us,
+        "flop": columns.flop,
+        "bytes": columns.moved_bytes,
+    }
+    return {name: float(column[step]) if is_known else None for name, column in found.items()}
 
 
 def _known(value: float) -> float | None:

@@ -15,7 +15,6 @@ from roofline.presentation.placed import bound_segment, place_of, ratio
 from roofline.presentation.rounding import rounded
 from roofline.presentation.sentences import Number, Segment, Sentence, say
 
-_KNOWN = 0.5  # of the busy time: from less, a step's bound says little
 _LONG_WAIT = 0.5  # of a step's time: a wait that long before it is named
 _BUSY = 0.9  # of a step's time: below, its idle time is named
 _CLEARLY = 1.01  # largest to least bytes of weights: only then there is a range
@@ -133,11 +132,12 @@ def batch_text(group: ServingGroup) -> str:
 
 def weights_range(groups: tuple[ServingGroup, ...]) -> str:
     """A sentence on the range of the weights, where experts are chosen by data."""
-    wide = [g for g in groups if g.weight_bytes_most > _CLEARLY * g.weight_bytes_least]
-    if not wide:
+    one = max(groups, key=lambda group: group.steps, default=None)
+    if one is None or not one.weight_bytes_most or one.weight_bytes_least is None:
         return ""
-    one = max(wide, key=lambda group: group.steps)
     least, most = one.weight_bytes_least / GIGA, one.weight_bytes_most / GIGA
+    if most <= _CLEARLY * least:
+        return ""
     return (
         "Which experts were touched is not in the trace: the weights of a step are between"
         f" {least:.3g} and {most:.3g} GB ({batch_text(one)})."
@@ -148,9 +148,7 @@ def main_group(analysis: RooflineAnalysis) -> ServingGroup | None:
     """The group with most of the time, if the bound of its steps is known."""
     groups = analysis.serving.groups if analysis.serving is not None else ()
     one = max(groups, key=lambda group: group.time_us * group.steps, default=None)
-    if one is None or one.bound_us is None or one.known_ratio < _KNOWN or not one.time_us:
-        return None
-    return one
+    return one if one is not None and one.bound_us is not None and one.time_us else None
 
 
 def serving_headline(analysis: RooflineAnalysis, view: View) -> Sentence:
@@ -159,7 +157,8 @@ def serving_headline(analysis: RooflineAnalysis, view: View) -> Sentence:
     bound, _ = place_of(view)
     if one is None or one.bound_us is None or bound == UNKNOWN_BOUND:
         return []
-    moved = one.weight_bytes + (one.cache_bytes or 0.0) + one.other_bytes
+    weights = one.weight_bytes or 0.0
+    moved = weights + (one.cache_bytes or 0.0) + (one.other_bytes or 0.0)
     found = say(
         "serving",
         phase=Segment(kind="plain", text=one.phase),
@@ -173,7 +172,7 @@ def serving_headline(analysis: RooflineAnalysis, view: View) -> Sentence:
         return found
     parts = say(
         "serving_bytes",
-        weights=ratio(one.weight_bytes / moved),
+        weights=ratio(weights / moved),
         cache=ratio(one.cache_bytes / moved),
     )
     return [*found, *parts]
