@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
-from roofline.cli import advising, comparing, gating
+from roofline.cli import advising, comparing, gating, runs
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.errors import MixedUploadError, RooflineError
 
@@ -99,6 +99,12 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
     parser.description = "Analyse a profile and print its roofline."
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=runs.ENGINES,
+        help="hold the hosts of one run against each other: files, or the folder that holds them;"
+        " see docs/runs.md. Formats: text, json",
     )
     parser.add_argument(
         "-f",
@@ -288,6 +294,9 @@ def _serve(given: argparse.Namespace) -> None:
 def _analyze(given: argparse.Namespace) -> None:
     # The process ends with the answer: collecting garbage on the way is 0.08 s for nothing.
     gc.disable()
+    if given.engine:
+        put_out(runs.analyse_run(given.files, given.format), given.output)
+        return
     from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
     from roofline.exports.render import render, render_groups

@@ -199,6 +199,21 @@ SENTENCES: Mapping[str, str] = {
     "change_spread": "Half of the steps of A take {low} to {high}. ",
     "change_only": "{share} of the time has no partner in the other run. ",
     **ADVICE_SENTENCES,
+    # A run of many hosts.
+    "hosts_read": "{read} of {hosts} {hosts|host|hosts} read",
+    "hosts_working": ", {count} of them without an accelerator",
+    "hosts_few": ". A verdict needs at least {fewest}",
+    "hosts_unreadable": ". Too few for a verdict: it needs {share} of them",
+    "hosts_even": ". No host holds the others up",
+    "hosts_cost": ". Hosts that hold the others up cost at most {share} of the time",
+    "hosts_next": ". ",
+    "hosts_end": ".",
+    "hosts_slow_chip": "{host} takes {share} more time for the same work ({chips})",
+    "hosts_slow_host": "{host} takes {share} more time for the same work, on all of its chips",
+    "hosts_more_work": "{host} was given more work: per FLOP and byte it is not slow",
+    "hosts_straggler": "{host} works longer than the others; whether it is slow or was given more "
+    "is unknown",
+    "hosts_intermittent": "{host} is slow in {slow} of {steps} {steps|step|steps}",
 }
 
 # Sentences that the browser fills: about one op, and under other peaks.

@@ -1,0 +1,39 @@
+"""`roofline analyze --engine local`: the hosts of one run against each other."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from roofline.pods.partial import Partial
+
+ENGINES = ("local",)
+FORMATS = ("text", "json")
+
+
+def analyse_run(paths: Sequence[Path], output_format: str) -> bytes:
+    """The report of the run whose hosts' files are at `paths`, or in these folders."""
+    from roofline.errors import UploadRejectedError
+    from roofline.exports.run_report import render_run
+    from roofline.pods.partial import Partial
+    from roofline.pods.reading import files_of, read_files
+    from roofline.pods.reduce import reduce_run
+
+    if output_format not in FORMATS:
+        raise UploadRejectedError(
+            f"A run of many hosts cannot be written as {output_format}.",
+            remedy=f"Choose one of these formats: {', '.join(FORMATS)}.",
+        )
+    found = list(read_files(files_of(paths)))
+    partials = [one for one in found if isinstance(one, Partial)]
+    _note_repeated(partials)
+    report = reduce_run(partials, [one for one in found if not isinstance(one, Partial)])
+    return render_run(report, output_format)
+
+
+def _note_repeated(partials: "Sequence[Partial]") -> None:
+    """Say how many files count once: the report itself does not depend on them."""
+    repeated = len(partials) - len({one.header.file_digest for one in partials})
+    if repeated:
+        sys.stderr.write(f"roofline: equal files count once; left out: {repeated}.\n")

@@ -1,0 +1,181 @@
+"""A run of many hosts for people and their tools: JSON and text.
+
+Keys carry units; `null` is "not known", 0 is a real zero. The same files give the same bytes,
+whatever their order.
+"""
+
+from typing import Any
+
+from roofline.exports.run_words import outlier_sentence, outliers, run_verdict
+from roofline.exports.text_table import cut, plain, spaced, table
+from roofline.model.units import PS_PER_US
+from roofline.pods.report import (
+    ChipReport,
+    CollectiveReport,
+    HostReport,
+    OpReport,
+    RunReport,
+    State,
+    StepReport,
+)
+from roofline.presentation.json_text import to_json
+from roofline.presentation.quantities import duration, percent
+
+Record = dict[str, Any]
+
+_HOSTS_SHOWN = 32
+_OPS_SHOWN = 20
+_NAME_WIDTH = 44
+
+
+def render_run(run: RunReport, output_format: str) -> bytes:
+    """`run` as `text` or `json`."""
+    if output_format == "json":
+        return to_json(run_record(run)) + b"\n"
+    return run_to_text(run).encode("utf-8", "replace")
+
+
+def run_record(run: RunReport) -> Record:
+    """The document of `roofline analyze --engine local --format json`."""
+    return {
+        "verdict": run_verdict(run),
+        "no_verdict": None if run.no_verdict is None else run.no_verdict.value,
+        "outliers": [
+            {"host": one.host, "kind": one.verdict, "sentence": outlier_sentence(one, _steps(run))}
+            for one in outliers(run)
+        ],
+        "stragglers_cost_ratio": run.cost_ratio,
+        "representative": run.representative,
+        "hosts": [_host(one) for one in run.hosts],
+        "ops": [_op(one) for one in run.ops],
+        "steps": [_step(one) for one in run.steps],
+        "collectives": [_collective(one) for one in run.collectives],
+        "digest": run.digest,
+    }
+
+
+def _steps(run: RunReport) -> int:
+    return max(len(run.steps), 1)
+
+
+def _host(one: HostReport) -> Record:
+    return {
+        "host": one.host,
+        "rank": one.rank,
+        "state": one.state.value,
+        "reason": one.reason or None,
+        "device": one.device or None,
+        "work_us": _us(one.work_ps),
+        "wait_us": _us(one.wait_ps),
+        "wait_is": None if one.wait_bound is None else one.wait_bound.value,
+        "same_work_ratio": one.same_work_ratio,
+        "slow_steps": one.slow_steps,
+        "verdict": None if one.verdict is None else one.verdict.value,
+        "chips": [_chip(chip) for chip in one.chips],
+    }
+
+
+def _chip(one: ChipReport) -> Record:
+    return {
+        "chip": one.name,
+        "work_us": _us(one.work_ps),
+        "same_work_ratio": one.same_work_ratio,
+        "compared_share_ratio": one.compared_share,
+        "is_divided_by_work": one.divided,
+        "is_slow": one.is_slow,
+    }
+
+
+def _op(one: OpReport) -> Record:
+    return {
+        "name": one.key.name,
+        "program": one.key.program,
+        "category": one.key.category,
+        "hosts": one.hosts,
+        "median_us": _us(one.median_ps),
+        "p95_us": _us(one.p95_ps),
+        "max_us": _us(one.max_ps),
+        "max_host": one.max_host,
+        "imbalance_ratio": one.imbalance_ratio,
+        "time_lost_us": _us(one.lost_ps),
+    }
+
+
+def _step(one: StepReport) -> Record:
+    return {
+        "step": one.step,
+        "min_us": _us(one.min_ps),
+        "median_us": _us(one.median_ps),
+        "max_us": _us(one.max_ps),
+        "spread_ratio": one.spread_ratio,
+        "median_work_us": _us(one.median_work_ps),
+        "max_work_us": _us(one.max_work_ps),
+        "critical_host": one.critical_host,
+    }
+
+
+def _collective(one: CollectiveReport) -> Record:
+    return {
+        "name": one.name,
+        "kind": one.kind,
+        "group": one.group or None,
+        "ranks": one.ranks,
+        "instances": one.instances or None,
+        "transfer_us": _us(one.transfer_ps),
+        "mean_wait_us": _us(one.wait_ps),
+        "wait_is": one.wait_bound.value,
+        "waited_for": one.waited_for,
+    }
+
+
+def _us(time_ps: int | None) -> float | None:
+    return None if time_ps is None else time_ps / PS_PER_US
+
+
+# ------------------------------------------------------------------------------------------- text
+
+
+def run_to_text(run: RunReport) -> str:
+    """The run for a terminal: verdict, hosts, and the operations that lose the most time."""
+    parts = [plain(run_verdict(run)), _hosts_text(run), _ops_text(run), f"Digest {run.digest}"]
+    return spaced("\n\n".join(part for part in parts if part)) + "\n"
+
+
+def _hosts_text(run: RunReport) -> str:
+    first = {one.host for one in outliers(run)}
+    order = sorted(run.hosts, key=lambda one: (one.host not in first, one.state is State.READ))
+    rows = [
+        (
+            cut(one.host, _NAME_WIDTH),
+            one.state.value,
+            _time(one.work_ps),
+            _time(one.wait_ps),
+            "–" if one.same_work_ratio is None else f"{one.same_work_ratio:.3f}",
+            plain(one.verdict.value if one.verdict else one.reason),
+        )
+        for one in order[:_HOSTS_SHOWN]
+    ]
+    shown = table(("host", "state", "work", "wait", "same work", ""), rows, left={0, 1, 5})
+    more = len(order) - len(rows)
+    return f"{shown}\nand {more} more" if more else shown
+
+
+def _ops_text(run: RunReport) -> str:
+    rows = [
+        (
+            cut(one.key.name, _NAME_WIDTH),
+            _time(one.median_ps),
+            _time(one.p95_ps),
+            _time(one.max_ps),
+            cut(one.max_host, _NAME_WIDTH),
+            "–" if one.imbalance_ratio is None else percent(one.imbalance_ratio),
+            _time(one.lost_ps),
+        )
+        for one in run.ops[:_OPS_SHOWN]
+    ]
+    heads = ("operation", "median", "p95", "max", "slowest host", "imbalance", "time lost")
+    return table(heads, rows, left={0, 4}) if rows else ""
+
+
+def _time(time_ps: int | None) -> str:
+    return "–" if time_ps is None else duration(time_ps / PS_PER_US)

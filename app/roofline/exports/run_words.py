@@ -1,0 +1,58 @@
+"""What is said of a run of many hosts: how many were read, and which hold the others up."""
+
+from roofline.pods.definitions import FEWEST_HOSTS, LEAST_READABLE
+from roofline.pods.report import HostReport, NoVerdict, RunReport, State, Verdict
+from roofline.presentation.sentences import Number, Sentence, plain_text, say
+
+_SENTENCES = {verdict: f"hosts_{verdict.name.lower()}" for verdict in Verdict}
+
+
+def run_verdict(run: RunReport) -> str:
+    """The sentences on top of a run."""
+    said = _read(run) + _judged(run)
+    for one in outliers(run):
+        said += [*say("hosts_next"), *_outlier(one, len(run.steps))]
+    return plain_text([*said, *say("hosts_end")])
+
+
+def outliers(run: RunReport) -> list[HostReport]:
+    """The hosts that hold the others up, the worst ratio first."""
+    found = [one for one in run.hosts if one.verdict is not None]
+    return sorted(found, key=lambda one: (-(one.same_work_ratio or 0.0), one.host))
+
+
+def outlier_sentence(one: HostReport, steps: int) -> str:
+    """What is said of one host that holds the others up."""
+    return plain_text(_outlier(one, steps))
+
+
+def _read(run: RunReport) -> Sentence:
+    states = [one.state for one in run.hosts]
+    read = len(states) - states.count(State.UNREADABLE)
+    said = say("hosts_read", read=Number(read, "count"), hosts=Number(len(states), "count"))
+    idle = states.count(State.NO_ACCELERATOR)
+    return said + (say("hosts_working", count=Number(idle, "count")) if idle else [])
+
+
+def _judged(run: RunReport) -> Sentence:
+    match run.no_verdict:
+        case NoVerdict.FEW_HOSTS:
+            return say("hosts_few", fewest=Number(FEWEST_HOSTS, "count"))
+        case NoVerdict.UNREADABLE:
+            return say("hosts_unreadable", share=Number(LEAST_READABLE, "ratio"))
+    if not outliers(run):
+        return say("hosts_even")
+    return say("hosts_cost", share=Number(run.cost_ratio or 0.0, "ratio"))
+
+
+def _outlier(one: HostReport, steps: int) -> Sentence:
+    assert one.verdict is not None
+    slow = [chip.name for chip in one.chips if chip.is_slow]
+    return say(
+        _SENTENCES[one.verdict],
+        host=one.host,
+        share=Number((one.same_work_ratio or 1.0) - 1, "ratio"),
+        chips=", ".join(slow),
+        slow=Number(one.slow_steps, "count"),
+        steps=Number(steps, "count"),
+    )

@@ -1,0 +1,172 @@
+"""What one host adds to a run: columns of integers, the same bytes for the same file.
+
+Names of operations are kept apart: hosts that run one program share them.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from roofline.model.op_columns import I64
+
+FORMAT = 1
+_MAGIC = b"roofline partial\n"
+_INT = np.dtype("<i8")
+_COLUMNS = ("ops", "work_ps", "calls", "chip_ps", "step_ps", "step_work_ps", "sums_ps", "each")
+SELF, OCCURRENCES, FLOP, BYTES, KNOWN = range(5)
+"""Rows of `Partial.ops`; bits of `KNOWN` are `FLOP_KNOWN` and `BYTES_KNOWN`."""
+FLOP_KNOWN, BYTES_KNOWN = 1, 2
+COLLECTIVE, CHIP, TIME = range(3)
+"""Rows of `Partial.each`."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OpKey:
+    """What an operation is known by on every host."""
+
+    program: str
+    name: str
+    category: str
+
+
+@dataclass(frozen=True)
+class Names:
+    """The operations of a program in order, shared by all hosts that run it."""
+
+    keys: tuple[OpKey, ...]
+
+    @cached_property
+    def content(self) -> bytes:
+        """The names as JSON."""
+        return _json([[one.program, one.name, one.category] for one in self.keys])
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @classmethod
+    def read(cls, content: bytes) -> "Names":
+        """The names in `content`."""
+        return cls(tuple(OpKey(*one) for one in json.loads(content)))
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveKey:
+    """What one collective is known by on every rank; `ranks` is the text of its groups.
+
+    `group_size` is 0 where the file does not tell it.
+    """
+
+    program: str
+    name: str
+    kind: str
+    ranks: str
+    group_size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """One host: its name and rank, the digest of its file, its chips and what is known of it.
+
+    `cores` divides the host's times into times per core. Where the file does not tell cores apart,
+    one chip stands for their mean. `known_rank` is -1 where the file does not tell it.
+    """
+
+    host: str
+    known_rank: int
+    file_name: str
+    file_digest: str
+    format_id: str
+    device: str
+    has_accelerator: bool
+    cores: int
+    chips: tuple[str, ...]
+    names: str
+    steps: tuple[str, ...]
+    collectives: tuple[CollectiveKey, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Partial:
+    """One host's part of a run. Times are whole picoseconds.
+
+    `ops` has a row per quantity and a column per op, summed over cores. `work_ps` and `calls` have
+    a row per chip. `chip_ps` is each chip's work, that of no known op included. `step_ps` is the
+    duration of each step, `step_work_ps` the work in it, a row per chip. `sums_ps` is each chip's
+    time in each collective (-1: it did not take part), `each` its single times in order of begin:
+    rows are the collective, the chip and the time.
+    """
+
+    header: Header
+    names: Names
+    ops: I64
+    work_ps: I64
+    calls: I64
+    chip_ps: I64
+    step_ps: I64
+    step_work_ps: I64
+    sums_ps: I64
+    each: I64
+
+    def content(self) -> bytes:
+        """The partial as bytes, without the names."""
+        columns = [getattr(self, name) for name in _COLUMNS]
+        head = _json({"format": FORMAT, **_as_record(self.header)})
+        body = b"".join(np.ascontiguousarray(one, _INT).tobytes() for one in columns)
+        return _MAGIC + head + b"\n" + body
+
+    def digest(self) -> str:
+        """SHA-256 of the content."""
+        return hashlib.sha256(self.content()).hexdigest()
+
+    @classmethod
+    def read(cls, content: bytes, names: Callable[[str], Names]) -> "Partial":
+        """The partial in `content`; `names` finds the names by their digest.
+
+        Columns stay in `content`: nothing is copied. Raises `ValueError` for other content.
+        """
+        head, line, body = content.removeprefix(_MAGIC).partition(b"\n")
+        record = json.loads(head) if content.startswith(_MAGIC) and line else {}
+        if record.pop("format", None) != FORMAT:
+            raise ValueError("The content is not a partial of this format.")
+        header = _header(record)
+        known = names(header.names)
+        columns = np.frombuffer(body, _INT)
+        return cls(header=header, names=known, **_split(columns, header, len(known.keys)))
+
+
+def _split(values: I64, header: Header, n_ops: int) -> dict[str, I64]:
+    chips, steps, kinds = len(header.chips), len(header.steps), len(header.collectives)
+    shapes = [(5, n_ops), (chips, n_ops), (chips, n_ops), (chips,), (steps,), (chips, steps)]
+    shapes += [(chips, kinds), (3, -1)]
+    found, at = {}, 0
+    for name, shape in zip(_COLUMNS, shapes, strict=True):
+        size = len(values) - at if -1 in shape else int(np.prod(shape))
+        found[name] = values[at : at + size].reshape(shape)
+        at += size
+    return found
+
+
+def _as_record(header: Header) -> dict[str, Any]:
+    record: dict[str, Any] = {name: getattr(header, name) for name in Header.__slots__}
+    record["collectives"] = [
+        [one.program, one.name, one.kind, one.ranks, one.group_size] for one in header.collectives
+    ]
+    return record
+
+
+def _header(record: dict[str, Any]) -> Header:
+    record["collectives"] = tuple(CollectiveKey(*one) for one in record["collectives"])
+    for name in ("chips", "steps"):
+        record[name] = tuple(record[name])
+    return Header(**record)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()

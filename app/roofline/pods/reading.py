@@ -1,0 +1,96 @@
+"""Files of a run to partials, one after the other: the engine `local`.
+
+A file that cannot be read is listed with the reason, and the others go on.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from roofline.errors import RooflineError, UnknownFormatError, UploadRejectedError
+from roofline.importers.intake.archives import UnpackLimits, unpack
+from roofline.importers.registry import import_profile
+from roofline.importers.source import SourceFile
+from roofline.pods.from_profile import partial_of
+from roofline.pods.partial import Partial
+from roofline.pods.report import Unreadable
+
+_XSPACE = ".xplane.pb"
+# In a folder, other files that no importer recognises are not captures of hosts.
+_CAPTURES = (_XSPACE, ".json", ".json.gz", ".ncu-rep")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file of a run; `is_named` is true where the user named it, not only its folder."""
+
+    path: Path
+    is_named: bool
+
+
+def files_of(paths: Sequence[Path]) -> list[Found]:
+    """The files at `paths`, and those in and below folders.
+
+    A folder with XSpace captures is a folder of JAX's or TensorFlow's profiler: its other files
+    are results. Raises `UploadRejectedError` where there is none.
+    """
+    found = [one for path in paths for one in _at(path)]
+    if not found:
+        names = ", ".join(str(path) for path in paths)
+        raise UploadRejectedError(
+            f"There are no files in {names}.", remedy="Name the folder that the profiler wrote."
+        )
+    return found
+
+
+def _at(path: Path) -> list[Found]:
+    if not path.is_dir():
+        return [Found(path, is_named=True)]
+    files = sorted(one for one in path.rglob("*") if one.is_file())
+    captures = [one for one in files if one.name.endswith(_XSPACE)]
+    return [Found(one, is_named=False) for one in captures or files]
+
+
+def read_files(files: Sequence[Found]) -> Iterator[Partial | Unreadable]:
+    """What each file gives to the run, one after the other."""
+    for file in files:
+        yield from read_file(file)
+
+
+def read_file(file: Found) -> list[Partial | Unreadable]:
+    """The partial of a file, or why there is none; one for each file of an archive.
+
+    A file of a folder or archive that is not a capture gives nothing.
+    """
+    source = SourceFile(file.path)
+    with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
+        try:
+            into = Path(scratch) / "unpacked"
+            opened = unpack([source], into=into, limits=UnpackLimits())
+        except RooflineError as error:
+            return [Unreadable(name=source.name, digest=_digest(source), reason=error.message)]
+        except OSError as error:
+            reason = f"It cannot be read: {(error.strerror or str(error)).lower()}."
+            return [Unreadable(name=source.name, digest="", reason=reason)]
+        found = [_read(one.source, is_named=file.is_named and len(opened) == 1) for one in opened]
+        return [one for one in found if one is not None]
+
+
+def _read(source: SourceFile, *, is_named: bool) -> Partial | Unreadable | None:
+    digest = _digest(source)
+    try:
+        profile = import_profile([source])
+    except UnknownFormatError as error:
+        if not is_named and not source.name.endswith(_CAPTURES):
+            return None
+        return Unreadable(name=source.name, digest=digest, reason=error.message)
+    except RooflineError as error:
+        return Unreadable(name=source.name, digest=digest, reason=error.message)
+    return partial_of(profile, file_digest=digest)
+
+
+def _digest(source: SourceFile) -> str:
+    with source.path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,245 @@
+"""Partials to a report: a pure function of their set.
+
+Hosts are sorted before anything else, all sums are of whole numbers, and equal files count once. So
+neither order nor batches nor repetition can change a byte.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from roofline.model.op_columns import I64
+from roofline.pods import definitions
+from roofline.pods.blocks import Block, blocks, chip_hosts
+from roofline.pods.judging import Judged, judge, why_not
+from roofline.pods.partial import SELF, Partial
+from roofline.pods.report import (
+    ChipReport,
+    HostReport,
+    OpReport,
+    RunReport,
+    State,
+    StepReport,
+    Unreadable,
+)
+from roofline.pods.same_work import Ratios, SameWork
+from roofline.pods.steps import SharedSteps, shared_steps
+from roofline.pods.waiting import Waits, waits
+
+VERSION = 1
+"""Rises with every change of what the reduce says of the same partials."""
+
+
+def reduce_run(partials: Iterable[Partial], unreadable: Iterable[Unreadable] = ()) -> RunReport:
+    """What is said of the run of which `partials` could be read and `unreadable` could not."""
+    hosts, missing = _once(partials), _once_each(unreadable)
+    workers = _workers(hosts)
+    host_of = chip_hosts(workers)
+    same = SameWork(host_of, np.array([one.header.cores for one in workers], np.int64))
+    ops: list[OpReport] = []
+    distance = np.zeros(len(workers), np.int64)
+    for block in blocks(workers):
+        same.take(block)
+        found, away = _op_reports(block, workers)
+        ops += found
+        distance += away
+    ratios = same.ratios(_joined([one.chip_ps for one in workers]))
+    steps, waited = shared_steps(workers), waits(workers)
+    no_verdict = why_not(len(workers), len(missing))
+    judged = judge(host_of, ratios, steps, is_allowed=no_verdict is None)
+    working = iter(_host_reports(workers, ratios, waited, judged))
+    chosen = {id(one) for one in workers}
+    reports = [next(working) if id(one) in chosen else _coordinator(one) for one in hosts]
+    return RunReport(
+        hosts=(*reports, *map(_unreadable, missing)),
+        ops=tuple(sorted(ops, key=lambda one: (-one.lost_ps, one.key))),
+        steps=_step_reports(steps, workers),
+        collectives=waited.collectives,
+        no_verdict=no_verdict,
+        cost_ratio=_cost(steps) if no_verdict is None else None,
+        representative=workers[int(distance.argmin())].header.host if workers else None,
+        digest=_digest(hosts, missing),
+    )
+
+
+def _once(partials: Iterable[Partial]) -> list[Partial]:
+    """The hosts in order, each file once, with a name of its own for each."""
+    by_digest = {one.header.file_digest: one for one in sorted(partials, key=_order, reverse=True)}
+    hosts = sorted(by_digest.values(), key=_order)
+    shared = Counter(one.header.host for one in hosts)
+    return [_called(one, is_shared=shared[one.header.host] > 1) for one in hosts]
+
+
+def _called(partial: Partial, *, is_shared: bool) -> Partial:
+    """The partial; with the name of its file where several files name the same host."""
+    if not is_shared:
+        return partial
+    header = partial.header
+    name = f"{header.host} ({header.file_name})"
+    return replace(partial, header=replace(header, host=name))
+
+
+def _once_each(unreadable: Iterable[Unreadable]) -> list[Unreadable]:
+    files = {(one.name, one.digest): one for one in unreadable}
+    return [files[key] for key in sorted(files)]
+
+
+def _order(partial: Partial) -> tuple[int, str, str, str]:
+    """Ranks by number where files tell them, hosts by name; the rest decides between equals."""
+    header = partial.header
+    return (header.known_rank, header.host, header.file_name, header.file_digest)
+
+
+def _workers(hosts: Sequence[Partial]) -> list[Partial]:
+    """The hosts that do the work: those with an accelerator, if any has one."""
+    accelerated = [one for one in hosts if one.header.has_accelerator]
+    return accelerated or list(hosts)
+
+
+def _joined(columns: Sequence[I64]) -> I64:
+    return np.concatenate([np.zeros(0, np.int64), *columns])
+
+
+def _digest(hosts: Sequence[Partial], missing: Sequence[Unreadable]) -> str:
+    """Names the set of files and this version of the reduce."""
+    lines = [f"reduce {VERSION}"]
+    lines += sorted(one.digest() for one in hosts)
+    lines += sorted(f"{one.digest} {one.name}" for one in missing)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+# ------------------------------------------------------------------------------------- operations
+
+
+def _op_reports(block: Block, workers: Sequence[Partial]) -> tuple[list[OpReport], I64]:
+    """The operations of a block, and how far each host is from the median one."""
+    if not workers:
+        return [], np.zeros(0, np.int64)
+    cores = np.array([one.header.cores for one in workers], np.int64)
+    times = block.quantities[SELF] // cores[:, None]
+    found = definitions.spread(times)
+    ran = (times > 0).sum(axis=0)
+    reports = [
+        OpReport(
+            key=key,
+            hosts=int(ran[k]),
+            median_ps=int(found.median[k]),
+            p95_ps=int(found.p95[k]),
+            max_ps=int(found.largest[k]),
+            max_host=workers[int(found.worst[k])].header.host,
+            imbalance_ratio=_imbalance(int(found.largest[k]), int(found.total[k]), found.hosts),
+            lost_ps=int(found.lost[k]),
+        )
+        for k, key in enumerate(block.keys)
+    ]
+    return reports, np.abs(times - found.median).sum(axis=1)
+
+
+def _imbalance(largest: int, total: int, hosts: int) -> float | None:
+    """The largest value divided by the mean, less 1; `None` where all are 0."""
+    return largest * hosts / total - 1 if total else None
+
+
+# ------------------------------------------------------------------------------------------ steps
+
+
+def _step_reports(steps: SharedSteps, workers: Sequence[Partial]) -> tuple[StepReport, ...]:
+    if not steps.labels:
+        return ()
+    lasted, work = definitions.spread(steps.duration_ps), definitions.spread(steps.work_ps)
+    return tuple(
+        StepReport(
+            step=label,
+            min_ps=int(lasted.least[k]),
+            median_ps=int(lasted.median[k]),
+            max_ps=int(lasted.largest[k]),
+            spread_ratio=definitions.share(
+                int(lasted.largest[k] - lasted.least[k]), int(lasted.median[k])
+            ),
+            median_work_ps=int(work.median[k]),
+            max_work_ps=int(work.largest[k]),
+            critical_host=workers[int(work.worst[k])].header.host,
+        )
+        for k, label in enumerate(steps.labels)
+    )
+
+
+def _cost(steps: SharedSteps) -> float | None:
+    """1 - 1/K, K the slowest host's work of each step divided by the median one's."""
+    work = definitions.spread(steps.work_ps)
+    slowest, median = int(work.largest.sum()), int(work.median.sum())
+    return 1 - median / slowest if slowest else None
+
+
+# ------------------------------------------------------------------------------------------ hosts
+
+
+def _host_reports(
+    workers: Sequence[Partial], ratios: Ratios, waited: Waits, judged: Judged
+) -> list[HostReport]:
+    reports, chip = [], 0
+    for k, one in enumerate(workers):
+        rows = range(chip, chip + len(one.header.chips))
+        chips = tuple(
+            _chip(one, row - chip, row, ratios, is_slow=bool(judged.slow_chips[row]))
+            for row in rows
+        )
+        chip = rows.stop
+        known = [each.same_work_ratio for each in chips if each.same_work_ratio is not None]
+        reports.append(
+            HostReport(
+                host=one.header.host,
+                rank=one.header.known_rank if one.header.known_rank >= 0 else None,
+                state=State.READ,
+                reason="",
+                device=one.header.device,
+                chips=chips,
+                work_ps=int(one.chip_ps.sum()) // len(chips),
+                wait_ps=waited.host_ps[k],
+                wait_bound=waited.bound if waited.host_ps[k] is not None else None,
+                same_work_ratio=max(known, default=None),
+                slow_steps=int(judged.slow_steps[k]),
+                verdict=judged.verdicts[k],
+            )
+        )
+    return reports
+
+
+def _chip(one: Partial, chip: int, row: int, ratios: Ratios, *, is_slow: bool) -> ChipReport:
+    ratio = float(ratios.ratio[row])
+    return ChipReport(
+        name=one.header.chips[chip],
+        work_ps=int(one.chip_ps[chip]),
+        same_work_ratio=None if np.isnan(ratio) else ratio,
+        compared_share=float(ratios.compared_share[row]),
+        divided=bool(ratios.divided[row]),
+        is_slow=is_slow,
+    )
+
+
+def _coordinator(one: Partial) -> HostReport:
+    return _without_work(one.header.host, State.NO_ACCELERATOR, "", one.header.device)
+
+
+def _unreadable(one: Unreadable) -> HostReport:
+    return _without_work(one.name, State.UNREADABLE, one.reason, "")
+
+
+def _without_work(host: str, state: State, reason: str, device: str) -> HostReport:
+    return HostReport(
+        host=host,
+        rank=None,
+        state=state,
+        reason=reason,
+        device=device,
+        chips=(),
+        work_ps=None,
+        wait_ps=None,
+        wait_bound=None,
+        same_work_ratio=None,
+        slow_steps=0,
+        verdict=None,
+    )

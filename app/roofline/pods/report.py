@@ -1,0 +1,148 @@
+"""What is said of a run: its hosts, operations, steps and collectives."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from roofline.pods.partial import OpKey
+
+
+class State(StrEnum):
+    """How a host's file stands."""
+
+    READ = "read"
+    UNREADABLE = "unreadable"
+    NO_ACCELERATOR = "no accelerator"
+
+
+class Verdict(StrEnum):
+    """What is said of a host that holds the others up."""
+
+    SLOW_CHIP = "slow chip"
+    SLOW_HOST = "slow host"
+    MORE_WORK = "more work"
+    STRAGGLER = "straggler"
+    INTERMITTENT = "intermittent"
+
+
+class NoVerdict(StrEnum):
+    """Why no host is judged."""
+
+    FEW_HOSTS = "few hosts"
+    UNREADABLE = "unreadable hosts"
+
+
+class WaitBound(StrEnum):
+    """How a wait stands to the real one."""
+
+    EXACT = "exact"
+    AT_LEAST = "at least"
+    AT_MOST = "at most"
+    ABOUT = "about"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A file that could not be read: its name, its digest, and why."""
+
+    name: str
+    digest: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChipReport:
+    """One chip: its work, and its time for the same work against the median chip's.
+
+    The ratio is `None` where less than half of its work can be compared; `compared_share` says how
+    much was. `divided` is true where the time was divided by the work first.
+    """
+
+    name: str
+    work_ps: int
+    same_work_ratio: float | None
+    compared_share: float
+    divided: bool
+    is_slow: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostReport:
+    """One host. Times are per core; they are `None` where they are not known."""
+
+    host: str
+    rank: int | None
+    state: State
+    reason: str
+    device: str
+    chips: tuple[ChipReport, ...]
+    work_ps: int | None
+    wait_ps: int | None
+    wait_bound: WaitBound | None
+    same_work_ratio: float | None
+    slow_steps: int
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpReport:
+    """One op over hosts: whole picoseconds of self time per core."""
+
+    key: OpKey
+    hosts: int
+    median_ps: int
+    p95_ps: int
+    max_ps: int
+    max_host: str
+    imbalance_ratio: float | None
+    lost_ps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepReport:
+    """One step over hosts: its durations, and the work of each host's slowest chip."""
+
+    step: str
+    min_ps: int
+    median_ps: int
+    max_ps: int
+    spread_ratio: float | None
+    median_work_ps: int
+    max_work_ps: int
+    critical_host: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveReport:
+    """One collective over its ranks. Times are sums over its occurrences.
+
+    `transfer_ps` is the shortest time of any rank, `wait_ps` the mean of the rest over ranks.
+    `waited_for` is the host that waited least. `instances` is 0 where only sums are known.
+    """
+
+    name: str
+    kind: str
+    group: str
+    ranks: int
+    instances: int
+    transfer_ps: int
+    wait_ps: int
+    wait_bound: WaitBound
+    waited_for: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """Everything that is said of a run; `digest` names the set of files and this version.
+
+    `cost_ratio` is the share of the time that would be saved at most if the slowest chip of each
+    step took as long as the median one.
+    """
+
+    hosts: tuple[HostReport, ...]
+    ops: tuple[OpReport, ...]
+    steps: tuple[StepReport, ...]
+    collectives: tuple[CollectiveReport, ...]
+    no_verdict: NoVerdict | None
+    cost_ratio: float | None
+    representative: str | None
+    digest: str

@@ -1,0 +1,202 @@
+"""Formulas of a run, by hand; planted faults are found, and clean runs have none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from roofline.exports.run_words import run_verdict
+from roofline.pods import definitions
+from roofline.pods.partial import KNOWN
+from roofline.pods.reduce import reduce_run
+from roofline.pods.report import NoVerdict, RunReport, State, Unreadable, Verdict, WaitBound
+from tests.pods import runs
+
+
+def verdicts(report: RunReport) -> dict[str, str]:
+    """The hosts that have a verdict."""
+    return {one.host: one.verdict.value for one in report.hosts if one.verdict is not None}
+
+
+def test_spread_by_hand() -> None:
+    found = definitions.spread(np.array([[10], [30], [20], [20]], np.int64))
+    columns = (found.least, found.median, found.p95, found.largest, found.worst)
+    assert [one.tolist() for one in columns] == [[10], [20], [30], [30], [1]]
+    # Each host's time below the largest: 20 + 0 + 10 + 10.
+    assert found.lost == 40
+
+
+def test_the_lower_median_and_p95_are_real_values() -> None:
+    assert definitions.lower_median(np.array([1, 4, 2, 8], np.int64)) == 2
+    assert [definitions.rank_of_p95(count) + 1 for count in (1, 4, 20, 21, 100)] == [
+        1, 4, 19, 20, 95,
+    ]  # fmt: skip
+
+
+def test_score_by_hand() -> None:
+    values = np.array([100, 101, 99, 100, 110], np.int64)
+    # Median 100, deviations 0 0 1 1 10, MAD 1: 10 / 1.4826.
+    assert definitions.scores(values)[-1] == pytest.approx(10 / 1.4826)
+    # All equal but one: half a percent of the median is the least spread.
+    assert definitions.scores(np.array([200, 200, 200, 206]))[-1] == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_slow_chip_is_found_though_its_host_dilutes_it(seed: int) -> None:
+    report = reduce_run(runs.run(seed, fault=runs.slow_chip(7, 2, 1.03)))
+    assert verdicts(report) == {"host-0007": Verdict.SLOW_CHIP}
+    host = report.hosts[7]
+    assert [chip.is_slow for chip in host.chips] == [False, False, True, False]
+    assert host.same_work_ratio == pytest.approx(1.03, abs=0.003)
+    # The mean over the host's chips is only 0.75 % more.
+    assert host.work_ps is not None
+    others = [one.work_ps for one in report.hosts if one.work_ps is not None and one is not host]
+    assert host.work_ps < 1.02 * float(np.median(others))
+    assert "(/device:TPU:2)" in run_verdict(report)
+
+
+def test_all_chips_of_a_host_slow_is_a_slow_host() -> None:
+    steps = range(runs.STEPS)
+    report = reduce_run(runs.run(1, fault=runs.slow_now_and_then(3, steps, 1.05)))
+    assert verdicts(report) == {"host-0003": Verdict.SLOW_HOST}
+    assert report.cost_ratio == pytest.approx(1 - 1 / 1.05, abs=0.004)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_slow_now_and_then_is_intermittent(seed: int) -> None:
+    report = reduce_run(runs.run(seed, fault=runs.slow_now_and_then(5, (2, 6, 7), 1.08)))
+    assert verdicts(report) == {"host-0005": Verdict.INTERMITTENT}
+    assert report.hosts[5].slow_steps == 3
+    assert [one.critical_host for one in report.steps if one.step in ("2", "6", "7")] == [
+        "host-0005"
+    ] * 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_more_work_everywhere_is_divided_by_the_work(seed: int) -> None:
+    hosts = runs.run(seed)
+    hosts[4] = runs.given_more(hosts[4], 1.05)
+    report = reduce_run(hosts)
+    assert verdicts(report) == {"host-0004": Verdict.MORE_WORK}
+    assert all(chip.divided for chip in report.hosts[4].chips)
+    assert report.hosts[4].same_work_ratio == pytest.approx(1.0, abs=0.01)
+
+
+def test_without_known_work_the_cause_of_a_straggler_is_unknown() -> None:
+    hosts = runs.run(0, fault=runs.slow_now_and_then(4, range(runs.STEPS), 1.05))
+    for host in hosts:
+        host.ops[KNOWN] = 0
+    report = reduce_run(hosts)
+    assert verdicts(report) == {"host-0004": Verdict.STRAGGLER}
+    assert report.hosts[4].same_work_ratio is None
+
+
+def test_late_network_accuses_no_host() -> None:
+    """A long collective is the wait of a victim: hosts are judged by their work."""
+    clean = runs.run(3)
+    late = [
+        runs.with_collective(one, [[9_000 if k else 100] * 3] * runs.CHIPS, group_size=96)
+        for k, one in enumerate(clean)
+    ]
+    report = reduce_run(late)
+    assert verdicts(report) == {}
+    assert report.collectives[0].waited_for == "host-0000"
+
+
+def test_no_verdict_in_clean_runs() -> None:
+    for seed in range(100):
+        assert verdicts(reduce_run(runs.run(seed))) == {}, seed
+
+
+def test_three_hosts_have_values_and_no_verdict() -> None:
+    report = reduce_run(runs.run(0, hosts=3, fault=runs.slow_chip(1, 0, 1.5)))
+    assert verdicts(report) == {}
+    assert report.no_verdict is NoVerdict.FEW_HOSTS
+    assert report.hosts[1].same_work_ratio == pytest.approx(1.5, abs=0.01)
+    assert "A verdict needs at least 4" in run_verdict(report)
+
+
+def test_too_few_readable_hosts_have_no_verdict() -> None:
+    hosts = runs.run(0, hosts=17, fault=runs.slow_chip(1, 0, 1.5))
+    broken = [Unreadable(name=f"{k}.pb", digest=str(k), reason="cut off") for k in range(3)]
+    report = reduce_run(hosts, broken)
+    assert report.no_verdict is NoVerdict.UNREADABLE
+    assert verdicts(report) == {}
+    assert [one.host for one in report.hosts if one.state is State.UNREADABLE] == [
+        "0.pb", "1.pb", "2.pb",
+    ]  # fmt: skip
+    # One of 18 is less than a tenth.
+    assert verdicts(reduce_run(hosts, broken[:1])) == {"host-0001": Verdict.SLOW_CHIP}
+
+
+def test_a_host_without_an_accelerator_takes_no_part() -> None:
+    hosts = runs.run(0)
+    hosts[2] = replace(hosts[2], header=replace(hosts[2].header, has_accelerator=False))
+    report = reduce_run(hosts)
+    assert report.hosts[2].state is State.NO_ACCELERATOR
+    assert report.hosts[2].work_ps is None
+    assert {one.hosts for one in report.ops} == {len(hosts) - 1}
+
+
+def test_waits_by_instance_by_hand() -> None:
+    first, second = runs.run(0, hosts=2, chips=1)
+    hosts = [
+        runs.with_collective(first, [[10, 50, 12]], group_size=2),
+        runs.with_collective(second, [[30, 20, 12]], group_size=2),
+    ]
+    report = reduce_run(hosts)
+    (found,) = report.collectives
+    # Transfers 10 + 20 + 12; the first host waits 30 in the second instance, the other 20.
+    assert (found.transfer_ps, found.instances, found.ranks) == (42, 3, 2)
+    assert [one.wait_ps for one in report.hosts] == [30, 20]
+    assert (found.wait_bound, found.waited_for) == (WaitBound.EXACT, "host-0001")
+
+
+def test_sums_bound_the_wait_from_below() -> None:
+    first, second = runs.run(0, hosts=2, chips=1)
+    hosts = [
+        runs.with_collective(first, [[10, 50, 12]], group_size=2),
+        runs.with_collective(second, [[30, 20, 12]], group_size=2),
+    ]
+    sums_only = [replace(one, each=one.each[:, :0]) for one in hosts]
+    report = reduce_run(sums_only)
+    assert [one.wait_ps for one in report.hosts] == [10, 0]
+    assert report.hosts[0].wait_bound is WaitBound.AT_LEAST
+
+
+def test_a_group_that_the_file_does_not_tell_is_all_ranks_at_most() -> None:
+    hosts = [
+        runs.with_collective(one, [[10 + k]], group_size=0, ranks="")
+        for k, one in enumerate(runs.run(0, hosts=3, chips=1))
+    ]
+    report = reduce_run(hosts)
+    assert report.collectives[0].wait_bound is WaitBound.AT_MOST
+    assert [one.wait_ps for one in report.hosts] == [0, 1, 2]
+
+
+def test_groups_wait_apart() -> None:
+    hosts = [
+        runs.with_collective(one, [[10 * (k + 1)]], group_size=2, ranks=f"[{k // 2}]")
+        for k, one in enumerate(runs.run(0, hosts=4, chips=1))
+    ]
+    report = reduce_run(hosts)
+    assert [one.wait_ps for one in report.hosts] == [0, 10, 0, 10]
+    assert {one.wait_bound for one in report.collectives} == {WaitBound.EXACT}
+
+
+def test_a_host_without_collectives_has_no_known_wait() -> None:
+    report = reduce_run(runs.run(0, hosts=4))
+    assert {one.wait_ps for one in report.hosts} == {None}
+
+
+def test_time_lost_and_its_host_by_hand() -> None:
+    report = reduce_run(runs.run(0, hosts=5, fault=runs.slow_chip(2, 1, 2.0)))
+    assert {one.max_host for one in report.ops} == {"host-0002"}
+    assert [one.lost_ps for one in report.ops] == sorted(
+        (one.lost_ps for one in report.ops), reverse=True
+    )
+    worst = report.ops[0]
+    # One of four chips takes twice as long: the host's mean is 5/4 of the others'.
+    assert worst.max_ps == pytest.approx(1.25 * worst.median_ps, rel=0.01)
+    assert worst.lost_ps == pytest.approx(4 * 0.25 * worst.median_ps, rel=0.03)
+    assert worst.imbalance_ratio == pytest.approx(5 * 1.25 / 5.25 - 1, abs=0.01)
