@@ -16,6 +16,7 @@ from roofline.estimate.llm.document import generic_document
 from roofline.estimate.llm.hugging_face import config_of
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import Step, step_of
+from roofline.exports.model_expected import with_expected
 from roofline.exports.model_overlay import overlay, overlay_record
 from roofline.exports.model_overlay_text import overlay_text
 from roofline.pipeline import analyse_files
@@ -99,6 +100,22 @@ def test_slower_products_are_farther_from_the_roof(tmp_path: Path) -> None:
     assert found["factors"]["closeness"] == pytest.approx(1.5, rel=1e-4)
     assert found["factors"]["work"] == pytest.approx(1, abs=1e-4)
     assert "1.50" in overlay_text(record)
+
+
+def test_the_expected_time_of_an_op_comes_from_the_others(tmp_path: Path) -> None:
+    step = stepped(preset("llama-3-8b"), "h100-sxm", PredictOptions(batch=8, context=2048))
+    record = overlay_record(overlay(step, saved(step, tmp_path / "model.json", 1.5)))
+    found = by_model(record)
+    down = found["down_proj"]
+    assert down["class"] == "matmul"
+    assert down["expected_us"] == pytest.approx(1.5 * down["predicted_us"], rel=1e-6)
+    assert found["attention"]["expected_us"] is None
+    assert record["expected"]["ratio"] == pytest.approx(1, rel=1e-6)
+    slow = [
+        {"class": "matmul", "by": by, "predicted_us": 1.0, "measured_us": took, "ratio": took}
+        for by, took in (("flops", 2.0), ("flops", 4.0), ("scope", 90.0))
+    ]
+    assert [one["expected_us"] for one in with_expected(slow)] == [4.0, 2.0, None]
 
 
 def test_a_run_below_the_bound_is_told(tmp_path: Path) -> None:

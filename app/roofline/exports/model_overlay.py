@@ -27,6 +27,7 @@ from roofline.estimate.llm.document import category_of
 from roofline.estimate.llm.pieces import Piece, forms_of
 from roofline.estimate.llm.step import OUTSIDE, Step
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR
+from roofline.exports.model_expected import expected_record, with_expected
 from roofline.model.units import US_PER_S
 
 _FACTORS = ("calls", "work", "traffic", "peaks", "closeness")
@@ -192,12 +193,16 @@ def _over(work: Floats, peak: float | None) -> Floats:
 def overlay_record(found: Overlay) -> Record:
     """What `coverage` and `over` of a prediction say."""
     comparison = found.comparison
-    ops = [_error(one.a, one.b, one.terms, one.tier) for one in comparison.ops]
-    ratios = [(one["ratio"], one["measured_us"]) for one in ops if one["ratio"]]
-    ops += [
+    classes = dict(zip(found.model.text("name"), map(class_of, found.pieces), strict=True))
+    products = [_error(one.a, one.b, one.terms, one.tier) for one in comparison.ops]
+    ratios = [(one["ratio"], one["measured_us"]) for one in products if one["ratio"]]
+    groups = [
         {"scope": one.scope, **_error(_joint(one.a), _joint(one.b), one.terms, BY_SCOPE)}
         for one in comparison.groups
     ]
+    ops = with_expected(
+        [{**one, "class": classes[one["model"][0]]} for one in (*products, *groups)]
+    )
     ops.sort(key=lambda one: -one["measured_us"])
     return {
         "unit": found.unit,
@@ -210,11 +215,20 @@ def overlay_record(found: Overlay) -> Record:
         "products": _products(found),
         "ratio": _mean_ratio(ratios),
         "median_error": _median_error([ratio for ratio, _ in ratios]),
+        "expected": expected_record(ops),
         "ops": ops,
         "not_measured": [_side(one.side, found.repeats) for one in comparison.only_a],
         "not_modelled": [_side(one.side, 1) for one in comparison.only_b],
         "notes": list(_notes(found, ops)),
     }
+
+
+def class_of(piece: Piece) -> str:
+    """The kind of op whose efficiency is likely the same."""
+    op = piece.of.op
+    if op.is_attention:
+        return "attention"
+    return "matmul" if op.matrix else "collective" if op.link else "vector"
 
 
 def coverage(found: Overlay) -> dict[str, float | None]:

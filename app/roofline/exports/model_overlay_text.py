@@ -31,6 +31,12 @@ def _lines(over: Record) -> Iterator[str]:
             f"times the predicted {time_text(products['predicted_us'])}"
             f"{_factors(products['factors'])}. Other ops are assigned by their scope alone."
         )
+    expected = over["expected"]
+    if expected["ratio"] is not None:
+        yield (
+            f"Each product at the efficiency of the others: {time_text(expected['expected_us'])} "
+            f"expected where {time_text(expected['measured_us'])} were measured."
+        )
     yield ""
     yield f"{'model':<30}{'measured as':<{_NAME_WIDTH}}{'predicted':>11}{'measured':>11}  ratio"
     for one in over["ops"]:
