@@ -36,6 +36,7 @@ _CHOICES: Mapping[str, tuple[type, str]] = {
     "dp": (int, "copies of the model that train together (1)"),
     "microbatches": (int, "parts of the batch in a pipeline (1)"),
     "grad-bytes": (int, "bytes per gradient: 2 or 4 (2)"),
+    "acceptance": (float, "share of guessed tokens that are right, with --new-tokens"),
     "kv-block": (int, "tokens of a block of a paged cache (1)"),
 }
 _WORDS: Mapping[str, tuple[tuple[str, ...], str]] = {

@@ -217,6 +217,12 @@ def test_checking_guessed_tokens_takes_the_head_over_all_of_them() -> None:
     attention = next(t.op for t in found.ops if t.op.name == "attention")
     assert attention.matrix == 4 * 4 * 32 * 128 * (5 * 2043 + 15)
     assert found.tokens_per_s == pytest.approx(20 / serial_ms(found) * 1e3)
+    assert found.accepted_tokens_per_s is None
+    options = PredictOptions(batch=4, context=2048, new_tokens=5, acceptance=0.8)
+    kept = (1 - 0.8**5) / (1 - 0.8)
+    assert step("llama-3-8b", "h100-sxm", options).accepted_tokens_per_s == pytest.approx(
+        4 * kept / serial_ms(found) * 1e3
+    )
 
 
 def test_a_later_piece_of_a_prompt_attends_to_what_is_cached() -> None:
@@ -274,6 +280,7 @@ def test_a_peak_that_is_not_known_gives_no_time_and_a_sentence() -> None:
         (PredictOptions(context=2, new_tokens=5), "fewer keys"),
         (PredictOptions(context=8, batch=0), "--batch"),
         (PredictOptions(context=8, grad_bytes=3), "2 or 4"),
+        (PredictOptions(context=8, acceptance=1.5), "share"),
         (PredictOptions(context=8, weights="bf17"), "element type"),
         (PredictOptions(context=10**12), "length"),
     ],

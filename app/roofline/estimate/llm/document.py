@@ -33,6 +33,7 @@ def step_document(step: Step, name: str) -> dict[str, Any]:
         "expected_us": _expected(step),
         "tokens_per_s": step.tokens_per_s,
         "tokens_per_s_per_device": step.tokens_per_s_per_device,
+        "accepted_tokens_per_s": step.accepted_tokens_per_s,
         "memory_bytes": whole(step.memory_bytes),
         "capacity_bytes": step.capacity_bytes,
         "fits": step.fits,
@@ -175,6 +176,9 @@ def _times(step: Step) -> Iterator[str]:
     rate, each = step.tokens_per_s, step.tokens_per_s_per_device
     if rate is not None and each is not None:
         yield f"{rate:,.1f} tokens/s per replica, {each:,.1f} per device."
+    kept = step.accepted_tokens_per_s
+    if kept is not None:
+        yield f"{kept:,.1f} tokens/s of them stay at an acceptance of {step.load.acceptance:g}."
 
 
 def _span(low: str, high: str) -> str:

@@ -49,6 +49,7 @@ class Workload:
     recompute: bool = False
     grad_bytes: int = 2
     kv_block: int = 1
+    acceptance: float | None = None
 
     @property
     def context(self) -> int:

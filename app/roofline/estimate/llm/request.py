@@ -21,7 +21,8 @@ class PredictOptions:
     `seq` are new tokens per sequence, after `cached` ones; `context` counts keys, new tokens
     included. `new_tokens` above 1 make decode a check of guessed tokens (speculative decoding).
     `weights`, `activations` and the others are element types; `expert_weights` those of routed
-    experts. `kv_block` is the block of a paged cache in tokens.
+    experts. `kv_block` is the block of a paged cache in tokens, `acceptance` the share (0 to 1) of
+    guessed tokens that are right.
     """
 
     phase: str = "decode"
@@ -48,6 +49,7 @@ class PredictOptions:
     recompute: str = "none"
     grad_bytes: int = 2
     kv_block: int = 1
+    acceptance: float | None = None
 
 
 def workload(given: PredictOptions) -> Workload:
@@ -61,6 +63,8 @@ def workload(given: PredictOptions) -> Workload:
         raise BadViewError(
             f"Gradients have 2 or 4 bytes, not {given.grad_bytes}.", remedy="Choose 2 or 4."
         )
+    if given.acceptance is not None and not 0 <= given.acceptance <= 1:
+        raise BadViewError("Acceptance is a share.", remedy="Give a number from 0 to 1.")
     for name in ("batch", "tp", "ep", "pp", "dp", "microbatches", "kv_block"):
         if getattr(given, name) > _MOST:
             raise BadViewError(f"{name} is above {_MOST:,}.", remedy="Choose a smaller one.")
@@ -87,6 +91,7 @@ def workload(given: PredictOptions) -> Workload:
         recompute=_choice("recompute", given.recompute, get_args(Recompute)) == "full",
         grad_bytes=given.grad_bytes,
         kv_block=given.kv_block,
+        acceptance=given.acceptance,
     )
 
 

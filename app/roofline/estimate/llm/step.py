@@ -158,6 +158,19 @@ class Step:
         return self.load.rows / serial * US_PER_S if serial else None
 
     @property
+    def accepted_tokens_per_s(self) -> float | None:
+        """Tokens that stay, of a step that checks guessed ones: (1 - x^T) / (1 - x) per sequence.
+
+        `None` without an acceptance x, and where a peak is not known.
+        """
+        share, serial = self.load.acceptance, self.step_us["serial"]
+        if share is None or not serial:
+            return None
+        tokens = self.load.new_tokens
+        kept = tokens if share == 1 else (1 - share**tokens) / (1 - share)
+        return self.load.batch * kept / serial * US_PER_S
+
+    @property
     def tokens_per_s_per_device(self) -> float | None:
         """The same over the devices of one replica."""
         whole = self.tokens_per_s
