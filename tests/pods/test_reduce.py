@@ -12,6 +12,7 @@ from roofline.pods.blocks import blocks
 from roofline.pods.partial import Names, Partial
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Unreadable
+from roofline.pods.spool import spool
 from tests.pods import runs
 
 HOSTS = [
@@ -41,6 +42,14 @@ def test_batches_of_bytes_change_no_byte(sizes: list[int]) -> None:
     arrived = [content for batch in reversed([*batches, rest]) for content in batch]
     hosts = [Partial.read(content, table.__getitem__) for content in arrived]
     assert render_run(reduce_run(hosts, BROKEN), "json") == WANTED
+
+
+def test_partials_on_disk_give_the_same_bytes() -> None:
+    with spool() as kept:
+        for host in HOSTS:
+            kept.add(host)
+        report = reduce_run(kept.partials(), BROKEN, release=kept.release)
+        assert render_run(report, "json") == WANTED
 
 
 def test_blocks_of_any_size_hold_the_same_operations() -> None:

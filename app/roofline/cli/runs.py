@@ -19,17 +19,23 @@ def analyse_run(paths: Sequence[Path], output_format: str) -> bytes:
     from roofline.pods.partial import Partial
     from roofline.pods.reading import files_of, read_files
     from roofline.pods.reduce import reduce_run
+    from roofline.pods.spool import spool
 
     if output_format not in FORMATS:
         raise UploadRejectedError(
             f"A run of many hosts cannot be written as {output_format}.",
             remedy=f"Choose one of these formats: {', '.join(FORMATS)}.",
         )
-    found = list(read_files(files_of(paths)))
-    partials = [one for one in found if isinstance(one, Partial)]
-    _note_repeated(partials)
-    report = reduce_run(partials, [one for one in found if not isinstance(one, Partial)])
-    return render_run(report, output_format)
+    with spool() as kept:
+        unreadable = []
+        for one in read_files(files_of(paths)):
+            if isinstance(one, Partial):
+                kept.add(one)
+            else:
+                unreadable.append(one)
+        partials = kept.partials()
+        _note_repeated(partials)
+        return render_run(reduce_run(partials, unreadable, release=kept.release), output_format)
 
 
 def _note_repeated(partials: "Sequence[Partial]") -> None:

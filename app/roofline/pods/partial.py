@@ -5,6 +5,7 @@ Names of operations are kept apart: hosts that run one program share them.
 
 import hashlib
 import json
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,8 @@ import numpy as np
 from roofline.model.op_columns import I64
 
 FORMAT = 1
-_MAGIC = b"roofline partial\n"
+_MAGIC = b"roofline partial"
+_PREFIX = struct.Struct("<16sQ")  # what it is, and the length of the header
 _INT = np.dtype("<i8")
 _COLUMNS = ("ops", "work_ps", "calls", "chip_ps", "step_ps", "step_work_ps", "sums_ps", "each")
 SELF, OCCURRENCES, FLOP, BYTES, KNOWN = range(5)
@@ -118,26 +120,29 @@ class Partial:
         """The partial as bytes, without the names."""
         columns = [getattr(self, name) for name in _COLUMNS]
         head = _json({"format": FORMAT, **_as_record(self.header)})
+        head += b" " * (-len(head) % _INT.itemsize)  # columns begin where their type may
         body = b"".join(np.ascontiguousarray(one, _INT).tobytes() for one in columns)
-        return _MAGIC + head + b"\n" + body
+        return _PREFIX.pack(_MAGIC, len(head)) + head + body
 
     def digest(self) -> str:
         """SHA-256 of the content."""
         return hashlib.sha256(self.content()).hexdigest()
 
     @classmethod
-    def read(cls, content: bytes, names: Callable[[str], Names]) -> "Partial":
+    def read(cls, content: bytes | memoryview, names: Callable[[str], Names]) -> "Partial":
         """The partial in `content`; `names` finds the names by their digest.
 
         Columns stay in `content`: nothing is copied. Raises `ValueError` for other content.
         """
-        head, line, body = content.removeprefix(_MAGIC).partition(b"\n")
-        record = json.loads(head) if content.startswith(_MAGIC) and line else {}
+        if len(content) < _PREFIX.size or content[: len(_MAGIC)] != _MAGIC:
+            raise ValueError("The content is not a partial.")
+        end = _PREFIX.size + _PREFIX.unpack_from(content)[1]
+        record = json.loads(bytes(content[_PREFIX.size : end]))
         if record.pop("format", None) != FORMAT:
-            raise ValueError("The content is not a partial of this format.")
+            raise ValueError("The content is a partial of another format.")
         header = _header(record)
         known = names(header.names)
-        columns = np.frombuffer(body, _INT)
+        columns = np.frombuffer(content, _INT, offset=end)
         return cls(header=header, names=known, **_split(columns, header, len(known.keys)))
 
 

@@ -6,14 +6,14 @@ neither order nor batches nor repetition can change a byte.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from roofline.model.op_columns import I64
 from roofline.pods import definitions
-from roofline.pods.blocks import Block, blocks, chip_hosts
+from roofline.pods.blocks import HOSTS_BETWEEN_RELEASES, Block, blocks, chip_hosts, keep
 from roofline.pods.judging import Judged, judge, why_not
 from roofline.pods.partial import SELF, Partial
 from roofline.pods.report import (
@@ -33,15 +33,23 @@ VERSION = 1
 """Rises with every change of what the reduce says of the same partials."""
 
 
-def reduce_run(partials: Iterable[Partial], unreadable: Iterable[Unreadable] = ()) -> RunReport:
-    """What is said of the run of which `partials` could be read and `unreadable` could not."""
+def reduce_run(
+    partials: Iterable[Partial],
+    unreadable: Iterable[Unreadable] = (),
+    *,
+    release: Callable[[], None] = keep,
+) -> RunReport:
+    """What is said of the run of which `partials` could be read and `unreadable` could not.
+
+    `release` is called now and then to give back the memory of partials that lie on disk.
+    """
     hosts, missing = _once(partials), _once_each(unreadable)
     workers = _workers(hosts)
     host_of = chip_hosts(workers)
     same = SameWork(host_of, np.array([one.header.cores for one in workers], np.int64))
     ops: list[OpReport] = []
     distance = np.zeros(len(workers), np.int64)
-    for block in blocks(workers):
+    for block in blocks(workers, release=release):
         same.take(block)
         found, away = _op_reports(block, workers)
         ops += found
@@ -61,7 +69,7 @@ def reduce_run(partials: Iterable[Partial], unreadable: Iterable[Unreadable] = (
         no_verdict=no_verdict,
         cost_ratio=_cost(steps) if no_verdict is None else None,
         representative=workers[int(distance.argmin())].header.host if workers else None,
-        digest=_digest(hosts, missing),
+        digest=_digest(hosts, missing, release),
     )
 
 
@@ -103,12 +111,18 @@ def _joined(columns: Sequence[I64]) -> I64:
     return np.concatenate([np.zeros(0, np.int64), *columns])
 
 
-def _digest(hosts: Sequence[Partial], missing: Sequence[Unreadable]) -> str:
+def _digest(
+    hosts: Sequence[Partial], missing: Sequence[Unreadable], release: Callable[[], None]
+) -> str:
     """Names the set of files and this version of the reduce."""
-    lines = [f"reduce {VERSION}"]
-    lines += sorted(one.digest() for one in hosts)
-    lines += sorted(f"{one.digest} {one.name}" for one in missing)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    digests = []
+    for number, one in enumerate(hosts):
+        if number % HOSTS_BETWEEN_RELEASES == 0:
+            release()
+        digests.append(one.digest())
+    broken = sorted(f"{one.digest} {one.name}" for one in missing)
+    lines = [f"reduce {VERSION}", *sorted(digests), *broken]
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()
 
 
 # ------------------------------------------------------------------------------------- operations
