@@ -13,6 +13,8 @@ from roofline.exports.render import render_groups
 from roofline.presentation.grouping import op_keys
 from roofline.presentation.grouping_choice import DIMENSIONS, Grouping, read_grouping
 from roofline.presentation.groups import Group, group_ops
+from roofline.presentation.page_groups import page_groups
+from roofline.presentation.shown import listed_ops
 from tests.builders import ABSENT, analysed
 
 LAYERS = f"""
@@ -155,6 +157,16 @@ def test_csv_has_a_row_per_group_and_no_formula() -> None:
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert {row["group"] for row in rows} == {"'=1+1", "fusion"}
     assert rows[0]["level"] == "1" and float(rows[0]["self_time_us"]) == 1
+
+
+def test_the_page_has_the_groups_of_each_listed_op(analysis: RooflineAnalysis) -> None:
+    listed = listed_ops(analysis)
+    sent = page_groups(analysis, listed)
+    names = [[sent["names"][place] for place in places] for places in sent["path"]]
+    keys = op_keys(analysis, "path")
+    assert names == [list(keys[op]) for op in listed.tolist()]
+    assert ["net", "layer_2", "mlp"] in names
+    assert sent["containers"] == []
 
 
 @pytest.mark.parametrize("text", ["layer", "path:0", "path:", "path:x", "path:²", ""])

@@ -120,7 +120,8 @@ KEYS = {
     "columns.0": "id label unit sub default help",
     "program_columns.0": "id label unit sub default help",
     "categories.0": "name token symbol",
-    "ops": "count columns",
+    "ops": "count columns groups",
+    "ops.groups": "names containers path source kernel dtype phase",
     "views": "in out",
     "words": "sentences costs causes",
     "views.in": "op columns total_time_per_core_us known_time_ratio share_is_least beyond program "

@@ -12,6 +12,7 @@ from roofline.presentation import page_frame, page_roofs
 from roofline.presentation.budget_bar import budget_data
 from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
 from roofline.presentation.json_text import to_json
+from roofline.presentation.page_groups import page_groups
 from roofline.presentation.page_ops import awaited, categories_of, op_values, predictions
 from roofline.presentation.page_transfers import transfers
 from roofline.presentation.page_views import view_data
@@ -80,6 +81,7 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
             "columns": op_values(analysis, listed, levels, categories),
             **predictions(analysis, listed, levels),
             **awaited(analysis, listed),
+            "groups": page_groups(analysis, listed),
         },
         "views": {
             "in": view_data(analysis, analysis.with_infeed, place, levels, categories),

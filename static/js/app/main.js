@@ -116,6 +116,7 @@ function wire(view, store, model, paint) {
   // The title is not of the page data, which stay as they are when it is edited.
   const download = createDownload({ view, store, model, paint, title: written("title") });
   buttonPart("csv-shown").addEventListener("click", () => download("csv-shown"));
+  buttonPart("csv-groups").addEventListener("click", () => download("csv-groups"));
   for (const button of findAll(HTMLElement, "[data-download]"))
     button.addEventListener("click", () => {
       find(HTMLElement, "#menu-download").hidePopover();

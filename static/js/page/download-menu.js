@@ -1,6 +1,6 @@
 // The menu of downloads: tables as CSV, the chart as a picture, as they are shown.
 
-import { saveAllOps, saveChart, saveOps, saveProgram } from "./downloads.js";
+import { saveAllOps, saveChart, saveGroups, saveOps, saveProgram } from "./downloads.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { Paint } from "../chart/looks.js" */
@@ -14,7 +14,7 @@ import { saveAllOps, saveChart, saveOps, saveProgram } from "./downloads.js";
  * @param {Model} options.model
  * @param {Paint} options.paint
  * @param {string} options.title of the profile
- * @returns {(what: string) => void} "csv-shown", "csv-all", "png" or "svg"
+ * @returns {(what: string) => void} "csv-shown", "csv-groups", "csv-all", "png" or "svg"
  */
 export function createDownload({ view, store, model, paint, title }) {
   function saveShown() {
@@ -33,6 +33,7 @@ export function createDownload({ view, store, model, paint, title }) {
   /** @type {Record<string, (() => void) | undefined>} */
   const actions = {
     "csv-shown": saveShown,
+    "csv-groups": () => saveGroups(title, view.parts.groupTable.tree),
     "csv-all": () => saveAllOps(model, title),
     png: () => savePicture("png"),
     svg: () => savePicture("svg"),

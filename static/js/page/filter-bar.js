@@ -41,6 +41,8 @@ export function createFilterBar({ model, store }) {
   const clear = buttonPart("clear");
   const box = part("box-chip");
   const ofBudget = createPartChip(model, () => change({ part: null }));
+  const ofGroup = part("group-chip");
+  ofGroup.addEventListener("click", () => change({ group: null }));
   clear.addEventListener("click", () => store.set(withoutFilters(store.get())));
   box.addEventListener("click", () => change({ box: null }));
 
@@ -52,6 +54,8 @@ export function createFilterBar({ model, store }) {
       showError(result.error);
       box.hidden = state.box === null;
       ofBudget(state.part);
+      ofGroup.hidden = state.by === null || state.group === null;
+      part("group-chip-text").textContent = state.group ?? "";
       clear.disabled = !isFiltered(state);
       chips.render(state.bound, result.boundCounts);
       menu.render(state.cat);

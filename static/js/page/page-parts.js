@@ -10,6 +10,7 @@ import { createColumnMenu } from "./column-menu.js";
 import { Drawer } from "./drawer.js";
 import { createEmptyStates } from "./empty-states.js";
 import { createFilterBar } from "./filter-bar.js";
+import { createGroupTable } from "./group-table.js";
 import { createOpTable } from "./op-table.js";
 import { createOtherDevicesTable } from "./other-devices-table.js";
 import { PeaksMenu } from "./peaks-menu.js";
@@ -46,6 +47,7 @@ export function createParts(options) {
     programTable,
     programList,
     peaksMenu,
+    groupTable: createGroupTable({ model, store }),
     filterBar: createFilterBar({ model, store }),
     budget: createBudget({ store, onHelp: options.light.help }),
     categories: createCategories({ model, onToggle: (name) => toggleCategory(store, name) }),

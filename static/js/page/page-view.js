@@ -34,6 +34,8 @@ const SHOWN = /** @type {const} */ ([
   "cat",
   "bound",
   "part",
+  "by",
+  "group",
   "min",
   "cover",
   "box",
@@ -143,6 +145,11 @@ export class PageView {
       render: (state) => this.parts.filterBar.render(state, filterResult(this.#visible)),
     },
     { part: "categories", keys: SHOWN, render: (state) => this.#showCategories(state) },
+    {
+      part: "groups",
+      keys: [...SHOWN, "open", "gsort"],
+      render: (state) => this.parts.groupTable.render(this.#visible, state),
+    },
     {
       part: "table of operations",
       keys: [...SHOWN, "cols", "sort", "page", "op"],

@@ -2,6 +2,7 @@
 
 import { opPlaces } from "../chart/op-geometry.js";
 import { filterRows, shareOf } from "../state/filter.js";
+import { groupFilter } from "../state/groups.js";
 
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
@@ -16,7 +17,28 @@ export function visibleOps(model, state) {
   const place = opPlaces(model, view, state.x);
   const { categories, bounds } = model;
   const found = filterRows(view.rows, state, { categories, bounds, place });
-  return { ...found, view, place, set: new Set(found.shown) };
+  const inGroup = groupOf(model, view, state);
+  const shown = found.shown.filter(inGroup);
+  return {
+    ...found,
+    view,
+    place,
+    shown,
+    // What the tree of groups is made of: choosing a group leaves its neighbours there.
+    besidesGroup: found.shown,
+    besidesCategory: found.besidesCategory.filter(inGroup),
+    set: new Set(shown),
+  };
+}
+
+/**
+ * @param {Model} model
+ * @param {View} view
+ * @param {ViewState} state
+ * @returns {(row: Row) => boolean}
+ */
+function groupOf(model, view, { by, group }) {
+  return by === null || group === null ? () => true : groupFilter(model, view, by, group);
 }
 
 /** @typedef {ReturnType<typeof visibleOps>} VisibleOps */

@@ -1,5 +1,6 @@
 // A link may name what this profile does not have: that part is left out and named, the rest is shown. Pure.
 
+import { groupFilter } from "./groups.js";
 import { DEFAULTS } from "./query.js";
 import { sortColumn } from "./shown-columns.js";
 
@@ -47,11 +48,15 @@ export function fitToProfile(state, model) {
   const isStep = state.step === null || view.program.some(({ label }) => label === state.step);
   const isPart =
     state.part === null || model.budget?.capture.parts.some(({ id }) => isPartOf(state.part, id));
+  const { by, group } = state;
+  const isGroup =
+    by === null || group === null || view.rows.some(groupFilter(model, view, by, group));
   const fitted = {
     ...state,
     cat: known(state.cat, "category", (name) => model.categories.some((one) => one.name === name)),
     bound: known(state.bound, "bound", (id) => model.bounds.some((bound) => bound.id === id)),
     part: orDefault(state.part, "part of the time", isPart ?? false, null),
+    group: orDefault(group, "group", isGroup, null),
     cols: known(state.cols, "column", isColumn),
     x: orDefault(state.x, "x axis", isAxis, model.x_axes[0].id),
     sort: orDefault(state.sort, "sort column", isColumn(sorted), DEFAULTS.sort),

@@ -1,5 +1,6 @@
 // View state and query string, both ways. Pure. Saved links never break: a changed key means a new version here.
 
+import { DIMENSIONS } from "./group-keys.js";
 import { isRateKey, parseAmount } from "../metrics/peaks.js";
 
 /** The version this page writes; older ones are upgraded, newer ones cannot be read. */
@@ -15,6 +16,10 @@ export const DEFAULTS = Object.freeze({
   cat: [],
   bound: [],
   part: null,
+  by: null,
+  group: null,
+  open: [],
+  gsort: "-time",
   budget: "step",
   min: 0,
   cover: 100,
@@ -35,7 +40,16 @@ export const DEFAULTS = Object.freeze({
   vs: [],
 });
 
-const FILTER_KEYS = /** @type {const} */ (["q", "cat", "bound", "part", "min", "cover", "box"]);
+const FILTER_KEYS = /** @type {const} */ ([
+  "q",
+  "cat",
+  "bound",
+  "part",
+  "group",
+  "min",
+  "cover",
+  "box",
+]);
 
 /**
  * @template T
@@ -79,7 +93,7 @@ const anyText = (text) => text;
 const readIds = (text) => text.split(",").filter(Boolean);
 
 /**
- * @typedef {Exclude<keyof ViewState, "cat" | "bound" | "peaks">} SingleKey a key with one value in the address
+ * @typedef {Exclude<keyof ViewState, "cat" | "bound" | "open" | "peaks">} SingleKey a key with one value in the address
  */
 
 /**
@@ -90,6 +104,9 @@ const READ = {
   infeed: oneOf("in", "out"),
   q: anyText,
   part: (text) => text || undefined,
+  by: oneOf(...DIMENSIONS),
+  group: (text) => text || undefined,
+  gsort: anyText,
   budget: oneOf("step", "capture"),
   min: between(0, 100),
   cover: between(1, 100),
@@ -169,6 +186,7 @@ export function parseQuery(search) {
     ...DEFAULTS,
     cat: params.getAll("cat"),
     bound: params.getAll("bound"),
+    open: params.getAll("open"),
     peaks,
   };
   for (const key of keysOf(READ)) unreadable.push(...readInto(state, key, params));
@@ -195,6 +213,7 @@ function written(state, key) {
   switch (key) {
     case "cat":
     case "bound":
+    case "open":
       return state[key].map((item) => [key, item]);
     case "peaks":
       return Object.entries(state.peaks).map(([name, peak]) => [PEAK + name, sixDigits(peak)]);
@@ -238,8 +257,8 @@ function isSame(a, b) {
  * @returns {ViewState}
  */
 export function withoutFilters(state) {
-  const { q, cat, bound, part, min, cover, box } = DEFAULTS;
-  return { ...state, q, cat, bound, part, min, cover, box, page: 1 };
+  const { q, cat, bound, part, group, min, cover, box } = DEFAULTS;
+  return { ...state, q, cat, bound, part, group, min, cover, box, page: 1 };
 }
 
 /**

@@ -417,6 +417,18 @@ export interface Transfers {
   is_least: boolean[];
 }
 
+/** For each op the names of its groups, outermost first, as places in `names`. */
+export interface OpGroups {
+  names: string[];
+  /** Ops whose work is that of others in the list. */
+  containers: number[];
+  path: number[][];
+  source: number[][];
+  kernel: number[][];
+  dtype: number[][];
+  phase: number[][];
+}
+
 interface PageOf<View> {
   schema: number;
   profile: Profile;
@@ -432,7 +444,13 @@ interface PageOf<View> {
   columns: Column[];
   program_columns: Column[];
   categories: Category[];
-  ops: { count: number; columns: OpColumns; predictions?: Predictions; awaited?: Awaited };
+  ops: {
+    count: number;
+    columns: OpColumns;
+    predictions?: Predictions;
+    awaited?: Awaited;
+    groups?: OpGroups;
+  };
   views: { in: View; out: View };
   serving?: Serving | null;
   /** null: the profile has no events in time. */

@@ -8,6 +8,10 @@ export type Box = [number, number, number, number];
 /** GFLOP/s and GB/s by compute unit ("compute": the main one) or memory level. */
 export type PeaksByKey = Readonly<Record<string, number>>;
 
+/** What ops can be grouped by. */
+export type GroupBy =
+  "path" | "source" | "category" | "program" | "kernel" | "dtype" | "phase" | "bound";
+
 export interface ViewState {
   /** With or without infeed and outfeed. */
   infeed: Infeed;
@@ -19,6 +23,14 @@ export interface ViewState {
   bound: readonly string[];
   /** A part of the budget, or a kind of parts ("below_roof"); null means all. */
   part: string | null;
+  /** What the ops are grouped by; null: they are not. */
+  by: GroupBy | null;
+  /** The id of the group whose ops are shown; null means all. */
+  group: string | null;
+  /** Ids of the groups that are open. */
+  open: readonly string[];
+  /** Column of the groups, "-" first for descending. */
+  gsort: string;
   /** What the budget divides. */
   budget: "step" | "capture";
   /** Least share of time, percent. */

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { shownGroups } from "../../../static/js/page/group-table.js";
+import { groupFilter, groupTree } from "../../../static/js/state/groups.js";
+import { createModel } from "../../../static/js/state/model.js";
+import { pageWith, there } from "../builders.js";
+
+/** @import { OpTuple } from "../builders.js" */
+/** @import { GroupBy } from "../../../static/js/types/view-state.js" */
+
+/** @type {OpTuple[]} */
+const OPS = [
+  ["mm.1", "fusion", "HBM", "known", 0.25, 1, 10],
+  ["mm.2", "fusion", "HBM", "known", 0.26, 1, 10],
+  ["mm.3", "fusion", "HBM", "known", 0.325, 1, 10],
+  ["call", "custom", "Unknown", "unknown", 0.1],
+  ["while", "while", "Unknown", "known", 0.05, 1, 10],
+  ["IDLE", "IDLE", "Unknown", "idle", 0.015],
+];
+const TIMES = [100, 104, 130, 40, 20, 6];
+
+function model() {
+  const page = pageWith(OPS);
+  const { columns } = page.ops;
+  columns.self_time_per_core_us = TIMES;
+  // Three layers of equal work: the same FLOPs, at the rate that the time makes.
+  columns.total_time_us = TIMES;
+  columns.flop_rate_gflops = TIMES.map((us, i) => (i === 3 || i === 5 ? null : 1000 / us));
+  columns.roofline_efficiency_ratio = [0.5, 0.5, 2, null, null, null];
+  page.ops.groups = {
+    names: ["net", "layer_0", "layer_1", "layer_2", "head", "IDLE", "dot", "forward"],
+    containers: [4],
+    path: [[0, 1], [0, 2], [0, 3], [0, 4], [0, 4], [5]],
+    source: [[], [], [], [], [], [5]],
+    kernel: [[6], [6], [6], [], [], [5]],
+    dtype: [[], [], [], [], [], [5]],
+    phase: [[7], [7], [7], [], [], [5]],
+  };
+  return createModel(page);
+}
+
+/** @param {GroupBy} by */
+function treeOf(by) {
+  const made = model();
+  const view = made.view("in");
+  return groupTree(made, view, view.rows, by);
+}
+
+test("groups of every kind add up to all operations", () => {
+  for (const by of /** @type {const} */ ([
+    "path",
+    "source",
+    "category",
+    "program",
+    "kernel",
+    "dtype",
+    "phase",
+    "bound",
+  ])) {
+    const tree = treeOf(by);
+    assert.equal(
+      tree.reduce((sum, { time }) => sum + time, 0),
+      400,
+      by,
+    );
+    assert.equal(
+      tree.reduce((sum, { rows }) => sum + rows.length, 0),
+      6,
+      by,
+    );
+    assert.ok(
+      tree.some(({ name }) => name === "IDLE"),
+      by,
+    );
+  }
+});
+
+test("unknown work stays unknown, and the work of a container is not counted twice", () => {
+  const [net] = treeOf("path");
+  assert.ok(Math.abs(there(net.flop) - 3e6) < 1);
+  assert.equal(net.flopKnown, 334 / 394);
+  const head = there(net.children.find(({ name }) => name === "head"));
+  assert.equal(head.flop, null);
+  assert.equal(head.efficiency, null);
+});
+
+test("the share of the roof is weighted by time, none above 1", () => {
+  const [net] = treeOf("path");
+  assert.equal(net.efficiency, (100 * 0.5 + 104 * 0.5 + 130 * 1) / 334);
+});
+
+test("a layer is held against the median of its equal sisters", () => {
+  const [net] = treeOf("path");
+  const layers = Object.fromEntries(net.children.map((one) => [one.name, one]));
+  assert.equal(layers.layer_2.slower, 130 / 104);
+  assert.equal(layers.layer_0.sisters, 3);
+  assert.equal(layers.head.slower, null);
+});
+
+test("a group filters to its operations, and open groups show what is in them", () => {
+  const made = model();
+  const view = made.view("in");
+  const isIn = groupFilter(made, view, "path", "net › layer_1");
+  assert.deepEqual(
+    view.rows.filter(isIn).map(({ name }) => name),
+    ["mm.2"],
+  );
+  const tree = groupTree(made, view, view.rows, "path");
+  /** @param {string[]} open @param {string} gsort */
+  const names = (open, gsort) => shownGroups(tree, { open, gsort }).map(({ name }) => name);
+  assert.deepEqual(names([], "-time"), ["net", "IDLE"]);
+  assert.deepEqual(names(["net"], "time"), [
+    "IDLE",
+    "net",
+    "head",
+    "layer_0",
+    "layer_1",
+    "layer_2",
+  ]);
+});
