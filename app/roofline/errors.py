@@ -11,6 +11,7 @@
     ├── IncompleteProfileError   readable, but without what a roofline needs
     ├── ImportStoppedError       the import ran out of memory or time, or was cancelled
     ├── StorageFullError         the disk of the data folder is full
+    ├── OverQuotaError           the person has as much on the server as one may have
     ├── StoreUnavailableError    database or blobs cannot be reached, or are damaged
     ├── ProfileNotFoundError     no profile behind this address
     ├── NotReadyError            the profile is still being imported
@@ -219,6 +220,12 @@ class StorageFullError(RooflineError):
     """The data folder cannot take more bytes."""
 
     code = "storage-full"
+
+
+class OverQuotaError(RooflineError):
+    """The uploader has as many profiles or bytes on the server as one person may have."""
+
+    code = "over-quota"
 
 
 class StoreUnavailableError(RooflineError):

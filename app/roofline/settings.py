@@ -9,6 +9,9 @@
 | `ROOFLINE_RUNNER`                | `local`                   | `local:N` or `procrastinate`      |
 | `ROOFLINE_RETENTION_DAYS`        | for ever                  | age at which profiles are deleted |
 | `ROOFLINE_QUOTA_BYTES`           | none                      | past it, the oldest are deleted   |
+| `ROOFLINE_USER_QUOTA_BYTES`      | none                      | files of one person, unpacked     |
+| `ROOFLINE_USER_PROFILES`         | none                      | profiles of one person            |
+| `ROOFLINE_USER_IMPORTS`          | none                      | imports of one person at once     |
 | `ROOFLINE_DISK_RESERVE_BYTES`    | 5 %, at most 2 GiB        | with less left, uploads wait      |
 | `ROOFLINE_FAILURES_KEPT_DAYS`    | 7, at least 7             | files of failed imports           |
 | `ROOFLINE_TRASH_DAYS`            | 7, 0: no trash            | deleted profiles can be restored  |
@@ -100,6 +103,9 @@ class Settings(BaseSettings):
     runner: str = ""
     retention_days: float | None = Field(default=None, gt=0)
     quota_bytes: int | None = Field(default=None, gt=0)
+    user_quota_bytes: int | None = Field(default=None, gt=0)
+    user_profiles: int | None = Field(default=None, gt=0)
+    user_imports: int | None = Field(default=None, gt=0)
     disk_reserve_bytes: int | None = Field(default=None, ge=0)
     failures_kept_days: float = Field(default=7, ge=7)
     trash_days: float = Field(default=7, ge=0)

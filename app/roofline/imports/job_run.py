@@ -63,13 +63,14 @@ class RunEnd(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunParts:
-    """What every run of this process uses."""
+    """What every run of this process uses; `most_running` imports of one person run at once."""
 
     store: ProfileStore
     staging: Staging
     children: Children
     limits: ImportLimits
     room: DiskRoom
+    most_running: int | None = None
 
 
 class JobRun:
@@ -207,11 +208,14 @@ class JobRun:
 
 
 def claim(parts: RunParts, job_id: str) -> JobRun | None:
-    """The run of a job that is due, now leased to this process; `None` where it is not due."""
+    """The run of the job that is next, now leased to this process; `None` where none is due.
+
+    `job_id` is the one that was delivered: each delivery runs one job, and fairness says which.
+    """
     store, version = parts.store, parts.store.results.version
     owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
     # On a full disk, too: only a job that runs can say that there is no room for it.
-    job = store.with_room(lambda: store.jobs.claim(job_id, owner, version))
+    job = store.with_room(lambda: store.jobs.claim_next(owner, version, parts.most_running))
     if job is not None:
         return JobRun(parts, job, owner)
     found = store.jobs.get(job_id)

@@ -51,13 +51,18 @@ class JobRuns:
             task.interrupt()
 
     def run(self, job_id: str) -> None:
-        """Runs a job, if it is due; returns when it has ended, or waits in the queue."""
-        while self._run_once(job_id) is RunEnd.DUE:
-            pass
+        """Runs one job that is due; returns when it has ended, or waits in the queue.
 
-    def _run_once(self, job_id: str) -> RunEnd:
+        Where a person may only run so many imports, others wait for one to end: it runs them, too.
+        """
+        while (end := self._run_once(job_id)) is not None:
+            if end is not RunEnd.DUE and self._parts.most_running is None:
+                return
+
+    def _run_once(self, job_id: str) -> RunEnd | None:
+        """How a run ended; `None` where nothing is due."""
         if self._stopping or (run := claim(self._parts, job_id)) is None:
-            return RunEnd.ENDED
+            return None
         end = RunEnd.ENDED
         profile_id = run.job.profile_id
         self._tasks[profile_id] = run.task

@@ -11,6 +11,7 @@ from roofline.library.reader import ProfileReader
 from roofline.library.results_version import results_version
 from roofline.settings import Settings
 from roofline.storage.queries import ProfileQueries
+from roofline.storage.user_quota import UserQuota
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,4 +77,6 @@ def _options(settings: Settings) -> InstanceOptions:
         scrub_days=settings.scrub_days,
         failures_kept=timedelta(days=settings.failures_kept_days),
         trash_kept=timedelta(days=settings.trash_days),
+        user_quota=UserQuota(size_bytes=settings.user_quota_bytes, profiles=settings.user_profiles),
+        user_imports=settings.user_imports,
     )

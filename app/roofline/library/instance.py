@@ -25,6 +25,7 @@ from roofline.storage.profiles import FAILURES_KEPT, ProfileStore
 from roofline.storage.scrub import Scrub
 from roofline.storage.staging import Staging
 from roofline.storage.sweeping import empty_trash
+from roofline.storage.user_quota import UserQuota
 
 DAY_S = 24 * 3600.0
 _log = logging.getLogger("roofline.upkeep")
@@ -43,6 +44,8 @@ class InstanceOptions:
     disk_reserve_bytes: int | None = None
     failures_kept: timedelta = FAILURES_KEPT
     trash_kept: timedelta = timedelta(0)
+    user_quota: UserQuota | None = None
+    user_imports: int | None = None
     scrub_days: float = 7.0
 
 
@@ -80,6 +83,7 @@ class Instance:
             blobs=options.blobs,
             failures_kept=options.failures_kept,
             trash_kept=options.trash_kept,
+            user_quota=options.user_quota,
             on_change=listeners.on_change,
         )
         self.staging = Staging(root / "incoming")
@@ -90,6 +94,7 @@ class Instance:
             children=Children(),
             limits=limits,
             room=DiskRoom(root, options.disk_reserve_bytes),
+            most_running=options.user_imports,
         )
         self.runs = JobRuns(parts, self._ended)
         self.upkeep = Upkeep(self.store, self.deliver, options.quota_bytes)

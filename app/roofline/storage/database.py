@@ -27,9 +27,10 @@ BUSY_WAIT_S = 10.0
 READERS = 8
 _MIGRATIONS = Path(__file__).parent / "migrations"
 # The newest file below migrations/versions; a test holds them together.
-SCHEMA = "0009"
+SCHEMA = "0010"
 # Any number will do, as long as every server of one database uses the same.
 _SCHEMA_LOCK = 0x526F6F66
+_CLAIM_LOCK = 0x526F6F67
 _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -141,6 +142,11 @@ def _upgrade(connection: Connection) -> None:
 def lock_digests(connection: Connection, digests: Iterable[str]) -> None:
     """Until the transaction ends, no other process may add or remove files with these digests."""
     _lock(connection, {int(digest[:15], 16) for digest in digests})
+
+
+def lock_claims(connection: Connection) -> None:
+    """Until the transaction ends, no other process may choose the job that is next."""
+    _lock(connection, [_CLAIM_LOCK])
 
 
 def _lock(connection: Connection, keys: Iterable[int]) -> None:

@@ -13,7 +13,8 @@ from sqlalchemy import Connection, Row, and_, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from roofline.errors import RooflineError
-from roofline.storage.database import Database
+from roofline.storage.database import Database, lock_claims
+from roofline.storage.fair_queue import next_due
 from roofline.storage.records import CANCELLED, DONE, FAILED, QUEUED, RUNNING, Job, JobKind
 from roofline.storage.statements import error_columns, error_of
 from roofline.storage.tables import job
@@ -52,26 +53,15 @@ class JobStore:
 
     def claim(self, job_id: str, owner: str, version: str) -> Job | None:
         """The job, now run by `owner`; `None` when not due, or for code of another version."""
-        now = time.time()
-        expired = and_(job.c.state == RUNNING, job.c.lease_until < now)
-        statement = (
-            update(job)
-            .where(job.c.id == job_id, job.c.version == version)
-            .where(or_(and_(job.c.state == QUEUED, _is_past(job.c.not_before, now)), expired))
-            .values(
-                state=RUNNING,
-                owner=owner,
-                lease_until=now + LEASE_S,
-                attempts=job.c.attempts + 1,
-                phase="queued",
-                fraction=0.0,
-            )
-        )
         with self._database.write() as connection:
-            if connection.execute(statement).rowcount != 1:
-                return None
-            row = connection.execute(select(job).where(job.c.id == job_id)).one()
-        return _job(row)
+            return _claim(connection, job_id, owner, version)
+
+    def claim_next(self, owner: str, version: str, most_running: int | None = None) -> Job | None:
+        """The due job that is next by `fair_queue`, now run by `owner`; `None` when none is."""
+        with self._database.write() as connection:
+            lock_claims(connection)
+            job_id = next_due(connection, version, most_running)
+            return None if job_id is None else _claim(connection, job_id, owner, version)
 
     def beat(self, job_id: str, owner: str, phase: str, fraction: float) -> bool:
         """Renews the lease; false when the job is no longer `owner`'s and must be stopped."""
@@ -168,6 +158,27 @@ def count_jobs(connection: Connection) -> dict[str, int]:
     """How many jobs there are in each state."""
     statement = select(job.c.state, func.count()).group_by(job.c.state)
     return {str(state): int(count) for state, count in connection.execute(statement)}
+
+
+def _claim(connection: Connection, job_id: str, owner: str, version: str) -> Job | None:
+    now = time.time()
+    expired = and_(job.c.state == RUNNING, job.c.lease_until < now)
+    statement = (
+        update(job)
+        .where(job.c.id == job_id, job.c.version == version)
+        .where(or_(and_(job.c.state == QUEUED, _is_past(job.c.not_before, now)), expired))
+        .values(
+            state=RUNNING,
+            owner=owner,
+            lease_until=now + LEASE_S,
+            attempts=job.c.attempts + 1,
+            phase="queued",
+            fraction=0.0,
+        )
+    )
+    if connection.execute(statement).rowcount != 1:
+        return None
+    return _job(connection.execute(select(job).where(job.c.id == job_id)).one())
 
 
 def _is_past(moment: Any, now: float) -> Any:

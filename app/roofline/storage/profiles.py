@@ -33,6 +33,7 @@ from roofline.storage.results import ResultStore
 from roofline.storage.search_text import write_search_text
 from roofline.storage.shared_results import SharedResults
 from roofline.storage.staging import StagedFile, StagingArea
+from roofline.storage.user_quota import UserQuota
 
 # No upload takes the last of the disk: stored profiles must be imported, or say why not.
 LEFT_BYTES = 512 << 10
@@ -61,6 +62,7 @@ class ProfileStore:
         blobs: str | None = None,
         failures_kept: timedelta = FAILURES_KEPT,
         trash_kept: timedelta = timedelta(0),
+        user_quota: UserQuota | None = None,
         on_change: Callable[[str], None] = lambda _id: None,
     ) -> None:
         self.root = root
@@ -80,6 +82,7 @@ class ProfileStore:
         self._room = DeletionRoom(root)
         self._failures_kept = failures_kept
         self.trash_kept = trash_kept
+        self._user_quota = user_quota or UserQuota()
         self._on_change = on_change
 
     @property
@@ -121,15 +124,18 @@ class ProfileStore:
     def add(self, new: NewProfile, files: Sequence[StagedFile]) -> str:
         """Stores a profile to be imported; the id of its job. Returns once it survives a crash."""
         self._check_room()
+        with self.database.read() as connection:  # and again below, beside other uploads
+            self._user_quota.check(connection, new)
         for file in files:
             self.raw.put(file)
         with self.database.write() as connection:
-            lock_digests(connection, [file.sha256 for file in files])
+            digests = [file.sha256 for file in files]
+            lock_digests(connection, [*digests, self._user_quota.key(new)])
+            self._user_quota.check(connection, new)
             for file in files:
                 # Another profile's deletion may have taken the bytes since.
                 if not self.raw.has(file.sha256):
                     self.raw.put(file)
-            digests = [file.sha256 for file in files]
             statements.forget_failed_analyses(connection, digests)
             checks.forget_damage(connection, digests)
             statements.add(connection, new)

@@ -107,6 +107,7 @@ job = Table(
     Column("not_before", Double),  # Unix seconds
     Column("needs_bytes", BigInteger),
     Index("job_by_profile", "profile_id", "created_at"),
+    Index("job_by_end", "finished_at"),
     Index(
         "job_under_way",
         "profile_id",

@@ -92,6 +92,7 @@ _TRY_AGAIN = "It has failed; its page offers another try."
 _FAILS = "The import fails and says so."
 _NEXT_TIME = "Refused with 429, with the time to wait."
 _INSTEAD = "Refused with 429; pages poll the state instead."
+_FULL = "Refused with 507."
 _WITH_400 = "Refused with 400."
 
 _GROUPS: dict[str, tuple[_Told, ...]] = {
@@ -120,6 +121,11 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told(
             "wait", "Time an answer waits for it", "s", "It continues alone.", settling.MAX_WAIT_S
         ),
+    ),
+    "One person": (
+        _Told("user_quota_bytes", "Files as uploaded, without the trash", "bytes", _FULL),
+        _Told("user_profiles", "Profiles, without the trash", "count", _FULL),
+        _Told("user_imports", "Imports at the same time", "count", "Further ones wait."),
     ),
     "How long it is kept": (
         _Told("retention_days", "A profile that is not pinned", "days", "It goes to the trash."),

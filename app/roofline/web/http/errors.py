@@ -29,6 +29,7 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.IncompleteProfileError: 422,
     errors.ImportStoppedError: 422,
     errors.StorageFullError: 507,
+    errors.OverQuotaError: 507,
     errors.StoreUnavailableError: 503,
     errors.BadEditError: 400,
     errors.ProfileNotFoundError: 404,

@@ -1,0 +1,13 @@
+"""Which person's jobs ended last is read before each import."""
+
+from alembic import op
+
+revision = "0010"
+down_revision = "0009"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Adds the index."""
+    op.create_index("job_by_end", "job", ["finished_at"])

@@ -1,0 +1,55 @@
+"""What one person may keep: bytes and profiles. The trash does not count."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from sqlalchemy import Connection, func, select
+
+from roofline.errors import OverQuotaError
+from roofline.model.units import bytes_text
+from roofline.storage.records import TRASHED, NewProfile
+from roofline.storage.statements import HOLDS_FILES
+from roofline.storage.tables import file, profile
+
+_REMEDY = "Delete some of them, or ask the operator of the server for more."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserQuota:
+    """What one person may keep; `None` for any amount. Bytes are of the files as uploaded.
+
+    Uploads without a person count together, as those of one.
+    """
+
+    size_bytes: int | None = None
+    profiles: int | None = None
+
+    def key(self, new: NewProfile) -> str:
+        """A digest of the uploader, to be locked while the quota is checked and used."""
+        return sha256((new.uploader or "").encode()).hexdigest()
+
+    def check(self, connection: Connection, new: NewProfile) -> None:
+        """Raises `OverQuotaError` if the uploader may not keep `new`, too. Samples always may."""
+        if new.sample is not None or (self.size_bytes is None and self.profiles is None):
+            return
+        is_theirs = func.coalesce(profile.c.uploader, "") == (new.uploader or "")
+        kept = (is_theirs, profile.c.state != TRASHED, HOLDS_FILES)
+        count = connection.execute(
+            select(func.count()).select_from(profile).where(*kept)
+        ).scalar_one()
+        if self.profiles is not None and count >= self.profiles:
+            raise OverQuotaError(
+                f"You have {count} profiles on this server, and one person may have"
+                f" {self.profiles}.",
+                remedy=_REMEDY,
+            )
+        size = select(func.coalesce(func.sum(file.c.size_bytes), 0)).join(profile).where(*kept)
+        size_bytes = int(connection.execute(size).scalar_one())
+        added_bytes = sum(one.size_bytes for one in new.files)
+        if self.size_bytes is not None and size_bytes + added_bytes > self.size_bytes:
+            raise OverQuotaError(
+                f"Your files on this server have {bytes_text(size_bytes)}, and one person may have"
+                f" {bytes_text(self.size_bytes)}: too little is left for"
+                f" {bytes_text(added_bytes)}.",
+                remedy=_REMEDY,
+            )

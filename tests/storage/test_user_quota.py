@@ -1,0 +1,31 @@
+"""Quotas of one person: profiles and bytes, without the trash."""
+
+from datetime import timedelta
+
+import pytest
+
+from roofline.errors import OverQuotaError
+from roofline.storage.user_quota import UserQuota
+from tests.storage.places import Place, add, stored
+
+
+def test_person_may_have_so_many_profiles(place: Place) -> None:
+    server = place.server(user_quota=UserQuota(profiles=2), trash_kept=timedelta(days=7))
+    first = stored(server, b"stub 1", uploader="ada")
+    add(server, b"stub 2", uploader="ada")
+    with pytest.raises(OverQuotaError, match="2 profiles"):
+        add(server, b"stub over quota", uploader="ada")
+    stored(server, b"stub 3", uploader="eve")
+    stored(server, b"stub 4")
+    server.library.delete(first)
+    stored(server, b"stub 5", uploader="ada")
+
+
+def test_person_may_have_so_many_bytes(folder: Place) -> None:
+    server = folder.server(user_quota=UserQuota(size_bytes=3000))
+    stored(server, b"stub 1" + bytes(2000), uploader="ada")
+    with pytest.raises(OverQuotaError, match="too little is left"):
+        add(server, b"stub 2" + bytes(2000), uploader="ada")
+    assert len(list(server.instance.store.raw.list())) == 1, "nothing of it is stored"
+    stored(server, b"stub 3" + bytes(500), uploader="ada")
+    stored(server, b"stub 2" + bytes(2000), uploader="eve")
