@@ -80,9 +80,10 @@ bench-server: .venv/.warm-test ## Time the server: 200 viewers, an import of 60 
 screenshot: .venv/.warm-test ## Take docs/screenshot.png from the running page.
 	$(BIN)/python -m docs.take_screenshot
 
-lock: .venv/.ready-test ## Resolve dependencies anew and write uv.lock (UPGRADE=yes: to the newest).
+lock: .venv/.ready-test ## Resolve dependencies anew and write uv.lock and sbom.cdx.json (UPGRADE=yes: to the newest).
 	$(BIN)/uv lock $(if $(filter yes,$(UPGRADE)),--upgrade)
 	$(BIN)/uv export --quiet --frozen --only-group uv --no-annotate --output-file .ci/uv.txt
+	$(BIN)/python -m tests.tools.sbom
 
 dist: .venv/.ready-run ## Build the wheel into dist/, with a list of what it needs, versions and hashes.
 	$(BIN)/python -m hatchling build --target wheel --directory dist
