@@ -3,11 +3,13 @@
 Keys carry units; `null` is "not known", 0 is a real zero.
 """
 
+import re
 import shlex
 import textwrap
 from typing import Any
 
 from roofline.advice.findings import Advice, Finding
+from roofline.advice.rows import EXPOSED, HOST, IDLE, INFEED, LAUNCH_GAPS
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.advice_words import (
     RULES,
@@ -28,6 +30,9 @@ Record = dict[str, Any]
 _NAMES = 3
 _NAME_WIDTH = 60
 _WIDTH = 100
+_LONGEST_PATTERN = 1500
+FILTERED = frozenset({IDLE, LAUNCH_GAPS, INFEED, HOST})
+"""Parts of the time that the page filters by, beside exposed communication."""
 
 
 def advice_record(advice: Advice, analysis: RooflineAnalysis) -> Record:
@@ -96,12 +101,30 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
         "verify": {"expect": expect, "command": command},
         "formula": RULES[of.rule].formula,
         "source": [of.rule, RULES[of.rule].source],
+        "filter": _filter(finding, names),
         "title": _written(title(of)),
         "saves": _written(saves(finding, advice)),
         "why": _written([*why(of), *_spaced(limit(finding))]),
         "try": _written(try_this(of)),
         "how_to_verify": _written(verify(finding, command)),
     }
+
+
+def _filter(finding: Finding, names: list[str]) -> Record | None:
+    """The view of the page that shows the ops or the part of the time; `None` without one.
+
+    A pattern of names fits an address: of many ops the largest are shown, as many as `ops`.
+    """
+    if not names:
+        part = finding.of.resource
+        return {"part": part, "ops": 0} if part in FILTERED or part.startswith(EXPOSED) else None
+    pattern, shown = "", 0
+    for name in dict.fromkeys(names):
+        longer = f"{pattern}|{re.escape(name)}" if pattern else re.escape(name)
+        if len(longer) > _LONGEST_PATTERN and pattern:
+            break
+        pattern, shown = longer, shown + 1
+    return {"q": f"/^(?:{pattern})$/", "ops": shown}
 
 
 def _spaced(sentence: Sentence) -> Sentence:

@@ -26,7 +26,7 @@ from roofline.storage.records import (
     Pending,
     RawFile,
 )
-from roofline.storage.results import BUDGET, PAGE, DamagedResultError, ResultFile
+from roofline.storage.results import ADVICE, BUDGET, PAGE, DamagedResultError, ResultFile
 
 # An analysis that failed is tried again when somebody looks after this time.
 RETRY_AFTER_S = 3600.0
@@ -103,7 +103,14 @@ class ProfileReader:
 
         The page is complete without it: its data have the same.
         """
-        found = self._results.file(profile_id, BUDGET)
+        return self._beside(profile_id, BUDGET)
+
+    def advice(self, profile_id: str) -> bytes | None:
+        """What would help, for the frame of a ready page; `None` if it cannot be read."""
+        return self._beside(profile_id, ADVICE)
+
+    def _beside(self, profile_id: str, name: str) -> bytes | None:
+        found = self._results.file(profile_id, name)
         try:
             return None if found is None else found.plain()
         except DamagedResultError:

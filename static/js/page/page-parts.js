@@ -4,6 +4,7 @@ import { parseValue, withFilter, withoutFilters } from "../state/query.js";
 import { toggled } from "../state/filter.js";
 import { find, part } from "../ui/dom.js";
 import { wireTabs } from "../ui/keyboard.js";
+import { createAdvice } from "./advice.js";
 import { createBudget } from "./budget.js";
 import { createCategories } from "./categories.js";
 import { createColumnMenu } from "./column-menu.js";
@@ -49,6 +50,7 @@ export function createParts(options) {
     peaksMenu,
     groupTable: createGroupTable({ model, store }),
     filterBar: createFilterBar({ model, store }),
+    advice: createAdvice(store),
     budget: createBudget({ store, onHelp: options.light.help }),
     categories: createCategories({ model, onToggle: (name) => toggleCategory(store, name) }),
     columnMenu: createColumnMenu({ model, store }),

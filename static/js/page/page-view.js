@@ -136,6 +136,11 @@ export class PageView {
       keys: [...HARDWARE, "part", "budget"],
       render: (state) => this.parts.budget.render(state),
     },
+    {
+      part: "advice",
+      keys: [...HARDWARE, "part", "q"],
+      render: (state) => this.parts.advice.render(state),
+    },
     { part: "peaks menu", keys: HARDWARE, render: () => this.parts.peaksMenu.render() },
     { part: "columns", keys: [...VIEW, "cols"], render: (state) => this.#setColumns(state) },
     { part: "program list", keys: [...VIEW, "step"], render: () => this.parts.programList.draw() },

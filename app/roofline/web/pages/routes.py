@@ -70,6 +70,7 @@ def profile(request: Request, profile_id: str, reader: Reader, parts: Parts) -> 
         max_upload_bytes=parts.settings.max_upload_bytes,
         max_files=parts.settings.max_files,
         budgets=_budgets(reader, profile_id),
+        advice=_advice(reader, profile_id),
         trash_days=parts.settings.trash_days,
     )
     return parts.templates.page("profile.html", view, request)
@@ -166,6 +167,13 @@ def _budgets(reader: ProfileReader, profile_id: str) -> Sequence[Mapping[str, An
     return scopes
 
 
+def _advice(reader: ProfileReader, profile_id: str) -> Mapping[str, Any] | None:
+    """What would help; `None` while the profile is not ready."""
+    found = reader.advice(profile_id)
+    record: Mapping[str, Any] | None = None if found is None else orjson.loads(found)
+    return record
+
+
 def _profile(state: State) -> views.ProfileView:
     match state:
         case Ready(manifest=manifest):
@@ -208,6 +216,7 @@ def _profile_view(
         size_bytes=sum(file.size_bytes for file in files),
         about=None,
         budgets=(),
+        advice=None,
         may_change=False,
         max_upload_bytes=0,
         max_files=0,

@@ -121,7 +121,8 @@ class ProfileView:
     where the files are kept and are not what was wrong.
 
     `max_upload_bytes` and `max_files` limit a second run that is dropped on the page.
-    `budgets` are divisions of time, with the keys of `presentation.budget_bar.BudgetBar`.
+    `budgets` are divisions of time, with the keys of `presentation.budget_bar.BudgetBar`, `advice`
+    has those of `exports.advice`, and is `None` while there is none.
     """
 
     id: str
@@ -142,6 +143,7 @@ class ProfileView:
     size_bytes: int
     about: "AboutView | None"
     budgets: Sequence[Mapping[str, Any]]
+    advice: Mapping[str, Any] | None
     may_change: bool
     max_upload_bytes: int
     max_files: int

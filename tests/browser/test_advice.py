@@ -1,0 +1,52 @@
+"""The card "What would help": there without scripts, and each finding filters to its operations."""
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser import view
+from tests.browser.conftest import ROOT, NewPage, uploaded
+from tests.browser.watching import is_ready
+
+SAMPLE = ROOT / "sample_profiles" / "xspace" / "v6e-training.xplane.pb"
+
+
+@pytest.fixture(scope="session")
+def training_url(visitor: BrowserContext) -> str:
+    return uploaded(visitor, SAMPLE)
+
+
+@pytest.fixture
+def training(page: Page, training_url: str) -> Page:
+    page.goto(training_url)
+    is_ready(page)
+    return page
+
+
+def test_the_list_is_there_without_scripts(new_page: NewPage, training_url: str) -> None:
+    page = new_page(java_script_enabled=False)
+    page.goto(training_url)
+    card = page.locator("[data-advice]")
+    expect(card.locator(".advice-item:visible")).to_have_count(5)
+    expect(card.locator(".advice-summary")).to_contain_text("after this plan")
+
+
+def test_a_finding_filters_to_its_operations_and_back(training: Page) -> None:
+    button = training.locator("[data-advice-filter]").first
+    expect(button).to_have_text("Show 25 ops of: Halve the bytes of 25 loop fusion operations")
+    every = view.result(training)[1]
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    assert view.result(training) == (25, every)
+    training.reload()
+    is_ready(training)
+    assert view.result(training) == (25, every)
+    training.locator("[data-advice-filter]").first.click()
+    assert view.result(training) == (every, every)
+
+
+def test_the_reason_is_one_click_away(training: Page) -> None:
+    first = training.locator(".advice-item").first
+    why = first.locator(".advice-why")
+    expect(why).to_be_hidden()
+    first.locator("summary").click()
+    expect(why).to_contain_text("roofline compare")
