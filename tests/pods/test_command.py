@@ -14,6 +14,7 @@ from tests.cli.test_main import refused, run
 from tests.conftest import ROOT, SAMPLES
 from tests.importers.test_skew import rank
 from tests.tools.generate_xspace import Config, write_profile
+from tests.tools.make_kineto_traces import KinetoTrace
 
 SHARED = ROOT.parent / "shared"
 THREE_HOSTS = SAMPLES / "xspace" / "v5e-three-hosts"
@@ -165,3 +166,34 @@ def test_other_formats_are_refused() -> None:
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     assert "no files" in refused("analyze", "--engine", "local", tmp_path)
+
+
+def training_rank(number: int, factor: float, *, ranks: int = 6) -> str:
+    """Four steps of products and an all-reduce, which ends on all ranks together."""
+    trace = KinetoTrace()
+    trace.header["distributedInfo"] = {"backend": "nccl", "rank": number, "world_size": ranks}
+    products = [([2_048, 4_096], "float"), ([4_096, 4_096], "float")]
+    for step in range(4):
+        begin = trace.host_us
+        for layer in range(3):
+            lasts = (900.0 + layer) * factor
+            trace.call("aten::mm", products, ("sgemm_128x64", lasts))
+        trace.launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 400.0 - 2_703 * (factor - 1))
+        trace.wait()
+        trace.step(step, begin)
+    return trace.as_json()
+
+
+def test_a_slow_rank_of_pytorch_is_named(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"rank{number}.json").write_text(
+            training_rank(number, 1.0 + 0.06 * (number == 3))
+        )
+    found = document(tmp_path)
+    assert {one["host"]: one["verdict"] for one in found["hosts"] if one["verdict"]} == {
+        "rank 3": "slow chip"
+    }
+    assert found["hosts"][3]["same_work_ratio"] == pytest.approx(1.06)
+    assert {one["critical_host"] for one in found["steps"]} == {"rank 3"}
+    assert found["stragglers_cost_ratio"] == pytest.approx(1 - 1 / 1.06)
+    assert found["collectives"][0]["waited_for"] == "rank 3"
