@@ -11,6 +11,7 @@ import numpy as np
 from roofline.advice import thresholds as limit
 from roofline.analysis.roofline import Floats
 from roofline.model.op_columns import Bools
+from roofline.model.units import US_PER_S
 
 COMPUTE, VECTOR, MEMORY, COMM = "compute", "vector", "memory", "comm"
 NO_RULE = ""
@@ -88,7 +89,7 @@ def diagnose(op: Single) -> Diagnoses:
     found = diagnose_all(
         Clocks(
             time=np.array([op.time]),
-            call_us=np.array([op.time * 1e6]),
+            call_us=np.array([op.time * US_PER_S]),
             clocks={name: np.array([clock]) for name, clock in clocks.items()},
             on_chip=frozenset(levels),
             is_async=np.array([op.async_op]),

@@ -9,11 +9,12 @@ from roofline.exports.comparison import comparison_record
 from roofline.exports.comparison_words import PER, TERM_LABELS, TIER_LABELS
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
+from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, LineStyle, category_style
 
 Record = dict[str, Any]
 
-_PER_US = 1e3  # FLOP/us in a GFLOP/s, bytes/us in a GB/s
+_PER_US = GIGA / US_PER_S  # FLOP/us in a GFLOP/s, bytes/us in a GB/s
 _COMPUTE = "compute"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from roofline.analysis.records import RooflineAnalysis, View
 from roofline.exports.records import csv_cell
 from roofline.exports.text_table import cut, plain, spaced, table
+from roofline.model.units import GIGA
 from roofline.presentation.grouping_choice import Grouping
 from roofline.presentation.groups import SLOWER, Group, group_ops
 from roofline.presentation.quantities import DASH, duration, flop_rate, percent, size
@@ -98,7 +99,7 @@ def _work(value: float | None, known: float, write: Callable[[float | None], str
 
 
 def _flops(flop: float | None) -> str:
-    return DASH if flop is None else flop_rate(flop / 1e9).removesuffix("/s")
+    return DASH if flop is None else flop_rate(flop / GIGA).removesuffix("/s")
 
 
 def _share(ratio: float | None) -> str:

@@ -8,7 +8,7 @@ from roofline.estimate.llm.ops import ModelOp
 from roofline.estimate.llm.step import OUTSIDE, Step, TimedOp
 from roofline.estimate.llm.thresholds import Thresholds, thresholds_of
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR
-from roofline.model.units import GIGA, MEGA, PS_PER_US, TERA
+from roofline.model.units import GIGA, KILO, MEGA, PS_PER_US, TERA
 
 GENERIC_SCHEMA = "roofline-generic/1"
 _MATRIX = "matmul"
@@ -214,7 +214,7 @@ def time_text(time_us: float | None) -> str:
         return "unknown"
     if time_us >= MEGA:
         return f"{time_us / MEGA:,.4g} s"
-    return f"{time_us / 1000:,.4g} ms" if time_us >= 1000 else f"{time_us:,.4g} µs"
+    return f"{time_us / KILO:,.4g} ms" if time_us >= KILO else f"{time_us:,.4g} µs"
 
 
 # ---------------------------------------------------------------------------------------- generic

@@ -9,8 +9,9 @@ from typing import Any
 
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
+from roofline.model.units import MIB
 
-_MOST_BYTES = 4 * 2**20
+_MOST_BYTES = 4 * MIB
 _MOST = 10**9
 _MOST_LAYERS = 10_000
 _NAME_SHOWN = 60
