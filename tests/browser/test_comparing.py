@@ -174,12 +174,13 @@ def test_the_page_is_accessible_and_never_scrolls_sideways(
     new_page: NewPage, comparison_url: str, width: int, scheme: str
 ) -> None:
     page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
-    page.goto(comparison_url)
-    is_ready(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.add_script_tag(path=AXE)
-    found = page.evaluate("axe.run().then(({ violations }) => violations)")
-    assert not found, [(one["id"], one["nodes"][0]["html"][:120]) for one in found]
+    for address in (comparison_url, "/s/host_0"):
+        page.goto(address)
+        is_ready(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.add_script_tag(path=AXE)
+        found = page.evaluate("axe.run().then(({ violations }) => violations)")
+        assert not found, [(one["id"], one["nodes"][0]["html"][:120]) for one in found]
 
 
 def test_a_profile_offers_other_runs_the_same_title_first(
@@ -243,3 +244,19 @@ def test_a_comparison_waits_for_its_runs(page: Page, profile_url: str, capture: 
     page.goto(f"/c/{id_of(profile_url)}..{failed}")
     expect(page.locator("h1")).to_have_text("These runs cannot be compared")
     expect(page.locator("[data-said]").nth(1)).not_to_be_empty()
+
+
+def test_points_of_a_series_are_links_to_their_profiles(
+    page: Page, comparison_url: str, profile_url: str
+) -> None:
+    page.goto("/s/host_0")
+    is_ready(page)
+    rows = page.locator("table.runs tbody tr")
+    assert rows.count() >= 2
+    points = page.locator("[data-series] a:has(.series-point.time)")
+    expect(points).to_have_count(rows.count())
+    oldest = str(rows.last.locator("th a").get_attribute("href"))
+    assert points.first.get_attribute("href") == oldest
+    rows.first.get_by_role("link", name="with the run before").click()
+    is_ready(page)
+    assert "/c/" in page.url

@@ -183,6 +183,9 @@ SENTENCES: Mapping[str, str] = {
     "*{saving}* per {core}.",
     "whatif_stay": "Measured times and rates stay; only the roofs move.",
     # Two runs against each other. `per` is "a step", "an execution", "in the capture".
+    "series": "{count} {count|run|runs} of {name}: {time} {per} in the newest",
+    "series_roof": ", {share} of it at the roofs",
+    "series_none": "No run of {name} is ready",
     "change_none": "No change: {total} {per} on both sides",
     "change_slower": "{share} slower: {sign}{change} {per}, beyond the noise",
     "change_faster": "{share} faster: {sign}{change} {per}, beyond the noise",

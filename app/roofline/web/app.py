@@ -25,6 +25,7 @@ from roofline.web.api import (
     predict,
     profiles,
     results,
+    series,
     tokens,
     trash,
 )
@@ -43,6 +44,7 @@ from roofline.web.http.templates import Templates
 from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import health, login
 from roofline.web.pages import routes as pages
+from roofline.web.pages import series as series_pages
 from roofline.web.parts import ServerParts
 
 _ROUTERS = (
@@ -50,6 +52,7 @@ _ROUTERS = (
     profiles.router,
     results.router,
     comparing.router,
+    series.router,
     events.router,
     devices.router,
     estimate.router,
@@ -60,6 +63,7 @@ _ROUTERS = (
     trash.router,
     pages.router,
     comparing_pages.router,
+    series_pages.router,
     health.router,
 )
 _log = structlog.get_logger("roofline.server")

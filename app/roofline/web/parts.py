@@ -1,6 +1,7 @@
 """ServerParts: all that the routes of one server use, as `app.state.parts`."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.reader import ProfileReader
+from roofline.library.series import RunNumbers
 from roofline.settings import Settings
 from roofline.storage.queries import ProfileQueries
 from roofline.web.http.api_tokens import TokenHolders
@@ -25,6 +27,8 @@ from roofline.web.http.templates import Templates
 UPLOAD_WRITERS = 1
 # Of comparisons that somebody looks at: 100 kB each for a thousand operations.
 COMPARISONS_KEPT = 32
+# Four numbers a run and unit.
+RUNS_KEPT = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,7 @@ class ServerParts:
     door: Door | None
     token_holders: TokenHolders | None
     comparisons: Kept[ComparedPage] = field(default_factory=lambda: Kept(COMPARISONS_KEPT))
+    run_numbers: Kept[Mapping[str, RunNumbers]] = field(default_factory=lambda: Kept(RUNS_KEPT))
     streams: Streams = field(default_factory=Streams)
     upload_writers: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)

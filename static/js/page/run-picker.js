@@ -1,7 +1,7 @@
 // A menu of runs to compare with: those with the same title first, then the newest.
 
 import { dateTime } from "../text/format.js";
-import { html, inputPart, part } from "../ui/dom.js";
+import { find, html, inputPart, part } from "../ui/dom.js";
 import { inOrder } from "../state/run-order.js";
 
 /** @import { ListedRun } from "../state/run-order.js" */
@@ -20,6 +20,7 @@ export function wireRunPicker({ title, without, addressOf }) {
   const field = inputPart("run-search", menu);
   const list = part("run-list", menu);
   const note = part("run-note", menu);
+  find(HTMLAnchorElement, "[data-series-link]", menu).href = `/s/${encodeURIComponent(title)}`;
   let asked = 0;
 
   async function fill() {

@@ -5,6 +5,7 @@
 | `home.html`    | `HomeView`    |
 | `profile.html` | `ProfileView` |
 | `compare.html` | `CompareView` |
+| `series.html`  | `SeriesView`  |
 | `limits.html`  | `LimitList`   |
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |
@@ -216,6 +217,35 @@ class CompareView:
     def sides_json(self) -> str:
         """Ids, titles and addresses of the runs, for the browser."""
         return orjson.dumps([[asdict(run) for run in side.runs] for side in self.sides]).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesRow:
+    """A run of a series; numbers are written out, `before_url` compares with the run before."""
+
+    title: str
+    created_at: str
+    device: str
+    url: str
+    before_url: str
+    time: str
+    roof: str
+    efficiency: str
+    known: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesView:
+    """Runs of one title or tag, the newest first; `runs` is what the chart draws, as JSON."""
+
+    name: str
+    by: str
+    headline: str
+    per: str
+    rows: tuple[SeriesRow, ...]
+    runs: str
+    total: int
+    unread: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
