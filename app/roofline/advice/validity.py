@@ -52,7 +52,8 @@ def costs_first(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candidate]:
 def counted_more(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candidate]:
     """V2, V3: the hardware counted more than the model of the work says."""
     program = analysis.with_infeed.program
-    if Scope.TOTAL_HW not in program.scope:
+    # Where all work was counted, there is no model of it to compare with.
+    if Scope.TOTAL_HW not in program.scope or Scope.TOTAL not in program.scope:
         return
     counted, modelled = program.scope.index(Scope.TOTAL_HW), program.scope.index(Scope.TOTAL)
     measures = program.measures

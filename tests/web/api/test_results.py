@@ -128,7 +128,7 @@ def test_deleting_removes_every_trace(client: Client, capture: bytes) -> None:
     before = client.listing()
     profile_id = client.upload(capture).json()["id"]
     assert client.listing() != before
-    assert client.delete(f"{API}/{profile_id}").status_code == 204
+    client.erase(profile_id)
     assert client.listing() == before
     for path in ("", "/page", "/source", "/roofline.csv"):
         assert client.get(f"{API}/{profile_id}{path}").status_code == 404
