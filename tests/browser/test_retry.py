@@ -74,3 +74,4 @@ def test_other_people_see_the_failure_and_no_button(new_page: NewPage, tmp_path:
         expect(page.locator("[data-message]")).to_contain_text("interrupted 3 times")
         expect(page.locator("[data-retry]")).to_be_hidden()
         expect(page.get_by_role("link", name="Choose other files")).to_be_visible()
+        page.wait_for_load_state("networkidle")  # before the server goes

@@ -166,7 +166,8 @@ def _pytest(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*command, "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ".", *options, "."],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": PYTHON_PATH},
+        # An installed package names the plugin itself; a plain checkout does not.
+        env={**os.environ, "PYTHONPATH": PYTHON_PATH, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
     )
