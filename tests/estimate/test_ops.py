@@ -149,6 +149,25 @@ def test_two_times_bracket_each_clock(m: int, k: int, n: int) -> None:
     assert least <= most <= len(clocks) * least * (1 + 1e-12)
 
 
+@given(st.integers(1, 60), st.integers(0, 60), st.integers(1, 80))
+def test_windows_count_the_pairs_of_each_token(tokens: int, cached: int, window: int) -> None:
+    options = Options(window=window, context=cached + tokens)
+    found = estimate("attention", f"1x1x{tokens}x1", "h100-sxm", options).work
+    assert found.matrix_flop == 4 * sum(min(cached + i, window) for i in range(1, tokens + 1))
+
+
+def test_huge_and_negative_numbers_are_answered_at_once() -> None:
+    long = Options(window=5)
+    assert estimate("attention", "1x1x1000000000x128", "h100-sxm", long).work.matrix_flop > 0
+    for wrong in ("9" * 5000, "1x" * 3 + "9" * 16):
+        with pytest.raises(BadViewError):
+            estimate("matmul", wrong, "h100-sxm")
+    with pytest.raises(BadViewError, match="window"):
+        Options(window=-1)
+    with pytest.raises(BadViewError, match="flops_per_element"):
+        Options(flops_per_element=float("nan"))
+
+
 @pytest.mark.parametrize("op", OPS)
 def test_each_op_has_a_report(op: str) -> None:
     shape = {"matmul": "8x8x8", "norm": "8x8", "softmax": "8x8", "attention": "1x1x8x8"}

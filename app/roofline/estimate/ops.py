@@ -4,8 +4,9 @@ Formulas: docs/estimate.md. Every input is read once and every output written on
 option says otherwise.
 """
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from roofline.errors import BadViewError
 from roofline.estimate.element_types import bytes_per_element
@@ -43,6 +44,15 @@ class Options:
         """Bytes per element of the type `name`, or of the op's own."""
         return bytes_per_element(name or self.dtype)
 
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, int | float) and not 0 <= value < math.inf:
+                raise BadViewError(
+                    f"The option {one.name} has a value that it cannot have.",
+                    remedy="Numbers are not negative.",
+                )
+
     @property
     def out_size(self) -> float:
         """Bytes per element of the output."""
@@ -61,7 +71,7 @@ class Op:
     def read(self, text: str) -> Shape:
         """The shape `text`, such as "8192x4096x4096"; `BadViewError` names the expected form."""
         pieces = text.strip().casefold().split("x")
-        if not all(piece.isascii() and piece.isdigit() and int(piece) for piece in pieces):
+        if not all(map(_is_size, pieces)):
             raise self._bad_shape(text)
         if self.counts and len(pieces) not in self.counts:
             raise self._bad_shape(text)
@@ -69,9 +79,19 @@ class Op:
 
     def _bad_shape(self, text: str) -> BadViewError:
         return BadViewError(
-            f'The shape "{text}" cannot be read.',
+            f'The shape "{text[:_MOST_SHOWN]}" cannot be read.',
             remedy=f"Write {self.form}: positive whole numbers joined by x.",
         )
+
+
+_MOST_DIGITS = 15
+_MOST_SHOWN = 60
+
+
+def _is_size(piece: str) -> bool:
+    """A positive whole number that a tensor may have."""
+    is_number = piece.isascii() and piece.isdigit() and len(piece) <= _MOST_DIGITS
+    return is_number and int(piece) > 0
 
 
 def product(shape: Shape) -> int:
@@ -167,7 +187,9 @@ def _pairs(tokens: int, context: int, options: Options) -> int:
     """Pairs of a query and a key, per sequence and head."""
     cached = context - tokens
     if options.window:
-        return sum(min(cached + i, options.window) for i in range(1, tokens + 1))
+        # Tokens whose window reaches back to the first key see all; the others see the window.
+        growing = max(min(tokens, options.window - cached), 0)
+        return growing * cached + growing * (growing + 1) // 2 + (tokens - growing) * options.window
     if options.causal:
         return tokens * cached + tokens * (tokens + 1) // 2
     return tokens * context

@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request
 
-from roofline.errors import BadViewError
 from roofline.estimate.document import estimate_document
 from roofline.estimate.on_device import estimate
 from roofline.estimate.ops import Options
+from roofline.web.api.options import check_options
 
 router = APIRouter(prefix="/api/v1", tags=["estimates"])
 
@@ -25,8 +25,6 @@ Op = Literal[
     "all-to-all",
     "permute",
 ]
-_MOST_TEXT = 100
-_MOST_NUMBER = 2**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,29 +56,6 @@ class EstimateBody:
 @router.post("/estimate")
 async def estimated(request: Request, given: EstimateBody) -> dict[str, Any]:
     """FLOPs, bytes, intensity and the time of each resource for one op on a part."""
-    _check(given, await request.json())
+    check_options(asdict(given), await request.json(), "an estimate")
     options = {one.name: getattr(given, one.name) for one in fields(Options)}
     return estimate_document(estimate(given.op, given.shape, given.device, Options(**options)))
-
-
-def _check(given: EstimateBody, sent: dict[str, Any]) -> None:
-    """Raise `BadViewError` for a key that means nothing and for a value out of range."""
-    known = [one.name for one in fields(EstimateBody)]
-    for name in sent:
-        if name not in known:
-            raise BadViewError(
-                f'"{name[:_MOST_TEXT]}" is not an option of an estimate.',
-                remedy=f"Options are {', '.join(known)}.",
-            )
-    for name, value in asdict(given).items():
-        if not _is_in_range(value):
-            raise BadViewError(
-                f"The option {name} has a value that it cannot have.",
-                remedy="Texts have up to 100 characters; numbers are not negative.",
-            )
-
-
-def _is_in_range(value: object) -> bool:
-    if isinstance(value, str):
-        return len(value) <= _MOST_TEXT
-    return not isinstance(value, int | float) or 0 <= value <= _MOST_NUMBER

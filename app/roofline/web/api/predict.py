@@ -15,13 +15,11 @@ from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import step_of
 from roofline.library.predicting import predict_over
 from roofline.web.api.comparing import note_compared, sides_of
+from roofline.web.api.options import check_options
 from roofline.web.api.responses import NOT_READY
 from roofline.web.parts import Reader
 
 router = APIRouter(prefix="/api/v1", tags=["estimates"])
-
-_MOST_TEXT = 100
-_MOST_NUMBER = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +42,7 @@ async def predicted(request: Request, reader: Reader, given: PredictBody) -> dic
 
     With `over`, the id of a profile: which ops are which, and measured over predicted.
     """
-    _check(given, await request.json())
+    check_options(asdict(given), await request.json(), "a prediction")
     options = {one.name: getattr(given, one.name) for one in fields(PredictOptions)}
     load = workload(PredictOptions(**options))
     step = step_of(_model(given), load, known_part(given.device))
@@ -63,26 +61,3 @@ def _model(given: PredictBody) -> ModelConfig:
             "A prediction needs one model.", remedy='Give "model", a preset, or "config".'
         )
     return config_of(given.config) if given.model is None else preset(given.model)
-
-
-def _check(given: PredictBody, sent: dict[str, Any]) -> None:
-    """Raise `BadViewError` for a key that means nothing and for a value out of range."""
-    known = [one.name for one in fields(PredictBody)]
-    for name in sent:
-        if name not in known:
-            raise BadViewError(
-                f'"{name[:_MOST_TEXT]}" is not an option of a prediction.',
-                remedy=f"Options are {', '.join(known)}.",
-            )
-    for name, value in asdict(given).items():
-        if not _is_in_range(value):
-            raise BadViewError(
-                f"The option {name} has a value that it cannot have.",
-                remedy="Texts have up to 100 characters; numbers are not negative.",
-            )
-
-
-def _is_in_range(value: object) -> bool:
-    if isinstance(value, str):
-        return len(value) <= _MOST_TEXT
-    return not isinstance(value, int | float) or 0 <= value <= _MOST_NUMBER
