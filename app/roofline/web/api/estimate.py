@@ -28,29 +28,12 @@ Op = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EstimateBody:
+class EstimateBody(Options):
     """An op, its shape and a device, as `roofline estimate` takes them; docs/estimate.md."""
 
     op: Op
     shape: str
     device: str
-    dtype: str = "bf16"
-    weights: str | None = None
-    out_dtype: str | None = None
-    kv_dtype: str | None = None
-    compute: str | None = None
-    flops_per_element: float = 1.0
-    inputs: int = 1
-    kind: str = "layer"
-    passes: int = 2
-    kv_heads: int | None = None
-    context: int | None = None
-    window: int | None = None
-    causal: bool = False
-    flash: bool = True
-    ranks: int = 2
-    alpha_us: float = 0.0
-    axes: int | None = None
 
 
 @router.post("/estimate")
