@@ -143,8 +143,16 @@ def test_roofs_can_be_shown_or_hidden(profile: Page) -> None:
 
 def test_roofs_are_labelled_with_their_bandwidth(profile: Page) -> None:
     text = profile.locator("#op-chart").inner_text()
-    assert re.search(r"HBM.*GiB/s", text)
+    assert re.search(r"HBM.*GB/s", text)
     assert re.search(r"TFLOP/s", text)
+
+
+def test_bandwidths_are_in_gigabytes_but_in_xprofs_columns(profile: Page) -> None:
+    profile.locator("[data-device-toggle]").click()
+    assert "iB/s" not in profile.locator("body").inner_text()
+    profile.locator("[data-columns-button]").click()
+    profile.get_by_role("button", name="XProf’s").click()
+    expect(profile.locator("#op-table thead")).to_contain_text("GiB/s")
 
 
 def test_marker_area_can_be_equal(profile: Page) -> None:

@@ -22,14 +22,14 @@ def traces(figure: Figure) -> dict[str, Scatter]:
 def test_figure_has_a_line_per_roof_and_a_mark_per_op_with_flops() -> None:
     device = reported(gibs={MemoryLevel.HBM: 100.0, MemoryLevel.VMEM_READ: 900.0})
     found = traces(roofline_figure(analysed(OPS, device=device)))
-    assert list(found) == ["HBM 100 GiB/s", "VMEM Read 900 GiB/s", "x &amp; y", "Program"]
+    assert list(found) == ["HBM 107.4 GB/s", "VMEM Read 966.4 GB/s", "x &amp; y", "Program"]
     assert found["x &amp; y"].text == ("&lt;b&gt;m",)
     assert found["x &amp; y"].y[0] == pytest.approx(800)
     assert found["Program"].y[0] == pytest.approx(4e8 / 600e3)
 
 
 def test_roof_line_never_exceeds_the_compute_peak() -> None:
-    roof = traces(roofline_figure(analysed(OPS)))["HBM 100 GiB/s"]
+    roof = traces(roofline_figure(analysed(OPS)))["HBM 107.4 GB/s"]
     assert max(roof.y) == pytest.approx(1000)
     assert roof.y[1] == pytest.approx(1000)
 

@@ -70,7 +70,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         f"{HEAD}add|loop fusion|1000|1e6|5e7",
         {},
         "HBM-bound at 47 % of the roof",
-        "46.6 GiB/s of 100 GiB/s HBM bandwidth per TensorCore. More FLOPs per byte help until "
+        "50.0 GB/s of 107 GB/s HBM bandwidth per TensorCore. More FLOPs per byte help until "
         "9.31 FLOP/B; this program has 0.0200 FLOP/B. Largest saving: loop fusion, 100 % of "
         "the time at 47 % of its roof; at the roof it would save 534 µs of 1.00 ms per TensorCore.",
     ),
@@ -78,7 +78,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         "op|category|self_us|flop|hbm_bytes|vmem_write_bytes\nx|copy fusion|1000|1e6|1e6|8e8",
         {"device": FAST_VMEM},
         "Bound by VMEM write at 75 % of the roof",
-        "745 GiB/s of 1,000 GiB/s VMEM write bandwidth per TensorCore. More FLOPs per byte help "
+        "800 GB/s of 1,074 GB/s VMEM write bandwidth per TensorCore. More FLOPs per byte help "
         "until 0.931 FLOP/B; this program has 0.00125 FLOP/B. Largest saving: copy fusion, "
         "100 % of the time at 75 % of its roof; at the roof it would save 255 µs of 1.00 ms "
         "per TensorCore.",
@@ -125,7 +125,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         f"{HEAD}k|copy|1000|0|9e7",
         {},
         "HBM-bound at 84 % of the roof, but 100 % of the time does no arithmetic",
-        "83.8 GiB/s of 100 GiB/s HBM bandwidth per TensorCore. Largest saving: copy, 100 % of the "
+        "90.0 GB/s of 107 GB/s HBM bandwidth per TensorCore. Largest saving: copy, 100 % of the "
         "time "
         "at 84 % of its roof; at the roof it would save 162 µs of 1.00 ms per TensorCore.",
     ),
@@ -149,7 +149,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         {"device": reported(gflops=None)},
         "No compute peak is known, so the bound of this program is unknown",
         "Enter that peak under Peaks, or choose the device. "
-        "0.931 GiB/s of 100 GiB/s HBM bandwidth per TensorCore.",
+        "1.00 GB/s of 107 GB/s HBM bandwidth per TensorCore.",
     ),
     "idle, compute peak unknown": (
         f"{HEAD}dot|convolution|100|6e8|0",
@@ -203,7 +203,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         {},
         "In doubt: operations above their roof take 100 % of the time; held to their roofs, the "
         "program is HBM-bound at 100 % of the roof",
-        "186 GiB/s counted for HBM, more than the peak of 100 GiB/s per TensorCore. "
+        "200 GB/s counted for HBM, more than the peak of 107 GB/s per TensorCore. "
         "Caution: this share of the roof is too high. This capture does not tell bytes of HBM "
         "from bytes that stayed on the chip, so all count as HBM's.",
     ),
@@ -212,7 +212,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         {},
         "In doubt: operations above their roof take 100 % of the time; held to their roofs, the "
         "program is HBM-bound at 100 % of the roof",
-        "186 GiB/s counted for HBM, more than the peak of 100 GiB/s per TensorCore. "
+        "200 GB/s counted for HBM, more than the peak of 107 GB/s per TensorCore. "
         "Caution: this share of the roof is too high. The compiler's byte counts are estimates "
         "and include bytes that never reach that memory.",
     ),

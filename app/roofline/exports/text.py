@@ -12,10 +12,11 @@ from roofline.exports.serving_text import serving_table
 from roofline.exports.text_table import cut, plain, spaced, table
 from roofline.model.device import ComputePeak, MemoryPeak, PeakComparison, PeakOrigin, Sustained
 from roofline.model.profile import Diagnostic, Severity
-from roofline.model.units import gb_to_gib, ps_to_us
+from roofline.model.units import gb_to_gib, gib_to_gb, ps_to_us
 from roofline.presentation.budget_bar import budget_bars, equation
 from roofline.presentation.placed import is_part_unknown
 from roofline.presentation.quantities import (
+    bandwidth,
     duration,
     flop_rate,
     percent,
@@ -56,12 +57,12 @@ def _device(analysis: RooflineAnalysis) -> str:
     for memory in device.memory:
         if memory.level not in analysis.levels and memory.origin is PeakOrigin.CATALOGUE:
             continue  # the bytes of this program there were not measured
-        gibs = gb_to_gib(memory.gbs)
-        ridge = ridge_point(device.peak_gflops, gibs) if device.peak_gflops else None
+        rate = device.peak_gflops
+        ridge = ridge_point(rate, gb_to_gib(memory.gbs)) if rate else None
         at = f", ridge at {_number(ridge)} FLOP/B" if ridge is not None else ""
-        lines.append(_roof(memory.level.label, f"{_number(gibs)} GiB/s", memory, clock) + at)
+        lines.append(_roof(memory.level.label, _bandwidth(memory.gbs), memory, clock) + at)
     used = [peak for peak in device.links if peak.level in analysis.levels]
-    lines += [_roof(p.level.label, f"{_number(p.gbs)} GB/s", p, clock) for p in used]
+    lines += [_roof(p.level.label, _bandwidth(p.gbs), p, clock) for p in used]
     origins = {p.origin for p in device.compute} | {p.origin for p in (*device.memory, *used)}
     if origins & _LOOKED_UP:
         lines.append(f"  Looked up: {device.part_name} (`roofline devices {device.part_id}`)")
@@ -72,7 +73,7 @@ def _comparison(found: PeakComparison) -> str:
     """What profile and catalogue say about one peak, and why they differ."""
 
     def shown(value: float) -> str:
-        return f"{_number(gb_to_gib(value))} GiB/s" if found.unit == "gbs" else _flops(value)
+        return _bandwidth(value) if found.unit == "gbs" else _flops(value)
 
     profile = "no peak" if found.profile is None else shown(found.profile)
     return (
@@ -150,14 +151,16 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
             ("step " if k in steps else "") + plain(points.label[k]),
             _time(measures.total_time_per_core_us[k]),
             _at_least(_flops(measures.flop_rate_gflops[k]), points.flop_is_least[k]),
-            _at_least(_number(measures.memory_bandwidth_gibs[k]), points.bytes_is_least[k]),
+            _at_least(
+                _number(gib_to_gb(measures.memory_bandwidth_gibs[k])), points.bytes_is_least[k]
+            ),
             _number(measures.bottleneck_intensity[k]),
             _percent(measures.roofline_efficiency_ratio[k]),
             analysis.bound_label(int(measures.bound[k])),
         )
         for k in shown
     ]
-    heads = ("Program", "time/core", "FLOP/s", "GiB/s", "FLOP/B", "of roof", "bound by")
+    heads = ("Program", "time/core", "FLOP/s", "GB/s", "FLOP/B", "of roof", "bound by")
     listed = table(heads, rows, left={0, 6})
     more = len(steps) - STEPS_SHOWN
     lines = [listed, *([f"{more} more steps"] if more > 0 else [])]
@@ -276,6 +279,10 @@ def _number(value: float | None) -> str:
 
 def _flops(gflops: float) -> str:
     return spaced(flop_rate(gflops))
+
+
+def _bandwidth(gbs: float) -> str:
+    return spaced(bandwidth(gbs))
 
 
 def _time(microseconds: float) -> str:

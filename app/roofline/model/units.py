@@ -1,6 +1,7 @@
 """The only unit conversions: ps and us, GB and GiB, FLOP and GFLOP.
 
-GB/s is 1e9 bytes/s (data sheets, XSpace peaks); GiB/s is 2**30 bytes/s (XProf's tables, our page).
+GB/s is 1e9 bytes/s (data sheets, XSpace peaks); GiB/s is 2**30 bytes/s (XProf's tables,
+and our keys that end in `_gibs`). People read GB/s everywhere but in XProf's own columns.
 """
 
 from __future__ import annotations

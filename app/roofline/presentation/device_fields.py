@@ -88,7 +88,7 @@ def _peaks(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
             gb_to_gib(peak.gbs),
             "gibs",
             origin=peak.origin.value,
-            help=f"{peak.source}: {peak.gbs:,.6g} GB/s (1 GiB/s = 1.0737 GB/s)",
+            help=f"{peak.source}: {peak.gbs:,.6g} GB/s",
         )
         for peak in shown_peaks(analysis)
     ]

@@ -75,7 +75,7 @@ def _add_roofs(figure: go.Figure, analysis: RooflineAnalysis, intensities: Float
             x=x,
             y=np.minimum(x * gib_to_gb(gibs), gflops),
             mode="lines",
-            name=f"{level.label} {gibs:,.4g} GiB/s",
+            name=f"{level.label} {gib_to_gb(gibs):,.4g} GB/s",
         )
 
 

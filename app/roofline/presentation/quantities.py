@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 
-from roofline.model.units import KIB
+from roofline.model.units import KILO, gib_to_gb
 
 DASH = "–"
 SPACE = "\u00a0"  # between a number and its unit: never broken over two lines
@@ -21,6 +21,8 @@ _MOST_DECIMALS = 6
 _MULTIPLE_FROM = 10  # a ratio from here on reads better as a multiple
 _WHOLE = 99.9995  # percent; from here on it is rounding
 _NEARLY_WHOLE = 99.95
+_TB_FROM = 9_995.0  # GB/s; from here on three digits round to 10.0 TB/s
+_MB_BELOW = 0.1  # GB/s
 
 _FLOP_STEPS = ((1e6, "P"), (1e3, "T"), (1.0, "G"), (1e-3, "M"), (1e-6, "k"))
 _TIME_STEPS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
@@ -75,15 +77,20 @@ def flop_rate(gflops: float | None, digits: int = 3) -> str:
     return _stepped(gflops, _FLOP_STEPS, "FLOP/s", digits) if gflops else f"0{SPACE}FLOP/s"
 
 
-def bandwidth(gibs: float | None, digits: int = 3) -> str:
-    """GiB/s in; from 10 TiB/s on as TiB/s, below 0.1 GiB/s as MiB/s."""
-    if gibs is None or _missing(gibs):
+def bandwidth(gbs: float | None, digits: int = 3) -> str:
+    """GB/s (1e9) in, as data sheets have it; from 10 TB/s on as TB/s, below 0.1 GB/s as MB/s."""
+    if gbs is None or _missing(gbs):
         return DASH
-    if gibs >= 10_235:
-        return f"{significant(gibs / KIB, digits)}{SPACE}TiB/s"
-    if gibs != 0 and gibs < 0.1:
-        return f"{significant(gibs * KIB, digits)}{SPACE}MiB/s"
-    return f"{significant(gibs, digits)}{SPACE}GiB/s"
+    if gbs >= _TB_FROM:
+        return f"{significant(gbs / KILO, digits)}{SPACE}TB/s"
+    if gbs != 0 and gbs < _MB_BELOW:
+        return f"{significant(gbs * KILO, digits)}{SPACE}MB/s"
+    return f"{significant(gbs, digits)}{SPACE}GB/s"
+
+
+def _binary_bandwidth(gibs: float | None) -> str:
+    """GiB/s in, as the keys of page data and exports have it; written in GB/s."""
+    return bandwidth(None if gibs is None else gib_to_gb(gibs))
 
 
 def duration(us: float | None, digits: int = 3) -> str:
@@ -121,11 +128,6 @@ def intensity(value: float | None) -> str:
     return DASH if _missing(value) else f"{significant(value)}{SPACE}FLOP/B"
 
 
-def data_sheet_bandwidth(gbs: float | None) -> str:
-    """GB/s (1e9) in."""
-    return DASH if _missing(gbs) else f"{significant(gbs)}{SPACE}GB/s"
-
-
 def size(value: float | None) -> str:
     """Bytes in, "1.41 MiB" out."""
     if value is None or _missing(value):
@@ -140,8 +142,8 @@ _WITH_UNIT: dict[str, Callable[[float | None], str]] = {
     "bytes": size,
     "time_us": duration,
     "gflops": flop_rate,
-    "gibs": bandwidth,
-    "gbs": data_sheet_bandwidth,
+    "gibs": _binary_bandwidth,
+    "gbs": bandwidth,
     "flop_per_byte": intensity,
     "ratio": share,
     "number": significant,

@@ -53,7 +53,7 @@ export const intensityTicks = (range, pixels) => logTicks(range, pixels, 52, pla
 /** @param {Range} range GFLOP/s @param {number} pixels length of the axis */
 export const rateTicks = (range, pixels) =>
   logTicks(range, pixels, 26, (value) => flopRate(value, 1));
-/** @param {Range} range GiB/s @param {number} pixels length of the axis */
+/** @param {Range} range GB/s @param {number} pixels length of the axis */
 export const bandwidthTicks = (range, pixels) =>
   logTicks(range, pixels, 84, (value) => bandwidth(value, 1));
 

@@ -1,7 +1,6 @@
 // The roofline of a comparison: an arrow from A to B for each pair that makes most of the change.
 
 import { bandwidth, flopRate } from "../text/format.js";
-import { GIB_PER_GB } from "../metrics/units.js";
 import { find, part, svg } from "../ui/dom.js";
 import { arrowScale, legs, placeOf, radiusOf, roofAt } from "./arrow-places.js";
 import { intensityTicks, rateTicks } from "./axes.js";
@@ -293,7 +292,7 @@ function roofLabels({ gflops, gbs, memory }, corner, scale, side, isBelow) {
   const px = scale.toX(x);
   const py = scale.toY(Math.log10(gbs) + x) + (isBelow ? 15 : -7);
   const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
-  const text = `${side}${memory} ${bandwidth(gbs * GIB_PER_GB)}`;
+  const text = `${side}${memory} ${bandwidth(gbs)}`;
   return [
     compute,
     svg(

@@ -1,6 +1,6 @@
 // A small roofline of one op and one memory level, for the details drawer.
 
-import { bandwidth, flopRate, intensity, percent, significant } from "../text/format.js";
+import { flopRate, intensity, percent, quantity, significant } from "../text/format.js";
 import { svg } from "../ui/dom.js";
 import { attainable } from "./roofs.js";
 
@@ -73,7 +73,7 @@ export function miniRoofline(options) {
 }
 
 /** @param {MiniOptions} options */
-const bandwidthText = ({ gibs }) => (gibs === null ? "" : bandwidth(gibs));
+const bandwidthText = ({ gibs }) => (gibs === null ? "" : quantity(gibs, "gibs"));
 
 /** @param {string} d @param {string} token */
 function roofPath(d, token) {

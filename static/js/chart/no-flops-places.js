@@ -1,5 +1,6 @@
 // Where operations without known FLOPs lie in their strip: by achieved bandwidth against its peak. Pure.
 
+import { gibToGb } from "../metrics/units.js";
 import { createScale } from "./axes.js";
 import { markerSize, packDiscs } from "./points.js";
 import { shareOf } from "../state/filter.js";
@@ -65,7 +66,7 @@ export function stripGeometry(model, state, place, box) {
 }
 
 /**
- * Bandwidth of the outermost level; where only the sum is known, that.
+ * Bandwidth of the outermost level in GB/s; where only the sum is known, that.
  * @param {View} view
  * @param {Level | null} level
  */
@@ -73,32 +74,32 @@ function bandwidthReader(view, level) {
   const sum = view.reader("memory_bandwidth_gibs");
   const own = level ? view.reader(level.columns.bandwidth) : sum;
   /** @param {Row} row */
-  return (row) => own(row) ?? sum(row) ?? 0;
+  return (row) => gibToGb(own(row) ?? sum(row)) ?? 0;
 }
 
 /**
  * From the data, at least two decades, at most three below the peak, and a little past it.
- * @param {number[]} values GiB/s
+ * @param {number[]} values GB/s
  * @param {MemoryRoof | null} roof
  * @returns {Range}
  */
 function bandwidthRange(values, roof) {
   const logs = values.map(Math.log10);
-  const highest = roof ? Math.log10(roof.gibs * 2) : Math.max(1, ...logs) + 0.1;
+  const highest = roof ? Math.log10(roof.gbs * 2) : Math.max(1, ...logs) + 0.1;
   const lowest = Math.min(highest - 2, ...logs) - 0.1;
   return [Math.max(lowest, highest - 4), highest];
 }
 
 /**
  * @param {Row} row
- * @param {number} gibs
+ * @param {number} gbs
  * @param {{ model: Model, scale: Scale, mode: ViewState["size"] }} context
  * @returns {StripDisc}
  */
-function discOf(row, gibs, { model, scale, mode }) {
+function discOf(row, gbs, { model, scale, mode }) {
   const [low, high] = scale.xRange;
   const inset = EDGE_INSET * (high - low);
-  const value = Math.log10(gibs);
+  const value = Math.log10(gbs);
   const edge = value > high - inset ? "right" : value < low + inset ? "left" : null;
   const { symbol, token } = model.categories[row.category];
   const radius = edge ? EDGE_RADIUS : markerSize(row.share, symbol, mode, LARGEST) / 2;

@@ -115,7 +115,7 @@ function tickNodes({ width, height, margin }, x, label) {
 
 /** @param {Scale} scale @param {MemoryRoof} roof */
 function roofNode(scale, roof) {
-  const x = scale.toX(Math.log10(roof.gibs)).toFixed(1);
+  const x = scale.toX(Math.log10(roof.gbs)).toFixed(1);
   const { margin, height } = scale;
   const line = { class: "roof-line", x1: x, x2: x, y1: margin.t, y2: height - margin.b };
   const node = svg("line", line);

@@ -193,7 +193,7 @@ const distanceLabel = (text, x, y, paint) => ({
 });
 
 /** @param {MemoryRoof} roof */
-const memoryText = (roof) => `${words(roof.label)} ${peakBandwidth(roof.gibs)}`;
+const memoryText = (roof) => `${words(roof.label)} ${peakBandwidth(roof.gbs)}`;
 
 /**
  * @param {(SlantedLine | FlatLine)[]} lines

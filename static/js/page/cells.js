@@ -26,6 +26,7 @@ import { AT_BEST, atLeast, boundWord } from "../text/words.js";
  * @property {(row: R) => Value} causeOf the likely cause where a row is above its roof, else null
  * @property {(row: R, unit: Unit) => boolean} isLeast whether a rate of this unit is a lower bound
  * @property {number} largestShare
+ * @property {boolean} isBinary bandwidths in GiB/s
  * @property {boolean} head
  * @property {(row: R) => string} headText
  */
@@ -42,7 +43,8 @@ const OF_PEAKS = new Set(["compute_efficiency_ratio", "memory_utilisation_ratio"
  */
 export function tableColumn(column, context) {
   const { id, label, help } = column;
-  const scale = columnScale(column.unit, isText(column) ? 0 : largestOf(context));
+  const { isBinary } = context;
+  const scale = columnScale(column.unit, isText(column) ? 0 : largestOf(context), isBinary);
   const measured = rateWord(context.model.profile.provenance, column.unit);
   const unit = [scale.unit, column.sub].filter(Boolean).join(" ");
   return {

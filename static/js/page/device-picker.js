@@ -1,7 +1,6 @@
 // The list of known devices by vendor: one can take the place of the profile's, up to four can be compared with it.
 
 import { MOST_DEVICES } from "../metrics/other-devices.js";
-import { GIB_PER_GB } from "../metrics/units.js";
 import { toggled } from "../state/filter.js";
 import { bandwidth, flopRate } from "../text/format.js";
 import { findAll, html, inputPart, part } from "../ui/dom.js";
@@ -134,11 +133,11 @@ const compareButton = (name, onClick) =>
     "Compare",
   );
 
-/** "989 TFLOP/s bf16 · 3,120 GiB/s": what tells parts apart. @param {KnownDevice} device */
+/** "989 TFLOP/s bf16 · 3,350 GB/s": what tells parts apart. @param {KnownDevice} device */
 function peaksText({ compute, memory }) {
   const rates = compute
     .slice(0, 1)
     .map((one) => `${flopRate(one.gflops)} ${one.unit.split("_")[1]}`);
-  const bandwidths = memory.slice(0, 1).map((one) => bandwidth(one.gbs * GIB_PER_GB));
+  const bandwidths = memory.slice(0, 1).map((one) => bandwidth(one.gbs));
   return [...rates, ...bandwidths].join(" · ");
 }

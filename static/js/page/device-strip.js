@@ -13,7 +13,7 @@ import {
   significant,
 } from "../text/format.js";
 import { keyOf } from "../metrics/peaks.js";
-import { GIB_PER_GB } from "../metrics/units.js";
+import { gibToGb } from "../metrics/units.js";
 import { counted } from "../text/words.js";
 
 /** @import { Comparison, ComputeRoof, Device, DeviceField, MemoryRoof, Origin, Profile, ProfileFile } from "../types/page-data.js" */
@@ -106,7 +106,7 @@ function shapeText({ device, coreWord }) {
 function peakItem({ device, roofs }, roof, onEdit) {
   const isRate = "gflops" in roof;
   const label = `${roof.label}${isRate ? " peak" : ""} per ${device.core_word}`;
-  const text = isRate ? peakRate(roof.gflops) : peakBandwidth(roof.gibs);
+  const text = isRate ? peakRate(roof.gflops) : peakBandwidth(roof.gbs);
   const value = html(
     "button",
     {
@@ -150,7 +150,7 @@ function comparisonOf({ comparisons }, { id, origin }) {
  * @param {number} value
  */
 export const comparedText = ({ unit }, value) =>
-  unit === "gflops" ? peakRate(value) : peakBandwidth(value * GIB_PER_GB);
+  unit === "gflops" ? peakRate(value) : peakBandwidth(value);
 
 /** @param {Device} device */
 const stepsText = ({ steps }) => (steps === 0 ? "no steps" : counted(steps, count(steps), "step"));
@@ -188,7 +188,7 @@ function filesText(files) {
 /** Peaks with all their digits, the rest as everywhere. @param {DeviceField} field */
 function fieldText({ value, unit }) {
   if (typeof value === "number" && unit === "gflops") return peakRate(value);
-  if (typeof value === "number" && unit === "gibs") return peakBandwidth(value);
+  if (typeof value === "number" && unit === "gibs") return peakBandwidth(gibToGb(value));
   return quantity(value, unit, 4);
 }
 

@@ -149,7 +149,7 @@ function ridgeContent({ roof, x, y }) {
     factList([
       ["Intensity", intensity(10 ** x)],
       ["FLOP rate", flopRate(10 ** y, 4)],
-      ["Bandwidth", peakBandwidth(roof.gibs)],
+      ["Bandwidth", peakBandwidth(roof.gbs)],
     ]),
     html("div", { class: "sentence" }, sentence),
   ];

@@ -1,7 +1,7 @@
 // The table of operations.
 
 import { sortRows } from "../state/filter.js";
-import { nextSort, shownColumns, sortColumn } from "../state/shown-columns.js";
+import { isXprofPreset, nextSort, shownColumns, sortColumn } from "../state/shown-columns.js";
 import { count, percent } from "../text/format.js";
 import { find, html, part } from "../ui/dom.js";
 import { Table } from "../ui/table.js";
@@ -48,8 +48,9 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
     setColumns(state) {
       const view = model.view(state.infeed);
       const shown = shownColumns(model.columns, state.cols);
+      const isBinary = isXprofPreset(model.columns, state.cols);
       grid.setColumns(
-        shown.map((column) => opColumn(column, model, view)),
+        shown.map((column) => opColumn(column, model, view, isBinary)),
         state.sort,
       );
       beyond.textContent = beyondText(view);
@@ -67,8 +68,8 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
 
 /** @typedef {ReturnType<typeof createOpTable>} OpTable */
 
-/** @param {Column} column @param {Model} model @param {View} view */
-const opColumn = (column, model, view) =>
+/** @param {Column} column @param {Model} model @param {View} view @param {boolean} isBinary bandwidths in GiB/s */
+const opColumn = (column, model, view, isBinary) =>
   tableColumn(column, {
     read: view.reader(column.id),
     rows: view.rows,
@@ -80,6 +81,7 @@ const opColumn = (column, model, view) =>
     causeOf: view.reader("above_roof"),
     isLeast: () => false,
     largestShare: view.largestShare,
+    isBinary,
     head: column.id === "name",
     headText: (row) => row.name,
   });

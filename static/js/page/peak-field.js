@@ -1,6 +1,6 @@
 // One peak of the menu of peaks: its field, where its value comes from, and what is to be said about it.
 
-import { peakRate, sheetBandwidth } from "../text/format.js";
+import { peakRate, peakBandwidth } from "../text/format.js";
 import { html } from "../ui/dom.js";
 import { originTag } from "./device-strip.js";
 
@@ -62,7 +62,7 @@ export function createPeakField({ key, kind, label }, coreWord, onChange) {
 /** @param {PeakRow} row */
 function peakText({ roof }) {
   if (roof === null) return "";
-  return "gflops" in roof ? peakRate(roof.gflops) : sheetBandwidth(roof.gbs);
+  return "gflops" in roof ? peakRate(roof.gflops) : peakBandwidth(roof.gbs);
 }
 
 /** @param {string} label @param {() => void} onClick */

@@ -95,6 +95,7 @@ function pointColumn(column, model, points, head) {
     causeOf: () => null,
     isLeast: isLowerBound,
     largestShare: 1,
+    isBinary: false,
     head,
     headText: programName,
   });

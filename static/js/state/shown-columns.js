@@ -53,6 +53,14 @@ export function columnPresets(columns) {
 }
 
 /**
+ * Whether exactly XProf's columns were chosen: these have XProf's unit of bandwidth, GiB/s.
+ * @param {readonly Column[]} columns
+ * @param {readonly string[]} chosen ids
+ */
+export const isXprofPreset = (columns, chosen) =>
+  chosen.length > 0 && String(chosen) === String(columnPresets(columns).xprof);
+
+/**
  * The shown columns: the name first, whatever else was chosen.
  * @param {readonly Column[]} columns
  * @param {readonly string[]} chosen ids; empty means the page's default

@@ -1,5 +1,7 @@
 // Numbers to text. Pure. Missing is "–" and never 0; three significant digits, integer digits always kept.
 
+import { gibToGb } from "../metrics/units.js";
+
 /** @import { Maybe, Value } from "../types/page-data.js" */
 
 /** Shown for "not measured". */
@@ -118,17 +120,20 @@ export function flopRate(gflops, digits = 3, write = significant) {
  */
 export const opRate = (gops, digits) => flopRate(gops, digits).replace("FLOP", "OP");
 
+const TB_FROM = 9_995; // GB/s; from here on three digits round to 10.0 TB/s
+const MB_BELOW = 0.1; // GB/s
+
 /**
- * GiB/s in; from 10 TiB/s on as TiB/s, below 0.1 GiB/s as MiB/s.
- * @param {Maybe} gibs
+ * GB/s (1e9) in, as data sheets have it; from 10 TB/s on as TB/s, below 0.1 GB/s as MB/s.
+ * @param {Maybe} gbs
  * @param {number} [digits]
  * @param {(value: number, digits: number) => string} [write] puts down the number
  */
-export function bandwidth(gibs, digits = 3, write = significant) {
-  if (gibs == null) return DASH;
-  if (gibs >= 10_235) return `${write(gibs / 1024, digits)}${SPACE}TiB/s`;
-  if (gibs !== 0 && gibs < 0.1) return `${write(gibs * 1024, digits)}${SPACE}MiB/s`;
-  return `${write(gibs, digits)}${SPACE}GiB/s`;
+export function bandwidth(gbs, digits = 3, write = significant) {
+  if (gbs == null) return DASH;
+  if (gbs >= TB_FROM) return `${write(gbs / 1000, digits)}${SPACE}TB/s`;
+  if (gbs !== 0 && gbs < MB_BELOW) return `${write(gbs * 1000, digits)}${SPACE}MB/s`;
+  return `${write(gbs, digits)}${SPACE}GB/s`;
 }
 
 /** @type {readonly Step[]} */
@@ -249,12 +254,8 @@ export function dateTime(iso) {
 
 /** A peak rate, GFLOP/s in. @param {Maybe} gflops */
 export const peakRate = (gflops) => flopRate(gflops, 5, stated);
-/** A peak bandwidth, GiB/s in. @param {Maybe} gibs */
-export const peakBandwidth = (gibs) => bandwidth(gibs, 5, stated);
-
-/** A peak bandwidth as data sheets write it, GB/s (1e9) in. @param {number} gbs */
-export const sheetBandwidth = (gbs) =>
-  gbs >= 10_000 ? `${stated(gbs / 1000)}${SPACE}TB/s` : `${stated(gbs)}${SPACE}GB/s`;
+/** A peak bandwidth, GB/s in. @param {Maybe} gbs */
+export const peakBandwidth = (gbs) => bandwidth(gbs, 5, stated);
 
 /** @type {Record<string, (value: number, digits?: number) => string>} */
 const WITH_UNIT = {
@@ -263,11 +264,11 @@ const WITH_UNIT = {
   time_us: duration,
   gflops: flopRate,
   gops: opRate,
-  gibs: bandwidth,
+  gibs: (value, digits) => bandwidth(gibToGb(value), digits),
   flop_per_byte: intensity,
   ratio: (value) => percent(value),
   number: significant,
-  gbs: (value) => `${significant(value)}${SPACE}GB/s`,
+  gbs: bandwidth,
 };
 
 /**
@@ -316,9 +317,10 @@ const scaled = (factor, unit) => written(unit, (value) => significant(value / fa
 /**
  * @param {string} unit a unit of the page data
  * @param {number} largest the largest value of the column
+ * @param {boolean} [isBinary] bandwidths in GiB/s, as XProf's own columns have them
  * @returns {ColumnScale}
  */
-export function columnScale(unit, largest) {
+export function columnScale(unit, largest, isBinary = false) {
   switch (unit) {
     case "time_us":
       return largest >= 1e7
@@ -331,7 +333,9 @@ export function columnScale(unit, largest) {
     case "gops":
       return largest >= 1e4 ? scaled(1e3, "TOP/s") : scaled(1, "GOP/s");
     case "gibs":
-      return scaled(1, "GiB/s");
+      return isBinary
+        ? scaled(1, "GiB/s")
+        : written("GB/s", (value) => significant(gibToGb(value)));
     case "gbs":
       return scaled(1, "GB/s");
     case "flop_per_byte":

@@ -1,15 +1,6 @@
 // Words about links and transfers: the strip, the card, the drawer. Pure.
 
-import { GIB_PER_GB } from "../metrics/units.js";
-import {
-  count,
-  DASH,
-  decimalBytes,
-  duration,
-  percent,
-  quantity,
-  sheetBandwidth,
-} from "./format.js";
+import { count, DASH, decimalBytes, duration, percent, quantity, peakBandwidth } from "./format.js";
 
 /** @import { Measure, MemoryRoof } from "../types/page-data.js" */
 /** @import { Model, Row } from "../types/model.js" */
@@ -25,7 +16,7 @@ const ORIGINS = {
 };
 
 /** Below the name of a lane. @param {MemoryRoof | null} roof */
-export const linkLaneText = (roof) => (roof ? sheetBandwidth(roof.gbs) : "peak not known");
+export const linkLaneText = (roof) => (roof ? peakBandwidth(roof.gbs) : "peak not known");
 
 /**
  * The words above the strip: exposed time per core, and what is not drawn.
@@ -64,7 +55,7 @@ export function transferFacts(model, { op, cost }, get) {
   const sums = sumsOf(model, op);
   const cores = Math.max(1, model.device.cores);
   const gibs = level ? get(level.columns.bandwidth) : null;
-  const rate = gibs === null ? DASH : quantity(gibs / GIB_PER_GB, "gbs");
+  const rate = quantity(gibs, "gibs");
   const share = get("roofline_efficiency_ratio");
   /** @type {Fact[]} */
   const group = sums.group === null ? [] : [["Devices in a group", count(sums.group)]];
@@ -86,7 +77,7 @@ export function transferFacts(model, { op, cost }, get) {
 
 /** @param {MemoryRoof | null} roof */
 const peakText = (roof) =>
-  roof ? `${sheetBandwidth(roof.gbs)}, ${ORIGINS[roof.origin] ?? roof.origin}` : "not known";
+  roof ? `${peakBandwidth(roof.gbs)}, ${ORIGINS[roof.origin] ?? roof.origin}` : "not known";
 
 /** The kinds of transfers that an op waits for, together. @param {Model} model @param {number} op */
 function sumsOf({ transfers }, op) {

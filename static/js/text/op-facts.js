@@ -2,7 +2,7 @@
 
 import { computeRoof } from "../metrics/peaks.js";
 import { unheldUnit } from "../metrics/unheld.js";
-import { bandwidth, count, DASH, duration, flopRate, intensity, percent } from "./format.js";
+import { count, DASH, duration, flopRate, intensity, percent, quantity } from "./format.js";
 import { rateWord } from "./provenance.js";
 import { AT_BEST, atLeast, placeSentence } from "./words.js";
 
@@ -190,7 +190,7 @@ export const originFacts = (get) => [
  */
 export function memoryRows(model, get) {
   /** @param {string} label @param {Measure} rate @param {Measure} ratio */
-  const row = (label, rate, ratio) => [label, bandwidth(rate), intensity(ratio)];
+  const row = (label, rate, ratio) => [label, quantity(rate, "gibs"), intensity(ratio)];
   const levels = model.levels
     .map(({ label, columns }) => ({
       label,
@@ -240,5 +240,5 @@ export function withoutPlace(model, row, get) {
   const moved = level ? get(level.columns.bandwidth) : null;
   const why = row.cost === "no_flops" ? "It does no FLOPs" : "Its FLOPs are unknown";
   const what = `${why}, so it has no place on a roofline.`;
-  return level && moved ? `${what} It moves ${bandwidth(moved)} of ${level.label}.` : what;
+  return level && moved ? `${what} It moves ${quantity(moved, "gibs")} of ${level.label}.` : what;
 }

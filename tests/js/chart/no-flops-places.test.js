@@ -38,7 +38,7 @@ test("ops without FLOPs lie by their bandwidth, those with a place on the chart 
     ["copy", "start"],
   );
   const [copy] = geometry.places;
-  assert.ok(Math.abs(copy.px - geometry.scale.toX(Math.log10(93.13))) < 1e-9);
+  assert.ok(Math.abs(copy.px - geometry.scale.toX(Math.log10(93.13 * 1.073741824))) < 1e-9);
   assert.deepEqual(
     geometry.without.map(({ name }) => name),
     ["copy", "start", "secret"],

@@ -77,6 +77,7 @@ function painted(wanted, at, change = {}) {
     causeOf: () => "asynchronous",
     isLeast: () => false,
     largestShare: view.largestShare,
+    isBinary: false,
     head: wanted.id === "name",
     headText: (row) => row.name,
   });

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { columnPresets, shownColumns } from "../../../static/js/state/shown-columns.js";
+import {
+  columnPresets,
+  isXprofPreset,
+  shownColumns,
+} from "../../../static/js/state/shown-columns.js";
 import { column } from "../builders.js";
 
 /** @param {string} id @param {boolean} [standard] */
@@ -26,6 +30,14 @@ test("no choice means the page's default", () => {
     shownColumns(TPU, []).map((c) => c.id),
     ["name", "hbm_bandwidth_gibs", "roofline_efficiency_ratio"],
   );
+});
+
+test("XProf's unit is for XProf's columns alone", () => {
+  const { xprof, standard } = columnPresets(TPU);
+  assert.ok(isXprofPreset(TPU, xprof));
+  assert.ok(!isXprofPreset(TPU, []));
+  assert.ok(!isXprofPreset(TPU, standard));
+  assert.ok(!isXprofPreset(TPU, [...xprof, "memory_bandwidth_gibs"]));
 });
 
 test("XProf's preset has the memory sum only on devices with CMEM", () => {

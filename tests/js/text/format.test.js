@@ -69,9 +69,9 @@ test("units follow the size of the value", () => {
   assert.equal(plain(quantity(2, "gops")), "2.00 GOP/s");
   assert.equal(plain(flopRate(999.96)), "1.00 TFLOP/s");
   assert.equal(plain(flopRate(0.0000001)), "0.100 kFLOP/s");
-  assert.equal(plain(bandwidth(1287.45, 4)), "1,287 GiB/s");
-  assert.equal(plain(bandwidth(20_480)), "20.0 TiB/s");
-  assert.equal(plain(bandwidth(0.05)), "51.2 MiB/s");
+  assert.equal(plain(bandwidth(1287.45, 4)), "1,287 GB/s");
+  assert.equal(plain(bandwidth(20_480)), "20.5 TB/s");
+  assert.equal(plain(bandwidth(0.05)), "50.0 MB/s");
   assert.equal(plain(duration(488_448.7)), "488 ms");
   assert.equal(plain(duration(1_500_000)), "1.50 s");
   assert.equal(plain(duration(0.25)), "250 ns");
@@ -100,9 +100,17 @@ test("a column keeps one unit for all its rows", () => {
   assert.equal(columnScale("gflops", 900).unit, "GFLOP/s");
 });
 
+test("bandwidths are in GB/s, and in GiB/s only in XProf's own columns", () => {
+  const [ours, xprofs] = [columnScale("gibs", 100), columnScale("gibs", 100, true)];
+  assert.deepEqual([ours.unit, ours.text(100), ours.text(null)], ["GB/s", "107", DASH]);
+  assert.deepEqual([xprofs.unit, xprofs.text(100)], ["GiB/s", "100"]);
+  assert.equal(plain(quantity(100, "gibs")), "107 GB/s");
+  assert.equal(plain(quantity(100, "gbs")), "100 GB/s");
+});
+
 test("peaks are written with the digits they have", () => {
   assert.equal(peakRate(918000), "918\u00a0TFLOP/s");
   assert.equal(peakRate(311869), "311.87\u00a0TFLOP/s");
-  assert.equal(peakBandwidth(1525.5), "1525.5\u00a0GiB/s");
+  assert.equal(peakBandwidth(1525.5), "1525.5\u00a0GB/s");
   assert.equal(peakBandwidth(null), "–");
 });

@@ -91,8 +91,8 @@ test("every memory that has a number is a row, with the sum and the bottleneck",
   assert.deepEqual(
     rows.map((cells) => cells.map(plain)),
     [
-      ["all levels", "186 GiB/s", "–"],
-      ["HBM", "186 GiB/s", "10.0 FLOP/B"],
+      ["all levels", "200 GB/s", "–"],
+      ["HBM", "200 GB/s", "10.0 FLOP/B"],
       ["bottleneck", "–", "10.0 FLOP/B"],
     ],
   );
@@ -130,10 +130,7 @@ test("other devices tell their least time, and what binds there if it differs", 
 
 test("an op without a place says why", () => {
   const { model, view, copy } = opened();
-  assert.match(
-    plain(withoutPlace(model, copy, opReader(view, copy))),
-    /It moves 465 GiB\/s of HBM/,
-  );
+  assert.match(plain(withoutPlace(model, copy, opReader(view, copy))), /It moves 499 GB\/s of HBM/);
   const idle = { ...copy, cost: /** @type {const} */ ("idle") };
   assert.match(withoutPlace(model, idle, opReader(view, copy)), /Idle time/);
 });

@@ -101,8 +101,8 @@ test("a prediction has no share of a roof", () => {
 });
 
 test("lower bounds and roofs that are missing are named", () => {
-  assert.equal(atLeast("3 GiB/s", true), "≥\u00a03 GiB/s");
-  assert.equal(atLeast("3 GiB/s", undefined), "3 GiB/s");
+  assert.equal(atLeast("3 GB/s", true), "≥\u00a03 GB/s");
+  assert.equal(atLeast("3 GB/s", undefined), "3 GB/s");
   assert.equal(drawnText(3, 0, true), "3 with FLOPs");
   assert.equal(drawnText(3, 2, true), "3 with FLOPs, 2 on a compute unit without a known peak");
   assert.equal(drawnText(3, 0, false), "3 with FLOPs, no peak known: no roofs");
