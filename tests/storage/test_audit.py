@@ -22,7 +22,9 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     opened.migrate()
     if url:  # the database of all tests
         with opened.write() as connection:
+            connection.execute(text("ALTER TABLE audit DISABLE TRIGGER USER"))
             connection.execute(text("TRUNCATE audit"))
+            connection.execute(text("ALTER TABLE audit ENABLE TRIGGER USER"))
     request.addfinalizer(opened.close)
     return opened
 
@@ -31,8 +33,10 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
 def test_rows_can_neither_be_changed_nor_deleted(database: Database, change: str) -> None:
     log = AuditLog(database)
     log.write(AuditEntry(action="delete", person="ada", subject="p"))
-    with pytest.raises(DBAPIError, match="never changed"), database.write() as connection:
-        connection.execute(text(change))
+    changes = [change, "TRUNCATE audit"] if database.is_shared else [change]
+    for one in changes:
+        with pytest.raises(DBAPIError, match="never changed"), database.write() as connection:
+            connection.execute(text(one))
     (entry,) = log.entries()
     assert (entry.action, entry.person, entry.subject) == ("delete", "ada", "p")
 

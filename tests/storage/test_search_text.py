@@ -91,6 +91,19 @@ def test_tags_of_profiles_that_are_not_ready_are_not_listed(store: ProfileStore)
     store.remove(profile_id)
 
 
+def test_total_is_right_on_every_page_and_past_the_end(tmp_path: Path) -> None:
+    """A list that ends within its page has told its length; others are counted."""
+    store = ProfileStore(tmp_path, "1", measurements=lambda: "")
+    store.prepare()
+    for number in range(3):
+        add(store, f"p{number}")
+    for offset, limit in ((0, 2), (2, 2), (0, 3), (0, 4), (3, 2), (9, 2), (1, 2)):
+        listing = store.queries.search("host_7", offset=offset, limit=limit)
+        assert (listing.total, len(listing.profiles)) == (3, max(0, min(limit, 3 - offset)))
+    assert store.queries.search("nothing").total == 0
+    store.close()
+
+
 def test_search_looks_into_one_table(tmp_path: Path) -> None:
     """A look into two other tables for each profile and word took up to 740 ms with 10,000."""
     database = Database(tmp_path)

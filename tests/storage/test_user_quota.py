@@ -21,6 +21,20 @@ def test_person_may_have_so_many_profiles(place: Place) -> None:
     stored(server, b"stub 5", uploader="ada")
 
 
+def test_restoring_asks_the_quota_and_leaves_the_profile_in_the_trash(place: Place) -> None:
+    server = place.server(user_quota=UserQuota(profiles=1), trash_kept=timedelta(days=7))
+    first = stored(server, b"stub 1", uploader="ada")
+    server.library.delete(first)
+    second = stored(server, b"stub 2", uploader="ada")
+    with pytest.raises(OverQuotaError, match="The uploader has 1 profile on") as refused:
+        server.library.restore(first)
+    assert "stays in the trash" in refused.value.remedy
+    assert [one.id for one in server.queries.trashed("ada")] == [first]
+    server.library.delete(second)
+    server.library.restore(first)
+    assert server.queries.is_ready(first)
+
+
 def test_person_may_have_so_many_bytes(folder: Place) -> None:
     server = folder.server(user_quota=UserQuota(size_bytes=3000))
     stored(server, b"stub 1" + bytes(2000), uploader="ada")

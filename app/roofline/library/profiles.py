@@ -192,7 +192,7 @@ class ProfileLibrary:
     def restore(self, profile_id: str) -> None:
         """Takes a profile out of the trash; an import that was cancelled starts again.
 
-        `ProfileNotFoundError` when it is not there.
+        `ProfileNotFoundError` when it is not there, `OverQuotaError` when its uploader has no room.
         """
         was_there, job_id = self._store.take_out_of_trash(profile_id, self._expiry())
         if not was_there:

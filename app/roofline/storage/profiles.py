@@ -33,7 +33,7 @@ from roofline.storage.results import ResultStore
 from roofline.storage.search_text import write_search_text
 from roofline.storage.shared_results import SharedResults
 from roofline.storage.staging import StagedFile, StagingArea
-from roofline.storage.user_quota import UserQuota
+from roofline.storage.user_quota import OF_RESTORING, UserQuota
 
 # No upload takes the last of the disk: stored profiles must be imported, or say why not.
 LEFT_BYTES = 512 << 10
@@ -255,8 +255,12 @@ class ProfileStore:
             return trash.put(connection, profile_id, reason)
 
     def take_out_of_trash(self, profile_id: str, expires_at: str | None) -> tuple[bool, str | None]:
-        """Restores a profile: whether it was in the trash, and the id of its job if it has one."""
+        """Restores a profile: whether it was in the trash, and the id of its job if it has one.
+
+        `OverQuotaError` where its uploader has no room for it now; it stays in the trash then.
+        """
         with self.database.write() as connection:
+            self._check_restored(connection, profile_id)
             found = trash.take_out(
                 connection,
                 profile_id,
@@ -266,6 +270,12 @@ class ProfileStore:
             )
         self._on_change(profile_id)
         return found
+
+    def _check_restored(self, connection: Connection, profile_id: str) -> None:
+        held = statements.upload_of(connection, profile_id)
+        if held is not None and trash.holds_files(connection, profile_id):
+            lock_digests(connection, [self._user_quota.key(held)])
+            self._user_quota.check(connection, held, words=OF_RESTORING)
 
     def remove(self, profile_id: str) -> frozenset[str] | None:
         """Deletes the rows of a profile; the digests to drop then, `None` when there is none."""

@@ -86,8 +86,11 @@ class ProfileQueries:
         order = (profile.c.pinned.desc(), profile.c.created_at.desc(), profile.c.number.desc())
         page = select(profile).where(wanted).order_by(*order).offset(offset).limit(limit)
         with self._database.read() as connection:
-            total = connection.execute(count).scalar_one()
-            return Listing(profiles=statements.manifests(connection, page), total=total)
+            found = statements.manifests(connection, page)
+            # A list that ends here has told its length: counting looks at every profile.
+            is_last = len(found) < limit and (found or not offset)
+            total = offset + len(found) if is_last else connection.execute(count).scalar_one()
+            return Listing(profiles=found, total=total)
 
     def frequent_tags(self, limit: int) -> tuple[str, ...]:
         """The tags that the most ready profiles have, the most frequent first."""

@@ -82,7 +82,7 @@ tag = Table(
     metadata,
     _profile_key(primary_key=True),
     Column("name", Text, primary_key=True),
-    Index("tag_by_name", "name"),
+    Index("tag_by_name", "name", "profile_id"),
 )
 
 job = Table(

@@ -18,6 +18,7 @@ from roofline.storage.records import (
     Trashed,
     timestamp,
 )
+from roofline.storage.statements import HOLDS_FILES
 from roofline.storage.tables import file, profile
 
 MOST_LISTED = 1000
@@ -97,6 +98,12 @@ def is_there(connection: Connection, profile_id: str) -> bool:
     """True if the profile is in the trash."""
     wanted = select(profile.c.id).where(profile.c.id == profile_id, profile.c.state == TRASHED)
     return connection.execute(wanted).first() is not None
+
+
+def holds_files(connection: Connection, profile_id: str) -> bool:
+    """True if the profile is in the trash with its files: they count once it is restored."""
+    wanted = (profile.c.id == profile_id, profile.c.state == TRASHED, HOLDS_FILES)
+    return connection.execute(select(profile.c.id).where(*wanted)).first() is not None
 
 
 def due_before(kept: timedelta) -> str:

@@ -1,4 +1,4 @@
-"""What one person may keep: bytes and profiles. The trash does not count."""
+"""What one person may keep: bytes and profiles. The trash does not count; restoring does."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -11,7 +11,28 @@ from roofline.storage.records import TRASHED, NewProfile
 from roofline.storage.statements import HOLDS_FILES
 from roofline.storage.tables import file, profile
 
-_REMEDY = "Delete some of them, or ask the operator of the server for more."
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaWords:
+    """How a refusal names the person whose quota it is, and what it advises."""
+
+    has: str
+    files: str
+    remedy: str
+
+
+OF_UPLOADS = QuotaWords(
+    has="You have",
+    files="Your files",
+    remedy="Delete some of them, or ask the operator of the server for more.",
+)
+# An administrator, too, restores the profiles of others.
+OF_RESTORING = QuotaWords(
+    has="The uploader has",
+    files="The uploader's files",
+    remedy="Delete some of them first, or ask the operator of the server for more. This profile"
+    " stays in the trash until then, or until its time there is over.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +49,11 @@ class UserQuota:
         """A digest of the uploader, to be locked while the quota is checked and used."""
         return sha256((new.uploader or "").encode()).hexdigest()
 
-    def check(self, connection: Connection, new: NewProfile) -> None:
+    def check(
+        self, connection: Connection, new: NewProfile, *, words: QuotaWords | None = None
+    ) -> None:
         """Raises `OverQuotaError` if the uploader may not keep `new`, too. Samples always may."""
+        words = words or OF_UPLOADS
         if new.sample is not None or (self.size_bytes is None and self.profiles is None):
             return
         is_theirs = func.coalesce(profile.c.uploader, "") == (new.uploader or "")
@@ -37,19 +61,20 @@ class UserQuota:
         count = connection.execute(
             select(func.count()).select_from(profile).where(*kept)
         ).scalar_one()
+        plural = "" if count == 1 else "s"
         if self.profiles is not None and count >= self.profiles:
             raise OverQuotaError(
-                f"You have {count} profiles on this server, and one person may have"
+                f"{words.has} {count} profile{plural} on this server, and one person may have"
                 f" {self.profiles}.",
-                remedy=_REMEDY,
+                remedy=words.remedy,
             )
         size = select(func.coalesce(func.sum(file.c.size_bytes), 0)).join(profile).where(*kept)
         size_bytes = int(connection.execute(size).scalar_one())
         added_bytes = sum(one.size_bytes for one in new.files)
         if self.size_bytes is not None and size_bytes + added_bytes > self.size_bytes:
             raise OverQuotaError(
-                f"Your files on this server have {bytes_text(size_bytes)}, and one person may have"
-                f" {bytes_text(self.size_bytes)}: too little is left for"
+                f"{words.files} on this server have {bytes_text(size_bytes)}, and one person may"
+                f" have {bytes_text(self.size_bytes)}: too little is left for"
                 f" {bytes_text(added_bytes)}.",
-                remedy=_REMEDY,
+                remedy=words.remedy,
             )

@@ -18,6 +18,9 @@ NOT_YOURS: Responses = {
     403: {"model": ErrorBody, "description": "The profile is somebody else's."},
     **NOT_THERE,
 }
+NO_ROOM: Responses = {
+    507: {"model": ErrorBody, "description": "The uploader has no room for it, or the disk."},
+}
 BAD_FILE: Responses = {
     400: {
         "model": UploadErrorBody,

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 
 from roofline.storage.records import Trashed
 from roofline.web.api.audit import log_action
-from roofline.web.api.responses import NOT_YOURS
+from roofline.web.api.responses import NO_ROOM, NOT_YOURS
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.guard import actor_of
@@ -49,7 +49,9 @@ def list_trash(request: Request, parts: Parts) -> TrashList:
 
 
 @router.post(
-    "/profiles/{profile_id}/restore", response_model_exclude_none=True, responses=NOT_YOURS
+    "/profiles/{profile_id}/restore",
+    response_model_exclude_none=True,
+    responses={**NOT_YOURS, **NO_ROOM},
 )
 def restore_profile(
     request: Request,
@@ -60,6 +62,7 @@ def restore_profile(
 ) -> ProfileBody:
     """Take a profile out of the trash; an import that was cancelled starts again.
 
+    It counts for the quota of its uploader again: answered with 507 where that has no room.
     For its uploader, administrators, and anyone holding the delete token returned by the upload.
     """
     check_may_change(actor_of(request), library.ownership(profile_id), x_delete_token)

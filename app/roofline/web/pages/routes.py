@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -141,6 +142,8 @@ def _list(queries: ProfileQueries, query: str, tag: str, page: int) -> views.Lis
     )
 
 
+# Tags repeat: a list of 50 profiles has a hundred of them.
+@lru_cache(maxsize=1024)
 def _list_url(query: str, tag: str, page: int) -> str:
     wanted = {"q": query, "tag": tag, "page": str(page) if page > 1 else ""}
     given = {name: value for name, value in wanted.items() if value}
