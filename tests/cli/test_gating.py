@@ -10,11 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from roofline.compare.gate.baseline import times_of
 from tests.cli.test_main import refused, run
-from tests.compare.captures import PEAKS, capture_path
+from tests.compare.captures import PEAKS, capture_path, read_run, unpack_ten
 from tests.conftest import PYTHON_PATH
+from tests.schemas import schema_errors
 
 GIVEN = [word for peak in PEAKS for word in ("--peak", peak)]
+# Elements of JUnit's XML that all its readers share: their children and their attributes.
+JUNIT = {
+    "testsuite": ({"testcase"}, {"name", "tests", "failures", "skipped"}),
+    "testcase": ({"failure", "skipped"}, {"classname", "name"}),
+    "failure": (set[str](), {"message"}),
+    "skipped": (set[str](), {"message"}),
+}
 SAME, CHANGED = capture_path("layernorm"), capture_path("unfused")
 
 
@@ -116,6 +125,30 @@ def test_junit_has_one_case_per_rule(baseline: Path, tmp_path: Path) -> None:
     assert cases["exact.flops"].find("failure") is None
     assert cases["time.step"].find("skipped") is not None
     assert suite.get("failures") == str(len(list(suite.iter("failure"))))
+    assert suite.get("skipped") == str(len(list(suite.iter("skipped"))))
+    for element in suite.iter():
+        children, attributes = JUNIT[element.tag]
+        assert {child.tag for child in element} <= children
+        assert set(element.attrib) == attributes
+
+
+def test_a_time_is_captured_again_before_it_fails(tmp_path: Path) -> None:
+    fast, *rest = sorted(unpack_ten(tmp_path), key=_step_us)
+    slow, main = rest[-1], tmp_path / "main.json"
+    run("baseline", "save", main, fast, fast, fast, *GIVEN)
+    given = ("check", slow, "--against", main, *GIVEN)
+    copy = "echo noise; cp {} $ROOFLINE_CAPTURE_DIR/a.xplane.pb"
+    said = run(*given, "--confirm", copy.format(fast)).stdout.decode()
+    assert said.startswith("Check passed: ")
+    assert "Not confirmed: 3 new captures are within the limit." in said
+    said = run(*given, "--confirm", copy.format(slow), code=1).stdout.decode()
+    assert "Confirmed by 3 new captures." in said
+    assert "status 7" in refused(*given, "--confirm", "exit 7")
+    assert "ROOFLINE_CAPTURE_DIR" in refused(*given, "--confirm", "true")
+
+
+def _step_us(path: Path) -> float:
+    return times_of([read_run(path)])["step"][0]
 
 
 def test_sarif_names_rules_lines_and_stable_fingerprints(baseline: Path, tmp_path: Path) -> None:
@@ -126,6 +159,9 @@ def test_sarif_names_rules_lines_and_stable_fingerprints(baseline: Path, tmp_pat
         texts.append(path.read_text())
     assert texts[0] == texts[1]
     document = json.loads(texts[0])
+    assert schema_errors("sarif-2.1.0", document) == []
+    document["runs"][0]["results"][0]["line"] = 3
+    assert schema_errors("sarif-2.1.0", document)
     assert document["version"] == "2.1.0"
     (found,) = document["runs"]
     rules = {rule["id"] for rule in found["tool"]["driver"]["rules"]}

@@ -13,6 +13,7 @@ from roofline.compare.gate.baseline import (
 )
 from roofline.compare.gate.budget import DEFAULT, Budget, read_budget
 from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, PASSED, Report, check
+from roofline.compare.gate.confirm import captures_to_confirm, confirmed
 from roofline.compare.gate.rules import Result
 from roofline.compare.run import STEP, Run
 from roofline.errors import BadViewError, CorruptProfileError, SettingsError
@@ -328,3 +329,38 @@ def test_a_report_is_of_a_baseline_that_it_does_not_change() -> None:
     before = baseline_to_json(baseline)
     check([make_run(ROWS[:3])], baseline, DEFAULT, today=TODAY)
     assert baseline_to_json(baseline) == before
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "captures", "status", "said"),
+    [
+        ((1.1, 1.11, 1.12), (1.1, 1.12, 1.13), 3, BROKEN, "Confirmed by 3 new captures."),
+        ((1.1, 1.11, 1.12), (1.0, 1.01, 1.005), 3, PASSED, "Not confirmed: 3 new captures"),
+        ((0.98, 1.02, 1.2), (1.0, 1.01, 1.005), 3, PASSED, "Not confirmed"),
+        ((0.98, 1.02, 1.2), (0.98, 1.02, 1.2), 3, INCONCLUSIVE, "Judged by 3 new captures."),
+        ((1.2,), (1.2, 1.21, 1.22), 3, BROKEN, "Confirmed by 3 new captures."),
+        ((1.01,), (), 0, PASSED, "Needs 3 captures"),
+    ],
+)
+def test_a_time_fails_only_if_new_captures_confirm_it(
+    first: tuple[float, ...], again: tuple[float, ...], captures: int, status: int, said: str
+) -> None:
+    baseline = baseline_of(_timed(1.0, 1.01, 0.99))
+    report = check(_timed(*first), baseline, DEFAULT, today=TODAY)
+    assert captures_to_confirm(report, baseline, DEFAULT) == captures
+    if captures:
+        later = check(_timed(*again), baseline, DEFAULT, today=TODAY)
+        report = confirmed(report, later, captures, DEFAULT)
+    assert report.status == status
+    assert said in _result(report, "time.step").message
+
+
+def test_nothing_is_confirmed_that_fails_anyway_or_is_of_another_machine() -> None:
+    kept = baseline_of(_timed(1.0, 1.01, 0.99))
+    slow = [
+        make_run([replace(row, time_us=row.time_us * 2, flop=row.flop * 2) for row in ROWS])
+        for _ in range(3)
+    ]
+    assert captures_to_confirm(check(slow, kept, DEFAULT, today=TODAY), kept, DEFAULT) == 0
+    other = [make_run([replace(row, time_us=99.0) for row in ROWS], device="Other")] * 3
+    assert captures_to_confirm(check(other, kept, DEFAULT, today=TODAY), kept, DEFAULT) == 0

@@ -4,6 +4,8 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +52,12 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--inconclusive", choices=("fail", "pass"), help="pass: exit with 0 where 3 would be"
     )
+    parser.add_argument(
+        "--confirm",
+        metavar="COMMAND",
+        help="capture again before failing on time: run by the shell, once per capture, which it"
+        " leaves in the empty folder $ROOFLINE_CAPTURE_DIR",
+    )
     parser.add_argument("--update", action="store_true", help="write the run as the new baseline")
     parser.add_argument("--note", default="", help="with --update: text to keep with it")
     parser.add_argument("--explain", metavar="RULE", help="formula and numbers of one rule")
@@ -78,8 +86,6 @@ def _save(given: argparse.Namespace) -> None:
 
 
 def _check(given: argparse.Namespace) -> None:
-    from datetime import date
-
     from roofline.compare.gate.baseline import baseline_of, baseline_to_json
     from roofline.compare.gate.check import check
     from roofline.devices.choice import read_choice
@@ -91,6 +97,8 @@ def _check(given: argparse.Namespace) -> None:
     if path is not None and not (given.update and not path.exists()):
         baseline = _read_baseline(path, given.files)
     report = check(runs, baseline, budget, today=date.today())
+    if given.confirm is not None:
+        report = _confirmed(report, baseline, budget, given)
     if given.explain is not None:
         _explain(report, given.explain)
     else:
@@ -101,10 +109,25 @@ def _check(given: argparse.Namespace) -> None:
     sys.exit(report.status)
 
 
+def _confirmed(
+    report: "Report", baseline: "Baseline | None", budget: "Budget", given: argparse.Namespace
+) -> "Report":
+    """`report`, or with its times judged by new captures where they look worse."""
+    from roofline.cli.confirming import capture_again
+    from roofline.compare.gate.check import check
+    from roofline.compare.gate.confirm import captures_to_confirm, confirmed
+    from roofline.devices.choice import read_choice
+
+    captures = captures_to_confirm(report, baseline, budget)
+    if not captures:
+        return report
+    runs = capture_again(given.confirm, captures, read_choice(given.device, given.peak))
+    again = check(runs, baseline, replace(budget, unit=report.unit), today=date.today())
+    return confirmed(report, again, captures, budget)
+
+
 def _budget(given: argparse.Namespace) -> "Budget":
     """The budget file, with the options of the command line in place of its own."""
-    from dataclasses import replace
-
     from roofline.compare.gate.budget import DEFAULT, Limit, read_budget, read_percent
 
     path = given.budget or (BUDGET_FILE if BUDGET_FILE.is_file() else None)

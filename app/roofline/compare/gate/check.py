@@ -26,13 +26,17 @@ _SUSPICIOUS = -0.20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a check found. `comparison` is there with a baseline; `notes` are whole sentences."""
+    """What a check found. `comparison` is there with a baseline; `notes` are whole sentences.
+
+    `is_other_machine` is true where times cannot be compared with the baseline's.
+    """
 
     status: int
     unit: str
     results: tuple[Result, ...]
     comparison: Comparison | None
     notes: tuple[str, ...]
+    is_other_machine: bool = False
 
     def of_state(self, state: str) -> list[Result]:
         """The results in one state."""
@@ -64,11 +68,12 @@ def check(runs: Sequence[Run], baseline: Baseline | None, budget: Budget, *, tod
     results = tuple(accepted(one, budget.accepted, today) for one in _results(case, budget))
     _check_accepted(budget, results)
     return Report(
-        status=_status(results, budget),
+        status=status_of(results, budget),
         unit=unit,
         results=results,
         comparison=None if base is None else compare([base], [run], unit),
         notes=_notes(case, results),
+        is_other_machine=case.is_other_machine,
     )
 
 
@@ -105,7 +110,8 @@ def _check_accepted(budget: Budget, results: Sequence[Result]) -> None:
             )
 
 
-def _status(results: Sequence[Result], budget: Budget) -> int:
+def status_of(results: Sequence[Result], budget: Budget) -> int:
+    """The exit status that these results give."""
     states = {one.state for one in results if one.level == "error"}
     if "broken" in states:
         return BROKEN

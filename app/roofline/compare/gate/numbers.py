@@ -82,9 +82,11 @@ def _per_call(run: Run, metric: str, other: Run | None) -> Floats:
         return np.ones(len(run))
     level = run.main_memory if metric in MAIN_BYTES else metric.removesuffix("_bytes")
     column = run.work.get(level)
-    if column is None:  # no operation moved bytes there, or none is known
-        return np.where(np.isnan(run.bytes), np.nan, 0.0)
-    return column
+    if column is not None:
+        return column
+    # The run keeps no column of zeros: bytes of a level beside the main memory may be none, or may
+    # not have been counted.
+    return np.where(np.isnan(run.bytes) | (level != run.main_memory), np.nan, 0.0)
 
 
 def roof_times(run: Run, other: Run | None) -> Floats:
