@@ -9,8 +9,9 @@ SECONDS  ?= 60
 INPUTS   ?= 200000
 FIRST    ?= 0
 PYTEST_ARGS ?=
-# Test processes side by side; files stay whole, for they share servers, in the order of conftest.py.
-WORKERS  ?= auto
+# Test processes side by side: one more than processors, for a test of a server or a browser waits half of its time.
+# Files stay whole, for they share servers, in the order of conftest.py.
+WORKERS  ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 CYCLES  ?= 500
 GUIDED  := xspace hlo ncu-report ncu-table pytorch xprof-export rocprof generic wrong-file archive
 comma   := ,
