@@ -12,6 +12,7 @@ from roofline.analysis.roofline import Floats
 from roofline.analysis.transfers import is_transfer
 from roofline.compare.run import CAPTURE, EXECUTION, STEP, Run, UnitTimes
 from roofline.model.categories import is_container, is_infeed_outfeed
+from roofline.model.environment import LABELS
 from roofline.model.memory import main_level
 from roofline.model.op_columns import I64, Bools
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline
@@ -273,4 +274,14 @@ def _facts(analysis: RooflineAnalysis) -> dict[str, str]:
         "Programs": ", ".join(programs[:4]),
         "FLOPs": profile.flop_provenance.value,
         "Bytes": profile.bytes_provenance.value,
+        **_batch(analysis),
+        **{LABELS[name]: value for name, value in profile.environment.items()},
     }
+
+
+def _batch(analysis: RooflineAnalysis) -> dict[str, str]:
+    """Sequences of a server's steps, where it states them: half of the steps have fewer."""
+    serving = analysis.profile.serving
+    if serving is None or np.isnan(serving.sequences).all():
+        return {}
+    return {"Sequences a step": f"{float(np.nanmedian(serving.sequences)):g}"}

@@ -26,6 +26,7 @@ from roofline.exports.comparison_words import (
     sign,
 )
 from roofline.exports.text_table import cut, plain, spaced, table
+from roofline.model.environment import LABELS
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Sentence, plain_text
@@ -34,6 +35,7 @@ Record = dict[str, Any]
 
 OPS_SHOWN = 20
 _NAME_WIDTH = 44
+_VERSIONS = frozenset(LABELS.values())
 _LEAST_SHOWN_US = 0.0005  # shown as 0.00 otherwise
 
 
@@ -233,7 +235,9 @@ def _differences(found: Comparison) -> str:
     """What differs between the captures, in one line each."""
     unlike = [one for one in found.differences if one.a != one.b]
     if not unlike:
-        return "Device, peaks and versions are the same."
+        if any(one.name in _VERSIONS and one.a for one in found.differences):
+            return "Device, peaks and versions are the same."
+        return "Device and peaks are the same; the files say no versions."
     return "\n".join(f"{one.name}: {_known(one.a)} → {_known(one.b)}" for one in unlike)
 
 

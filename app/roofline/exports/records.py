@@ -110,6 +110,7 @@ def _profile(analysis: RooflineAnalysis) -> Record:
         "bytes_provenance": profile.bytes_provenance.value,
         "limits": list(profile.limits),
         "captured_at_unix_ns": profile.captured_at_ns,
+        "environment": dict(profile.environment),
         "wall_time_us": None if profile.wall_time_ps is None else ps_to_us(profile.wall_time_ps),
         "hosts": [
             {"file_name": host.file_name, "hostname": host.hostname, "core_count": host.core_count}

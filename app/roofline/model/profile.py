@@ -6,7 +6,7 @@ over cores; work is counted per op over all its occurrences. Unsigned columns wr
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -178,6 +178,7 @@ class Profile:
     sets `format_detail` where there is more to say: its version, or which of its tables this is.
     `timeline` says where each core's time went, where the file has events in time. `graphs` tells
     of kernels that ran in graphs, where any did, `serving` of the steps of a language-model server.
+    `environment` is what the program ran with, by the keys of `model.environment`.
     """
 
     device: ReportedDevice
@@ -202,6 +203,7 @@ class Profile:
     timeline: Timeline | None = None
     graphs: GraphReplays | None = None
     serving: ServingSteps | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def host_count(self) -> int:

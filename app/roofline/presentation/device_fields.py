@@ -6,6 +6,7 @@ from roofline.analysis import roofline
 from roofline.analysis.records import RooflineAnalysis, Scope
 from roofline.analysis.utilisation import utilisation_of
 from roofline.model.device import DeviceKind
+from roofline.model.environment import LABELS
 from roofline.model.profile import Provenance
 from roofline.model.units import gb_to_gib, ps_to_us
 from roofline.presentation.shown import shown_peaks
@@ -40,7 +41,13 @@ def _counters(analysis: RooflineAnalysis) -> str:
 
 def device_fields(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
     """One entry per field: id, label, raw value with unit, origin of a peak, and help."""
-    return [*_device(analysis), *_peaks(analysis), *_ridges(analysis), *_capture(analysis)]
+    return [
+        *_device(analysis),
+        *_peaks(analysis),
+        *_ridges(analysis),
+        *_capture(analysis),
+        *_environment(analysis),
+    ]
 
 
 def _field(
@@ -66,6 +73,12 @@ def _device(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
     fields.append(_field("cores", cores, device.core_count, "count"))
     fields.append(_field("hosts", "Hosts", analysis.profile.host_count, "count"))
     return fields
+
+
+def _environment(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
+    """What the program ran with, as the capture says; nothing for what it does not say."""
+    found = analysis.profile.environment
+    return [_field(name, LABELS[name], value, "text") for name, value in found.items()]
 
 
 def _peaks(analysis: RooflineAnalysis) -> list[dict[str, Any]]:

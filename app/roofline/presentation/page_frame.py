@@ -28,6 +28,7 @@ def profile(analysis: RooflineAnalysis, file_sizes: Mapping[str, int]) -> Json:
     return {
         "captured_at": _iso(profile.captured_at_ns),
         "format": profile.format_label,
+        "environment": dict(profile.environment),
         "limits": list(profile.limits),
         "provenance": {
             "flop": profile.flop_provenance.value,

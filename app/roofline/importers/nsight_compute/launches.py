@@ -78,6 +78,7 @@ class Capture:
     file_name: str
     launches: tuple[Launch, ...]
     tool_version: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
     hostname: str = ""
     captured_at_ns: int | None = None
     vague_cells: int = 0

@@ -14,6 +14,7 @@ from roofline.importers.shared.kernel_names import kernel_category
 from roofline.importers.shared.launches import beside_timed, in_all_launches, no_steps
 from roofline.importers.shared.op_tables import OpLabels, OpRows, OpTableBuilder
 from roofline.model.compute import ComputeUnit
+from roofline.model.environment import environment, merged
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, U64
 from roofline.model.profile import Host, LaunchTable, Profile, Provenance
@@ -57,6 +58,7 @@ def build_profile(captures: Sequence[Capture]) -> Profile:
         bytes_provenance=Provenance.MEASURED,
         limits=limits(works),
         launches=_launch_table(launches, works, number),
+        environment=merged(_environment(capture) for capture in captures),
     )
 
 
@@ -64,6 +66,10 @@ def _version(captures: Sequence[Capture]) -> str:
     """The version of the profiler that took all captures; empty where they differ or do not say."""
     versions = {capture.tool_version for capture in captures}
     return versions.pop() if len(versions) == 1 else ""
+
+
+def _environment(capture: Capture) -> dict[str, str]:
+    return environment({**capture.versions, "profiler_version": capture.tool_version})
 
 
 def _nothing_measured(captures: Sequence[Capture], count: int) -> IncompleteProfileError:

@@ -31,6 +31,7 @@ VERSION = 7
 _U32 = struct.Struct("<I")
 _SECONDS_OF_2100 = 4_102_444_800
 _TOOL = "Nsight Compute Target"
+_VERSIONS = {"CUDA Version": "cuda_version", "Display Driver Version": "driver_version"}
 # Number of the block header's count → what its payload entries are, in the payload's order.
 _ENTRIES: tuple[tuple[int, ResultKind | None], ...] = (
     (1, None),  # sources
@@ -56,6 +57,7 @@ def read_report(source: SourceFile) -> Capture:
         file_name=source.name,
         launches=tuple(reader.launches),
         tool_version=reader.session.tool_version,
+        versions=reader.session.versions,
         hostname=reader.session.hostname,
         captured_at_ns=reader.session.captured_at_ns,
     )
@@ -80,6 +82,7 @@ class _Session:
     tool_version: str = ""
     hostname: str = ""
     captured_at_ns: int | None = None
+    versions: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -289,10 +292,12 @@ def _read_session(data: bytes, begin: int, end: int, session: _Session) -> None:
             session.captured_at_ns = None if seconds is None else _captured_ns(seconds)
         elif number == 3 and not session.hostname:
             session.hostname = _texts(data, *wire.inside(item)).get(5, "")
-        elif number == 8 and not session.tool_version:
+        elif number == 8:
             version = _texts(data, *wire.inside(item))
-            if version.get(1) == _TOOL:
+            if version.get(1) == _TOOL and not session.tool_version:
                 session.tool_version = version.get(2, "").split(" ")[0]
+            elif version.get(1) in _VERSIONS:
+                session.versions.setdefault(_VERSIONS[version[1]], version.get(2, ""))
 
 
 def _captured_ns(seconds: int) -> int | None:

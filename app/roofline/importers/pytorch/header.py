@@ -9,6 +9,10 @@ from roofline.model.memory import MemoryLevel
 
 EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _KEYS = ("deviceProperties", "distributedInfo", "record_shapes", "baseTimeNanoseconds", "host_name")
+_SCALARS = re.compile(
+    r'"(pytorch_version|(?:cuda|hip)_(?:runtime|driver)_version|(?:cupti|roctracer)_version'
+    r'|profile_memory|with_(?:stack|flops|modules))"\s*:\s*("[^"\\]{0,200}"|\d{1,18})'
+)
 _MAX_NAME = 200
 _AMD = re.compile(r"\bamd\b|instinct|radeon", re.IGNORECASE)
 _AMD_WARP = 64
@@ -31,6 +35,7 @@ def read_header(before: bytes, after: bytes) -> dict[str, object]:
 
 def _single_keys(text: str) -> dict[str, object]:
     found: dict[str, object] = {}
+    found.update({name: json.loads(value) for name, value in _SCALARS.findall(text)})
     decoder = json.JSONDecoder()
     for key in _KEYS:
         match = re.search(rf'"{key}"\s*:\s*', text)

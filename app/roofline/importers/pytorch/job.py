@@ -10,6 +10,7 @@ from roofline.importers.pytorch.alignment import aligned
 from roofline.importers.pytorch.assumed import Assumed
 from roofline.importers.pytorch.captures import CapturedGraph, captured_graphs, is_capture
 from roofline.importers.pytorch.cpu_work import cpu_work
+from roofline.importers.pytorch.environment import read_environment
 from roofline.importers.pytorch.events import Columns, Trace, read_trace
 from roofline.importers.pytorch.gpu_work import gpu_work
 from roofline.importers.pytorch.header import (
@@ -32,6 +33,7 @@ from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
 from roofline.importers.pytorch.serving_steps import ServingStep, server_of, serving_steps
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
+from roofline.model.environment import merged
 from roofline.model.profile import Host, Profile
 from roofline.model.units import NS_PER_S
 
@@ -155,6 +157,7 @@ class _Job:
                 shift_ns=side.shifts(),
                 numbers=side.numbers,
                 captured_at_ns=side.captured_at_ns(),
+                environment=merged(read_environment(header) for header in side.headers),
                 findings=Findings(
                     n_devices=device.core_count,
                     kind=device.kind,

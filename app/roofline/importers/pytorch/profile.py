@@ -50,6 +50,7 @@ class Parts:
     numbers: RowNumbers
     findings: Findings
     captured_at_ns: int | None
+    environment: Mapping[str, str]
 
 
 def build_profile(parts: Parts) -> Profile:
@@ -81,6 +82,7 @@ def build_profile(parts: Parts) -> Profile:
         timeline=_timeline(parts, op_of_row, ops),
         graphs=as_record(parts.findings.replays),
         serving=serving,
+        environment=parts.environment,
         limits=limits(parts.findings, ops, n_steps=len(steps)) if work else (),
     )
 

@@ -12,9 +12,19 @@ from roofline.importers.rocprof_compute.files import Table
 from roofline.importers.shared.tables_text import parse_number
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, PeakOrigin, ReportedDevice
+from roofline.model.environment import environment
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import KILO
 
+_NOT_KNOWN = "NA"
+_ENVIRONMENT = {
+    "rocm_version": "rocm_version",
+    "driver_version": "amd_gpu_kernel_version",
+    "compute_partition": "compute_partition",
+    "memory_partition": "memory_partition",
+    "firmware": "vbios",
+    "kernel_version": "linux_kernel_version",
+}
 _LEVEL_COLUMNS = {
     MemoryLevel.HBM: ("hbmbw",),
     MemoryLevel.LLC: ("mallbw",),
@@ -80,6 +90,12 @@ def positive(system: Mapping[str, str], column: str) -> float | None:
         if value is not None and math.isfinite(value) and value > 0:
             return value
     return None
+
+
+def read_environment(system: Mapping[str, str]) -> dict[str, str]:
+    """Versions and partitions of the machine, as `sysinfo.csv` says them."""
+    found = {name: _text(system, column) for name, column in _ENVIRONMENT.items()}
+    return environment({name: text for name, text in found.items() if text != _NOT_KNOWN})
 
 
 def _traits(system: Mapping[str, str]) -> DeviceTraits:

@@ -7,7 +7,12 @@ import numpy as np
 
 from roofline.errors import CorruptProfileError, IncompleteProfileError, UploadRejectedError
 from roofline.importers.rocprof_compute.files import Kind, Table, counters, kind_of, read_file
-from roofline.importers.rocprof_compute.machine import gpu_name, positive, read_device
+from roofline.importers.rocprof_compute.machine import (
+    gpu_name,
+    positive,
+    read_device,
+    read_environment,
+)
 from roofline.importers.shared.amd_counters import (
     CacheSizes,
     cache_sizes,
@@ -57,7 +62,7 @@ def read(
     for table in measured:
         work.add(table)
     device = read_device(system, roofs, core_count=max(1, len(work.devices)))
-    return _profile(work, device, measured, has_roofs=roofs is not None)
+    return _profile(work, device, measured, system, has_roofs=roofs is not None)
 
 
 def _system(tables: Sequence[Table]) -> Mapping[str, str]:
@@ -218,7 +223,12 @@ def _detail(row: Mapping[str, str]) -> str:
 
 
 def _profile(
-    work: _Work, device: ReportedDevice, measured: Sequence[Table], *, has_roofs: bool
+    work: _Work,
+    device: ReportedDevice,
+    measured: Sequence[Table],
+    system: Mapping[str, str],
+    *,
+    has_roofs: bool,
 ) -> Profile:
     ops, launches = launch_tables(work.launches)
     time_ps = int(ops.self_time_ps.sum(dtype=np.uint64))
@@ -245,4 +255,5 @@ def _profile(
         bytes_provenance=Provenance.MEASURED,
         limits=tuple(limits),
         launches=launches,
+        environment=read_environment(system),
     )

@@ -9,6 +9,7 @@ Lost: what no roofline needs (other host events, counters by sample, memory even
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
 from roofline.importers.source import Progress, SourceFile
 from roofline.importers.xspace import wire
 from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host
+from roofline.importers.xspace.environment import read_environment
 from roofline.importers.xspace.gpu import read_gpu_host
 from roofline.importers.xspace.hosts import merge_hosts
 from roofline.importers.xspace.no_device import read_without_device
@@ -85,7 +87,8 @@ def _read_hosts(
             progress("read", (done + fraction) / len(spaces))
 
         reads_cpu = alone and not oddities.ignores_cpu_programs and has_cpu_ops(space)
-        profiles.append(read_cpu_host(space) if reads_cpu else _read_host(space, oddities, report))
+        profile = read_cpu_host(space) if reads_cpu else _read_host(space, oddities, report)
+        profiles.append(replace(profile, environment=read_environment(space)))
     return profiles
 
 

@@ -16,6 +16,7 @@ from roofline.importers.xspace import notes
 from roofline.importers.xspace.oddities import Oddities
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, HardwareCounters, ReportedDevice
+from roofline.model.environment import merged
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Profile, Severity, StepTable
@@ -51,6 +52,7 @@ def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:
         program_names={k: v for p in reversed(profiles) for k, v in p.program_names.items()},
         diagnostics=_merge_diagnostics(profiles, steps, apart=apart),
         timeline=joined_timeline(timelines, len(steps)),
+        environment=merged(profile.environment for profile in profiles),
     )
 
 
