@@ -176,7 +176,7 @@ GOLDEN = {
     "profiles/tpu-v5p-training-golden/reference.json": ["V1"],
     "profiles/gpu-v100-tf-multiworker/host_0.xplane.pb": ["V7", "H1"],
     "profiles/amd-mi300x-conv-jax08/host_0.xplane.pb": ["H1"],
-    "samples/pytorch/h100_qwen_causal.json.gz": ["G1", "G1", "L2", "K2", "L2"],
+    "samples/pytorch/h100_qwen_causal.json.gz": ["G1", "G1", "L2", "G5", "L2"],
     "samples/pytorch/mi300x_qwen_causal.json.gz": ["L2", "G1", "L2", "H1", "G1"],
 }
 

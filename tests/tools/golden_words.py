@@ -55,6 +55,8 @@ _EXAMPLES: dict[str, Filling] = {
     "launch_wait": Number(463.2, "time_us"),
     "idle_time": Number(7_080.0, "time_us"),
     "most": Number(25.5, "ratio"),
+    "few": Number(16, "count"),
+    "many": Number(295, "count"),
     "capped": Number(0.389, "ratio"),
     "achieved": Number(66.25, "gibs"),
     "saving": Number(67_300.0, "time_us"),

@@ -1,18 +1,24 @@
 """Advice on an analysis: what contradicts itself, or a plan of what would help."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from roofline.advice import thresholds as limit
-from roofline.advice.findings import Advice, Candidate, Finding, Outcome, Predicted
+from roofline.advice.attention import score_candidates
+from roofline.advice.batching import batch_candidates
+from roofline.advice.elsewhere import another_part, sharding
+from roofline.advice.findings import Advice, Candidate, Finding, Predicted
 from roofline.advice.fusion import fusion_candidates
-from roofline.advice.plan import Lever, State, after, greedy_plan, saving_us
+from roofline.advice.plan import Lever, after, greedy_plan, saving_us
 from roofline.advice.rows import Rows, rows_of
 from roofline.advice.rules_of_ops import op_candidates
 from roofline.advice.rules_of_parts import part_candidates
 from roofline.advice.validity import above_the_roof, costs_first, counted_more, recomputed
+from roofline.advice.wrong_unit import wrong_unit
 from roofline.analysis.records import RooflineAnalysis
+
+_OF_THE_WHOLE = frozenset({"W1", "C2"})
 
 
 def advise(analysis: RooflineAnalysis, target: float | None = None) -> Advice:
@@ -22,28 +28,60 @@ def advise(analysis: RooflineAnalysis, target: float | None = None) -> Advice:
     """
     rows = rows_of(analysis, target)
     contradiction = above_the_roof(analysis, rows)
-    if contradiction is not None:
-        only = Finding(of=contradiction, predicted=None)
-        return _advice("contradicts", rows, rows.state, (only,), 0)
+    candidates = list(_candidates(analysis, rows, limit.LEAST_SAVING * rows.total_us))
+    if contradiction is None:
+        return _planned(rows, candidates)
+    independent = [one for one in candidates if _is_independent(one, contradiction)]
+    only = Finding(of=contradiction, predicted=None)
+    return Advice(
+        state="contradicts",
+        unit=rows.unit,
+        now_us=rows.total_us,
+        after_us=rows.total_us,
+        floor_us=rows.floor_us,
+        findings=(only,),
+        left_out=0,
+        at_roof_us=_at_roof_now_us(rows),
+        waiting=_planned(rows, independent).findings,
+    )
+
+
+def _is_independent(one: Candidate, contradiction: Candidate) -> bool:
+    """True for findings that say nothing of the ops whose work or peak is wrong."""
+    return one.rule not in _OF_THE_WHOLE and not set(one.ops) & set(contradiction.ops)
+
+
+def _planned(rows: Rows, candidates: Sequence[Candidate]) -> Advice:
+    """What must be settled first, the plan by what each adds, then the options."""
     least_us = limit.LEAST_SAVING * rows.total_us
-    candidates = list(_candidates(analysis, rows, least_us))
-    levers = [one.lever for one in candidates if one.lever is not None]
     with_gain = [one for one in candidates if one.lever is not None]
+    levers = [one.lever for one in with_gain if one.lever is not None]
     plan = greedy_plan(rows.state, levers, least_us)
     planned = tuple(
         Finding(of=with_gain[place], predicted=_predicted(rows, with_gain[place], saved_us))
         for place, saved_us in zip(plan.order, plan.savings_us, strict=True)
     )
-    first = tuple(Finding(of=one, predicted=None) for one in candidates if one.lever is None)
-    left_out = len(levers) - len(planned)
-    state: Outcome = "plan" if planned or first else "nothing"
-    return _advice(state, rows, plan.end, (*first, *planned), left_out)
+    others = [one for one in candidates if one.lever is None]
+    first = tuple(Finding(of=one, predicted=None) for one in others if one.gain is None)
+    options = sorted((one for one in others if one.gain), key=lambda one: -(one.gain or 0.0))
+    last = tuple(Finding(of=one, predicted=None) for one in options)
+    return Advice(
+        state="plan" if planned or first else "nothing",
+        unit=rows.unit,
+        now_us=rows.total_us,
+        after_us=float(plan.end.own_us.sum()),
+        floor_us=rows.floor_us,
+        findings=(*first, *planned, *last),
+        left_out=len(levers) - len(planned),
+        at_roof_us=_at_roof_now_us(rows),
+    )
 
 
 def _candidates(analysis: RooflineAnalysis, rows: Rows, least_us: float) -> Iterator[Candidate]:
     """Every rule that holds; rules that need more than the profile has stay silent."""
     yield from costs_first(analysis, rows)
     yield from counted_more(analysis, rows)
+    yield from wrong_unit(analysis, rows)
     yield from part_candidates(analysis, rows)
     fusions = [
         one
@@ -52,24 +90,19 @@ def _candidates(analysis: RooflineAnalysis, rows: Rows, least_us: float) -> Iter
     ]
     yield from fusions
     # Fused, an op is gone: what its own rule would say stands beside the fusion.
-    yield from op_candidates(analysis, rows, {op for one in fusions for op in one.ops})
+    scores = list(score_candidates(analysis, rows))
+    yield from scores
+    fused, told = ({op for one in found for op in one.ops} for found in (fusions, scores))
+    yield from op_candidates(analysis, rows, fused, told)
     yield from recomputed(analysis, rows)
+    yield from batch_candidates(analysis, rows)
+    yield from sharding(analysis, rows)
+    yield from another_part(analysis, rows)
 
 
-def _advice(
-    state: Outcome, rows: Rows, end: State, findings: tuple[Finding, ...], left_out: int
-) -> Advice:
+def _at_roof_now_us(rows: Rows) -> float:
     at_roof = np.array(rows.diagnoses.rule, object) == "S1"
-    return Advice(
-        state=state,
-        unit=rows.unit,
-        now_us=rows.total_us,
-        after_us=float(end.own_us.sum()),
-        floor_us=rows.floor_us,
-        findings=findings,
-        left_out=left_out,
-        at_roof_us=float(rows.state.own_us[: len(at_roof)][at_roof].sum()),
-    )
+    return float(rows.state.own_us[: len(at_roof)][at_roof].sum())
 
 
 def _predicted(rows: Rows, candidate: Candidate, saved_us: float) -> Predicted:

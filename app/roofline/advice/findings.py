@@ -16,7 +16,9 @@ class Candidate:
 
     `resource` and `factor` are the lever in words; `factor` is what is left of the resource. `term`
     is what a comparison should show as changed. `facts` are numbers for its sentences, `what` names
-    what it is about: a category, a module, a link. A `lever` of `None` has no gain to print.
+    what it is about: a category, a module, a link. A `lever` of `None` saves
+    none of the measured time. Some of these are options: another batch, another part. `gain` is how
+    many times as much work they do in a time, by their own formula; 1 is the same.
     """
 
     rule: str
@@ -31,6 +33,7 @@ class Candidate:
     bound: str | None = None
     time_us: float = 0.0
     also: tuple[str, ...] = ()
+    gain: float | None = None
     facts: Mapping[str, float | str] = field(default_factory=dict)
 
 
@@ -62,11 +65,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Advice:
-    """Findings, first the ones without a gain that come before all others, then by what they add.
+    """Findings: what must be settled first, the plan by what each adds, then options by gain.
 
     Times are means over cores per `unit`. `floor_us` is what is left with all work at its roof.
     `left_out` findings save less than 1 % each. `at_roof_us` is the time of ops that are at their
-    roof already. `state` is "contradicts" (validity alone), "nothing" or "plan".
+    roof already. `state` is "contradicts" (validity alone), "nothing" or "plan". Where the profile
+    contradicts itself, `waiting` has the findings that do not depend on what is wrong.
     """
 
     state: Outcome
@@ -77,3 +81,4 @@ class Advice:
     findings: tuple[Finding, ...]
     left_out: int
     at_roof_us: float
+    waiting: tuple[Finding, ...] = ()

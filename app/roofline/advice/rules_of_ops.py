@@ -1,14 +1,17 @@
 """Findings about ops: latency, overlap, memory and compute, grouped by category."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
 from roofline.advice import thresholds as limit
-from roofline.advice.findings import Candidate, Confidence
+from roofline.advice.candidates import bytes_per_call, candidate_of
+from roofline.advice.filling import filled
+from roofline.advice.findings import Candidate
 from roofline.advice.plan import Lever
+from roofline.advice.precision import faster_formats, wider_formats
 from roofline.advice.rows import Rows
-from roofline.advice.shapes import weight_share
+from roofline.advice.shapes import cache_share, weight_share
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.roofline import Floats
 from roofline.model.device import DeviceKind
@@ -17,27 +20,47 @@ from roofline.model.op_columns import I64
 from roofline.model.profile import Provenance
 
 _LEVELS = frozenset(level.value for level in MemoryLevel)
-_CLOSED = ("L2", "O1", "M1", "K1")
+_CLOSED = ("L2", "O1", "M1", "K1", "K2")
+_UNFILLED = ("K1", "L2", "O1")
 _LAUNCH_KEEPS = 0.5
 """L1: the launches that are left where two calls become one."""
 
 
 def op_candidates(
-    analysis: RooflineAnalysis, rows: Rows, without: Collection[int] = ()
+    analysis: RooflineAnalysis,
+    rows: Rows,
+    without: Collection[int] = (),
+    told: Collection[int] = (),
 ) -> Iterator[Candidate]:
-    """One candidate per rule, bound and category of the ops that took time, but `without`."""
+    """One candidate per rule, bound and category of the ops that took time, but `without`.
+
+    Of the ops `told` it is said already which of their bytes can go.
+    """
     for (rule, bound, category), ops in _groups(analysis, rows, without).items():
         chosen = np.array(ops, np.int64)
         if rule in _CLOSED:
             yield _closed(analysis, rows, rule, bound, category, chosen)
         elif rule == "L1":
             yield _merged(analysis, rows, bound, category, chosen)
-        elif rule == "K2":
-            yield _faster_precision(analysis, rows, bound, category, chosen)
-        elif rule in {"M2", "K3"}:
+        wider = list(wider_formats(analysis, rows, rule, bound, category, chosen))
+        yield from wider
+        # Products leave the vector unit before their work on it is halved.
+        if rule == "K3" and not any(one.lever for one in wider):
             yield _less_work(analysis, rows, rule, bound, category, chosen)
         if rule in {"M1", "M2", "L2"}:
-            yield from _weights(analysis, rows, bound, category, chosen)
+            smaller = [
+                *_weights(analysis, rows, bound, category, chosen),
+                *_cached(analysis, rows, bound, category, chosen),
+            ]
+            yield from smaller
+            known = {*told, *(op for one in smaller for op in one.ops)}
+            rest = np.array([op for op in ops if op not in known], np.int64)
+            if rule == "M2" and len(rest):
+                yield _less_work(analysis, rows, rule, bound, category, rest)
+        if rule in _UNFILLED:
+            yield from _filling(analysis, rows, bound, category, chosen)
+        if rule in {"K1", "K2"}:
+            yield from faster_formats(analysis, rows, bound, category, chosen)
 
 
 def _groups(
@@ -49,45 +72,10 @@ def _groups(
         bound = found.bound[op]
         if op in without:
             continue
-        if bound is not None and found.rule[op] in {*_CLOSED, "L1", "K2", "K3", "M2"}:
+        if bound is not None and found.rule[op] in {*_CLOSED, "L1", "K3", "M2"}:
             key = found.rule[op], bound, table.category[op]
             groups.setdefault(key, []).append(op)
     return groups
-
-
-def _candidate(
-    rows: Rows,
-    rule: str,
-    ops: I64,
-    lever: Lever | None,
-    *,
-    what: str,
-    bound: str,
-    resource: str,
-    factor: float | None,
-    term: str,
-    confidence: Confidence,
-    **facts: float | str,
-) -> Candidate:
-    own_us = rows.state.own_us[ops]
-    busy_us = float(rows.state.busy_us[ops].sum())
-    order = np.argsort(-own_us, kind="stable")
-    beside = {one for op in ops.tolist() for one in rows.diagnoses.also[op]}
-    return Candidate(
-        rule=rule,
-        ops=tuple(ops[order].tolist()),
-        what=what,
-        resource=resource,
-        factor=factor,
-        lever=lever,
-        term=term,
-        confidence=confidence,
-        e=float(rows.state.roof_us()[ops].sum()) / busy_us if busy_us else None,
-        bound=bound,
-        time_us=float(own_us.sum()),
-        also=tuple(sorted(beside)),
-        facts={"calls": float(rows.calls[ops].sum()), **facts},
-    )
 
 
 def target_of(analysis: RooflineAnalysis, bound: str, target: float | None) -> float:
@@ -96,6 +84,9 @@ def target_of(analysis: RooflineAnalysis, bound: str, target: float | None) -> f
         return target
     if bound in _LEVELS or bound.startswith("vector_"):
         return limit.TARGET
+    told = next((one.sustained for one in analysis.device.compute if one.id == bound), None)
+    if told is not None:
+        return told.ratio
     kinds = {DeviceKind.TPU: limit.TARGET_MXU, DeviceKind.GPU: limit.TARGET_GPU_MATRIX}
     return kinds.get(analysis.device.kind, limit.TARGET)
 
@@ -105,7 +96,7 @@ def _closed(
 ) -> Candidate:
     """The same work nearer to its roof."""
     target = target_of(analysis, bound, rows.target)
-    return _candidate(
+    return candidate_of(
         rows,
         rule,
         ops,
@@ -127,7 +118,7 @@ def _merged(
     roof_us, busy_us = rows.state.roof_us()[ops], rows.state.busy_us[ops]
     after_us = roof_us + (busy_us - roof_us) * _LAUNCH_KEEPS
     calls = float(rows.calls[ops].sum())
-    return _candidate(
+    return candidate_of(
         rows,
         "L1",
         ops,
@@ -147,7 +138,7 @@ def _less_work(
 ) -> Candidate:
     """Half of the work of the resource that binds: M2 bytes, K3 vector operations."""
     is_memory = rule == "M2"
-    return _candidate(
+    return candidate_of(
         rows,
         rule,
         ops,
@@ -161,59 +152,37 @@ def _less_work(
     )
 
 
-def _faster_precision(
-    analysis: RooflineAnalysis, rows: Rows, bound: str, category: str, ops: I64
-) -> Candidate:
-    """The same matrix work at the next lower precision of the device, where it has one."""
-    now = _peak(analysis, bound)
-    lower = [
-        peak
-        for peak in analysis.device.compute
-        if peak.unit is not None
-        and peak.unit.is_matrix
-        and peak.unit.value in {"matrix_fp8", "matrix_int8"}
-        and now
-        and peak.gflops > now
-        and bound not in {"matrix_fp8", "matrix_int8", "matrix_fp64", "matrix_fp4"}
-    ]
-    if not lower:
-        return _closed(analysis, rows, "K2", bound, category, ops)
-    peak = min(lower, key=lambda one: one.gflops)
-    ratio = now / peak.gflops
-    return _candidate(
-        rows,
-        "K2",
-        ops,
-        Lever(rows=ops, scale={bound: np.full(len(ops), ratio)}),
-        what=category,
-        bound=bound,
-        resource="peak",
-        factor=ratio,
-        term="peaks",
-        confidence="medium",
-        precision=peak.unit.precision.value if peak.unit else "",
-    )
-
-
-def _peak(analysis: RooflineAnalysis, bound: str) -> float:
-    units = {unit.value: gflops for unit, gflops in analysis.peaks.unit_gflops.items()}
-    return units.get(bound, analysis.peaks.gflops)
-
-
 def _weights(
     analysis: RooflineAnalysis, rows: Rows, bound: str, category: str, ops: I64
 ) -> Iterator[Candidate]:
     """G2: weights stored in one byte, where they are most of what a matrix product reads."""
+    yield from _halved(analysis, rows, "G2", weight_share, bound, category, ops)
+
+
+def _cached(
+    analysis: RooflineAnalysis, rows: Rows, bound: str, category: str, ops: I64
+) -> Iterator[Candidate]:
+    """G4: keys and values stored in one byte, where they are most of what attention reads."""
+    yield from _halved(analysis, rows, "G4", cache_share, bound, category, ops)
+
+
+def _halved(
+    analysis: RooflineAnalysis,
+    rows: Rows,
+    rule: str,
+    share_of: Callable[[str, str, float], float],
+    bound: str,
+    category: str,
+    ops: I64,
+) -> Iterator[Candidate]:
     table = analysis.profile.ops
     if bound not in _LEVELS or not MemoryLevel(bound).is_main:
         return
-    calls = np.maximum(table.occurrences[ops].astype(np.float64), 1)
+    each = bytes_per_call(analysis, ops).tolist()
     shares: Floats = np.array(
         [
-            weight_share(table.name[op], table.operands[op], bytes_)
-            for op, bytes_ in zip(
-                ops.tolist(), (table.bytes_accessed[ops] / calls).tolist(), strict=True
-            )
+            share_of(table.name[op], table.operands[op], bytes_)
+            for op, bytes_ in zip(ops.tolist(), each, strict=True)
         ]
     )
     chosen = shares > limit.WEIGHTS
@@ -221,9 +190,9 @@ def _weights(
         return
     factors = 1 - shares[chosen] / 2
     is_counted = analysis.profile.bytes_provenance is Provenance.MEASURED
-    yield _candidate(
+    yield candidate_of(
         rows,
-        "G2",
+        rule,
         ops[chosen],
         Lever(rows=ops[chosen], scale={bound: factors}),
         what=category,
@@ -233,4 +202,35 @@ def _weights(
         term="traffic",
         confidence="high" if is_counted else "medium",
         weights=float(shares[chosen].mean()),
+    )
+
+
+def _filling(
+    analysis: RooflineAnalysis, rows: Rows, bound: str, category: str, ops: I64
+) -> Iterator[Candidate]:
+    """K1: tiles and waves that are not full, where kernel and sizes are known."""
+    if not bound.startswith("matrix_"):
+        return
+    table, processors = analysis.profile.ops, analysis.profile.device.traits.processor_count
+    shares = np.array(
+        [
+            filled(table.name[op], table.operands[op], table.long_name[op], processors) or 1.0
+            for op in ops.tolist()
+        ]
+    )
+    chosen = shares < limit.FILLED
+    if not chosen.any():
+        return
+    yield candidate_of(
+        rows,
+        "K1",
+        ops[chosen],
+        Lever(rows=ops[chosen], time_us=rows.state.busy_us[ops[chosen]] * shares[chosen]),
+        what=category,
+        bound=bound,
+        resource="tiles",
+        factor=float(shares[chosen].mean()),
+        term="closeness",
+        confidence="high",
+        filled=float(shares[chosen].mean()),
     )

@@ -57,6 +57,15 @@ UNKNOWN_COST = 0.30
 WEIGHTS = 0.50
 """G2: least share of the bytes that are weights."""
 
+FILLED = 0.90
+"""K1: below this share of full tiles and waves the filling is a finding of its own."""
+
+OPTION = 1.10
+"""C2, G3, G4, L3, W1: least gain of an option."""
+
+ACCEPTED, DRAFTS, DRAFT_COST = 0.8, 4, 0.1
+"""G6: chance that a draft is accepted, drafts per step, cost of a draft relative to the model."""
+
 REMATERIALISED = 0.20
 """G7: least share of the FLOPs that are computed again."""
 

@@ -19,6 +19,7 @@ from roofline.exports.advice_words import (
     title,
     try_this,
     verify,
+    waiting,
     why,
 )
 from roofline.exports.text_table import cut, plain, spaced
@@ -47,6 +48,8 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis) -> Record:
         "left_out": advice.left_out,
         "summary": _written(summary(advice)),
         "findings": [_finding(one, advice, analysis) for one in advice.findings],
+        "waiting_summary": _written(waiting(advice)),
+        "waiting": [_finding(one, advice, analysis) for one in advice.waiting],
     }
 
 
@@ -96,6 +99,7 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
             **{name: value for name, value in of.facts.items() if isinstance(value, float)},
         },
         "predicted": known,
+        "gain_ratio": of.gain,
         "share_ratio": predicted.saving_us / advice.now_us if predicted else None,
         "confidence": of.confidence,
         "verify": {"expect": expect, "command": command},
@@ -156,13 +160,28 @@ def _line(text: str) -> str:
 def _text(record: Record, top: int) -> list[str]:
     lines = _wrapped(record["summary"], "")
     for number, one in enumerate(record["findings"][:top], 1):
-        saved = f" · {one['saves']}" if one["saves"] else ""
-        head = f"{number}. {one['title']}{saved} · confidence: {one['confidence']} [{one['rule']}]"
-        lines += ["", *_wrapped(head, "")]
+        lines += ["", *_wrapped(f"{number}. {_head(one)} [{one['rule']}]", "")]
         for key in ("why", "try", "how_to_verify"):
             lines += _wrapped(one[key], "   ")
         lines += _named(one)
-    return [*lines, *_rest(record, top)]
+    return [*lines, *_waiting(record), *_rest(record, top)]
+
+
+def _head(one: Record) -> str:
+    saved = f" · {one['saves']}" if one["saves"] else ""
+    return f"{one['title']}{saved} · confidence: {one['confidence']}"
+
+
+def _waiting(record: Record) -> list[str]:
+    """Findings that do not depend on the contradiction, a line each."""
+    if not record["waiting"]:
+        return []
+    lines = [f"- {_head(one)} [{one['rule']}]" for one in record["waiting"]]
+    return [
+        "",
+        f"{record['waiting_summary']}:",
+        *(text for one in lines for text in _wrapped(one, "")),
+    ]
 
 
 def _wrapped(text: str, indent: str) -> list[str]:

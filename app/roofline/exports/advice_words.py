@@ -17,6 +17,7 @@ _BOOK = "https://jax-ml.github.io/scaling-book/"
 _TRIAGE = "https://docs.nvidia.com/nsight-compute/ProfilingGuide/"
 _BRRR = "https://horace.io/brrr_intro.html"
 _MATMUL = "https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/"
+_SPECULATIVE = "https://arxiv.org/abs/2211.17192"
 _XPROF = "https://github.com/openxla/xprof"
 
 
@@ -33,11 +34,15 @@ RULES: Mapping[str, RuleText] = {
     "V2": RuleText("counted bytes ÷ modelled bytes > 1.10", _XPROF),
     "V3": RuleText("counted FLOPs ÷ modelled FLOPs > 1.10", _XPROF),
     "V7": RuleText("time of unknown cost ÷ busy time > 0.30", _XPROF),
+    "V4": RuleText("T_v = FLOPs ÷ vector peak > T_min", _BOOK + "roofline"),
+    "V5": RuleText(_SCALE, _MATMUL),
     "C1": RuleText("T' = T - 0.7 × exposed", _BOOK + "sharding"),
+    "C2": RuleText("2 T_link ÷ max(2 T_work, T_link)", _BOOK + "training"),
     "C3": RuleText("exposed' = exposed × reached ÷ 0.80", _BOOK + "gpus"),
     "C4": RuleText("0.6745 (x - median) ÷ MAD > 3.5", _XPROF),
     "L1": RuleText("T' = n ÷ 2 × t0 + W", _BRRR),
     "L2": RuleText(_CLOSE, _TRIAGE),
+    "L3": RuleText("batch ratio ÷ time ratio, time ratio < 1.10 per doubling", _BRRR),
     "H1": RuleText("T' = T × (1 - idle)", _BRRR),
     "H2": RuleText("T' = T × (1 - infeed)", _XPROF),
     "O1": RuleText(_CLOSE + ", 0.9 T_max ≤ T ≤ 1.1 T_max", _BOOK + "roofline"),
@@ -45,10 +50,15 @@ RULES: Mapping[str, RuleText] = {
     "M2": RuleText(_SCALE, _BRRR),
     "G1": RuleText(_SCALE, _BRRR),
     "G2": RuleText(_SCALE, _BOOK + "inference"),
+    "G3": RuleText("2 T_m ÷ max(2 T_c, (2 - weights) T_m)", _BOOK + "inference"),
+    "G4": RuleText(_SCALE, _BOOK + "inference"),
+    "G5": RuleText(_SCALE, _BOOK + "roofline"),
+    "G6": RuleText("(1 - a^(k+1)) ÷ (1 - a) ÷ (1 + k d), a 0.8, k 4, d 0.1", _SPECULATIVE),
     "G7": RuleText("T' = T - T of recomputed work", _BOOK + "training"),
     "K1": RuleText(_CLOSE, _MATMUL),
-    "K2": RuleText(_SCALE, _BOOK + "roofline"),
+    "K2": RuleText(_CLOSE, _BOOK + "roofline"),
     "K3": RuleText(_SCALE, _BOOK + "roofline"),
+    "W1": RuleText("T' = T × ρ' ÷ ρ of each operation", _BOOK + "roofline"),
 }
 """Every rule that can appear in advice."""
 
@@ -62,7 +72,7 @@ def title(of: Candidate) -> Sentence:
 
 def why(of: Candidate) -> Sentence:
     """What was observed, with its numbers."""
-    return say(f"advice_{of.rule}_why", **_fillings(of))
+    return say(f"advice_{_form(of)}_why", **_fillings(of))
 
 
 def try_this(of: Candidate) -> Sentence:
@@ -75,6 +85,8 @@ def try_this(of: Candidate) -> Sentence:
 
 def verify(finding: Finding, command: str) -> Sentence:
     """How to see whether it helped."""
+    if finding.of.gain is not None:
+        return say("advice_verify_option", command=command)
     if finding.predicted is None:
         return say("advice_verify_flag", command=command)
     return say(
@@ -87,7 +99,9 @@ def verify(finding: Finding, command: str) -> Sentence:
 
 
 def saves(finding: Finding, advice: Advice) -> Sentence:
-    """The saving as time and share; nothing where there is none."""
+    """The saving as time and share, or an option's gain; nothing where there is none."""
+    if finding.of.gain is not None:
+        return say("advice_gain", most=Number(finding.of.gain, "number"))
     if finding.predicted is None:
         return []
     return say(
@@ -125,6 +139,12 @@ def summary(advice: Advice) -> Sentence:
     ]
 
 
+def waiting(advice: Advice) -> Sentence:
+    """How many findings do not depend on the contradiction; nothing without any."""
+    count = Number(len(advice.waiting), "count")
+    return say("advice_waiting", count=count) if advice.waiting else []
+
+
 def _left_out(advice: Advice) -> Sentence:
     count = Number(advice.left_out, "count")
     return say("advice_left_out", count=count) if advice.left_out else []
@@ -146,14 +166,24 @@ def roof_label(name: str) -> str:
 
 
 def _form(of: Candidate) -> str:
-    return "K2_near" if of.rule == "K2" and "precision" not in of.facts else of.rule
+    """The name of a rule's templates: some rules have a second form."""
+    forms = {
+        "K1": "K1_filled" if "filled" in of.facts else "K1",
+        "V5": "V5" if of.lever is not None else "V5_wide",
+        "G3": "G3" if of.ops else "G3_steps",
+        "G4": "G4_scores" if "scores" in of.facts else "G4" if of.ops else "G4_steps",
+    }
+    return forms.get(of.rule, of.rule)
 
 
 def _fillings(of: Candidate) -> dict[str, Filling]:
     """Every slot of the rules' templates; what a rule does not know it does not use."""
     facts = of.facts
-    share = facts.get("share", facts.get("weights", of.factor if of.rule == "G1" else 0.0))
-    most = float(facts.get("worst", facts.get("ratio", 0.0)))
+    share = facts.get(
+        "share",
+        facts.get("weights", facts.get("filled", of.factor if of.rule in {"G1", "G4"} else 0.0)),
+    )
+    most = float(facts.get("worst", facts.get("ratio", facts.get("longer", 0.0))))
     return {
         "count": Number(len(of.ops), "count"),
         "what": of.what,
@@ -161,7 +191,12 @@ def _fillings(of: Candidate) -> dict[str, Filling]:
         "roof": roof_label(of.bound or ""),
         "efficiency": Number(float(facts.get("reached", of.e or 0.0)), "ratio"),
         "share": Number(float(share or 0.0), "ratio"),
-        "most": Number(most, "ratio" if of.rule == "V1" else "number"),
+        "most": Number(most, "ratio" if of.rule in {"V1", "V4"} else "number"),
+        "few": Number(float(facts.get("small", 0.0)), "count"),
+        "many": Number(float(facts.get("large", 0.0)), "count"),
+        "after": Number(float(facts.get("after_us", facts.get("link_us", 0.0))), "time_us"),
+        "total": Number(float(facts.get("here_us", 0.0)), "time_us"),
+        "floor": Number(float(facts.get("work_us", 0.0)), "time_us"),
         "calls": Number(float(facts.get("calls", 0.0)), "count"),
         "average": Number(float(facts.get("call_us", 0.0)), "time_us"),
         "capped": Number(float(facts.get("target", 0.0)), "ratio"),
