@@ -170,5 +170,13 @@ def test_huge_and_negative_numbers_are_answered_at_once() -> None:
 
 @pytest.mark.parametrize("op", OPS)
 def test_each_op_has_a_report(op: str) -> None:
-    shape = {"matmul": "8x8x8", "norm": "8x8", "softmax": "8x8", "attention": "1x1x8x8"}
+    shape = {
+        "matmul": "8x8x8",
+        "distributed-matmul": "8x8x8",
+        "convolution": "8x8x8x8x8x3x3",
+        "gather": "8x8",
+        "norm": "8x8",
+        "softmax": "8x8",
+        "attention": "1x1x8x8",
+    }
     assert "At least" in estimate_text(estimate(op, shape.get(op, "8"), "h100-sxm"))

@@ -113,6 +113,9 @@ _EXAMPLES: dict[str, Filling] = {
     "wait": Number(463_295.4, "time_us"),
     "calls": Number(288, "count"),
     "average": Number(3.2, "time_us"),
+    "work": "51.6 GFLOP",
+    "moved": "74.5 MB",
+    "size": "487",
     "command": "roofline compare host_0.xplane.pb AFTER",
 }
 

@@ -24,6 +24,11 @@ _CHOICES: Mapping[str, tuple[type, str]] = {
     "window": (int, "keys that a token sees at most"),
     "ranks": (int, "devices of a collective (2)"),
     "alpha-us": (float, "start-up of each step of a ring (0)"),
+    "tile": (str, "block of a matmul's output, such as 128x128 or 128x128x64"),
+    "stride": (int, "of a convolution (1)"),
+    "groups": (int, "of a convolution's channels (1)"),
+    "padding": (str, "of a convolution: same or valid (same)"),
+    "ops": (int, "elementwise ops of a chain (2)"),
     "axes": (int, "axes of a TPU's torus that a collective uses"),
 }
 

@@ -2,10 +2,13 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from roofline.estimate import formulas
-from roofline.estimate.on_device import LINK, Estimate
+from roofline.estimate.fusing import unfused
+from roofline.estimate.on_device import LINK, MEMORY, Estimate
+from roofline.estimate.tiling import tiling_of
 from roofline.model.units import GIGA, KILO, TERA
 
 MAIN = "hbm"
@@ -37,14 +40,34 @@ def estimate_document(found: Estimate) -> dict[str, Any]:
             clock: {"label": peak.label, "per_second": peak.value, "source": peak.source}
             for clock, peak in found.peaks.items()
         },
+        **_choices(found),
         "notes": list(found.notes),
     }
 
 
+def _choices(found: Estimate) -> dict[str, Any]:
+    """Keys of options that were given, or of one op."""
+    document: dict[str, Any] = {}
+    tiles, apart = tiling_of(found), unfused(found)
+    if tiles is not None:
+        document["padded_flops"] = tiles.padded_flop
+        document["tiles"] = {
+            **{name: getattr(tiles, name) for name in ("block", "grid", "count", "processors")},
+            "waves": tiles.waves,
+            "last_wave_ratio": tiles.last_wave_ratio,
+            "tail_ratio": tiles.tail_ratio,
+            "padding_ratio": tiles.padding_ratio,
+            "bytes": _whole(tiles.bytes),
+            "intensity": found.flop / tiles.bytes,
+        }
+    if apart is not None:
+        document["unfused"] = asdict(apart)
+    return document
+
+
 def _bytes(found: Estimate) -> dict[str, float]:
-    if LINK in found.time_us:
-        return {LINK: found.work.link_bytes}
-    return {MAIN: found.work.memory_bytes}
+    amounts = {MEMORY: (MAIN, found.work.memory_bytes), LINK: (LINK, found.work.link_bytes)}
+    return dict(amounts[clock] for clock in amounts if clock in found.time_us)
 
 
 def _whole(amount: float) -> float | int:
@@ -62,12 +85,15 @@ def ridge(found: Estimate) -> float | None:
 
 
 def thresholds(found: Estimate) -> dict[str, float | None] | None:
-    """From which batch (rows of the first matrix) a product is compute-bound; `None` for others.
+    """From which size a product is compute-bound; `None` for other ops.
 
-    `batch` counts the weights alone, `batch_exact` inputs and outputs, too: `None` where no batch
-    is large enough.
+    `batch` are rows of the first matrix by weights alone, `batch_exact` with inputs and outputs:
+    `None` where no batch is large enough. `contracted` is the D of a distributed product from which
+    arithmetic takes longer than the exchange.
     """
     unit, memory = found.peaks.get("compute"), found.peaks.get("memory")
+    if found.op == "distributed-matmul":
+        return _distributed_threshold(found)
     if found.op != "matmul" or not unit or not memory or not unit.value or not memory.value:
         return None
     k, n = found.shape[-2:]
@@ -76,6 +102,14 @@ def thresholds(found: Estimate) -> dict[str, float | None] | None:
         "batch": formulas.batch_threshold(unit.value, memory.value, sizes[1]),
         "batch_exact": formulas.exact_batch_threshold(unit.value, memory.value, k, n, sizes),
     }
+
+
+def _distributed_threshold(found: Estimate) -> dict[str, float | None] | None:
+    unit, link = found.peaks["compute"], found.peaks.get(LINK)
+    if link is None or not unit.value or not link.value:
+        return None
+    each = formulas.distributed_crossover(unit.value, link.value, found.element_bytes[2])
+    return {"contracted": (found.options.ranks - 1) * each}
 
 
 def estimate_text(found: Estimate) -> str:
@@ -91,7 +125,7 @@ def _lines(found: Estimate) -> Iterable[str]:
     for name, amount in found.work.tensors.items():
         yield f"  {name:<10}{amount:>18,.0f} B"
     for level, amount in _bytes(found).items():
-        label = "link" if level == LINK else "all"
+        label = "on links" if level == LINK else "all"
         at = f", {found.flop / amount:,.4g} FLOP/B" if found.flop and amount else ""
         yield f"  {label:<10}{amount:>18,.0f} B{at}"
     corner = ridge(found)
@@ -106,15 +140,37 @@ def _lines(found: Estimate) -> Iterable[str]:
         )
     if found.attainable_gflops is not None:
         yield f"At best {found.attainable_gflops * GIGA / TERA:,.4g} TFLOP/s."
-    batch = thresholds(found)
-    if batch is not None:
-        exact = batch["batch_exact"]
+    yield from _threshold_lines(found)
+    yield from _choice_lines(found)
+    yield from found.notes
+
+
+def _threshold_lines(found: Estimate) -> Iterable[str]:
+    sizes = thresholds(found) or {}
+    if "batch" in sizes:
+        exact = sizes["batch_exact"]
         text = "never" if exact is None else f"{round(exact):,}"
         yield (
-            f"Compute-bound from {round(batch['batch'] or 0):,} rows if weights are all traffic; "
+            f"Compute-bound from {round(sizes['batch'] or 0):,} rows if weights are all traffic; "
             f"with inputs and outputs: {text}. Both rest on the peaks above."
         )
-    yield from found.notes
+    elif sizes:
+        yield f"Arithmetic takes longer than the exchange from D = {sizes['contracted']:,.0f} on."
+
+
+def _choice_lines(found: Estimate) -> Iterable[str]:
+    tiles, apart = tiling_of(found), unfused(found)
+    if tiles is not None:
+        waves = "" if tiles.waves is None else f", {tiles.waves:,.4g} waves"
+        lost = "" if tiles.tail_ratio is None else f", {tiles.tail_ratio:.1%} lost to the last"
+        yield (
+            f"{tiles.count:,} tiles ({tiles.grid[0]:,} x {tiles.grid[1]:,}){waves}{lost}; "
+            f"{tiles.padding_ratio:.1%} of the work is padding. "
+            f"They load {tiles.bytes:,.0f} B: {found.flop / tiles.bytes:,.4g} FLOP/B."
+        )
+    if apart is not None:
+        faster = "" if apart.speed_up is None else f": fused is {apart.speed_up:,.3g} times as fast"
+        yield f"One kernel per op moves {apart.bytes:,.0f} B, {_time(apart.time_us)}{faster}."
 
 
 def _time(time_us: float | None) -> str:

@@ -5,7 +5,7 @@ and dense, from the catalogue; another precision's peak never stands in.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roofline.devices.choice import known_part
 from roofline.devices.parts import Part
@@ -50,6 +50,7 @@ class Estimate:
     peaks: Mapping[str, ChipPeak]
     notes: tuple[str, ...]
     element_bytes: tuple[float, float, float]
+    options: Options
 
     @property
     def known_us(self) -> Mapping[str, float]:
@@ -110,6 +111,7 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
         peaks=peaks,
         notes=notes,
         element_bytes=(chosen.size(), chosen.size(chosen.weights), chosen.out_size),
+        options=chosen,
     )
 
 
@@ -128,7 +130,10 @@ def _peaks(part: Part, op: Op, work: Work, options: Options) -> dict[str, ChipPe
         found[COMPUTE] = matrix_peak(part, precision_of(options.compute or options.dtype))
     if work.vector_flop:
         found[VECTOR] = vector_peak(part)
-    return {**found, MEMORY: main_memory(part)}
+    found[MEMORY] = main_memory(part)
+    if work.link_bytes:
+        found[LINK] = _link(part, options.axes) if options.axes else one_link(part)
+    return found
 
 
 def matrix_peak(part: Part, precision: Precision) -> ChipPeak:
@@ -153,6 +158,14 @@ def vector_peak(part: Part) -> ChipPeak:
 def all_links(part: Part) -> ChipPeak:
     """All links of a chip in one direction."""
     return _link(part, None)
+
+
+def one_link(part: Part) -> ChipPeak:
+    """What devices of one axis use: one link of a TPU, all links of a GPU, in one direction."""
+    figure = part.figure("link_oneway")
+    if figure is None:
+        return all_links(part)
+    return replace(all_links(part), label="one link", value=figure.value, source=figure.text)
 
 
 def _unit_peak(part: Part, unit: ComputeUnit) -> ChipPeak:

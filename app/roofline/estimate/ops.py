@@ -7,6 +7,7 @@ option says otherwise.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import repeat
 
 from roofline.errors import BadViewError
 from roofline.estimate.element_types import bytes_per_element
@@ -20,6 +21,8 @@ class Options:
     """What may be chosen beside the shape; element types by name, `None` for the default.
 
     `context` counts the new tokens too. `axes` are those of a TPU's torus that a collective uses.
+    `tile` is the block of a product's output that one processor computes, "128x128" or with its
+    depth; `stride`, `groups` and `padding` (same, valid) are a convolution's, `ops` a chain's.
     """
 
     dtype: str = "bf16"
@@ -39,6 +42,11 @@ class Options:
     ranks: int = 2
     alpha_us: float = 0.0
     axes: int | None = None
+    tile: str | None = None
+    stride: int = 1
+    groups: int = 1
+    padding: str = "same"
+    ops: int = 2
 
     def size(self, name: str | None = None) -> float:
         """Bytes per element of the type `name`, or of the op's own."""
@@ -111,6 +119,80 @@ def _matmul(shape: Shape, options: Options) -> Work:
             "b": batch * k * n * options.size(options.weights),
             "out": batch * m * n * options.out_size,
         },
+    )
+
+
+def _distributed_matmul(shape: Shape, options: Options) -> Work:
+    """Each chip contracts its part of D; an all-reduce adds the partial products."""
+    b, d, f = shape
+    reduce = _ring("all-reduce", b * f * options.out_size, options.ranks)
+    return Work(
+        matrix_flop=2 * b * d * f / options.ranks,
+        tensors={
+            "a": b * d / options.ranks * options.size(),
+            "b": d * f / options.ranks * options.size(options.weights),
+            "out": b * f * options.out_size,
+        },
+        link_bytes=reduce.link_bytes,
+        link_steps=reduce.link_steps,
+    )
+
+
+def _convolution(shape: Shape, options: Options) -> Work:
+    batch, height, width, channels, filters, *kernel = shape
+    if not options.groups or channels % options.groups or filters % options.groups:
+        raise BadViewError(
+            "The channels cannot be divided into these groups.",
+            remedy="Channels and filters are multiples of --groups.",
+        )
+    pixels = batch * product(
+        tuple(map(_windows, (height, width), kernel, repeat((options.stride, options.padding))))
+    )
+    taps = channels // options.groups * product(tuple(kernel))
+    return Work(
+        matrix_flop=2 * pixels * filters * taps,
+        tensors={
+            "in": batch * height * width * channels * options.size(),
+            "weights": filters * taps * options.size(options.weights),
+            "out": pixels * filters * options.out_size,
+        },
+    )
+
+
+def _windows(size: int, kernel: int, moved: tuple[int, str]) -> int:
+    """Places of a kernel along one side of the input."""
+    stride, padding = moved
+    if padding not in ("same", "valid") or not stride:
+        raise BadViewError(
+            "The padding or the stride of the convolution is not one that it can have.",
+            remedy="Choose --padding same or valid, and a --stride of 1 or more.",
+        )
+    if padding == "valid" and kernel > size:
+        raise BadViewError("The kernel is larger than the input.", remedy="Choose --padding same.")
+    room = size if padding == "same" else size - kernel + 1
+    return -(-room // stride)
+
+
+_INDEX_BYTES = 4
+
+
+def _gather(shape: Shape, options: Options) -> Work:
+    rows, width = shape
+    return Work(
+        tensors={
+            "rows": rows * width * options.size(),
+            "indices": rows * _INDEX_BYTES,
+            "out": rows * width * options.out_size,
+        }
+    )
+
+
+def _chain(shape: Shape, options: Options) -> Work:
+    """A chain of elementwise ops in one kernel: tensors between them stay on the chip."""
+    n = product(shape)
+    return Work(
+        vector_flop=n * options.flops_per_element * options.ops,
+        tensors={"in": n * options.inputs * options.size(), "out": n * options.out_size},
     )
 
 
@@ -209,17 +291,30 @@ def _ring_steps(name: str, ranks: int) -> int:
 
 def _collective(name: str) -> Callable[[Shape, Options], Work]:
     def work(shape: Shape, options: Options) -> Work:
-        if options.ranks < 1:
-            raise BadViewError("A collective has ranks.", remedy="Give --ranks 2 or more.")
-        payload, steps = product(shape) * options.size(), _ring_steps(name, options.ranks)
-        share = 1.0 if name == "permute" else steps / options.ranks
-        return Work(link_bytes=share * payload, link_steps=steps)
+        return _ring(name, product(shape) * options.size(), options.ranks)
 
     return work
 
 
+def _ring(name: str, payload: float, ranks: int) -> Work:
+    """What one device of a ring sends; `payload` are the bytes of the full tensor."""
+    if ranks < 1:
+        raise BadViewError("A collective has ranks.", remedy="Give --ranks 2 or more.")
+    steps = _ring_steps(name, ranks)
+    share = 1.0 if name == "permute" else steps / ranks
+    return Work(link_bytes=share * payload, link_steps=steps)
+
+
 OPS: Mapping[str, Op] = {
     "matmul": Op(form="MxKxN, or BATCHxMxKxN", counts=(3, 4), work=_matmul),
+    "distributed-matmul": Op(form="BxDxF", counts=(3,), work=_distributed_matmul),
+    "convolution": Op(
+        form="BATCHxHEIGHTxWIDTHxCHANNELSxFILTERSxKERNEL_HEIGHTxKERNEL_WIDTH",
+        counts=(7,),
+        work=_convolution,
+    ),
+    "gather": Op(form="ROWSxWIDTH", counts=(2,), work=_gather),
+    "chain": Op(form="any shape, such as 4096x8192", counts=(), work=_chain),
     "dot": Op(form="N", counts=(1,), work=_dot),
     "elementwise": Op(form="any shape, such as 4096x8192", counts=(), work=_elementwise),
     "norm": Op(form="ROWSxHIDDEN", counts=(2,), work=_norm),

@@ -25,6 +25,7 @@ _TB_FROM = 9_995.0  # GB/s; from here on three digits round to 10.0 TB/s
 _MB_BELOW = 0.1  # GB/s
 
 _FLOP_STEPS = ((1e6, "P"), (1e3, "T"), (1.0, "G"), (1e-3, "M"), (1e-6, "k"))
+_AMOUNT_STEPS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _TIME_STEPS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
 _BYTE_STEPS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
@@ -75,6 +76,15 @@ def flop_rate(gflops: float | None, digits: int = 3) -> str:
     if gflops is None or _missing(gflops):
         return DASH
     return _stepped(gflops, _FLOP_STEPS, "FLOP/s", digits) if gflops else f"0{SPACE}FLOP/s"
+
+
+def amount(value: float | None, unit: str = "") -> str:
+    """A count with the prefix of its thousand: "51.6 GFLOP"; for bytes as vendors count them."""
+    if value is None or _missing(value):
+        return DASH
+    if value < KILO:
+        return f"{significant(value)}{SPACE}{unit}".rstrip()
+    return _stepped(value, _AMOUNT_STEPS, unit, 3).rstrip()
 
 
 def bandwidth(gbs: float | None, digits: int = 3) -> str:

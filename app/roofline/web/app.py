@@ -41,6 +41,7 @@ from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.response_cache import FromCache, ResponseCache
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
+from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import health, login
 from roofline.web.pages import routes as pages
@@ -64,6 +65,7 @@ _ROUTERS = (
     pages.router,
     comparing_pages.router,
     series_pages.router,
+    calculator_pages.router,
     health.router,
 )
 _log = structlog.get_logger("roofline.server")

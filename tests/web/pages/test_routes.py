@@ -16,7 +16,7 @@ def addresses(html: str) -> list[str]:
     return re.findall(r'(?:src|href)="([^"#]+)"', html)
 
 
-@pytest.mark.parametrize("path", ["/", "/api", "/limits", "/p/unknown"])
+@pytest.mark.parametrize("path", ["/", "/api", "/limits", "/calculator", "/p/unknown"])
 def test_page_loads_nothing_that_is_missing_or_foreign(client: Client, path: str) -> None:
     html = client.get(path, headers=HTML).text
     loaded = [address for address in addresses(html) if "/static/" in address]

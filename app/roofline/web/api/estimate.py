@@ -14,6 +14,10 @@ router = APIRouter(prefix="/api/v1", tags=["estimates"])
 
 Op = Literal[
     "matmul",
+    "distributed-matmul",
+    "convolution",
+    "gather",
+    "chain",
     "dot",
     "elementwise",
     "norm",

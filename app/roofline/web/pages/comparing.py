@@ -13,8 +13,6 @@ from roofline.errors import NotReadyError, ProfileNotFoundError
 from roofline.library.comparing import ComparedPage
 from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, Importing, Ready
-from roofline.presentation.quantities import quantity
-from roofline.presentation.sentences import Segment
 from roofline.web.api.comparing import (
     MOST_CAPTURES,
     UnitName,
@@ -23,6 +21,7 @@ from roofline.web.api.comparing import (
     sides_of,
 )
 from roofline.web.pages import views
+from roofline.web.pages.pieces import pieces
 from roofline.web.parts import Parts, ServerParts
 
 _READ = ["GET", "HEAD"]
@@ -130,8 +129,8 @@ def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views
     return replace(
         view,
         data_url=data_url,
-        headline=_with_lead(_pieces(verdict["headline_segments"])),
-        lead=tuple(_pieces(verdict["lead_segments"])),
+        headline=_with_lead(pieces(verdict["headline_segments"])),
+        lead=pieces(verdict["lead_segments"]),
         lead_class=_COLOURS.get(verdict["state"], ""),
         is_comparable=frame["comparable"],
         notes=tuple(one["message"] for one in frame["notes"]),
@@ -140,14 +139,7 @@ def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views
     )
 
 
-def _pieces(sentence: Sequence[Segment]) -> list[views.Piece]:
-    return [
-        (one["kind"], quantity(one["value"], one["unit"]) if "value" in one else one["text"])
-        for one in sentence
-    ]
-
-
-def _with_lead(pieces: Sequence[views.Piece]) -> tuple[views.Piece, ...]:
+def _with_lead(said: Sequence[views.Piece]) -> tuple[views.Piece, ...]:
     """The headline, its words up to the colon apart: they carry its colour."""
-    lead, colon, rest = "".join(text for _, text in pieces).partition(":")
+    lead, colon, rest = "".join(text for _, text in said).partition(":")
     return (("lead", lead), ("plain", colon + rest))

@@ -6,6 +6,7 @@
 | `profile.html` | `ProfileView` |
 | `compare.html` | `CompareView` |
 | `series.html`  | `SeriesView`  |
+| `calculator.html` | `CalculatorView` of `calculator_views` |
 | `limits.html`  | `LimitList`   |
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |

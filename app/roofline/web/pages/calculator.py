@@ -1,0 +1,120 @@
+"""The page `/calculator`: what one op should cost. Its address holds every input."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from roofline.devices import catalogue
+from roofline.errors import BadViewError
+from roofline.estimate.forms import FORMS, Field, Filled, filled
+from roofline.web.http.errors import error_body
+from roofline.web.pages import calculator_views as views
+from roofline.web.pages.calculator_cards import Measured, cost
+from roofline.web.parts import Parts
+
+_READ = ["GET", "HEAD"]
+_DEVICE = "h100-sxm"
+# What the link from a profile's operation brings along.
+_KEPT = ("from", "name", "measured_us", "calls", "counted_flops", "counted_bytes")
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MOST_TEXT = 200
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.api_route("/calculator", methods=_READ)
+async def calculator(request: Request, parts: Parts) -> Response:
+    """The form as the address fills it in, and the answer."""
+    given = {key: value[:_MOST_TEXT] for key, value in request.query_params.items()}
+    view = await run_in_threadpool(_view, given)
+    status = 400 if view.error else 200
+    return parts.templates.page("calculator.html", view, request, status=status)
+
+
+def _view(given: Mapping[str, str]) -> views.CalculatorView:
+    """The page. An op that is not known raises `BadViewError`; other faults stand in the page."""
+    form = filled(given.get("op") or "matmul", given)
+    kept = {key: given[key] for key in _KEPT if given.get(key)}
+    device, answer, error = given.get("device") or _DEVICE, None, None
+    try:
+        answer = cost(form, device, _measured(kept), kept)
+    except BadViewError as fault:
+        error = error_body(fault)
+    return views.CalculatorView(
+        tabs=tuple(_tabs(form, device)),
+        title=form.form.title,
+        op=form.op,
+        ops=form.form.ops if len(form.form.ops) > 1 else (),
+        sizes=tuple(_field(one, form) for one in form.form.sizes),
+        options=tuple(_field(one, form) for one in form.form.options),
+        groups=device_groups(),
+        device=_id_of(device),
+        kept=tuple(kept.items()),
+        origin=_origin(kept),
+        error=error,
+        cost=answer,
+    )
+
+
+def _tabs(form: Filled, device: str) -> Iterable[views.LinkView]:
+    for op, one in FORMS.items():
+        url = f"/calculator?op={op}&device={_id_of(device)}"
+        yield views.LinkView(title=one.title, url=url, is_current=one is form.form)
+
+
+def _field(one: Field, form: Filled) -> views.FieldView:
+    value, offered = form.values[one.key], one.offered
+    choices = [(name, name) for name in offered]
+    if offered and not one.default:
+        choices.insert(0, ("", "as the others"))
+    if offered and value not in dict(choices):
+        choices.append((value, value))
+    return views.FieldView(
+        key=one.key, label=one.label, kind=one.kind, value=value, choices=tuple(choices)
+    )
+
+
+def device_groups() -> tuple[views.GroupView, ...]:
+    """The parts of the catalogue by vendor."""
+    vendors = dict.fromkeys(part.vendor for part in catalogue.parts())
+    return tuple(
+        views.GroupView(
+            title=vendor,
+            parts=tuple((one.id, one.name) for one in catalogue.parts() if one.vendor == vendor),
+        )
+        for vendor in vendors
+    )
+
+
+def _id_of(device: str) -> str:
+    """The id of the part that `device` means; the default where it means none."""
+    part = catalogue.find(device)
+    return part.id if part else _DEVICE
+
+
+def _origin(kept: Mapping[str, str]) -> views.LinkView | None:
+    profile = kept.get("from", "")
+    if not _ID.fullmatch(profile):
+        return None
+    return views.LinkView(title=kept.get("name") or "a profile", url=f"/p/{profile}")
+
+
+def _measured(kept: Mapping[str, str]) -> Measured:
+    return Measured(
+        time_us=_positive(kept, "measured_us"),
+        calls=_positive(kept, "calls"),
+        flop=_positive(kept, "counted_flops"),
+        bytes=_positive(kept, "counted_bytes"),
+    )
+
+
+def _positive(kept: Mapping[str, str], key: str) -> float | None:
+    """A number above 0; `None` for all else."""
+    try:
+        value = float(kept.get(key, ""))
+    except ValueError:
+        return None
+    return value if 0 < value < math.inf else None

@@ -1,0 +1,134 @@
+"""What `calculator.html` is given. Texts are written out; places and lengths are in percent."""
+
+from dataclasses import dataclass
+
+from roofline.presentation.plots import Plot
+from roofline.web.http.errors import ErrorBody
+from roofline.web.pages.views import Piece
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldView:
+    """A field of a form; with `choices` a list to choose from, value and words of each."""
+
+    key: str
+    label: str
+    kind: str
+    value: str
+    choices: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkView:
+    """A link, and whether it leads to where the reader is."""
+
+    title: str
+    url: str
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupView:
+    """Devices of a vendor: id and name of each."""
+
+    title: str
+    parts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxView:
+    """A matrix drawn to scale, in the units of a drawing of 100 by 60."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    css: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorView:
+    """Bytes of a tensor; `left` and `share` place it in the bar of all bytes."""
+
+    name: str
+    moved: str
+    share_text: str
+    left: float
+    share: float
+    css: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarView:
+    """A time with its bar; `source` says where the peak behind it is from."""
+
+    title: str
+    time: str
+    share: float
+    css: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactView:
+    """A name and a value."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherDeviceView:
+    """The op on one device; `line` is the look of its line in the plot."""
+
+    name: str
+    url: str
+    line: str
+    ridge: str
+    batch: str
+    crossing: str
+    time: str
+    bound: str
+    css: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostView:
+    """The answer: sentence, bytes, roofline, clocks, and how the answer changes with size."""
+
+    headline: tuple[Piece, ...]
+    lead: tuple[Piece, ...]
+    css: str
+    boxes: tuple[BoxView, ...]
+    tensors: tuple[TensorView, ...]
+    all_bytes: str
+    bytes_note: str
+    roofline: Plot | None
+    clocks: tuple[BarView, ...]
+    facts_title: str
+    facts: tuple[FactView, ...]
+    sizes: Plot | None
+    sizes_title: str
+    devices: tuple[OtherDeviceView, ...]
+    batch_title: str
+    notes: tuple[str, ...]
+    is_measured: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalculatorView:
+    """The page: its form, and the answer, or the `error` of what cannot be read."""
+
+    tabs: tuple[LinkView, ...]
+    title: str
+    op: str
+    ops: tuple[str, ...]
+    sizes: tuple[FieldView, ...]
+    options: tuple[FieldView, ...]
+    groups: tuple[GroupView, ...]
+    device: str
+    kept: tuple[tuple[str, str], ...]
+    origin: LinkView | None
+    error: ErrorBody | None
+    cost: CostView | None

@@ -1,0 +1,73 @@
+// Calculator and model: the answer follows the form. The server computes it for the same address
+// that the form has without this script, so both always show the same numbers.
+
+import { copyWithFeedback } from "../ui/clipboard.js";
+import { find, findAll } from "../ui/dom.js";
+
+const PAUSE_MS = 120;
+const LARGEST = 1e9;
+
+const form = find(HTMLFormElement, "[data-cost-form]");
+let latest = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let pause;
+
+/** @returns {string} the address of what the form says; empty fields are left out */
+function address() {
+  const query = new URLSearchParams();
+  for (const [key, value] of new FormData(form)) {
+    if (typeof value !== "string" || !value) continue;
+    if (isChosenMore(key)) query.append(key, value);
+    else query.set(key, value);
+  }
+  return `${form.action}?${query}`;
+}
+
+/** Fields of which several may be chosen. @param {string} key */
+function isChosenMore(key) {
+  return form.querySelectorAll(`input[type=checkbox][name="${CSS.escape(key)}"]`).length > 1;
+}
+
+async function follow() {
+  const number = ++latest;
+  const url = address();
+  const response = await fetch(url, { headers: { accept: "text/html" } });
+  const text = await response.text();
+  if (number !== latest) return; // the form has moved on
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const answer = page.querySelector("[data-cost-answer]");
+  if (!answer) return form.submit(); // another kind of page: let the browser show it
+  find(HTMLElement, "[data-cost-answer]").replaceWith(document.adoptNode(answer));
+  history.replaceState(null, "", url);
+}
+
+function followSoon() {
+  clearTimeout(pause);
+  pause = setTimeout(() => follow().catch(() => form.submit()), PAUSE_MS);
+}
+
+/** Up doubles a number, down halves it. @param {KeyboardEvent} event */
+function step(event) {
+  const field = event.target;
+  const factor = { ArrowUp: 2, ArrowDown: 0.5 }[event.key];
+  if (!factor || !(field instanceof HTMLInputElement) || !field.matches("[data-steps]")) return;
+  const value = Number(field.value);
+  if (!value) return;
+  event.preventDefault();
+  const stepped = Math.min(LARGEST, value * factor);
+  field.value = String(field.inputMode === "decimal" ? stepped : Math.max(1, Math.floor(stepped)));
+  followSoon();
+}
+
+form.addEventListener("input", followSoon);
+form.addEventListener("keydown", step);
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  followSoon();
+});
+for (const button of findAll(HTMLElement, "[data-no-script]")) button.hidden = true;
+for (const button of findAll(HTMLElement, "[data-copy-link]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => copyWithFeedback(button, location.href));
+}
+document.body.dataset.ready = "true";

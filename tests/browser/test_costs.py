@@ -1,0 +1,52 @@
+"""The pages of costs in a browser: they follow the form, work without scripts and fit windows."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewPage
+from tests.browser.test_looks import AXE
+from tests.browser.watching import is_ready
+
+CALCULATOR = "/calculator?op=matmul&m=8944&k=1024&n=2816&tile=128x128&measured_us=83.7&from=a"
+PAGES = [CALCULATOR, "/calculator?op=distributed-matmul&device=tpu-v5e"]
+
+
+def test_the_answer_follows_the_form(page: Page) -> None:
+    page.goto(CALCULATOR)
+    is_ready(page)
+    rows = page.get_by_label("M, rows")
+    rows.fill("16")
+    expect(page.locator("h1")).to_contain_text("HBM-bound")
+    rows.press("ArrowUp")
+    expect(rows).to_have_value("32")
+    page.wait_for_url(re.compile("m=32"))
+    page.locator("[name=device]").select_option("tpu-v5e")
+    expect(page.locator("h1")).to_contain_text("on TPU v5e")
+    said = page.locator("h1").inner_text()
+    page.reload()
+    is_ready(page)
+    expect(page.locator("h1")).to_have_text(said)
+
+
+def test_without_scripts_the_form_asks_the_server(new_page: NewPage) -> None:
+    page = new_page(java_script_enabled=False)
+    page.goto("/calculator")
+    page.get_by_label("M, rows").fill("16")
+    page.get_by_role("button", name="Calculate").click()
+    expect(page.locator("h1")).to_contain_text("HBM-bound")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])
+def test_pages_are_accessible_and_never_scroll_sideways(
+    new_page: NewPage, width: int, scheme: str
+) -> None:
+    page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    for address in PAGES:
+        page.goto(address)
+        is_ready(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.add_script_tag(path=AXE)
+        found = page.evaluate("axe.run().then(({ violations }) => violations)")
+        assert not found, [(one["id"], one["nodes"][0]["html"][:120]) for one in found]

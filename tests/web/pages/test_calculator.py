@@ -1,0 +1,90 @@
+"""The calculator: the numbers of the API on a page that needs no script, and its faults."""
+
+from html import unescape
+from urllib.parse import urlencode
+
+import pytest
+
+from roofline.estimate.forms import FORMS
+from tests.web.conftest import Client, Launch
+
+HTML = {"accept": "text/html,application/xhtml+xml"}
+NAME = '<img src=x onerror="alert(1)">'
+
+
+def read(client: Client, **given: object) -> str:
+    answer = client.get(f"/calculator?{urlencode(given)}", headers=HTML)
+    assert answer.status_code == 200, answer.text
+    return unescape(answer.text).replace("\u00a0", " ").replace("\u202f", " ")
+
+
+def test_every_op_has_a_page(client: Client) -> None:
+    for op, form in FORMS.items():
+        html = read(client, op=op, device="tpu-v5p")
+        assert "on TPU v5p: at best" in html
+        assert " style=" not in html
+        assert "<script>" not in html
+        for field in form.fields:
+            assert f'name="{field.key}"' in html, (op, field.key)
+
+
+def test_an_op_of_a_profile_is_held_against_its_bound(client: Client) -> None:
+    html = read(
+        client,
+        op="matmul",
+        m=8944,
+        k=1024,
+        n=2816,
+        tile="128x128",
+        measured_us=83.65,
+        calls=48,
+        counted_bytes=2 * 74_457_088,
+        name=NAME,
+        **{"from": "abc-1"},
+    )
+    for said in (
+        "at best 52.1 µs, measured 83.7 µs",
+        "<b>51.6 GFLOP</b> over <b>74.5 MB</b> is 693 FLOP/B; the ridge is 295 FLOP/B",
+        "bound by arithmetic from <b>487</b> rows on",
+        "reaches <b>62 %</b> of the roof",
+        "its 48 calls would save 1.51 ms",
+        "70 × 22 = 1,540",
+        "<dt>Counted bytes ÷ these</dt><dd>2.00</dd>",
+        'href="/p/abc-1"',
+    ):
+        assert said in html, said
+    raw = client.get(f"/calculator?{urlencode({'name': NAME, 'from': 'abc'})}", headers=HTML).text
+    assert NAME not in raw
+    assert "onerror" in raw
+
+
+def test_a_time_below_the_bound_is_doubted(client: Client) -> None:
+    assert "below this bound" in read(client, measured_us=1)
+    assert "below this bound" not in read(client, measured_us="nan")
+
+
+def test_what_cannot_be_read_is_said_beside_the_form(client: Client) -> None:
+    for query, said in (
+        ("m=x", "MxKxN"),
+        ("device=h1000", "no device"),
+        ("dtype=bf17", "not an element type"),
+        ("tile=7", "tile"),
+    ):
+        answer = client.get(f"/calculator?{query}", headers=HTML)
+        assert answer.status_code == 400, query
+        assert said in answer.text
+        assert "data-cost-form" in answer.text
+    assert client.get("/calculator?op=fft", headers=HTML).status_code == 400
+    assert client.get("/calculator?from=../x&name=y", headers=HTML).text.count("/p/") == 0
+
+
+def test_a_peak_that_is_not_known_is_said(client: Client) -> None:
+    html = read(client, dtype="fp8", device="a100-80-sxm")
+    assert "The time on A100 SXM4 80GB is not known" in html
+    assert "no public figure" in html
+
+
+@pytest.mark.parametrize("path", ["/calculator"])
+def test_a_server_with_tokens_asks_for_one(launch: Launch, path: str) -> None:
+    client = launch(auth="token", token="a-token-of-this-test")
+    assert client.get(path, headers=HTML).status_code == 303
