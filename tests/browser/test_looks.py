@@ -183,11 +183,31 @@ def test_scripts_and_styles_come_from_this_server_only(page: Page, profile_url: 
     assert page.context.cookies() == []
 
 
+def names_are_short_and_copied_whole(page: Page) -> None:
+    """Of the longest name on the page."""
+    shown, whole, copied = page.evaluate(
+        """() => {
+          const heads = [...document.querySelectorAll("#op-table tbody tr:not([hidden]) th")];
+          const head = heads.sort((a, b) => b.title.length - a.title.length)[0];
+          getSelection().selectAllChildren(head.parentElement.parentElement);
+          const clipboardData = new DataTransfer();
+          head.dispatchEvent(new ClipboardEvent("copy", { clipboardData, bubbles: true }));
+          getSelection().removeAllRanges();
+          const shown = head.querySelector("button").textContent;
+          return [shown, head.title, clipboardData.getData("text/plain")];
+        }"""
+    )
+    assert len(shown) <= 36 < 1000 < len(whole)
+    assert shown.startswith(whole[:20].strip()[:8]) and "…" in shown
+    assert whole.strip() in copied and "\t" in copied
+
+
 def test_hostile_names_are_shown_as_text(page: Page, tmp_path: Path, hostile_capture: Path) -> None:
     page.goto("/")
     drop(page, hostile_capture)
     is_ready(page)
     assert page.locator("#op-table img, #op-table script, #op-table b").count() == 0
+    names_are_short_and_copied_whole(page)
     for row in range(3):
         view.rows(page).nth(row).click()
         assert page.locator("#drawer img, #drawer script").count() == 0

@@ -13,11 +13,11 @@ _TILES = re.compile(r"_?(?:tilesize|tile|warpgroupsize|MT|MI|WG)?\d+x\d+(?:x\d+)
 _STAGES = re.compile(r"_?(?:stages?_?\d+|\d+stages?)|_num_warps_\d+|_split_?k_?\d+", re.IGNORECASE)
 # Eight hexadecimal digits or more, but no row of types (`bf16bf16`).
 _HASH = re.compile(r"_(?!(?:bf16|f\d+|e\dm\d)+(?:_|$))(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}(?=_|$)")
-_FUNCTOR = re.compile(r"\w*(?:[Ff]unctor|_kernel_cuda|_kernel_impl|_cuda_kernel|_scalar)\w*")
-_LAMBDA_OF = re.compile(r"(\w+)\([^()]*\)::\{?\(?lambda|(\w+)::\{lambda")
-_CUTLASS = re.compile(r"cutlass\w*::Kernel2?<\s*([\w:]+)")
+_FUNCTOR = re.compile(r"\b\w*(?:[Ff]unctor|_kernel_cuda|_kernel_impl|_cuda_kernel|_scalar)\w*")
+_LAMBDA_OF = re.compile(r"\b(?:(\w+)\([^()]*\)::\{?\(?lambda|(\w+)::\{lambda)")
+CUTLASS = re.compile(r"cutlass\w*::Kernel2?<\s*([\w:]+)")
 _TENSILE = re.compile(r"^(Cijk_\w+?)_(?:MT\d|SN_|UserArgs)")
-_LEADING = re.compile(r"^(?:void|static|inline)\s+")
+LEADING = re.compile(r"^(?:void|static|inline)\s+")
 _OPERATOR = " ["  # an operator of PyTorch with its shapes: `aten::mm [64x64, 64x64] bf16`
 _MANY_UNDERSCORES = re.compile(r"__+")
 
@@ -25,14 +25,14 @@ _MANY_UNDERSCORES = re.compile(r"__+")
 @lru_cache(maxsize=65_536)
 def stem(name: str) -> str:
     """What two builds call the operation `name` alike."""
-    plain = _LEADING.sub("", name.strip())
+    plain = LEADING.sub("", name.strip())
     if _OPERATOR in plain:
         return plain.partition(_OPERATOR)[0]
     tensile = _TENSILE.match(plain)
     if tensile:
         return tensile.group(1)
     kept = _kept(plain)
-    bare = _without_brackets(plain)
+    bare = without_brackets(plain)
     bare = _HASH.sub("", _STAGES.sub("", _TILES.sub("", bare)))
     bare = _MANY_UNDERSCORES.sub("_", _XLA_NUMBER.sub("", bare)).strip("_ .:")
     return f"{bare or plain} {kept}".strip()
@@ -40,18 +40,22 @@ def stem(name: str) -> str:
 
 def _kept(name: str) -> str:
     """The part inside brackets that says which kernel it is; empty where there is none."""
-    cutlass = _CUTLASS.search(name)
+    cutlass = CUTLASS.search(name)
     if cutlass:
         return _STAGES.sub("", _TILES.sub("", cutlass.group(1)))
     if "elementwise_kernel" not in name and "reduce_kernel" not in name:
         return ""
     inner = name[name.find("<") :]
-    functors = list(dict.fromkeys(_FUNCTOR.findall(inner)))
-    named = [a or b for a, b in _LAMBDA_OF.findall(inner)]
-    return " ".join(functors or named)
+    return " ".join(functors(inner))
 
 
-def _without_brackets(name: str) -> str:
+def functors(arguments: str) -> list[str]:
+    """What the arguments of a template of elementwise kernels are told apart by, each once."""
+    found = list(dict.fromkeys(_FUNCTOR.findall(arguments)))
+    return found or [a or b for a, b in _LAMBDA_OF.findall(arguments)]
+
+
+def without_brackets(name: str) -> str:
     """`name` without balanced `<…>` and `(…)`; whole where they are not balanced."""
     kept, depth = [], 0
     for character in name.replace("(anonymous namespace)", ""):

@@ -22,7 +22,7 @@ from roofline.exports.advice_words import (
     waiting,
     why,
 )
-from roofline.exports.text_table import cut, plain, spaced
+from roofline.exports.text_table import named, plain, spaced
 from roofline.presentation.json_text import to_json
 from roofline.presentation.sentences import Sentence, plain_text
 
@@ -199,7 +199,7 @@ def _named(one: Record) -> list[str]:
     names = one["op_names"]
     if not names:
         return []
-    shown = ", ".join(cut(name, _NAME_WIDTH) for name in names[:_NAMES])
+    shown = ", ".join(named(name, _NAME_WIDTH) for name in names[:_NAMES])
     more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
     return _wrapped(f"Operations: {shown}{more}", "   ")
 

@@ -25,7 +25,7 @@ from roofline.exports.comparison_words import (
     change_verdict,
     sign,
 )
-from roofline.exports.text_table import cut, plain, spaced, table
+from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.model.environment import LABELS
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
@@ -36,6 +36,7 @@ Record = dict[str, Any]
 OPS_SHOWN = 20
 _NAME_WIDTH = 44
 _VERSIONS = frozenset(LABELS.values())
+_BECAME = " → "
 _LEAST_SHOWN_US = 0.0005  # shown as 0.00 otherwise
 
 
@@ -283,7 +284,7 @@ def _op_tables(found: Comparison) -> list[tuple[Sequence[str], list[Sequence[str
 def _only_rows(head: str, only: Sequence[OnlyOp]) -> tuple[Sequence[str], list[Sequence[str]]]:
     shown = [one for one in only if one.side.time_us >= _LEAST_SHOWN_US][:OPS_SHOWN]
     rows: list[Sequence[str]] = [
-        (cut(one.side.names[0], _NAME_WIDTH), cut(one.side.source, 30), _time(one.side))
+        (named(one.side.names[0], _NAME_WIDTH), cut(one.side.source, 30), _time(one.side))
         for one in shown
     ]
     return (head, "Source", "Time"), rows
@@ -294,9 +295,10 @@ def _name(one: OpChange) -> str:
     a, b = one.a.names[0], one.b.names[0]
     counts = len(one.a.names), len(one.b.names)
     if counts == (1, 1):
-        return cut(a if a == b else f"{a} → {b}", _NAME_WIDTH)
+        half = (_NAME_WIDTH - len(_BECAME)) // 2
+        return named(a, _NAME_WIDTH) if a == b else f"{named(a, half)}{_BECAME}{named(b, half)}"
     twins = f" and twins, {counts[0]} → {counts[1]}"
-    return cut(a, _NAME_WIDTH - len(twins)) + twins
+    return named(a, _NAME_WIDTH - len(twins)) + twins
 
 
 def _said(one: OpChange) -> str:

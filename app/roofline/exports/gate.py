@@ -15,7 +15,7 @@ from roofline.exports.comparison import (
     operations_line,
 )
 from roofline.exports.comparison_words import NOTES
-from roofline.exports.text_table import cut, plain, spaced, table
+from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import SPACE, duration, percent, significant
 
@@ -223,7 +223,7 @@ def _said(one: Result) -> str:
 
 def _culprit(one: Result, culprit: Culprit) -> str:
     source = f" ({plain(culprit.source)})" if culprit.source else ""
-    return f"{cut(culprit.name, 60)}{source}: +{amount(one.metric, culprit.amount)}"
+    return f"{named(culprit.name, 60)}{source}: +{amount(one.metric, culprit.amount)}"
 
 
 def _details(report: Report) -> list[str]:

@@ -7,7 +7,7 @@ whatever their order.
 from typing import Any
 
 from roofline.exports.run_words import outlier_sentence, outliers, run_verdict
-from roofline.exports.text_table import cut, plain, spaced, table
+from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.model.units import PS_PER_US
 from roofline.pods.report import (
     ChipReport,
@@ -163,7 +163,7 @@ def _hosts_text(run: RunReport) -> str:
 def _ops_text(run: RunReport) -> str:
     rows = [
         (
-            cut(one.key.name, _NAME_WIDTH),
+            named(one.key.name, _NAME_WIDTH),
             _time(one.median_ps),
             _time(one.p95_ps),
             _time(one.max_ps),

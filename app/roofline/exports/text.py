@@ -7,6 +7,7 @@ from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
 from roofline.analysis.clocks import measured_clock_ghz
 from roofline.analysis.records import Cause, Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
+from roofline.analysis.short_names import ShortName, distinct, fitted
 from roofline.analysis.utilisation import utilisation_of
 from roofline.exports.serving_text import serving_table
 from roofline.exports.text_table import cut, plain, spaced, table
@@ -199,10 +200,11 @@ def _at_least(text: str, is_least: object) -> str:
 
 def _operations(analysis: RooflineAnalysis, view: View) -> str:
     ops, measures = analysis.ops, analysis.ops.measures
+    longest = view.op[:OPS_SHOWN].tolist()
     rows = [
         (
             str(int(view.rank[row])),
-            cut(ops.name[k], NAME_WIDTH),
+            fitted(name, NAME_WIDTH),
             cut(ops.category[k], CATEGORY_WIDTH),
             _time(ops.self_time_per_core_us[k]),
             _percent(view.self_share_ratio[row]),
@@ -211,7 +213,7 @@ def _operations(analysis: RooflineAnalysis, view: View) -> str:
             _percent(view.saving_share_ratio[row]),
             _bound_of(analysis, k),
         )
-        for row, k in enumerate(view.op[:OPS_SHOWN].tolist())
+        for row, (k, name) in enumerate(zip(longest, _named(analysis, longest), strict=True))
     ]
     if not rows:
         return ""
@@ -219,7 +221,11 @@ def _operations(analysis: RooflineAnalysis, view: View) -> str:
     total = len(view.op) + view.beyond_ops
     listed = table((*heads, "bound by"), rows, left={1, 2, 8})
     shown = [] if total <= OPS_SHOWN else [f"{OPS_SHOWN} of {total:,} rows by self time"]
-    return "\n".join([listed, *shown, *_above_roof(analysis, view.op[:OPS_SHOWN].tolist())])
+    return "\n".join([listed, *shown, *_above_roof(analysis, longest)])
+
+
+def _named(analysis: RooflineAnalysis, ops: Sequence[int]) -> list[ShortName]:
+    return distinct([plain(analysis.ops.name[k]) for k in ops])
 
 
 def _of_roof(analysis: RooflineAnalysis, op: int) -> str:

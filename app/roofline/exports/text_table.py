@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from roofline.analysis.short_names import fitted, middle_cut, short_name
 from roofline.presentation.quantities import NARROW, SPACE
 
 
@@ -29,7 +30,11 @@ def plain(text: str) -> str:
     return "".join(ch if ch.isprintable() else "�" for ch in text)
 
 
+def named(name: str, width: int) -> str:
+    """The name of an operation in at most `width` characters: short, with its types and shapes."""
+    return fitted(short_name(plain(name)), width)
+
+
 def cut(text: str, width: int) -> str:
-    """`text` in at most `width` characters."""
-    shown = plain(text)
-    return shown if len(shown) <= width else f"{shown[: width - 1]}…"
+    """`text` in at most `width` characters; its end stays, for that tells siblings apart."""
+    return middle_cut(plain(text), width)

@@ -12,6 +12,7 @@ from roofline.presentation import page_frame, page_roofs
 from roofline.presentation.budget_bar import budget_data
 from roofline.presentation.columns import INTEGER_RATE, op_columns, program_columns
 from roofline.presentation.json_text import to_json
+from roofline.presentation.op_names import op_names
 from roofline.presentation.page_groups import page_groups
 from roofline.presentation.page_ops import awaited, categories_of, op_values, predictions
 from roofline.presentation.page_transfers import transfers
@@ -82,6 +83,7 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
             **predictions(analysis, listed, levels),
             **awaited(analysis, listed),
             "groups": page_groups(analysis, listed),
+            "names": op_names(analysis, listed),
         },
         "views": {
             "in": view_data(analysis, analysis.with_infeed, place, levels, categories),

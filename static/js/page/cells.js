@@ -5,6 +5,7 @@ import { isText } from "../state/shown-columns.js";
 import { columnScale, DASH } from "../text/format.js";
 import { rateWord } from "../text/provenance.js";
 import { isOver } from "../metrics/above-roof.js";
+import { middleCut, withoutPrefix } from "../text/names.js";
 import { plainText, say } from "../text/sentences.js";
 import { AT_BEST, atLeast, boundWord } from "../text/words.js";
 
@@ -28,9 +29,14 @@ import { AT_BEST, atLeast, boundWord } from "../text/words.js";
  * @property {number} largestShare
  * @property {boolean} isBinary bandwidths in GiB/s
  * @property {boolean} head
+ * @property {boolean} chips the row header has chips
  * @property {(row: R) => string} headText
+ * @property {(row: R) => string} headTitle the whole name
+ * @property {(row: R) => readonly string[]} chipsOf beside the name
+ * @property {string} sourcePrefix the folder of all sources
  */
 
+const SOURCE_LETTERS = 32; // that have room in a cell
 /** Bars are read against the whole for efficiencies, against the largest for shares of time. */
 const BARS = new Set(["self_share_ratio", "roofline_efficiency_ratio"]);
 const OF_PEAKS = new Set(["compute_efficiency_ratio", "memory_utilisation_ratio"]);
@@ -54,6 +60,7 @@ export function tableColumn(column, context) {
     help,
     align: isText(column) ? "left" : "right",
     head: context.head,
+    chips: context.chips,
     paint: context.head ? headPainter(context) : painter(column, scale, context),
   };
 }
@@ -101,16 +108,19 @@ function paintText(cell, text, className) {
 }
 
 /**
- * The row header: a button that selects the row.
+ * The row header: a button that selects the row, and what its short name leaves out.
  * @template R
  * @param {CellContext<R>} context
  * @returns {TableColumn<R>["paint"]}
  */
 const headPainter =
-  ({ headText }) =>
+  ({ headText, headTitle, chipsOf }) =>
   (cell, row) => {
-    setText(cell.firstElementChild ?? cell, headText(row));
-    setTitle(cell, headText(row));
+    const [button, ...chips] = cell.firstElementChild?.children ?? [];
+    setText(button ?? cell, headText(row));
+    setTitle(cell, headTitle(row));
+    const texts = chipsOf(row);
+    chips.forEach((chip, i) => setText(chip, texts[i] ?? ""));
   };
 
 /**
@@ -131,6 +141,7 @@ function painter(column, scale, context) {
   if (column.unit === "roof")
     return (cell, row) =>
       paintText(cell, entryOf(model.roofs.compute, read(row))?.label ?? DASH, "left");
+  if (column.unit === "source") return sourcePainter(context);
   if (isText(column)) return (cell, row) => paintWords(cell, scale.text(read(row)));
   if (BARS.has(column.id)) return barPainter(column, scale, context);
   if (OF_PEAKS.has(column.id)) return peakPainter(scale, context);
@@ -165,6 +176,15 @@ function paintWords(cell, text) {
   paintText(cell, text, "left clip");
   setTitle(cell, text);
 }
+
+/** Without the folder of all sources, which the header names. @template R @param {CellContext<R>} context @returns {TableColumn<R>["paint"]} */
+const sourcePainter =
+  ({ read, sourcePrefix }) =>
+  (cell, row) => {
+    const text = String(read(row) || DASH);
+    paintText(cell, middleCut(withoutPrefix(text, sourcePrefix), SOURCE_LETTERS), "left clip");
+    setTitle(cell, text);
+  };
 
 /** @template R @param {CellContext<R>} context @returns {TableColumn<R>["paint"]} */
 const categoryPainter =

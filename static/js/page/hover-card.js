@@ -11,6 +11,7 @@ import {
   pointFacts,
   pointReader,
 } from "../text/op-facts.js";
+import { middleCut } from "../text/names.js";
 import { boundWord, programName } from "../text/words.js";
 import { entry, html, part } from "../ui/dom.js";
 import { placeAt } from "../ui/floating.js";
@@ -23,6 +24,7 @@ import { boundBadge, categoryBadge } from "../ui/marks.js";
 /** @import { Child } from "../ui/dom.js" */
 
 const MARGIN = 8; // from the window's edge
+const NAME_LETTERS = 80; // two lines of the card
 
 /**
  * Level, bandwidth and intensity of every memory that has either.
@@ -100,12 +102,20 @@ export function createHoverCard(model) {
 
 /** @typedef {ReturnType<typeof createHoverCard>} HoverCard */
 
+/** @param {Row} row */
+const chips = (row) => row.chips.map((text) => html("span", { class: "op-chip" }, text));
+
 /** @param {Model} model @param {View} view @param {Row} row */
 function opContent(model, view, row) {
   const get = opReader(view, row);
   const others = otherFacts(model, row);
   return [
-    html("div", { class: "name" }, row.name),
+    html(
+      "div",
+      { class: "name" },
+      html("bdi", {}, middleCut(row.short, NAME_LETTERS)),
+      ...chips(row),
+    ),
     html(
       "div",
       { class: "badges" },

@@ -35,7 +35,7 @@ export function opDetails(model, view, row) {
   const get = opReader(view, row);
   const busiest = `${percent(get("memory_utilisation_ratio"))} of its peak`;
   return [
-    html("p", { class: "op-name" }, row.name),
+    html("p", { class: "op-name" }, html("bdi", {}, row.name)),
     html(
       "div",
       { class: "badges" },

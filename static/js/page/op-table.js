@@ -3,8 +3,10 @@
 import { sortRows } from "../state/filter.js";
 import { isXprofPreset, nextSort, shownColumns, sortColumn } from "../state/shown-columns.js";
 import { count, percent } from "../text/format.js";
+import { middleCut } from "../text/names.js";
 import { find, html, part } from "../ui/dom.js";
 import { Table } from "../ui/table.js";
+import { copyWholeNames } from "../ui/whole-names.js";
 import { entryOf, tableColumn } from "./cells.js";
 
 /** @import { Column, Value } from "../types/page-data.js" */
@@ -25,6 +27,9 @@ const keyOf = (row) => String(row.op);
  * @param {(column: TableColumn<Row> | null, anchor: HTMLElement) => void} options.onHelp
  */
 export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
+  copyWholeNames(find(HTMLTableElement, "#op-table"));
+  countLetters();
+  addEventListener("resize", countLetters);
   const grid = new Table({
     table: find(HTMLTableElement, "#op-table"),
     caption: "Operations",
@@ -70,7 +75,7 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
 
 /** @param {Column} column @param {Model} model @param {View} view @param {boolean} isBinary bandwidths in GiB/s */
 const opColumn = (column, model, view, isBinary) =>
-  tableColumn(column, {
+  tableColumn(withBeginning(column, model), {
     read: view.reader(column.id),
     rows: view.rows,
     model,
@@ -83,8 +88,31 @@ const opColumn = (column, model, view, isBinary) =>
     largestShare: view.largestShare,
     isBinary,
     head: column.id === "name",
-    headText: (row) => row.name,
+    chips: column.id === "name",
+    headText: (row) => middleCut(row.short, letters),
+    headTitle: (row) => row.name,
+    chipsOf: (row) => row.chips,
+    sourcePrefix: model.ops.names?.source_prefix ?? "",
   });
+
+/**
+ * The column, with what all of its texts begin with in its header.
+ * @param {Column} column
+ * @param {Model} model
+ * @returns {Column}
+ */
+function withBeginning(column, { ops: { names } }) {
+  const beginning = { name: names?.prefix, source: names?.source_prefix }[column.id];
+  return beginning ? { ...column, sub: `all begin with ${beginning}` } : column;
+}
+
+/** Letters of a name that have room in the first column: wider windows have a wider one. */
+let letters = 0;
+
+function countLetters() {
+  const { clientWidth: width } = document.documentElement;
+  letters = width >= 2200 ? 72 : width >= 1700 ? 52 : width < 620 ? 20 : 36;
+}
 
 /** @param {number} shown @param {number} all */
 const countText = (shown, all) => (shown === all ? count(all) : `${count(shown)} of ${count(all)}`);

@@ -98,5 +98,9 @@ function pointColumn(column, model, points, head) {
     isBinary: false,
     head,
     headText: programName,
+    headTitle: programName,
+    chipsOf: () => [],
+    chips: false,
+    sourcePrefix: "",
   });
 }

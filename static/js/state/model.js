@@ -70,7 +70,7 @@ const shownOf = (page, others) => ({
 function createView(page, infeed) {
   const source = page.views[infeed];
   const shared = page.ops.columns;
-  const rows = source.op.map((op, position) => createRow(shared, source.columns, op, position));
+  const rows = source.op.map((op, position) => createRow(page.ops, source.columns, op, position));
   markCoverage(rows);
   return {
     ...source,
@@ -81,20 +81,25 @@ function createView(page, infeed) {
   };
 }
 
+/** @type {readonly string[]} */
+const NO_CHIPS = [];
+
 /**
- * @param {OpColumns} shared
+ * @param {Page["ops"]} ops
  * @param {PageView["columns"]} own
  * @param {number} op
  * @param {number} position
  * @returns {Row}
  */
-function createRow(shared, own, op, position) {
+function createRow({ columns: shared, names }, own, op, position) {
   const name = String(shared.name[op] ?? "");
   return {
     op,
     position,
     name,
     lowerName: name.toLowerCase(),
+    short: names?.short[op] ?? name,
+    chips: names?.chips[op] ?? NO_CHIPS,
     category: shared.category[op],
     bound: shared.bound_by[op],
     cost: shared.cost[op],

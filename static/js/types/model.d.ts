@@ -21,6 +21,10 @@ export interface Row {
   position: number;
   name: string;
   lowerName: string;
+  /** The name as tables and charts show it. */
+  short: string;
+  /** What the short name leaves out and is worth a word: element type, shape. */
+  chips: readonly string[];
   /** Index into `categories`. */
   category: number;
   /** Index into `bounds`. */

@@ -417,6 +417,18 @@ export interface Transfers {
   is_least: boolean[];
 }
 
+/** What is shown of the names of ops: aligned with them. */
+export interface OpNames {
+  /** null: the name itself. */
+  short: (string | null)[];
+  /** Element type, shape: what is worth a word beside the name. */
+  chips: string[][];
+  /** Left out of every short name: all begin with it. */
+  prefix: string;
+  /** Folder of all source files. */
+  source_prefix: string;
+}
+
 /** For each op the names of its groups, outermost first, as places in `names`. */
 export interface OpGroups {
   names: string[];
@@ -450,6 +462,7 @@ interface PageOf<View> {
     predictions?: Predictions;
     awaited?: Awaited;
     groups?: OpGroups;
+    names?: OpNames;
   };
   views: { in: View; out: View };
   serving?: Serving | null;

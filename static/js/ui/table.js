@@ -4,6 +4,7 @@
 import { around, find, html, part } from "./dom.js";
 
 const ROWS_PER_PAGE = 50;
+const MOST_CHIPS = 3;
 /** With very many columns half a page keeps the document as light as usual. */
 const MANY_COLUMNS = 24;
 /** @type {Record<string, number | undefined>} */
@@ -18,6 +19,7 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1 };
  * @property {string} help
  * @property {"left" | "right"} align
  * @property {boolean} head the row header: first, sticky, holds the button that selects the row
+ * @property {boolean} [chips] the row header has room for words beside the button
  * @property {(cell: HTMLElement, row: R) => void} paint
  */
 
@@ -235,11 +237,18 @@ export class Table {
   }
 
   #createRow() {
-    const cells = this.#columns.map(({ align, head }) => {
+    const cells = this.#columns.map(({ align, head, chips = false }) => {
       const left = align === "left" ? "left" : null;
       if (!head) return html("td", { class: left });
       const button = html("button", { type: "button", tabindex: -1 });
-      return html("th", { scope: "row", class: left }, button);
+      const boxes = Array.from({ length: chips ? MOST_CHIPS : 0 }, () =>
+        html("span", { class: "op-chip" }),
+      );
+      return html(
+        "th",
+        { scope: "row", class: left },
+        html("div", { class: "row-name" }, button, ...boxes),
+      );
     });
     return html("tr", {}, ...cells);
   }

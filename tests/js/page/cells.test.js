@@ -79,7 +79,11 @@ function painted(wanted, at, change = {}) {
     largestShare: view.largestShare,
     isBinary: false,
     head: wanted.id === "name",
-    headText: (row) => row.name,
+    headText: (row) => row.short,
+    headTitle: (row) => row.name,
+    chips: false,
+    chipsOf: (row) => row.chips,
+    sourcePrefix: "/home/me/",
   });
   const cell = new Cell();
   const paint = () =>
