@@ -18,7 +18,10 @@ from roofline.model.memory import MemoryLevel
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+I8 = NDArray[np.int8]
 F64 = NDArray[np.float64]
+F32 = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Values = NDArray[Any]
 Declaration = TypeVar("Declaration")

@@ -12,6 +12,7 @@ import numpy as np
 
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, I64, Bools
+from roofline.model.time_bins import TimeBins
 
 WHOLE_CAPTURE = -1
 """The scope of rows that are about the whole capture; other scopes are steps, by their place."""
@@ -164,13 +165,17 @@ class EachTransfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Timeline:
-    """The timeline of a profile: names of its `cores`, and how many `steps` count."""
+    """The timeline of a profile: names of its `cores`, and how many `steps` count.
+
+    `bins` divide the capture by time; `None` where the importer cannot put all cores on one clock.
+    """
 
     cores: tuple[str, ...]
     steps: int
     times: CoreTimes
     work: WorkTimes
     transfers: Transfers
+    bins: TimeBins | None = None
 
 
 def no_transfers() -> Transfers:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.skew import with_least
+from roofline.importers.shared.time_bins import with_ops
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import I64
 from roofline.model.timeline import (
@@ -50,6 +51,8 @@ def joined_timeline(
             _joined_transfers([one.transfers for one in moved]),
             sum(len(one.cores) for one, _, _ in parts),
         ),
+        # Clocks of several files differ by more than a bin, so only one file's bins are kept.
+        bins=moved[0].bins if len(moved) == 1 else None,
     )
     return joined if kept else _without_steps(joined)
 
@@ -77,6 +80,7 @@ def _moved(timeline: Timeline, op: I64, core: int) -> Timeline:
             occurrences=replace(occurrences, core=occurrences.core + core),
             each=each and replace(each, core=each.core + core),
         ),
+        bins=with_ops(timeline.bins, op),
     )
 
 

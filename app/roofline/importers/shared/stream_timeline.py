@@ -21,8 +21,20 @@ from roofline.importers.shared.idle_time import (
 from roofline.importers.shared.join_timelines import joined_rows
 from roofline.importers.shared.skew import with_least
 from roofline.importers.shared.sweep import Swept, Windows, split_gaps, sweep
+from roofline.importers.shared.time_bins import (
+    COMMUNICATES,
+    COPIES,
+    DOES_WORK,
+    FEEDS,
+    CoreSums,
+    bins_of,
+    even_edges,
+    gaps_up_to,
+    most_bins,
+)
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64, OpColumns
+from roofline.model.time_bins import TimeBins
 from roofline.model.timeline import (
     LAUNCH_GAP_PS,
     WHOLE_CAPTURE,
@@ -97,13 +109,15 @@ def timeline_of(
     `launched` says when the host launched events, in ticks of the same clock, by their `launch`
     (`NO_LAUNCH`: not in the file). It is asked once, for the events that end idle time.
     """
-    swept = [_device(one) for one in devices]
+    edges = _edges(devices)
+    swept = [_device(one, edges) for one in devices]
     return Timeline(
         cores=tuple(one.name for one in devices),
         steps=n_steps,
         times=_times(swept, tick_ps, _first_launches(swept, tick_ps, launched)),
         work=_work(swept, tick_ps),
         transfers=with_least(_transfers(swept, tick_ps), len(devices)),
+        bins=_bins(swept, edges, tick_ps),
     )
 
 
@@ -130,7 +144,7 @@ class _Device:
         return [links[at] if at >= 0 else None for at in self.transfer.tolist()]
 
 
-def _device(events: DeviceEvents) -> _Device:
+def _device(events: DeviceEvents, edges: I64) -> _Device:
     """The sweep over one device: events of one op that move the same are one slot."""
     rows, n_ops = np.append(events.rows, -1), len(events.rows) + 1
     slot = (events.op + 1).astype(np.int32)
@@ -153,6 +167,7 @@ def _device(events: DeviceEvents) -> _Device:
             _PRIORITY[kind],
             starts=events.starts,
             windows=events.steps.windows,
+            marks=edges,
         ),
         row=rows[np.append(np.arange(n_ops), op) - 1],
         kind=kind,
@@ -170,6 +185,52 @@ def _in_order(found: I64, place: I64) -> tuple[I64, I64]:
     moved_to = np.empty(len(found), np.int64)
     moved_to[order] = np.arange(len(found))
     return found[order], moved_to[place]
+
+
+# --------------------------------------------------------------------------------------------- bins
+
+_TIME_KINDS = np.array([DOES_WORK, COMMUNICATES, COPIES, FEEDS])
+
+
+def _edges(devices: Sequence[DeviceEvents]) -> I64:
+    """The edges of bins of all devices, in ticks."""
+    ran = [one for one in devices if len(one.begin)]
+    if not ran:
+        return np.zeros(0, np.int64)
+    first = min(int(one.begin.min()) for one in ran)
+    last = max(int(one.end.max()) for one in ran)
+    steps = _first_steps(devices)
+    n_bins = most_bins(max(len(one.rows) for one in devices))
+    edges_of_steps = np.concatenate([steps.begin, steps.end])
+    return even_edges(first, last, n_bins, edges_of_steps)
+
+
+def _first_steps(devices: Sequence[DeviceEvents]) -> Windows:
+    """The steps of the first device that has any."""
+    stepped = [one.steps for one in devices if len(one.steps.windows)]
+    return stepped[0].windows if stepped else no_steps().windows
+
+
+def _bins(devices: Sequence[_Device], edges: I64, tick_ps: int) -> TimeBins | None:
+    steps = _first_steps([one.events for one in devices])
+    in_ps = Windows(begin=steps.begin * tick_ps, end=steps.end * tick_ps)
+    sums = [_sums_at(one, edges, tick_ps) for one in devices]
+    return bins_of(edges * tick_ps, sums, in_ps)
+
+
+def _sums_at(one: _Device, edges: I64, tick_ps: int) -> CoreSums:
+    swept = one.swept
+    launch_ps, idle_ps = gaps_up_to((swept.gap_begin, swept.gap_end), edges, tick_ps)
+    return CoreSums(
+        op=one.row,
+        kind=_TIME_KINDS[one.kind],
+        link=one.links,
+        time_ps=swept.marks.lasted * tick_ps,
+        own_ps=swept.marks.time * tick_ps,
+        calls=swept.marks.events,
+        launch_gaps_ps=launch_ps,
+        idle_ps=idle_ps,
+    )
 
 
 # -------------------------------------------------------------------------------------------- times

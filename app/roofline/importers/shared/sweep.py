@@ -28,6 +28,7 @@ _I64M = types.int64[:, ::1]
 _I32A = types.int32[::1]
 _F64A = types.float64[::1]
 _F64M = types.float64[:, ::1]
+_F64C = types.float64[:, :, ::1]
 _BOOLA = types.boolean[::1]
 # Part of a kernel: compiled into it.
 _part: Any = njit(nogil=True)
@@ -36,6 +37,10 @@ _part: Any = njit(nogil=True)
 _EVENTS, _STARTED, _LASTED, _IN_WINDOW = range(4)
 # rows of the sums of a slot
 _WHOLE, _OPEN = range(2)
+# planes of what is marked
+_OWN, _LENGTH, _COUNT = range(3)
+# rows of the heap
+_ENDS, _SLOT, _LASTS = range(3)
 # Intervals that may be active at once, at first.
 _ROOM = 64
 
@@ -75,6 +80,17 @@ class Swept:
     order: I64
     first: int
     last: int
+    marks: "Marks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Marks:
+    """Sums per slot up to each mark, of shape (marks, slots): `time` that its intervals own, how
+    long they `lasted`, how many `events`, of which one under way is the share of it that passed."""
+
+    time: F64
+    lasted: F64
+    events: F64
 
 
 def sweep(
@@ -85,10 +101,12 @@ def sweep(
     *,
     starts: Bools | None = None,
     windows: Windows | None = None,
+    marks: I64 | None = None,
 ) -> Swept:
     """The sweep over one core's intervals; times are integers of any unit.
 
-    Classes count from 0, the best, below `N_CLASSES`. Intervals without length own nothing.
+    Classes count from 0, the best, below `N_CLASSES`. Intervals without length own nothing. `marks`
+    are times in order at which the sums so far are wanted.
     """
     order = np.argsort(begin, kind="stable")  # streams are in order: a stable sort merges them
     edges = np.zeros(0, np.int64)
@@ -96,12 +114,13 @@ def sweep(
         edges = np.stack([windows.begin, windows.end], axis=1).ravel()
     started = np.ones(len(begin), np.bool_) if starts is None else starts
     columns = [np.ascontiguousarray(one) for one in (begin, end, order, slot, started)]
+    at = np.zeros(0, np.int64) if marks is None else np.ascontiguousarray(marks)
     n_slots, n_windows, room = len(class_of_slot), len(edges) // 2, _ROOM
     while True:
         # A row per window and slot that meet: of what begins in a window, and what was active.
         rows = min(n_windows * n_slots, len(begin) + n_windows * room)
-        found = _Found.of(n_slots, len(begin), room, rows)
-        if _sweep(*columns, class_of_slot.astype(np.int64), edges, *found.arrays()):
+        found = _Found.of(n_slots, len(begin), room, rows, len(at))
+        if _sweep(*columns, class_of_slot.astype(np.int64), edges, at, *found.arrays()):
             return found.swept(order)
         room *= 2  # rare: many intervals at once
 
@@ -120,19 +139,21 @@ class _Found:
     rows: I64
     row_times: F64
     ends: I64
+    marked: F64
 
     @classmethod
-    def of(cls, n_slots: int, n_intervals: int, room: int, rows: int) -> "_Found":
+    def of(cls, n_slots: int, n_intervals: int, room: int, rows: int, marks: int) -> "_Found":
         return cls(
             sums=np.zeros((2, n_slots)),
             counts=np.zeros((4, n_slots), np.int64),
             touched=np.empty(n_slots, np.int64),
-            heap=np.empty((2, room), np.int64),
+            heap=np.empty((3, room), np.int64),
             since=np.empty(room),
             gaps=np.empty((3, n_intervals), np.int64),
             rows=np.empty((3, rows), np.int64),
             row_times=np.empty(rows),
             ends=np.zeros(4, np.int64),
+            marked=np.empty((3, marks, n_slots)),
         )
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -157,11 +178,14 @@ class _Found:
             order=order,
             first=first,
             last=last,
+            marks=Marks(
+                time=self.marked[_OWN], lasted=self.marked[_LENGTH], events=self.marked[_COUNT]
+            ),
         )
 
 
 @_part
-def _put(heap, since, n, end, slot, share):  # type: ignore[no-untyped-def]
+def _put(heap, since, n, end, slot, lasts, share):  # type: ignore[no-untyped-def]
     """Add an active interval to the heap of `n`, whose root ends first."""
     at = n
     while at > 0:
@@ -169,14 +193,15 @@ def _put(heap, since, n, end, slot, share):  # type: ignore[no-untyped-def]
         if heap[0, above] <= end:
             break
         heap[0, at], heap[1, at], since[at] = heap[0, above], heap[1, above], since[above]
+        heap[2, at] = heap[2, above]
         at = above
-    heap[0, at], heap[1, at], since[at] = end, slot, share
+    heap[0, at], heap[1, at], heap[2, at], since[at] = end, slot, lasts, share
 
 
 @_part
 def _drop(heap, since, last):  # type: ignore[no-untyped-def]
     """Take the root off the heap: its last, at `last`, becomes the root and sinks."""
-    end, slot, share = heap[0, last], heap[1, last], since[last]
+    end, slot, lasts, share = heap[0, last], heap[1, last], heap[2, last], since[last]
     at, below = 0, 1
     while below < last:
         if below + 1 < last and heap[0, below + 1] < heap[0, below]:
@@ -184,8 +209,9 @@ def _drop(heap, since, last):  # type: ignore[no-untyped-def]
         if end <= heap[0, below]:
             break
         heap[0, at], heap[1, at], since[at] = heap[0, below], heap[1, below], since[below]
+        heap[2, at] = heap[2, below]
         at, below = below, 2 * below + 1
-    heap[0, at], heap[1, at], since[at] = end, slot, share
+    heap[0, at], heap[1, at], heap[2, at], since[at] = end, slot, lasts, share
 
 
 @_part
@@ -213,27 +239,42 @@ def _close(window, sums, counts, touched, n_touched, rows, row_times, n_rows):  
     return n_rows
 
 
+@_part
+def _mark(t, sums, counts, classes, shares, heap, since, n_active, marked, mark):  # type: ignore[no-untyped-def]
+    """Write the sums per slot up to now: of intervals under way, the part that has passed."""
+    for slot in range(sums.shape[1]):
+        marked[_OWN, mark, slot] = sums[_WHOLE, slot]
+        marked[_LENGTH, mark, slot] = counts[_LASTED, slot]
+        marked[_COUNT, mark, slot] = counts[_EVENTS, slot]
+    for j in range(n_active):
+        slot, left = heap[_SLOT, j], heap[_ENDS, j] - t
+        marked[_OWN, mark, slot] += shares[classes[slot]] - since[j]
+        marked[_LENGTH, mark, slot] -= left
+        marked[_COUNT, mark, slot] -= left / heap[_LASTS, j]
+
+
 @kernel(
     types.boolean(
-        _I64A, _I64A, _I64A, _I32A, _BOOLA, _I64A, _I64A,
-        _F64M, _I64M, _I64A, _I64M, _F64A, _I64M, _I64M, _F64A, _I64A,
+        _I64A, _I64A, _I64A, _I32A, _BOOLA, _I64A, _I64A, _I64A,
+        _F64M, _I64M, _I64A, _I64M, _F64A, _I64M, _I64M, _F64A, _I64A, _F64C,
     ),
 )  # fmt: skip
 def _sweep(  # type: ignore[no-untyped-def]
-    begin, end, order, slots, starts, classes, edges,
-    sums, counts, touched, heap, since, gaps, rows, row_times, ends,
+    begin, end, order, slots, starts, classes, edges, marks,
+    sums, counts, touched, heap, since, gaps, rows, row_times, ends, marked,
 ):  # fmt: skip
     """One walk in order of time, with a heap of active intervals. False: the heap is full.
 
     `shares` is, per class, what one of its intervals owned since the class became active, `since`
     what that was when an interval or a window began. At one instant intervals end first, then
-    windows end and begin, then intervals begin. In one piece, because calls with this many arrays
-    cost half as much again.
+    windows end and begin, then intervals begin; marks see what ended. In one piece, because calls
+    with this many arrays cost half as much again.
     """
     n, n_edges = len(order), len(edges)
     shares, active = np.zeros(N_CLASSES), np.zeros(N_CLASSES, np.int64)
     n_touched, n_active, n_gaps, n_rows = 0, 0, 0, 0
     p, edge, window, best = 0, 0, -1, N_CLASSES
+    mark, n_marks = 0, len(marks)
     now, first, last, has_run = np.int64(0), np.int64(0), np.int64(0), False
     while p < n or n_active:
         following = order[p] if p < n else 0
@@ -242,6 +283,8 @@ def _sweep(  # type: ignore[no-untyped-def]
             t = heap[0, 0]
         if edge < n_edges and edges[edge] < t:
             t = edges[edge]
+        if mark < n_marks and marks[mark] < t:
+            t = marks[mark]
         if n_active and t > now:
             shares[best] += (t - now) / active[best]
         now = t
@@ -258,6 +301,9 @@ def _sweep(  # type: ignore[no-untyped-def]
                 while best < N_CLASSES and active[best] == 0:
                     best += 1
             last = t
+        while mark < n_marks and marks[mark] <= t:
+            _mark(t, sums, counts, classes, shares, heap, since, n_active, marked, mark)
+            mark += 1
         while edge < n_edges and edges[edge] <= t:
             if edge % 2 == 0 and edges[edge] == edges[edge + 1]:  # a window without length
                 edge += 2
@@ -285,13 +331,16 @@ def _sweep(  # type: ignore[no-untyped-def]
                     n_gaps += 1
                 if n_active == len(since):
                     return False
-                _put(heap, since, n_active, end[one], slot, shares[kind])
+                _put(heap, since, n_active, end[one], slot, end[one] - t, shares[kind])
                 n_active += 1
                 active[kind] += 1
                 best = min(best, kind)
             else:
                 n_touched = _credit(slot, 0.0, window, sums, counts, touched, n_touched)
             p += 1
+    while mark < n_marks:
+        _mark(now, sums, counts, classes, shares, heap, since, 0, marked, mark)
+        mark += 1
     n_rows = _close(window, sums, counts, touched, n_touched, rows, row_times, n_rows)
     ends[0], ends[1], ends[2], ends[3] = n_gaps, first, last, n_rows
     return True

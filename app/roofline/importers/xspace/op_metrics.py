@@ -19,6 +19,7 @@ from roofline.importers.xspace.grouping import (
     device_span,
     last_line,
 )
+from roofline.importers.xspace.line_bins import LineBins
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_kinds import OpKind, keys_of, op_kinds
 from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, Plane
@@ -28,6 +29,7 @@ from roofline.importers.xspace.tpu_transfers import parts_of
 from roofline.importers.xspace.wire import Events, Line
 
 I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
 U64 = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 
@@ -61,14 +63,25 @@ class CoreOps:
 
 
 def read_core(
-    plane: Plane, markers: Markers | None, *, from_file: bool, oddities: Oddities
+    plane: Plane,
+    markers: Markers | None,
+    *,
+    from_file: bool,
+    oddities: Oddities,
+    edges_of_steps: I64,
 ) -> CoreOps:
-    """All sums of one TensorCore or SparseCore plane."""
+    """All sums of one TensorCore or SparseCore plane.
+
+    `edges_of_steps` are to be edges of its time bins: the same ones for all cores.
+    """
     kinds, negative = op_kinds(plane, oddities)
     key_of_meta = keys_of(kinds)
     # XProf has no timeline, and SparseCores are not part of it.
     wanted = plane.is_tensor_core and not oddities.on
-    timeline = CoreCollector(parts_of(kinds), _edges(markers)) if wanted else None
+    timeline = None
+    if wanted:
+        bins = LineBins(int(key_of_meta.max(initial=-1)) + 1, edges_of_steps)
+        timeline = CoreCollector(parts_of(kinds), step_edges(markers), bins)
     reader = _PlaneReader(plane, markers, key_of_meta, from_file, oddities, timeline)
     for line in plane.lines:
         reader.take(line)
@@ -91,7 +104,7 @@ def read_core(
     )
 
 
-def _edges(markers: Markers | None) -> I64:
+def step_edges(markers: Markers | None) -> I64:
     """Where steps begin and end on the device's clock, in order."""
     if markers is None:
         return np.zeros(0, np.int64)
@@ -188,8 +201,10 @@ class _Ops:
             self.normalised[rows],
         )
 
-    def walk(self, walk: spans.Walk, row: I64) -> None:
-        """Nest and sum these events in rows."""
+    def walk(
+        self, walk: spans.Walk, row: I64, edges: I64 | None = None, marked: F64 | None = None
+    ) -> None:
+        """Nest and sum these events in rows; the sums up to `edges` go to `marked`."""
         walk.go_on(
             begin_ps=self.begin,
             end_ps=self.end,
@@ -198,6 +213,8 @@ class _Ops:
             occurrences=self.occurrences,
             normalised_ps=self.normalised,
             dma_stall_ps=self.stall,
+            edges_ps=None if edges is None else edges.view(np.uint64),
+            marked=marked,
         )
 
 
@@ -312,12 +329,21 @@ class _PlaneReader:
             if sort:
                 rows = _xprof_order(events)
                 ops, group = ops.take(rows), None if group is None else group[rows]
-            ops.walk(total, ops.key)
-            if collector is not None:
-                collector.take(ops.begin, ops.end, ops.meta)
+            if collector is None:
+                ops.walk(total, ops.key)
+            else:
+                edges, marked = collector.coming(ops.begin)
+                ops.walk(total, ops.key, edges, marked)
+                collector.take(ops.begin, ops.end, ops.meta, edges)
             if group is not None:
                 steps.add(ops, group)
+        if collector is not None:
+            edges, marked = collector.remaining()
+            total.mark(edges.view(np.uint64), marked)
+            collector.put_edges(edges)
         total.end_line()
+        if collector is not None:
+            collector.bins.end(total.sums())
         steps.walk.end_line()
         if collector is not None:
             self.timeline = self._sorted(line) if collector.is_out_of_order else collector
@@ -328,12 +354,13 @@ class _PlaneReader:
         if self.timeline is None:
             return None
         collector, whole = self.timeline.anew(), line.event_count
+        collector.bins.is_broken = True  # their sums were taken in the other order
         for events in self._plane.chunks(
             line, DEVICE_CLOCK, first_wins=FIRST_WINS, chunk_events=whole
         ):
             begin, end = device_span(events)
             order = np.lexsort((np.uint64(_U64 - 1) - end, begin))
-            collector.take(begin[order], end[order], events.meta[order])
+            collector.take(begin[order], end[order], events.meta[order], begin[:0].view(np.int64))
         return collector
 
     def _walk(self) -> spans.Walk:

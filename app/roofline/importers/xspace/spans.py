@@ -16,6 +16,7 @@ from roofline.importers.kernel_cache import kernel
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
+F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _U64A = types.uint64[::1]
@@ -23,6 +24,8 @@ _I64A = types.int64[::1]
 _I32A = types.int32[::1]
 _BOOLA = types.boolean[::1]
 _U64M = types.uint64[:, ::1]
+_F64C = types.float64[:, :, ::1]
+_PAIR: Any = types.UniTuple(types.int64, 2)
 _I64M = types.int64[:, ::1]
 # Part of a kernel: compiled into it, see wire.py.
 _part: Any = njit(nogil=True)
@@ -155,6 +158,68 @@ def _walk(  # type: ignore[no-untyped-def]
         stack[_STALL, depth] = stall[k]
         state[_DEPTH] = depth + 1
     return begin.shape[0]
+
+
+@_part
+def _mark(edge, stack, sums, state, out):  # type: ignore[no-untyped-def]
+    """Write time, own time and occurrences of each row up to `edge`: of open events, their part.
+
+    A nested event that goes on after the edge is in its parent's children as a whole.
+    """
+    for row in range(out.shape[1]):
+        out[0, row] = sums[_TIME, row]
+        out[1, row] = sums[_SELF, row]
+        out[2, row] = sums[_OCCURRENCES, row]
+    depth = state[_DEPTH]
+    for k in range(depth):
+        begin, end, row = stack[_BEGIN, k], stack[_END, k], stack[_ROW, k]
+        if row == _NO_META or begin >= edge:
+            continue
+        lasts, passed = end - begin, min(end, edge) - begin
+        inside = stack[_CHILDREN, k]
+        if k + 1 < depth and stack[_END, k + 1] > edge:
+            inside -= stack[_END, k + 1] - max(edge, stack[_BEGIN, k + 1])
+        out[0, row] += passed
+        out[1, row] += passed - inside if passed > inside else types.uint64(0)
+        out[2, row] += stack[_TIMES, k] * (passed / lasts if lasts > 0 else 1.0)
+
+
+@kernel(
+    _PAIR(
+        _U64A, _U64A, _I32A, _I64A, _I64A, _U64A, _U64A,
+        _U64M, _U64M, _I64A, types.boolean, types.int64, _U64A, _F64C, types.int64,
+    ),
+)  # fmt: skip
+def _walk_to_edges(  # type: ignore[no-untyped-def]
+    begin, end, meta, row, occurrences, normalised, stall,
+    stack, sums, state, clamp, first, edges, marked, mark,
+):  # fmt: skip
+    """`_walk`, and the sums up to each of `edges` from `mark` on, all before the last begin.
+
+    Returns the event and the edge to go on with: where the stack is full, these are not the last.
+    """
+    while mark < edges.shape[0]:
+        stop = first + np.searchsorted(begin[first:], edges[mark])
+        reached = _walk(
+            begin[:stop], end[:stop], meta[:stop], row[:stop], occurrences[:stop],
+            normalised[:stop], stall[:stop], stack, sums, state, clamp, False, first,
+        )  # fmt: skip
+        if reached < stop:
+            return reached, mark
+        _mark(edges[mark], stack, sums, state, marked[mark])
+        first = stop
+        mark += 1
+    reached = _walk(
+        begin, end, meta, row, occurrences, normalised, stall,
+        stack, sums, state, clamp, False, first,
+    )  # fmt: skip
+    return reached, mark
+
+
+@kernel(types.void(_U64M, _U64M, _I64A, _U64A, _F64C))
+def _mark_rest(stack, sums, state, edges, marked):  # type: ignore[no-untyped-def]
+    for mark in range(edges.shape[0]):
+        _mark(edges[mark], stack, sums, state, marked[mark])
 
 
 @kernel(types.void(_U64M, _U64M, _I64A, types.boolean))
@@ -369,16 +434,32 @@ class Walk:
         occurrences: I64,
         normalised_ps: U64,
         dma_stall_ps: U64,
+        edges_ps: U64 | None = None,
+        marked: F64 | None = None,
     ) -> None:
-        """Take the next events of the line. Row -1: nested only; row -2: skipped if `only_rows`."""
-        done = 0
+        """Take the next events of the line. Row -1: nested only; row -2: skipped if `only_rows`.
+
+        `edges_ps` are times in order up to the last begin: the sums up to each, time, own time and
+        occurrences of each row, are written to `marked`, of shape (edges, 3, rows).
+        """
+        done, mark = 0, 0
         while done < len(begin_ps):
             if self._state[_DEPTH] == self._stack.shape[1]:
                 self._stack = _widened(self._stack, 2 * self._stack.shape[1])
+            if edges_ps is not None and marked is not None:
+                done, mark = _walk_to_edges(
+                    begin_ps, end_ps, meta, row, occurrences, normalised_ps, dma_stall_ps,
+                    self._stack, self._sums, self._state, self._clamp, done, edges_ps, marked, mark,
+                )  # fmt: skip
+                continue
             done = _walk(
                 begin_ps, end_ps, meta, row, occurrences, normalised_ps, dma_stall_ps,
                 self._stack, self._sums, self._state, self._clamp, self._only_rows, done,
             )  # fmt: skip
+
+    def mark(self, edges_ps: U64, marked: F64) -> None:
+        """Write the sums up to each of `edges_ps`, after the last begin, as `go_on` does."""
+        _mark_rest(self._stack, self._sums, self._state, edges_ps, marked)
 
     def end_line(self) -> None:
         """Close what is open: the next line nests for itself."""

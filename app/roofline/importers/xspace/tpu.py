@@ -16,7 +16,7 @@ from roofline.importers.xspace.barriers import barrier_ps
 from roofline.importers.xspace.grouping import group_steps
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_kinds import LEVELS, OpKind
-from roofline.importers.xspace.op_metrics import CoreOps, read_core
+from roofline.importers.xspace.op_metrics import CoreOps, read_core, step_edges
 from roofline.importers.xspace.planes import HOST_CPU, Plane, Space
 from roofline.importers.xspace.spans import RowSums
 from roofline.importers.xspace.tpu_programs import TpuPrograms
@@ -86,6 +86,7 @@ def _read_cores(
     """Sums of all TPU planes in file order; planes are read side by side."""
     grouping = group_steps(space, oddities)
     indices = [k for k, plane in enumerate(space.planes) if plane.is_tpu]
+    edges = step_edges(next((grouping.markers[k] for k in indices if k in grouping.markers), None))
     done: list[int] = []
 
     def read(index: int) -> CoreOps:
@@ -94,6 +95,7 @@ def _read_cores(
             grouping.markers.get(index),
             from_file=grouping.from_file,
             oddities=oddities,
+            edges_of_steps=edges,
         )
         done.append(index)
         progress(len(done) / len(indices))
@@ -303,6 +305,7 @@ def _share(
         range_ps=core.range_ps,
         barrier_ps=barrier_ps(plane),
         rows=core.rows.take(kept),
+        key_of_row=kept,
         op_of_row=numbers[metas],
         meta_of_row=metas,
         step_rows=core.step_rows.take(step_kept),

@@ -13,7 +13,18 @@ from numpy.typing import NDArray
 from roofline.importers.shared.idle_time import Stretches
 from roofline.importers.shared.join_timelines import joined_rows
 from roofline.importers.shared.sweep import Windows, split_gaps
+from roofline.importers.shared.time_bins import (
+    COMMUNICATES,
+    CONTAINS,
+    COPIES,
+    DOES_WORK,
+    FEEDS,
+    CoreSums,
+    bins_of,
+    time_up_to,
+)
 from roofline.importers.xspace import spans
+from roofline.importers.xspace.line_bins import SUMS, LineBins, common_edges
 from roofline.importers.xspace.spans import RowSums
 from roofline.importers.xspace.tpu_transfers import (
     Occurrences,
@@ -24,6 +35,7 @@ from roofline.importers.xspace.tpu_transfers import (
 )
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import F64
+from roofline.model.time_bins import TimeBins
 from roofline.model.timeline import (
     LAUNCH_GAP_PS,
     WHOLE_CAPTURE,
@@ -48,23 +60,44 @@ class CoreCollector:
     the time between any two of them is a difference. Only gaps that are idle time are kept.
     """
 
-    def __init__(self, parts: Sequence[Part], edges: I64) -> None:
-        self.parts, self._edges = tuple(parts), edges
+    def __init__(self, parts: Sequence[Part], edges: I64, bins: LineBins) -> None:
+        self.parts, self._edges, self.bins = tuple(parts), edges, bins
         self.roles = np.array([part.role for part in parts], np.int64)
         self.is_half = np.array([*(bool(part.half) for part in parts), False], np.bool_)
         self._gaps = spans.Gaps()
         self._short = np.zeros(len(edges) + 1)  # up to each edge, and in all
         self._long: list[tuple[I64, I64]] = []
         self._first_begin, self._span = -1, (0, 0)
+        self._ends = (edges[:0], edges[:0])  # launch gaps before the first and after the last event
+        self._between = 0.0  # launch gaps between events
         self._events: list[tuple[I64, I64, I64]] = []
         self.is_out_of_order = False
 
     def anew(self) -> "CoreCollector":
         """A collector of the same core that has seen nothing."""
-        return CoreCollector(self.parts, self._edges)
+        return CoreCollector(self.parts, self._edges, self.bins.anew())
 
-    def take(self, begin_ps: U64, end_ps: U64, meta: I32) -> None:
-        """Go on with the next events of the line; on the device's clock they may be unordered."""
+    def coming(self, begin_ps: U64) -> tuple[I64, F64]:
+        """The edges of bins that the next events pass, and where the sums up to them go."""
+        first, last = int(begin_ps[0]), int(begin_ps[-1])
+        edges = self.bins.coming(first, last)
+        return edges, self.bins.room(len(edges))
+
+    def remaining(self) -> tuple[I64, F64]:
+        """As `coming`, from the last begin to the last end."""
+        reached = max(self._gaps.reached, 0)
+        edges = self.bins.coming(reached, reached)
+        return edges, self.bins.room(len(edges))
+
+    def put_edges(self, edges: I64) -> None:
+        """The sums up to these edges, after all gaps between events, are written."""
+        self.bins.put(edges, np.full(len(edges), self._short[-1]))
+
+    def take(self, begin_ps: U64, end_ps: U64, meta: I32, bin_edges: I64) -> None:
+        """Go on with the next events of the line; on the device's clock they may be unordered.
+
+        `bin_edges` are those that came up with these events.
+        """
         begin, end = begin_ps.view(np.int64), end_ps.view(np.int64)
         gaps = self._gaps.find(begin, end)
         if gaps is None:
@@ -72,7 +105,7 @@ class CoreCollector:
             return
         if self._first_begin < 0 and (end > begin).any():
             self._first_begin = int(begin[end > begin][0])
-        self._add(*gaps)
+        self._add(*gaps, bin_edges)
         chosen = self.is_half[meta]
         if chosen.any():
             self._events.append((begin[chosen], end[chosen], meta[chosen].astype(np.int64)))
@@ -83,11 +116,15 @@ class CoreCollector:
         begin = np.array([first_ps, reached if reached >= 0 else first_ps])
         end = np.array([self._first_begin if reached >= 0 else first_ps, last_ps])
         real = end > begin
-        self._add(begin[real], end[real])
+        self._ends, _ = split_gaps((begin[real], end[real]), LAUNCH_GAP_PS)
+        self._between = float(self._short[-1])
+        self._add(begin[real], end[real], np.zeros(0, np.int64))
 
-    def _add(self, begin: I64, end: I64) -> None:
+    def _add(self, begin: I64, end: I64, bin_edges: I64) -> None:
         (short, long) = split_gaps((begin, end), LAUNCH_GAP_PS)
-        self._short += time_up_to(*short, self._edges)
+        found = time_up_to(*short, np.append(self._edges, bin_edges))
+        self.bins.put(bin_edges, self._short[-1] + found[len(self._edges) : -1])
+        self._short += np.append(found[: len(self._edges)], found[-1])
         if len(long[0]):
             self._long.append(long)
 
@@ -111,6 +148,21 @@ class CoreCollector:
         """Launch gaps and idle time of the whole line."""
         return float(self._short[-1]), float(self._idle()[-1])
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """Begin and end of the core's time."""
+        return self._span
+
+    def sums_at(self, edges: I64) -> tuple[F64, F64, F64]:
+        """Sums of rows, launch gaps and idle time up to each edge."""
+        sums, launch_ps = self.bins.at(edges, self._between)
+        idle = self.idle()
+        return (
+            sums,
+            launch_ps + time_up_to(*self._ends, edges)[:-1],
+            time_up_to(idle.begin, idle.end, edges)[:-1],
+        )
+
     def _idle(self) -> F64:
         total = np.zeros(len(self._edges) + 1)
         for begin, end in self._long:
@@ -126,28 +178,21 @@ class CoreCollector:
         return pair_halves(self.parts, program_ids, begin[order], end[order], meta[order])
 
 
-def time_up_to(begin: I64, end: I64, edges: I64) -> F64:
-    """How much of spans in order that do not overlap lies before each edge, and in all."""
-    total = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.float64)
-    before = np.searchsorted(begin, edges)
-    beyond = np.where(before > 0, np.append(end, 0)[before - 1] - edges, 0)
-    return np.append(total[before] - np.maximum(beyond, 0), total[-1])
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreShare:
     """One core's part of the timeline: its sums per op over the capture and per step.
 
     `op_of_row` and `op_of_step_row` are rows of the op table, `meta_of_row` and `meta_of_step_row`
-    index `parts`, which say what an op's own time is. `windows` are the steps on the device's
-    clock, `step_of_row` the step of each step row. `barrier_ps` is the time in barriers (NaN: not
-    in the file).
+    index `parts`, which say what an op's own time is, `key_of_row` is the row in sums of bins.
+    `windows` are the steps on the device's clock, `step_of_row` the step of each step row.
+    `barrier_ps` is the time in barriers (NaN: not in the file).
     """
 
     name: str
     range_ps: int
     barrier_ps: float
     rows: RowSums
+    key_of_row: I64
     op_of_row: I64
     meta_of_row: I64
     step_rows: RowSums
@@ -254,6 +299,49 @@ def timeline_of(shares: Sequence[CoreShare], n_steps: int) -> Timeline | None:
         times=builder.core_times(),
         work=builder.work_times(),
         transfers=_transfers(shares),
+        bins=_bins(shares),
+    )
+
+
+_TIME_KINDS = {
+    Role.WORK: DOES_WORK,
+    Role.CONTAINER: CONTAINS,
+    Role.INFEED_OUTFEED: FEEDS,
+    Role.COMMUNICATION: COMMUNICATES,
+    Role.HOST_TRANSFER: COPIES,
+}
+
+
+def _bins(shares: Sequence[CoreShare]) -> TimeBins | None:
+    """The bins of all cores; `None` where the events of one are out of order."""
+    collectors = [share.collector for share in shares]
+    if any(one.bins.is_broken for one in collectors):
+        return None
+    first, last = min(one.span[0] for one in collectors), max(one.span[1] for one in collectors)
+    if last <= first:
+        return None
+    edges = common_edges([one.bins for one in collectors], first, last)
+    return bins_of(edges, [_sums_at(share, edges) for share in shares], shares[0].windows)
+
+
+def _sums_at(share: CoreShare, edges: I64) -> CoreSums:
+    """A core's sums; its last row is busy time that belongs to no op."""
+    collector, meta = share.collector, share.meta_of_row
+    sums, launch_ps, idle_ps = collector.sums_at(edges)
+    time, own, calls = (sums[:, plane][:, share.key_of_row] for plane in range(SUMS))
+    passed = np.clip(edges, *collector.span) - collector.span[0]
+    nameless = np.maximum(passed - launch_ps - idle_ps - own.sum(1), 0)
+    none = np.zeros((len(edges), 1))
+    kinds = [_TIME_KINDS[Role(role)] for role in collector.roles[meta].tolist()]
+    return CoreSums(
+        op=np.append(share.op_of_row, -1),
+        kind=np.array([*kinds, CONTAINS], np.int64),
+        link=[*(share.parts[at].link for at in meta.tolist()), None],
+        time_ps=np.append(time, none, axis=1),
+        own_ps=np.append(own, nameless[:, None], axis=1),
+        calls=np.append(calls, none, axis=1),
+        launch_gaps_ps=launch_ps,
+        idle_ps=idle_ps,
     )
 
 
