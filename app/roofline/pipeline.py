@@ -7,6 +7,7 @@ from pathlib import Path
 
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.time_range import in_range
 from roofline.devices import PeakChoice, machines, resolve
 from roofline.devices.this_machine import read_machine
 from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejectedError
@@ -23,11 +24,13 @@ def analyse_files(
     *,
     xprof_compat: bool = False,
     choice: PeakChoice | None = None,
+    range_ps: tuple[float, float] | None = None,
     progress: Progress = silent,
 ) -> RooflineAnalysis:
     """The roofline of the files at `paths`, one per host, or archives of them.
 
-    `choice` is the device or the peaks to hold the program against. Raises `RooflineError` with a
+    `choice` is the device or the peaks to hold the program against, `range_ps` a part of the
+    capture's time. Raises `RooflineError` with a
     remedy for files that cannot be read.
     """
     sources = [_source(path) for path in paths]
@@ -36,7 +39,12 @@ def analyse_files(
             sources, scratch=Path(scratch) / "unpacked", limits=UnpackLimits(), progress=progress
         )
         return analyse_sources(
-            opened, notes=notes, xprof_compat=xprof_compat, choice=choice, progress=progress
+            opened,
+            notes=notes,
+            xprof_compat=xprof_compat,
+            choice=choice,
+            range_ps=range_ps,
+            progress=progress,
         )
 
 
@@ -71,11 +79,13 @@ def analyse_sources(
     notes: tuple[Diagnostic, ...] = (),
     xprof_compat: bool = False,
     choice: PeakChoice | None = None,
+    range_ps: tuple[float, float] | None = None,
     progress: Progress,
 ) -> RooflineAnalysis:
     """The roofline of `sources`; `notes` join the profile's own diagnostics.
 
-    `choice` is the device or the peaks that the user holds the program against. Raises
+    `choice` is the device or the peaks that the user holds the program against, `range_ps` a part
+    of the capture's time. Raises
     `MixedUploadError` for files that are not one profile: its groups number the `sources`.
     """
     # XProf joins whatever it is given.
@@ -89,6 +99,8 @@ def analyse_sources(
         profile.device, choice=choice, catalogue=not xprof_compat, machine=read_machine()
     )
     noted: Profile = replace(profile, diagnostics=(*profile.diagnostics, *notes))
+    if range_ps is not None:
+        noted = in_range(noted, *range_ps)
     return analyse(noted, device, AnalysisOptions(xprof_compat=xprof_compat))
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from roofline import __version__
 from roofline.cli import advising, comparing, gating, runs
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
+from roofline.cli.time_range import read_range
 from roofline.errors import MixedUploadError, RooflineError
 
 if TYPE_CHECKING:
@@ -122,6 +123,13 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         type=_grouping,
         help="sum ops up: path:3 (three levels of modules), source, category, program, kernel,"
         " dtype, phase or bound; as text, json or csv",
+    )
+    parser.add_argument(
+        "--range",
+        metavar="FROM..TO",
+        type=read_range,
+        help="only this part of the capture's time: 10ms..20ms, 2.5s.. or ..800us; see"
+        " docs/timeline.md",
     )
     parser.add_argument(
         "--device", metavar="NAME", help="compare with the peaks of this part, or of `this-machine`"
@@ -304,6 +312,10 @@ def _analyze(given: argparse.Namespace) -> None:
 
     if given.group_by and given.format not in GROUPED_FORMATS:
         _refuse_grouped(given.format)
+    if given.range and given.format == "xprof":
+        sys.stderr.write("roofline: XProf's table is of the whole capture\n")
+        sys.stderr.write("          Leave --range out, or use another --format.\n")
+        sys.exit(BAD_INPUT)
 
     choice = read_choice(given.device, given.peak, given.sustained)
     with progress_on_terminal(given.files) as progress:
@@ -311,6 +323,7 @@ def _analyze(given: argparse.Namespace) -> None:
             given.files,
             xprof_compat=given.format == "xprof",
             choice=choice,
+            range_ps=given.range,
             progress=progress,
         )
     infeed = not given.exclude_infeed_outfeed

@@ -179,6 +179,7 @@ class Profile:
     `timeline` says where each core's time went, where the file has events in time. `graphs` tells
     of kernels that ran in graphs, where any did, `serving` of the steps of a language-model server.
     `environment` is what the program ran with, by the keys of `model.environment`.
+    `time_range_ps` is the part of the capture that this profile is of, `None` for the whole.
     """
 
     device: ReportedDevice
@@ -204,6 +205,7 @@ class Profile:
     graphs: GraphReplays | None = None
     serving: ServingSteps | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    time_range_ps: tuple[int, int] | None = None
 
     @property
     def host_count(self) -> int:

@@ -28,6 +28,7 @@ GB_PER_GIB = GIB / GIGA
 
 # Whole, so that counts of picoseconds stay whole.
 PS_PER_S = 10**12
+PS_PER_MS = 10**9
 PS_PER_US = 10**6
 PS_PER_NS = 10**3
 NS_PER_S = 10**9

@@ -25,7 +25,8 @@ _I32A = types.int32[::1]
 _BOOLA = types.boolean[::1]
 _U64M = types.uint64[:, ::1]
 _F64C = types.float64[:, :, ::1]
-_PAIR: Any = types.UniTuple(types.int64, 2)
+_pair: Any = types.UniTuple
+_PAIR = _pair(types.int64, 2)
 _I64M = types.int64[:, ::1]
 # Part of a kernel: compiled into it, see wire.py.
 _part: Any = njit(nogil=True)
