@@ -62,5 +62,5 @@ def test_analyze_loads_no_server_and_no_notebook(form: str) -> None:
 def test_server_process_loads_no_reader_and_no_notebook() -> None:
     """Children read files: the server's memory stays small, and no file reaches a reader in it."""
     found = loaded("import roofline.web.app")
-    assert not found & (NOTEBOOK_ONLY | {"numba", "llvmlite", "stream_zip"})
+    assert not found & (NOTEBOOK_ONLY | {"numba", "numpy", "llvmlite", "stream_zip"})
     assert not [name for name in found if name.startswith("roofline.importers.xspace")]

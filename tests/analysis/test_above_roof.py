@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, Cause
+from roofline.analysis.causes import Cause
+from roofline.analysis.records import AnalysisOptions
 from roofline.devices import resolve
 from roofline.exports.render import render
 from roofline.importers.registry import import_profile

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, Cause, Cost, RooflineAnalysis
+from roofline.analysis.causes import Cause
+from roofline.analysis.records import AnalysisOptions, Cost, RooflineAnalysis
 from roofline.devices import PeakChoice, resolve
 from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel

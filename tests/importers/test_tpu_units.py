@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from roofline.analysis.analyse import analyse
-from roofline.analysis.records import AnalysisOptions, Cause, RooflineAnalysis
+from roofline.analysis.causes import Cause
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices import resolve
 from roofline.importers.registry import import_profile
 from roofline.importers.shared.hlo_text import parse_instruction

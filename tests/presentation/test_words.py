@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
-from roofline.analysis.records import Cause, Cost
+from roofline.analysis.causes import CAUSE_LABELS, WHY_ABOVE, Cause
+from roofline.analysis.records import Cost
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.quantities import DASH, percent, quantity, share
 from roofline.presentation.sentences import SENTENCES, Number, Segment, plain_text, say

@@ -9,9 +9,9 @@ from roofline.advice import thresholds as limit
 from roofline.advice.findings import Candidate
 from roofline.advice.plan import Lever
 from roofline.advice.rows import Rows, commonest
-from roofline.analysis.above_roof import CAUSE_LABELS
 from roofline.analysis.capped import DOUBTFUL, impossible_share
-from roofline.analysis.records import Cause, Cost, RooflineAnalysis, Scope
+from roofline.analysis.causes import CAUSE_LABELS, Cause
+from roofline.analysis.records import Cost, RooflineAnalysis, Scope
 from roofline.model.op_columns import I64
 
 _REMATERIALISED = ("rematted_computation", "checkpoint/remat", "/remat/")

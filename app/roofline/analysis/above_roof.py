@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from roofline.analysis import roofline
+from roofline.analysis.causes import Cause
 from roofline.analysis.context import Context
-from roofline.analysis.records import Bools, Cause, Measures
+from roofline.analysis.records import Bools, Measures
 from roofline.model.device import DeviceKind
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Provenance
@@ -19,41 +20,6 @@ _HALVES = ("-start", "-done")
 # Of such an op of a TPU (a Pallas kernel) the work is what its author says it is. On GPUs they are
 # mostly calls of libraries, whose work the compiler knows.
 _CUSTOM_CALL = "custom-call"
-
-
-# What the cause is called, and one sentence about the op.
-CAUSE_LABELS = {
-    Cause.ASYNCHRONOUS: "asynchronous transfer",
-    Cause.CACHED: "kept in a cache",
-    Cause.ON_CHIP: "stayed on the chip",
-    Cause.COMPILER_ESTIMATE: "compiler’s estimate",
-    Cause.OWN_ESTIMATE: "author’s estimate",
-    Cause.FASTER_PRECISION: "faster precision",
-    Cause.MASKED: "masked part",
-    Cause.OTHER_RUN: "another run",
-    Cause.STATED: "as stated",
-    Cause.SHORT: "too short to time",
-    Cause.LINK: "more than its link",
-}
-WHY_ABOVE = {
-    Cause.ASYNCHRONOUS: "It starts or ends an asynchronous transfer, whose bytes move in the time "
-    "of other ops.",
-    Cause.CACHED: "Its bytes are estimated from shapes; a part of them stayed in a cache.",
-    Cause.ON_CHIP: "The capture does not tell bytes of this memory from bytes that stayed on the "
-    "chip, so all count here.",
-    Cause.COMPILER_ESTIMATE: "Its bytes are the compiler’s estimate, which counts some that never "
-    "reach this memory.",
-    Cause.OWN_ESTIMATE: "It is a custom op, whose work is the estimate that its author gave.",
-    Cause.FASTER_PRECISION: "It runs at a faster precision than the peak’s, or its FLOPs are "
-    "counted too high.",
-    Cause.MASKED: "Its FLOPs are counted from shapes, and a mask leaves a part of them out.",
-    Cause.OTHER_RUN: "Counters and time were taken in different runs, or the clock was above the "
-    "peak’s.",
-    Cause.STATED: "Check the units of its time and work in the file, and the peak.",
-    Cause.SHORT: "It is too short for the profiler’s clock, so its rate is uncertain.",
-    Cause.LINK: "Its bytes are those of a ring over one link: it uses several links, a switch adds "
-    "up for it, or the link’s peak is higher.",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.analysis.records import Cause, Cost, RooflineAnalysis, View
+from roofline.analysis.causes import Cause
+from roofline.analysis.records import Cost, RooflineAnalysis, View
 from roofline.analysis.roofline import COMPUTE_BOUND, UNKNOWN_BOUND, Floats
 
 IMPOSSIBLE = 1.03

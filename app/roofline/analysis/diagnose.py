@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from roofline.analysis import roofline
-from roofline.analysis.above_roof import CAUSE_LABELS, OVER
+from roofline.analysis.above_roof import OVER
+from roofline.analysis.causes import CAUSE_LABELS
 from roofline.analysis.clocks import clock_of_peaks
 from roofline.analysis.context import Context
 from roofline.analysis.diagnose_async import async_collectives

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.analysis import roofline
+from roofline.analysis.causes import Cause
 from roofline.analysis.roofline import Floats, Peaks
 from roofline.analysis.serving_records import ServingRecords
 from roofline.analysis.time_records import Budgets, TransferRecords
@@ -62,22 +63,6 @@ class Timing(StrEnum):
     MEASURED = "measured"
     RATE = "rate"
     PREDICTED = "predicted"
-
-
-class Cause(StrEnum):
-    """Why an op may seem to run above its roof."""
-
-    ASYNCHRONOUS = "asynchronous"
-    CACHED = "cached"
-    ON_CHIP = "on_chip"
-    COMPILER_ESTIMATE = "compiler_estimate"
-    OWN_ESTIMATE = "own_estimate"
-    FASTER_PRECISION = "faster_precision"
-    MASKED = "masked"
-    OTHER_RUN = "other_run"
-    STATED = "stated"
-    SHORT = "short"
-    LINK = "link"
 
 
 class Scope(StrEnum):

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from roofline.analysis.above_roof import CAUSE_LABELS, WHY_ABOVE
+from roofline.analysis.causes import CAUSE_LABELS, WHY_ABOVE, Cause
 from roofline.analysis.clocks import measured_clock_ghz
-from roofline.analysis.records import Cause, Cost, RooflineAnalysis, Scope, Timing, View
+from roofline.analysis.records import Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
 from roofline.analysis.short_names import ShortName, distinct, fitted
 from roofline.analysis.utilisation import utilisation_of

@@ -103,14 +103,15 @@ class Instance:
         self._on_import_end = listeners.on_import_end
         self._runner = _runner(options, self.runs)
         self._secret = b""
+        self._is_open = False
 
     @property
     def is_shared(self) -> bool:
         """True when other processes may change profiles, too."""
         return self.store.is_shared
 
-    def open(self) -> None:
-        """Claims the data folder, brings the database up to date, resumes pending imports.
+    def claim(self) -> None:
+        """Claims the data folder and brings the database up to date.
 
         Manifests of an older release that cannot be read are then in `damaged`. A second call does
         nothing. Raises `SettingsError` if another server uses the folder, it cannot be written, or
@@ -122,6 +123,19 @@ class Instance:
         try:
             self._prepare()
             self._secret = self.store.instance_id().encode()
+        except BaseException:
+            self._give_back()
+            raise
+
+    def open(self) -> None:
+        """Claims the data folder, and has pending imports go on beside what this process does.
+
+        A second call does nothing. Raises what `claim` raises.
+        """
+        if self._is_open:
+            return
+        self.claim()
+        try:
             self._runner.start()
             self.upkeep.start()
             if self._scrubbing is not None:
@@ -130,6 +144,7 @@ class Instance:
             self._give_back()
             raise
         self.waiting.open(poll=self.is_shared)
+        self._is_open = True
 
     def work(self, concurrency: int) -> None:
         """Runs jobs of the queue until told to stop, beside servers of the same database."""
@@ -153,6 +168,7 @@ class Instance:
 
     def close(self) -> None:
         """Interrupts every import, to be resumed at the next start, and frees the data folder."""
+        self._is_open = False
         self.waiting.close()
         if self._scrubbing is not None:
             self._scrubbing.stop()
@@ -175,6 +191,7 @@ class Instance:
             self._runner.submit(job_id)
         except RooflineError as error:
             _log.warning("a job waits for its queue: %s", error.message)
+            self.upkeep.deliver_soon()
 
     def check_room(self, size_bytes: int) -> None:
         """Raises `StorageFullError` when the disk cannot take so much and keep its reserve.
@@ -209,7 +226,17 @@ class Instance:
         self.upkeep.keeps_orphans = bool(self.damaged)
         if not self.is_shared:
             self.store.take_over()
-            self.upkeep.sweep_orphans(grace_s=0.0)
+        self._mark_files()
+
+    def _mark_files(self) -> None:
+        """Marks raw files as this database's before the first upload.
+
+        Afterwards a file without a profile may be of an upload that was cut off, or be another's.
+        """
+        try:
+            self.store.owner.is_this_database()
+        except RooflineError as error:
+            _log.warning("raw files are not marked with their database: %s", error.message)
 
     def _ended(self, profile_id: str, report: ImportReport) -> None:
         self.waiting.done(profile_id)

@@ -2,7 +2,9 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
+from functools import partial
 
 from roofline.errors import RooflineError, SettingsError
 from roofline.storage.profiles import ProfileStore
@@ -37,12 +39,15 @@ class Upkeep:
         self._quota_bytes = quota_bytes
         self.keeps_orphans = False
         self._closing = threading.Event()
+        self._started_at = 0.0
+        self._must_deliver = True
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Delivers every job that is due, then looks now and then."""
-        self.redeliver(lost_after_s=0.0)
+        """Delivers every job that is due on a thread of its own, then looks now and then."""
         self._closing.clear()
+        self._started_at = time.time()
+        self._must_deliver = True
         self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
         self._thread.start()
 
@@ -77,22 +82,48 @@ class Upkeep:
             _log.error("%s %s", error.message, error.remedy)
             return 0
 
-    def redeliver(self, *, lost_after_s: float) -> None:
-        """Has every job run that is due and has waited for longer than `lost_after_s`."""
+    def deliver_soon(self) -> None:
+        """Has every job that is due delivered in the next turn: the queue could not be reached."""
+        self._must_deliver = True
+
+    def redeliver(self) -> None:
+        """Has every job run that is due, or only those that the queue seems to have lost."""
+        lost_after_s = 0.0 if self._must_deliver else LOST_AFTER_S
         version = self._store.results.version
-        for job_id in self._store.jobs.due(version, older_than_s=lost_after_s):
+        due = self._store.jobs.due(version, older_than_s=lost_after_s)
+        self._must_deliver = False
+        for job_id in due:
             self._deliver(job_id)
 
     def _run(self) -> None:
+        self._guarded(self._begin)
         turn = 0
         while not self._closing.wait(REDELIVER_EVERY_S):
             turn += 1
-            try:
-                self.redeliver(lost_after_s=LOST_AFTER_S)
-                self._store.ended_sessions.refresh()
-                self._store.api_tokens.refresh()
-                self._store.audit.flush()
-                if turn % SWEEP_EVERY == 1:
-                    self.sweep()
-            except RooflineError as error:
-                _log.warning("upkeep: %s", error.message)
+            self._guarded(partial(self._turn, turn))
+
+    def _begin(self) -> None:
+        """What a start does while the first answers are given already."""
+        self.redeliver()
+        if not self._store.is_shared:
+            # Files older than this process belong to no upload that is under way.
+            self.sweep_orphans(grace_s=time.time() - self._started_at)
+
+    def _turn(self, turn: int) -> None:
+        self.redeliver()
+        self._store.ended_sessions.refresh()
+        self._store.api_tokens.refresh()
+        self._store.audit.flush()
+        if turn % SWEEP_EVERY == 1:
+            self.sweep()
+
+    @staticmethod
+    def _guarded(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except RooflineError as error:
+            _log.warning("upkeep: %s", error.message)
+        except Exception:  # noqa: BLE001 - the thread must go on
+            # After a crash of the database any error may come. Without this thread nothing is
+            # delivered again until the next start.
+            _log.exception("upkeep failed by a fault of the server")

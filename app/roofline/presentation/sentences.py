@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NotRequired, TypedDict
 
-from roofline.analysis.above_roof import WHY_ABOVE
+from roofline.analysis.causes import WHY_ABOVE
 from roofline.presentation.advice_sentences import ADVICE_SENTENCES
 from roofline.presentation.estimate_sentences import ESTIMATE_SENTENCES
 from roofline.presentation.quantities import quantity

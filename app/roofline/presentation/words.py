@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from roofline.analysis.above_roof import CAUSE_LABELS
+from roofline.analysis.causes import CAUSE_LABELS
 from roofline.analysis.records import Cost
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.sentences import for_browser

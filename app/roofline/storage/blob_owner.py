@@ -25,14 +25,16 @@ class BlobOwner:
         """True if these raw files belong to this database; false if another database owns them,
         so that none may be deleted.
 
-        Files without a mark are ours if we know one of them, or if there are none.
+        Files without a mark are ours if we know one of them, or if there are none. An upload stores
+        its file before its row: ask once before the first upload, so that there is a mark.
         """
         with self._database.read() as connection:
             mine = statements.instance_id(connection).encode()
-            known = statements.referenced(connection)
         if self._blobs.head(_MARK) is not None:
             return b"".join(self._blobs.open(_MARK)) == mine
         found = [digest for digest, _ in self._raw.list()]
+        with self._database.read() as connection:
+            known = statements.referenced(connection)
         if found and not known.intersection(found):
             return False
         self._write(mine)

@@ -38,7 +38,9 @@ def run(settings: Settings) -> None:
     listener = listen(settings)
     app = create_app(settings)
     parts: ServerParts = app.state.parts
-    parts.instance.open()  # before the server starts, so that a folder in use is one clear sentence
+    # Before the server starts, so that a folder in use is one clear sentence. Imports go on after
+    # that, so that they do not hold up the first answers.
+    parts.instance.claim()
     config = ServerConfig(
         app,
         most=most_connections(raise_file_limit()),
@@ -51,6 +53,7 @@ def run(settings: Settings) -> None:
     # What is there now stays. Looking for garbage in it would stop all answers for 70 ms at a time.
     gc.collect()
     gc.freeze()
+    gc.enable()
     sys.setswitchinterval(SWITCH_S)
     _announce(settings, listener)
     try:
