@@ -9,7 +9,7 @@ import pytest
 
 from roofline.advice.advise import advise
 from roofline.analysis.records import RooflineAnalysis
-from roofline.exports.advice import advice_record, render_advice
+from roofline.exports.advice import advice_record, render_record
 from roofline.exports.advice_words import RULES
 from roofline.pipeline import analyse_files
 from tests.builders import analysed as analysed_table
@@ -155,7 +155,7 @@ def test_every_rule_that_can_appear_has_its_words() -> None:
 
 def test_names_of_strangers_stay_plain_in_markdown() -> None:
     analysis = analysed(f"op category self_us flop bytes times\nx <img> 2000 1 {GIB100} 10")
-    shown = render_advice(advise(analysis), analysis, "markdown", 5).decode()
+    shown = render_record(advice_record(advise(analysis), analysis), "markdown", 5).decode()
     assert "<img>" not in shown
     assert "\\<img\\>" in shown
 

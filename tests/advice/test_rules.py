@@ -12,7 +12,7 @@ from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.serving_records import ServingGroup, ServingRecords
 from roofline.analysis.time_records import TransferRecord, TransferRecords
 from roofline.devices import resolve
-from roofline.exports.advice import advice_record, render_advice
+from roofline.exports.advice import advice_record, render_record
 from roofline.model.compute import ComputeUnit
 from roofline.model.device import DeviceKind, DeviceTraits, ReportedDevice
 from roofline.model.memory import MemoryLevel
@@ -41,7 +41,7 @@ def record(analysis: RooflineAnalysis) -> dict[str, Any]:
     """The advice as JSON, whose text can be written in every format."""
     advice = advise(analysis)
     for name in ("text", "markdown"):
-        assert render_advice(advice, analysis, name, 50)
+        assert render_record(advice_record(advice, analysis), name, 50)
     return advice_record(advice, analysis)
 
 

@@ -51,3 +51,29 @@ def test_a_higher_target_saves_more(table: Path) -> None:
 @pytest.mark.parametrize("option", [("--target", "0"), ("--target", "1.5"), ("--top", "0")])
 def test_a_target_or_number_that_cannot_be_is_refused(table: Path, option: tuple[str, str]) -> None:
     assert option[0] in refused("advise", table, *option)
+
+
+def test_what_was_accepted_is_measured_by_the_next_comparison(table: Path) -> None:
+    ledger = table.parent / "ledger.jsonl"
+    kept = ("--ledger", ledger)
+    before = json.loads(run("advise", table, *ON, "-f", "json").stdout)
+    text = run("advise", table, *ON, *kept, "--accept", "1", "--dismiss", "2", "--reason", "no")
+    assert b"accepted" in text.stdout and b"1 dismissed." in text.stdout
+    after = table.parent / "after.csv"
+    after.write_text(TABLE.replace("400,", "200,"))
+    shown = run("compare", table, after, *ON, *kept).stdout.decode()
+    assert "Predicted against measured" in shown
+    listed = json.loads(run("ledger", ledger, "-f", "json").stdout)
+    first, second = listed["entries"][::-1]
+    assert first["finding"] == before["findings"][0]["id"]
+    assert first["measured"]["profile"] == "after.csv"
+    assert second["state"] == "dismissed" and second["reason"] == "no"
+    assert listed["rates"][0]["count"] == 1
+    other = table.parent / "other.jsonl"
+    run("ledger", other, "--add", ledger)
+    assert other.read_bytes() == ledger.read_bytes()
+    restored = json.loads(
+        run("advise", table, *ON, *kept, "--restore", second["finding"], "-f", "json").stdout
+    )
+    assert restored["dismissed"] == []
+    assert "such finding" in refused("advise", table, *ON, *kept, "--accept", "M9:none")

@@ -92,7 +92,7 @@ def _in_format(
         bound=bound,
         resource="peak",
         factor=ratio,
-        term="peaks",
+        term="work",  # it moves to another unit, whose peak stays as it is
         confidence="medium",
         precision=unit.precision.value,
     )

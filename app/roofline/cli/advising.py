@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from roofline.cli.comparing import add_peaks
+from roofline.cli.comparing import add_ledger, add_peaks
 from roofline.cli.output import put_out
 from roofline.errors import BadViewError
 
@@ -28,6 +28,27 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         " GPU's)",
     )
     parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+    decided = parser.add_argument_group("ledger")
+    decided.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="FINDING",
+        help="note this finding (its number in the list, or its id), to be measured by `roofline"
+        " compare --ledger`; repeatable",
+    )
+    decided.add_argument(
+        "--dismiss",
+        action="append",
+        default=[],
+        metavar="FINDING",
+        help="hide this finding from now on; repeatable",
+    )
+    decided.add_argument("--reason", default="", metavar="TEXT", help="why it was dismissed")
+    decided.add_argument(
+        "--restore", action="append", default=[], metavar="ID", help="forget what was decided of it"
+    )
+    add_ledger(parser)
     add_peaks(parser)
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
     parser.set_defaults(run=_advise)
@@ -39,9 +60,10 @@ def _advise(given: argparse.Namespace) -> None:
     # The process ends with the answer: collecting garbage on the way costs time for nothing.
     gc.disable()
     from roofline.advice.advise import advise
+    from roofline.cli.ledger import LedgerFile, decide
     from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
-    from roofline.exports.advice import render_advice
+    from roofline.exports.advice import advice_record, render_record
     from roofline.pipeline import analyse_files
 
     if given.target is not None and not 0 < given.target <= 1:
@@ -53,5 +75,8 @@ def _advise(given: argparse.Namespace) -> None:
     choice = read_choice(given.device, given.peak)
     with progress_on_terminal(given.files) as progress:
         analysis = analyse_files(given.files, choice=choice, progress=progress)
-    found = advise(analysis, given.target)
-    put_out(render_advice(found, analysis, given.format, given.top), given.output)
+    record = advice_record(advise(analysis, given.target), analysis)
+    ledger = LedgerFile(given.ledger)
+    name = given.files[0].name
+    record = decide(record, ledger, name, given)
+    put_out(render_record(record, given.format, given.top), given.output)

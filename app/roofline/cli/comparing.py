@@ -37,9 +37,20 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument("--unit", choices=UNITS, help="time per step, execution or capture")
     parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+    add_ledger(parser)
     add_peaks(parser)
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
     parser.set_defaults(run=_compare)
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """The option that names the ledger of advice."""
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="ledger of advice, JSON lines (roofline-ledger.jsonl, where there is one)",
+    )
 
 
 def add_peaks(parser: argparse.ArgumentParser) -> None:
@@ -85,14 +96,17 @@ def _compare(given: argparse.Namespace) -> None:
 
     # The process ends with the answer: collecting garbage on the way costs time for nothing.
     gc.disable()
+    from roofline.cli.ledger import LedgerFile
     from roofline.compare.comparison import compare
     from roofline.devices.choice import read_choice
     from roofline.exports.comparison import render_comparison
 
     a, b = _sides(given)
     choice = read_choice(given.device, given.peak)
-    found = compare(read_runs(a, choice), read_runs(b, choice), given.unit)
-    put_out(render_comparison(found, given.format), given.output)
+    before, after = read_runs(a, choice), read_runs(b, choice)
+    found = compare(before, after, given.unit)
+    measured = LedgerFile(given.ledger).measure(a, b, before, after)
+    put_out(render_comparison(found, given.format, measured), given.output)
 
 
 def _sides(given: argparse.Namespace) -> tuple[list[Path], list[Path]]:

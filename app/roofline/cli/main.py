@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
-from roofline.cli import advising, comparing, gating, runs
+from roofline.cli import advising, comparing, gating, ledger, runs
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.cli.time_range import read_range
 from roofline.errors import MixedUploadError, RooflineError
@@ -65,6 +65,9 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
     advising.add_advise(commands.add_parser("advise", help="say what would help, and how much"))
     comparing.add_compare(commands.add_parser("compare", help="say what changed between two runs"))
+    ledger.add_ledger_command(
+        commands.add_parser("ledger", help="show advice that was accepted, and what became of it")
+    )
     gating.add_baseline(commands.add_parser("baseline", help="keep a run to compare later ones"))
     gating.add_check(commands.add_parser("check", help="fail where a run became worse"))
     _add_devices(commands.add_parser("devices", help="list the hardware catalogue"))

@@ -40,6 +40,7 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis) -> Record:
     """The document of `roofline advise --format json` and of the API."""
     return {
         "state": advice.state,
+        "device": analysis.device.part_id or analysis.device.name,
         "unit": advice.unit,
         "now_us": advice.now_us,
         "after_us": advice.after_us,
@@ -58,13 +59,10 @@ def advice_to_json(advice: Advice, analysis: RooflineAnalysis) -> bytes:
     return to_json(advice_record(advice, analysis))
 
 
-def render_advice(
-    advice: Advice, analysis: RooflineAnalysis, output_format: str, top: int
-) -> bytes:
-    """The advice as "json" (everything), or its first `top` findings as "text" or "markdown"."""
+def render_record(record: Record, output_format: str, top: int) -> bytes:
+    """An advice as "json" (everything), or its first `top` findings as "text" or "markdown"."""
     if output_format == "json":
-        return advice_to_json(advice, analysis)
-    record = advice_record(advice, analysis)
+        return to_json(record)
     lines = _markdown(record, top) if output_format == "markdown" else _text(record, top)
     return spaced("\n".join([*lines, ""])).encode()
 
@@ -99,6 +97,7 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
             **{name: value for name, value in of.facts.items() if isinstance(value, float)},
         },
         "predicted": known,
+        "decision": None,
         "gain_ratio": of.gain,
         "share_ratio": predicted.saving_us / advice.now_us if predicted else None,
         "confidence": of.confidence,
@@ -164,12 +163,13 @@ def _text(record: Record, top: int) -> list[str]:
         for key in ("why", "try", "how_to_verify"):
             lines += _wrapped(one[key], "   ")
         lines += _named(one)
-    return [*lines, *_waiting(record), *_rest(record, top)]
+    return [*lines, *_waiting(record), *_rest(record, top), *_dismissed(record)]
 
 
 def _head(one: Record) -> str:
     saved = f" · {one['saves']}" if one["saves"] else ""
-    return f"{one['title']}{saved} · confidence: {one['confidence']}"
+    accepted = " · accepted" if one["decision"] else ""
+    return f"{one['title']}{saved} · confidence: {one['confidence']}{accepted}"
 
 
 def _waiting(record: Record) -> list[str]:
@@ -202,6 +202,11 @@ def _named(one: Record) -> list[str]:
     shown = ", ".join(named(name, _NAME_WIDTH) for name in names[:_NAMES])
     more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
     return _wrapped(f"Operations: {shown}{more}", "   ")
+
+
+def _dismissed(record: Record) -> list[str]:
+    count = len(record.get("dismissed", ()))
+    return ["", f"{count} dismissed."] if count else []
 
 
 def _rest(record: Record, top: int) -> list[str]:

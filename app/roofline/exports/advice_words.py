@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from roofline.advice.findings import Advice, Candidate, Finding
+from roofline.advice.ledger import Rate
 from roofline.advice.rows import STEP
 from roofline.exports.comparison_words import TERM_LABELS
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
-from roofline.presentation.sentences import Filling, Number, Sentence, say
+from roofline.presentation.sentences import Filling, Number, Sentence, plain_text, say
 
 _CLOSE = "T' = min(T, ρ ÷ η)"
 _SCALE = "T' = max(ρ' ÷ e, ρ'), e = ρ ÷ T"
@@ -89,12 +91,21 @@ def verify(finding: Finding, command: str) -> Sentence:
         return say("advice_verify_option", command=command)
     if finding.predicted is None:
         return say("advice_verify_flag", command=command)
+    return _verify(command, finding.of.term, finding.predicted.saving_us)
+
+
+def verify_text(command: str, term: str, saving_us: float) -> str:
+    """The same of a saving."""
+    return plain_text(_verify(command, term, saving_us)).strip()
+
+
+def _verify(command: str, term: str, saving_us: float) -> Sentence:
     return say(
         "advice_verify",
         command=command,
-        term=TERM_LABELS[finding.of.term],
+        term=TERM_LABELS[term],
         sign="−",
-        change=Number(finding.predicted.saving_us, "time_us"),
+        change=Number(saving_us, "time_us"),
     )
 
 
@@ -104,12 +115,34 @@ def saves(finding: Finding, advice: Advice) -> Sentence:
         return say("advice_gain", most=Number(finding.of.gain, "number"))
     if finding.predicted is None:
         return []
+    return _saves(finding.predicted.saving_us, advice.now_us)
+
+
+def saves_text(saving_us: float, now_us: float) -> str:
+    """The same of a saving."""
+    return plain_text(_saves(saving_us, now_us)).strip()
+
+
+def _saves(saving_us: float, now_us: float) -> Sentence:
     return say(
         "advice_saves",
-        saving=Number(finding.predicted.saving_us, "time_us"),
-        total=Number(advice.now_us, "time_us"),
-        share=Number(finding.predicted.saving_us / advice.now_us, "ratio"),
+        saving=Number(saving_us, "time_us"),
+        total=Number(now_us, "time_us"),
+        share=Number(saving_us / now_us, "ratio"),
     )
+
+
+def correction(rate: Rate, raw_us: float) -> str:
+    """What earlier predictions of the rule were worth."""
+    sentence = say(
+        "advice_correction",
+        count=Number(rate.count, "count"),
+        share=Number(rate.median, "ratio"),
+        least=Number(rate.low, "ratio"),
+        most=Number(rate.high, "ratio"),
+        saving=Number(raw_us, "time_us"),
+    )
+    return plain_text(sentence).strip()
 
 
 def limit(finding: Finding) -> Sentence:
@@ -125,17 +158,36 @@ def limit(finding: Finding) -> Sentence:
 
 def summary(advice: Advice) -> Sentence:
     """Time now, after the plan, floor; or why there is no plan."""
-    now, floor = Number(advice.now_us, "time_us"), Number(advice.floor_us, "time_us")
-    if advice.state == "contradicts":
+    return _summary(
+        {
+            "state": advice.state,
+            "unit": advice.unit,
+            "now_us": advice.now_us,
+            "after_us": advice.after_us,
+            "floor_us": advice.floor_us,
+            "left_out": advice.left_out,
+            "at_roof_us": advice.at_roof_us,
+        }
+    )
+
+
+def summary_text(record: Mapping[str, Any]) -> str:
+    """The same of an advice as JSON."""
+    return plain_text(_summary(record)).strip()
+
+
+def _summary(record: Mapping[str, Any]) -> Sentence:
+    now, floor = Number(record["now_us"], "time_us"), Number(record["floor_us"], "time_us")
+    if record["state"] == "contradicts":
         return say("advice_contradicts")
-    if advice.state == "nothing":
-        return [*say("advice_nothing", total=now, floor=floor), *_at_roof(advice)]
-    per = PER.get(advice.unit, "in the capture")
-    after = Number(advice.after_us, "time_us")
+    if record["state"] == "nothing":
+        return [*say("advice_nothing", total=now, floor=floor), *_at_roof(record)]
+    per = PER.get(record["unit"], "in the capture")
+    after = Number(record["after_us"], "time_us")
     return [
         *say("advice_bar", total=now, per=per, after=after, floor=floor),
-        *_left_out(advice),
-        *_at_roof(advice),
+        *_left_out(record),
+        *_at_roof(record),
     ]
 
 
@@ -145,15 +197,16 @@ def waiting(advice: Advice) -> Sentence:
     return say("advice_waiting", count=count) if advice.waiting else []
 
 
-def _left_out(advice: Advice) -> Sentence:
-    count = Number(advice.left_out, "count")
-    return say("advice_left_out", count=count) if advice.left_out else []
+def _left_out(record: Mapping[str, Any]) -> Sentence:
+    count = Number(record["left_out"], "count")
+    return say("advice_left_out", count=count) if record["left_out"] else []
 
 
-def _at_roof(advice: Advice) -> Sentence:
-    if advice.at_roof_us < 0.01 * advice.now_us:
+def _at_roof(record: Mapping[str, Any]) -> Sentence:
+    at_roof_us = record["at_roof_us"]
+    if at_roof_us < 0.01 * record["now_us"]:
         return []
-    return say("advice_at_roof", saving=Number(advice.at_roof_us, "time_us"))
+    return say("advice_at_roof", saving=Number(at_roof_us, "time_us"))
 
 
 def roof_label(name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from roofline.advice.ledger import Entry, document_of
 from roofline.compare.attribution import TERMS
 from roofline.compare.comparison import (
     MEMORIES,
@@ -25,6 +26,7 @@ from roofline.exports.comparison_words import (
     change_verdict,
     sign,
 )
+from roofline.exports.ledger import measured_lines
 from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.model.environment import LABELS
 from roofline.presentation.json_text import to_json
@@ -80,15 +82,22 @@ def comparison_to_json(found: Comparison) -> bytes:
     return to_json(comparison_record(found))
 
 
-def render_comparison(found: Comparison, output_format: str) -> bytes:
-    """`found` as `text`, `json` or `markdown`."""
+def render_comparison(
+    found: Comparison, output_format: str, measured: Sequence[Entry] = ()
+) -> bytes:
+    """`found` as `text`, `json` or `markdown`; `measured` are accepted findings of A."""
+    lines = measured_lines(measured)
     match output_format:
         case "json":
-            return comparison_to_json(found) + b"\n"
+            told = {"ledger": [document_of(one) for one in measured]} if measured else {}
+            return to_json(comparison_record(found) | told) + b"\n"
         case "markdown":
-            return comparison_to_markdown(found).encode("utf-8", "replace")
+            rest = "".join(f"- {markdown_plain(one)}\n" for one in lines)
+            rest = f"\n### Predicted against measured\n\n{rest}" if rest else ""
+            return (comparison_to_markdown(found) + rest).encode("utf-8", "replace")
         case _:
-            return comparison_to_text(found).encode("utf-8", "replace")
+            rest = "\n".join(["\nPredicted against measured", *lines, ""]) if lines else ""
+            return (comparison_to_text(found) + spaced(rest)).encode("utf-8", "replace")
 
 
 def _op(one: OpChange) -> Record:

@@ -20,6 +20,9 @@ ADVICE_SENTENCES: Mapping[str, str] = {
     "advice_verify_option": "Measure it on a run with this change; the work is not the same, so "
     "`{command}` shows it as another program.",
     "advice_waiting": "{count} {count|finding does|findings do} not depend on them",
+    "advice_correction": "{count} earlier {count|prediction|predictions} of this rule on this "
+    "device reached {share} of what was said (quartiles {least} to {most}); without them it "
+    "would be {saving}.",
     # Validity.
     "advice_V1": "Settle the operations above their roof first",
     "advice_V1_why": "{count} {count|operation|operations} with {share} of the time "

@@ -1,0 +1,122 @@
+"""Advice and the ledger: an entry from a finding, and advice with decisions and corrections."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from roofline.advice.ledger import Entry, Hit, Rate, State, rates_of
+from roofline.errors import BadViewError
+from roofline.exports.advice_words import correction, saves_text, summary_text, verify_text
+
+Record = dict[str, Any]
+
+
+def entry_of(
+    record: Record, finding: str, state: State, *, profile: str, at: str, reason: str = ""
+) -> Entry:
+    """The entry of one finding of an advice; `BadViewError` where it has none to accept."""
+    one = next((one for one in _all(record) if one["id"] == finding), None)
+    if one is None:
+        raise BadViewError(
+            "This advice has no such finding.",
+            remedy="Copy an id of `roofline advise --format json`.",
+        )
+    predicted = one["predicted"]
+    if state == "accepted" and predicted is None:
+        raise BadViewError(
+            f"{one['id']} predicts no saving, so it cannot be checked later.",
+            remedy="Accept a finding with a saving.",
+        )
+    raw = predicted.get("raw_saving_us", predicted["saving_us"]) if predicted else 0.0
+    return Entry(
+        profile=profile,
+        finding=finding,
+        state=state,
+        at=at,
+        rule=one["rule"],
+        device=record["device"],
+        unit=record["unit"],
+        term=one["verify"]["expect"]["term"] if predicted else "",
+        ops=tuple(one["op_names"]),
+        title=one["title"],
+        saving_us=raw,
+        reason=reason,
+    )
+
+
+def _all(record: Record) -> list[Record]:
+    return [*record["findings"], *record["waiting"], *record.get("dismissed", ())]
+
+
+def corrected(record: Record, entries: Sequence[Entry], hits: Sequence[Hit]) -> Record:
+    """An advice with what was decided of its findings, and predictions corrected by hits.
+
+    Dismissed findings move to `dismissed`. A correction only lowers a saving: a higher one could
+    end above a roof.
+    """
+    decided, rates = {one.finding: one for one in entries}, rates_of(hits)
+    device = record["device"]
+
+    def each(findings: Sequence[Record]) -> list[Record]:
+        return [
+            _decided(_lowered(one, record, rates.get((one["rule"], device))), decided)
+            for one in findings
+        ]
+
+    findings, waiting = each(record["findings"]), each(record["waiting"])
+    shown = [one for one in findings if not _is_dismissed(one)]
+    saved_us = sum(one["predicted"]["saving_us"] for one in shown if one["predicted"])
+    after_us = record["now_us"] - saved_us
+    changed = {**record, "after_us": after_us}
+    return {
+        **changed,
+        "summary": summary_text(changed),
+        "findings": shown,
+        "waiting": [one for one in waiting if not _is_dismissed(one)],
+        "dismissed": [one for one in (*findings, *waiting) if _is_dismissed(one)],
+    }
+
+
+def _is_dismissed(one: Record) -> bool:
+    return one["decision"] is not None and one["decision"]["state"] == "dismissed"
+
+
+def _decided(one: Record, decided: Mapping[str, Entry]) -> Record:
+    entry = decided.get(one["id"])
+    if entry is None:
+        return {**one, "decision": None}
+    later = None if entry.measured is None else asdict(entry.measured)
+    decision = {
+        "state": entry.state,
+        "at": entry.at,
+        "reason": entry.reason,
+        "measured": later,
+        "hit_ratio": entry.hit,
+    }
+    return {**one, "decision": decision}
+
+
+def _lowered(one: Record, record: Record, rate: Rate | None) -> Record:
+    predicted = one["predicted"]
+    if rate is None or predicted is None or not rate.corrects:
+        return one
+    raw_us = predicted["saving_us"]
+    low, by, high = (min(max(share, 0.0), 1.0) for share in (rate.low, rate.median, rate.high))
+    saving_us = raw_us * by
+    confirm = {**one["verify"]["expect"], "change_us": -saving_us}
+    return {
+        **one,
+        "predicted": {
+            **predicted,
+            "raw_saving_us": raw_us,
+            "saving_us": saving_us,
+            "time_us": predicted["time_us"] + raw_us - saving_us,
+            "range_us": [raw_us * low, raw_us * high],
+        },
+        "share_ratio": saving_us / record["now_us"],
+        "verify": {**one["verify"], "expect": confirm},
+        "history": asdict(rate),
+        "saves": saves_text(saving_us, record["now_us"]),
+        "why": f"{one['why']} {correction(rate, raw_us)}",
+        "how_to_verify": verify_text(one["verify"]["command"], confirm["term"], saving_us),
+    }
