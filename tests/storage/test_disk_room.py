@@ -51,6 +51,13 @@ def waits(server: Backend, profile_id: str) -> bool:
     return job.needs_bytes is not None
 
 
+def said(server: Backend, profile_id: str) -> tuple[str, str | None, int | None]:
+    """What the page says of a waiting import, between two looks at the disk."""
+    state = server.reader.state(profile_id)
+    assert isinstance(state, Importing)
+    return state.progress.phase, state.waits_for, state.needs_bytes
+
+
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Disk]:
     root = tmp_path / "disk"
@@ -105,6 +112,7 @@ def test_import_that_meets_a_disk_filled_by_others_is_not_failed(
     assert isinstance(server.reader.state(profile_id), Importing)
     time.sleep(2)  # it is looked after, and not begun
     assert isinstance(server.reader.state(profile_id), Importing)
+    eventually(lambda: said(server, profile_id) == ("queued", "disk", len(b"stub waits")))
     ballast.unlink()
     assert isinstance(settled(server, profile_id), Ready)
     assert held(server, profile_id) == [b"stub waits"]

@@ -25,7 +25,7 @@ from roofline.model.units import MIB
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import ProfileStore
-from roofline.storage.records import QUEUED, Found, Job, Manifest, Pending
+from roofline.storage.records import QUEUED, Found, Job, Manifest, Pending, WaitsFor
 from roofline.storage.staging import Staging, StagingArea
 
 READY = "ready"
@@ -129,7 +129,7 @@ class JobRun:
             return RunEnd.RELEASED
         if isinstance(error, StorageFullError | StoreUnavailableError):
             _log.warning("a job waits and runs again: %s", error.message)
-            self._wait()
+            self._wait("disk" if isinstance(error, StorageFullError) else "store")
             return RunEnd.WAITS
         if self._is_lost and self.job.attempts < MAX_ATTEMPTS:
             _log.warning("a job runs again: %s", error.message)
@@ -138,11 +138,14 @@ class JobRun:
         self._store.with_room(lambda: self._store.fail(self.job, self._owner, error))
         return RunEnd.ENDED
 
-    def _wait(self) -> None:
+    def _wait(self, waits_for: WaitsFor) -> None:
         """Queues the job again, for later; such an attempt does not count."""
+        least_bytes = self._size_bytes if waits_for == "disk" else 0
+        needs_bytes = max(self._needs_bytes, least_bytes)
+        jobs, job_id = self._store.jobs, self.job.id
         self._store.with_room(
-            lambda: self._store.jobs.wait(
-                self.job.id, self._owner, needs_bytes=self._needs_bytes, pause_s=PAUSE_S
+            lambda: jobs.wait(
+                job_id, self._owner, waits_for, needs_bytes=needs_bytes, pause_s=PAUSE_S
             )
         )
 

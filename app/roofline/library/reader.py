@@ -163,7 +163,10 @@ class ProfileReader:
         task = self._task(found.id)
         job = job or self._jobs.newest(found.id)
         started_at = time.time() if job is None else job.created_at
-        progress = progress_at(job.phase, job.fraction) if job else progress_at("queued", 0.0)
+        waits_for = None if job is None else job.waits_for
+        progress = progress_at("queued", 0.0)
+        if job is not None and waits_for is None:
+            progress = progress_at(job.phase, job.fraction)
         return Importing(
             id=found.id,
             title=found.title,
@@ -171,6 +174,8 @@ class ProfileReader:
             elapsed_s=max(0.0, time.time() - started_at),
             files=found.files,
             uploader=found.uploader,
+            waits_for=waits_for,
+            needs_bytes=job.needs_bytes if job is not None and waits_for == "disk" else None,
         )
 
     def _computing_again(self, found: Manifest) -> Importing | Failed:

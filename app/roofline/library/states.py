@@ -4,13 +4,16 @@ from dataclasses import dataclass
 
 from roofline.errors import RooflineError
 from roofline.imports.children import Progress
-from roofline.storage.records import Manifest, ProfileId, StoredFile
+from roofline.storage.records import Manifest, ProfileId, StoredFile, WaitsFor
 from roofline.storage.results import ResultFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importing:
-    """A profile whose import, or whose analysis by newer code, is under way."""
+    """A profile whose import, or whose analysis by newer code, is under way.
+
+    `waits_for` says what it cannot begin without, and `needs_bytes` how much of a disk.
+    """
 
     id: ProfileId
     title: str
@@ -18,6 +21,8 @@ class Importing:
     elapsed_s: float
     files: tuple[StoredFile, ...]
     uploader: str | None
+    waits_for: WaitsFor | None = None
+    needs_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,16 @@ from sqlalchemy.exc import IntegrityError
 from roofline.errors import RooflineError
 from roofline.storage.database import Database, lock_claims
 from roofline.storage.fair_queue import next_due
-from roofline.storage.records import CANCELLED, DONE, FAILED, QUEUED, RUNNING, Job, JobKind
+from roofline.storage.records import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    QUEUED,
+    RUNNING,
+    Job,
+    JobKind,
+    WaitsFor,
+)
 from roofline.storage.statements import error_columns, error_of
 from roofline.storage.tables import job
 
@@ -74,12 +83,15 @@ class JobStore:
         """Gives a job back that was interrupted through no fault of its own."""
         self._give_back(job_id, owner, attempts=job.c.attempts - 1)
 
-    def wait(self, job_id: str, owner: str, *, needs_bytes: int, pause_s: float) -> None:
+    def wait(
+        self, job_id: str, owner: str, waits_for: WaitsFor, *, needs_bytes: int, pause_s: float
+    ) -> None:
         """Gives a job back that met a full disk or an absent store: not due for `pause_s`.
 
         `needs_bytes` is the free room without which it cannot end, as far as known.
         """
-        later = {"not_before": time.time() + pause_s, "needs_bytes": needs_bytes}
+        later: dict[str, object] = {"not_before": time.time() + pause_s, "needs_bytes": needs_bytes}
+        later["phase"] = waits_for
         self._give_back(job_id, owner, attempts=job.c.attempts - 1, **later)
 
     def run_again(self, job_id: str, owner: str) -> None:
@@ -90,7 +102,7 @@ class JobStore:
         queued = {"state": QUEUED, "owner": None, "lease_until": None, "phase": "queued"}
         with self._database.write() as connection:
             statement = update(job).where(_owned(job_id, owner))
-            connection.execute(statement.values(fraction=0.0, **queued, **values))
+            connection.execute(statement.values({"fraction": 0.0, **queued, **values}))
 
     def due(self, version: str, *, older_than_s: float = 0.0) -> list[str]:
         """Jobs to (re)deliver, oldest first; sets their version to `version`.

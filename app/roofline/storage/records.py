@@ -213,6 +213,12 @@ class ScrubState:
     repaired: int
 
 
+# In the column of the phase, while a job is queued.
+_WAITS: dict[str, "WaitsFor"] = {"disk": "disk", "store": "store"}
+WaitsFor = Literal["disk", "store"]
+"""A queued job may wait for room on the disk, or for a database or object store that is away."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One import, or one analysis again by newer code. `lease_until` is in Unix seconds.
@@ -233,3 +239,8 @@ class Job:
     lease_until: float | None
     needs_bytes: int | None
     error: RooflineError | None
+
+    @property
+    def waits_for(self) -> WaitsFor | None:
+        """What it cannot begin without; `None` for its turn alone, or when it runs."""
+        return _WAITS.get(self.phase) if self.state == QUEUED else None

@@ -12,7 +12,7 @@ from fastapi import Request
 from roofline.errors import MixedUploadError
 from roofline.library.samples import Sample
 from roofline.library.states import Failed, Importing, Ready, State
-from roofline.storage.records import Manifest, StoredFile, Summary
+from roofline.storage.records import Manifest, StoredFile, Summary, WaitsFor
 from roofline.web.http.access import shown_owner
 from roofline.web.http.errors import ErrorBody, error_body
 
@@ -21,12 +21,19 @@ REV_LENGTH = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressBody:
-    """`phase` is queued, unpack, recognise, read, analyse or store; fractions go from 0 to 1."""
+    """`phase` is queued, unpack, recognise, read, analyse or store; fractions go from 0 to 1.
+
+    A queued import may wait for more than its turn: `waits_for` is `disk` where it needs
+    `needs_bytes` of the server's disk beyond what is kept free, `store` where the server's database
+    or object store was away.
+    """
 
     phase: str
     fraction: float
     overall: float
     elapsed_s: float
+    waits_for: WaitsFor | None = None
+    needs_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +236,8 @@ def progress_body(state: Importing) -> ProgressBody:
         fraction=progress.fraction,
         overall=progress.overall,
         elapsed_s=state.elapsed_s,
+        waits_for=state.waits_for,
+        needs_bytes=state.needs_bytes,
     )
 
 

@@ -26,6 +26,8 @@ const STEP_OF_PHASE = { queued: "recognise", unpack: "recognise" };
  * @property {number} fraction of the phase
  * @property {number} overall of the import
  * @property {number} elapsed_s
+ * @property {"disk" | "store" | null} [waits_for] of a queued import, beside its turn
+ * @property {number | null} [needs_bytes] of the disk
  *
  * @typedef {object} Drawn what the card shows
  * @property {string} step the current one; later ones wait, earlier ones are done
@@ -55,19 +57,27 @@ export function drawnUpload(sent) {
  * @param {ServerProgress} progress
  * @returns {Drawn}
  */
-export function drawnImport({ phase, fraction, overall, elapsed_s: elapsed }) {
+export function drawnImport(progress) {
+  const { phase, fraction, overall, elapsed_s: elapsed } = progress;
   const known = elapsed >= KNOWN_AFTER_S && overall >= KNOWN_AFTER_FRACTION;
   return {
     step: STEP_OF_PHASE[phase] ?? phase,
     fraction: UPLOAD_SHARE + overall * (1 - UPLOAD_SHARE),
-    detail: phaseDetail(phase, fraction),
+    detail: phase === "queued" ? waiting(progress) : phaseDetail(phase, fraction),
     left: known ? timeLeft((elapsed * (1 - overall)) / overall) : "",
   };
 }
 
+/** @param {ServerProgress} progress */
+function waiting({ waits_for: what, needs_bytes: needs }) {
+  if (what === "store") return "waiting: the server’s database or object store was away";
+  if (what !== "disk") return "waiting to start";
+  const room = needs ? `: ${bytes(needs)} are needed` : "";
+  return `waiting for room on the server’s disk${room}; it starts by itself`;
+}
+
 /** @param {string} phase @param {number} fraction */
 function phaseDetail(phase, fraction) {
-  if (phase === "queued") return "waiting to start";
   const share = fraction > 0 ? percent(fraction, 0) : "";
   return phase === "unpack" ? `unpacking ${share}`.trim() : share;
 }

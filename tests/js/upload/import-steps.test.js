@@ -36,6 +36,17 @@ test("the time left of an import is told when it can be known", () => {
   assert.equal(drawnImport({ ...at, elapsed_s: 3 }).left, "about 9\u00a0s left");
 });
 
+test("a queued import says what it waits for beside its turn", () => {
+  const queued = { phase: "queued", fraction: 0, overall: 0, elapsed_s: 9 };
+  assert.equal(
+    drawnImport({ ...queued, waits_for: "disk", needs_bytes: 3 << 20 }).detail,
+    "waiting for room on the server’s disk: 3.00\u00a0MiB are needed; it starts by itself",
+  );
+  assert.match(drawnImport({ ...queued, waits_for: "disk", needs_bytes: null }).detail, /disk; it/);
+  assert.match(drawnImport({ ...queued, waits_for: "store" }).detail, /database or object store/);
+  assert.equal(drawnImport({ ...queued, waits_for: null }).detail, "waiting to start");
+});
+
 test("a waiting import says what it waits for", () => {
   assert.match(
     drawnImport({ phase: "queued", fraction: 0, overall: 0, elapsed_s: 9 }).detail,
