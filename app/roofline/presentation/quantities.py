@@ -24,6 +24,9 @@ _NEARLY_WHOLE = 99.95
 _TB_FROM = 9_995.0  # GB/s; from here on three digits round to 10.0 TB/s
 _MB_BELOW = 0.1  # GB/s
 
+Write = Callable[[float, int], str]
+"""Writes a number that is not missing, to so many digits."""
+
 _FLOP_STEPS = ((1e6, "P"), (1e3, "T"), (1.0, "G"), (1e-3, "M"), (1e-6, "k"))
 _AMOUNT_STEPS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _TIME_STEPS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
@@ -66,16 +69,32 @@ def count(value: float | None) -> str:
     return DASH if value is None or _missing(value) else _fixed(0, float(value))
 
 
-def _stepped(value: float, steps: tuple[tuple[float, str], ...], unit: str, digits: int) -> str:
+def stated(value: float, digits: int = 5) -> str:
+    """A stated number, such as a peak: as many digits as it has, up to five: "918", "1525.5"."""
+    exact = Decimal(repr(float(value)))
+    decimals = digits - 1 - exact.adjusted()
+    rounded = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+    # Four digits read well without a comma.
+    text = f"{rounded:,f}" if abs(rounded) >= 10_000 else f"{rounded:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _stepped(
+    value: float,
+    steps: tuple[tuple[float, str], ...],
+    unit: str,
+    digits: int,
+    write: Write = significant,
+) -> str:
     factor, prefix = next((one for one in steps if value >= one[0] * _ROUNDS_UP), steps[-1])
-    return f"{significant(value / factor, digits)}{SPACE}{prefix}{unit}"
+    return f"{write(value / factor, digits)}{SPACE}{prefix}{unit}"
 
 
-def flop_rate(gflops: float | None, digits: int = 3) -> str:
+def flop_rate(gflops: float | None, digits: int = 3, write: Write = significant) -> str:
     """GFLOP/s in, "139 TFLOP/s" out."""
     if gflops is None or _missing(gflops):
         return DASH
-    return _stepped(gflops, _FLOP_STEPS, "FLOP/s", digits) if gflops else f"0{SPACE}FLOP/s"
+    return _stepped(gflops, _FLOP_STEPS, "FLOP/s", digits, write) if gflops else f"0{SPACE}FLOP/s"
 
 
 def amount(value: float | None, unit: str = "") -> str:
@@ -87,15 +106,25 @@ def amount(value: float | None, unit: str = "") -> str:
     return _stepped(value, _AMOUNT_STEPS, unit, 3).rstrip()
 
 
-def bandwidth(gbs: float | None, digits: int = 3) -> str:
+def bandwidth(gbs: float | None, digits: int = 3, write: Write = significant) -> str:
     """GB/s (1e9) in, as data sheets have it; from 10 TB/s on as TB/s, below 0.1 GB/s as MB/s."""
     if gbs is None or _missing(gbs):
         return DASH
     if gbs >= _TB_FROM:
-        return f"{significant(gbs / KILO, digits)}{SPACE}TB/s"
+        return f"{write(gbs / KILO, digits)}{SPACE}TB/s"
     if gbs != 0 and gbs < _MB_BELOW:
-        return f"{significant(gbs * KILO, digits)}{SPACE}MB/s"
-    return f"{significant(gbs, digits)}{SPACE}GB/s"
+        return f"{write(gbs * KILO, digits)}{SPACE}MB/s"
+    return f"{write(gbs, digits)}{SPACE}GB/s"
+
+
+def peak_rate(gflops: float) -> str:
+    """The peak of a compute unit, in GFLOP/s, with all its digits."""
+    return flop_rate(gflops, 5, stated)
+
+
+def peak_bandwidth(gbs: float) -> str:
+    """The peak of a memory or a link, in GB/s, with all its digits."""
+    return bandwidth(gbs, 5, stated)
 
 
 def _binary_bandwidth(gibs: float | None) -> str:

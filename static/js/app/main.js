@@ -153,6 +153,8 @@ async function main() {
     const reason = error instanceof Error ? error.message : "";
     notify(`The view could not be drawn. ${reason} Reload the page to try again.`);
     throw error;
+  } finally {
+    delete document.documentElement.dataset.linked;
   }
   document.body.dataset.ready = "true";
   performance.mark("roofline:ready");

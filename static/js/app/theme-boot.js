@@ -6,4 +6,6 @@
   } catch {
     // Storage can be forbidden; the page then follows the system.
   }
+  // A view of its own is not what the server has drawn: that stays unseen until the view is there.
+  if (location.search !== "") document.documentElement.dataset.linked = "";
 })();

@@ -1,5 +1,6 @@
 // Transfers against the peaks of their links: one lane per link, so that links of all speeds share an axis.
 
+import { dropFirstFigure } from "./first-figure.js";
 import { linkGeometry, transferRows } from "./link-places.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
@@ -35,6 +36,7 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
   let shown = new Set();
 
   function draw() {
+    dropFirstFigure("links");
     const count = lanesNeeded();
     box.hidden = count === 0;
     part("links-head").hidden = box.hidden;

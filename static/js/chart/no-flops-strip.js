@@ -2,6 +2,7 @@
 
 import { bandwidthTicks } from "./axes.js";
 import { stripGeometry, stripNote } from "./no-flops-places.js";
+import { dropFirstFigure } from "./first-figure.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
 import { shapePath } from "./shapes.js";
@@ -43,6 +44,7 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
       ...axisNodes(geometry.scale, geometry.roof),
       ...marks.map(({ node }) => node),
     );
+    dropFirstFigure("no-flops");
     showKey(geometry.roof);
     fade();
     markSelection();

@@ -2,6 +2,7 @@
 
 import { find, findAll, html, part } from "../ui/dom.js";
 import { CONFIG, OP_MARGIN } from "./looks.js";
+import { dropFirstFigure } from "./first-figure.js";
 import { opFigure } from "./op-figure.js";
 import {
   boxFrom,
@@ -93,6 +94,7 @@ export class OpChart {
     const { data, layout } = opFigure(geometry, paint, { dragmode: this.#dragmode });
     const plot = await Plotly.react(this.#chart, data, layout, CONFIG);
     this.#points.draw({ ...geometry, points: geometry.joined ? [] : geometry.points, star }, paint);
+    dropFirstFigure("ops");
     if (!this.#isWired) this.#wire(plot);
     this.#fade();
     this.markSelection();

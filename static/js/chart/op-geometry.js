@@ -26,8 +26,9 @@ import { shownRoofs } from "./shown-roofs.js";
  * @property {number} radius
  */
 
-const LABEL_ROOM = 26; // pixels above the highest compute roof
-const TOOLS_ROOM = 52; // pixels above the highest point, where no roof keeps points below the chart's buttons
+// Shares of the plot's height, not pixels: the server draws the same range for a size that it does not know.
+const LABEL_ROOM = 0.08; // above the highest compute roof
+const TOOLS_ROOM = 0.15; // above the highest point, where no roof keeps points below the chart's buttons
 const STAR_RADIUS = 8;
 const RIDGE_RADIUS = 4;
 
@@ -61,7 +62,7 @@ export function opGeometry(model, state, box, shownRows) {
   const main = mainMemory(shown.memory, state.x);
   const flat = shown.compute[0] ?? null;
   const levels = state.x === JOINED ? levelDots(model, view, dots) : null;
-  const scale = createScale(rangeOf(model, state, levels ?? dots, shown.compute, box), box);
+  const scale = createScale(rangeOf(model, state, levels ?? dots, shown.compute), box);
   /** @param {Row} row */
   const look = (row) => model.categories[row.category];
   const joined = levels ? joinLevels(levels, scale, state, shownRows) : null;
@@ -123,10 +124,9 @@ function roofReader(model, view, state, shown) {
  * @param {ViewState} state
  * @param {Dot[]} dots
  * @param {ComputeRoof[]} compute shown roofs
- * @param {ChartBox} box
  * @returns {[Range, Range]}
  */
-function rangeOf(model, state, dots, compute, box) {
+function rangeOf(model, state, dots, compute) {
   if (state.zoom) {
     const [x0, x1, y0, y1] = state.zoom;
     return [
@@ -136,7 +136,7 @@ function rangeOf(model, state, dots, compute, box) {
   }
   const range = automaticRange(dots, corners(model, state), state.fit);
   const others = model.others.flatMap((other) => other.compute ?? []);
-  return roomyRange(range, dots, [...compute, ...others], box);
+  return roomyRange(range, dots, [...compute, ...others]);
 }
 
 /**
@@ -156,16 +156,13 @@ function corners(model, state) {
  * @param {[Range, Range]} range
  * @param {Dot[]} dots
  * @param {ComputeRoof[]} compute
- * @param {ChartBox} box
  * @returns {[Range, Range]}
  */
-function roomyRange([x, y], dots, compute, { height, margin }) {
+function roomyRange([x, y], dots, compute) {
   const top = topCompute(compute);
-  /** @param {number} room pixels */
-  const part = (room) => room / (height - margin.t - margin.b);
-  if (top) return [x, withHeadroom(y, Math.log10(top.gflops), part(LABEL_ROOM))];
+  if (top) return [x, withHeadroom(y, Math.log10(top.gflops), LABEL_ROOM)];
   const highest = Math.max(...dots.map((dot) => dot.y).filter((place) => place <= y[1]));
-  return [x, Number.isFinite(highest) ? withHeadroom(y, highest, part(TOOLS_ROOM)) : y];
+  return [x, Number.isFinite(highest) ? withHeadroom(y, highest, TOOLS_ROOM) : y];
 }
 
 /** @param {Model} model @param {View} view @param {ViewState} state @returns {Place | null} */

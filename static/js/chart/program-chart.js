@@ -5,6 +5,7 @@ import { find, part } from "../ui/dom.js";
 import { CONFIG, PROGRAM_MARGIN } from "./looks.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
+import { dropFirstFigure } from "./first-figure.js";
 import { programFigure } from "./program-figure.js";
 import { programGeometry } from "./program-geometry.js";
 import { shownRoofs } from "./shown-roofs.js";
@@ -42,6 +43,7 @@ export function createProgramChart({ Plotly, model, store, paint, onHover, onCli
     showEmptiness(places, points());
     const { data, layout } = programFigure(geometry, paint);
     await Plotly.react(chart, data, layout, CONFIG);
+    dropFirstFigure("program");
     markSelection();
   }
 

@@ -23,7 +23,7 @@ import { isRoofShown } from "./shown-roofs.js";
 /** @type {Record<Scope, number>} */
 const DRAW_ORDER = { step: 0, phase: 1, average: 2, total_hw: 3, total: 4 };
 const MOST_MARKS = 300;
-const LABEL_ROOM = 24; // pixels above the compute roof
+const LABEL_ROOM = 0.12; // of the plot’s height, above the compute roof
 const RADIUS = 5;
 
 /**
@@ -41,7 +41,7 @@ export function programGeometry(model, points, shown, box) {
   const flat = shown.compute[0] ?? null;
   const corner = ridge(main, flat);
   const top = topCompute(shown.compute)?.gflops ?? null;
-  const scale = createScale(roomyRange(programRange(dots, corner), top, box), box);
+  const scale = createScale(roomyRange(programRange(dots, corner), top), box);
   const places = thinned(placesOf(dots, scale));
   const whole = points[0];
   const total = whole && isRoofShown(model, shown, whole) ? totalGap(places, whole) : null;
@@ -106,12 +106,10 @@ function programRange(dots, corner) {
  * With room for the label above the highest compute roof.
  * @param {[Range, Range]} range
  * @param {number | null} top GFLOP/s
- * @param {ChartBox} box
  * @returns {[Range, Range]}
  */
-function roomyRange([x, y], top, { height, margin }) {
-  const room = LABEL_ROOM / (height - margin.t - margin.b);
-  return [x, top === null ? y : withHeadroom(y, Math.log10(top), room)];
+function roomyRange([x, y], top) {
+  return [x, top === null ? y : withHeadroom(y, Math.log10(top), LABEL_ROOM)];
 }
 
 /**

@@ -34,6 +34,7 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._environment.filters["thousands"] = "{:,}".format
         self._environment.globals.update(
             static_url=static.url, imported_urls=static.imported, version=__version__
         )

@@ -11,8 +11,10 @@ from fastapi import APIRouter, Query, Request, Response
 
 from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, Importing, Ready, State
+from roofline.presentation.first_view.view import FirstView, first_view
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import Manifest, StoredFile
+from roofline.storage.results import DamagedResultError, ResultFile
 from roofline.web.api.limits import limits_of
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
@@ -26,6 +28,7 @@ from roofline.web.parts import Pages, Parts, Reader, parts_of
 
 PAGE_SIZE = 50
 TAGS_SHOWN = 12
+FIRST_VIEWS = 64  # kept for viewers whose page differs in nothing but their name
 
 # HEAD too: link previews and monitors ask with it.
 _READ = ["GET", "HEAD"]
@@ -72,6 +75,7 @@ def profile(request: Request, profile_id: str, reader: Reader, parts: Parts) -> 
         max_files=parts.settings.max_files,
         budgets=_budgets(reader, profile_id),
         advice=_advice(reader, profile_id),
+        first=None if not isinstance(state, Ready) else _first(state.page),
         trash_days=parts.settings.trash_days,
     )
     return parts.templates.page("profile.html", view, request)
@@ -177,6 +181,19 @@ def _advice(reader: ProfileReader, profile_id: str) -> Mapping[str, Any] | None:
     return record
 
 
+@lru_cache(maxsize=FIRST_VIEWS)
+def _first_view(page: ResultFile) -> FirstView:
+    return first_view(orjson.loads(page.plain()))
+
+
+def _first(page: ResultFile) -> FirstView | None:
+    """What the page shows before its script: made once per result."""
+    try:
+        return _first_view(page)
+    except DamagedResultError:  # the script finds that out, too, and has it computed again
+        return None
+
+
 def _profile(state: State) -> views.ProfileView:
     match state:
         case Ready(manifest=manifest):
@@ -220,6 +237,7 @@ def _profile_view(
         about=None,
         budgets=(),
         advice=None,
+        first=None,
         may_change=False,
         max_upload_bytes=0,
         max_files=0,

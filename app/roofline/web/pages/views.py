@@ -27,6 +27,7 @@ from typing import Any
 
 import orjson
 
+from roofline.presentation.first_view.view import FirstView
 from roofline.storage.records import Manifest
 from roofline.web.api.tokens import TokenBody
 from roofline.web.api.trash import TrashedBody
@@ -124,7 +125,8 @@ class ProfileView:
 
     `max_upload_bytes` and `max_files` limit a second run that is dropped on the page.
     `budgets` are divisions of time, with the keys of `presentation.budget_bar.BudgetBar`, `advice`
-    has those of `exports.advice`, and is `None` while there is none.
+    has those of `exports.advice`, and is `None` while there is none. `first` is what the page shows
+    before its script has run; `None` until the profile is ready, and where its data are damaged.
     """
 
     id: str
@@ -146,6 +148,7 @@ class ProfileView:
     about: "AboutView | None"
     budgets: Sequence[Mapping[str, Any]]
     advice: Mapping[str, Any] | None
+    first: FirstView | None
     may_change: bool
     max_upload_bytes: int
     max_files: int

@@ -1,0 +1,116 @@
+"""Axes of a figure: ranges, ticks, and where values lie.
+
+Values are those of the axis: log10 on a logarithmic one. `static/js/chart/axes.js` has the same
+rules for the browser; tests/web/pages/test_first_view.py and tests/browser/test_first_view.py hold
+both to each other.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+Range = tuple[float, float]
+"""Low and high end of an axis."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margin:
+    """Pixels around the plot."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Where values lie in a figure of `width` x `height` pixels, margins included.
+
+    `left` and `top` of a place are shares of the plot, from its top left corner: the same for every
+    size of the figure.
+    """
+
+    x: Range
+    y: Range
+    width: float
+    height: float
+    margin: Margin
+
+    @property
+    def plot_width(self) -> float:
+        """Pixels between the margins."""
+        return max(1.0, self.width - self.margin.left - self.margin.right)
+
+    @property
+    def plot_height(self) -> float:
+        """Pixels between the margins."""
+        return max(1.0, self.height - self.margin.top - self.margin.bottom)
+
+    @property
+    def per_x(self) -> float:
+        """Pixels per unit of the x axis."""
+        return self.plot_width / (self.x[1] - self.x[0])
+
+    @property
+    def per_y(self) -> float:
+        """Pixels per unit of the y axis."""
+        return self.plot_height / (self.y[1] - self.y[0])
+
+    def left(self, x: float) -> float:
+        """Share of the plot's width left of `x`."""
+        return (x - self.x[0]) / (self.x[1] - self.x[0])
+
+    def top(self, y: float) -> float:
+        """Share of the plot's height above `y`."""
+        return (self.y[1] - y) / (self.y[1] - self.y[0])
+
+    def to_x(self, x: float) -> float:
+        """Pixels from the figure's left edge."""
+        return self.margin.left + self.left(x) * self.plot_width
+
+    def to_y(self, y: float) -> float:
+        """Pixels from the figure's top edge."""
+        return self.margin.top + self.top(y) * self.plot_height
+
+
+def spread(values: Iterable[float], room: tuple[float, float], least: float) -> Range:
+    """A range around `values` with `room` before and after them, `least` long or longer."""
+    found = list(values)
+    low, high = min(found) - room[0], max(found) + room[1]
+    missing = max(0.0, least - (high - low))
+    return low - missing / 2, high + missing / 2
+
+
+def with_headroom(bounds: Range, line: float, part: float) -> Range:
+    """`bounds`, with this `part` of the length free above `line`: its label stands there."""
+    low, high = bounds
+    return low, max(high, (line - part * low) / (1 - part))
+
+
+def log_ticks(bounds: Range, pixels: float, apart: float) -> list[float]:
+    """Values of ticks on a log10 axis of so many `pixels`, their labels so far `apart` or farther.
+
+    They stand at decades, thinned out on a long range; on a short one at 1, 2 and 5.
+    """
+    low, high = bounds
+    every = max(1, math.ceil(apart * (high - low) / max(1.0, pixels)))
+    first = math.ceil(low - 1e-9)
+    places: list[float] = [e for e in range(first, math.floor(high + 1e-9) + 1) if e % every == 0]
+    per_decade = pixels / (high - low)
+    if len(places) < 3 and per_decade * 0.3 > apart:
+        whole = range(math.floor(low), math.floor(high) + 1)
+        steps = [e + math.log10(m) for e in whole for m in (1, 2, 5)]
+        places = [step for step in steps if low <= step <= high]
+    return [10.0**place for place in places]
+
+
+def heaviest(weights: Sequence[float], share: float = 0.99) -> list[int]:
+    """Indices of the largest weights that make this `share` of the sum together."""
+    total, found, kept = sum(weights), 0.0, []
+    for index in sorted(range(len(weights)), key=lambda i: -weights[i]):
+        if found > total * share:
+            break
+        found += weights[index]
+        kept.append(index)
+    return kept

@@ -1,0 +1,156 @@
+"""The small roofline of the program as the page opens. As `static/js/chart/program-geometry.js`."""
+
+from collections.abc import Sequence
+from math import log10
+from typing import Any
+
+from roofline.figures.roofs import Roof, Roofs, ridge
+from roofline.figures.scale import Margin, Range, spread, with_headroom
+from roofline.figures.scene import Layer, Line, Mark, Place, Shape, Text
+from roofline.figures.svg import SvgWriter
+from roofline.presentation.first_view.layouts import Axes
+from roofline.presentation.first_view.op_chart import placed_rate
+from roofline.presentation.first_view.roof_shapes import RoofChart, grids, ground, labels
+from roofline.presentation.first_view.rows import Page, Rows
+from roofline.presentation.first_view.shown_roofs import log_places, shown_roofs
+from roofline.presentation.quantities import percent
+
+MARGIN = Margin(left=78, right=10, top=8, bottom=38)
+HEIGHT = 248  # pixels in a usual window
+LABEL_ROOM = 0.12  # of the plot's height, above the compute roof
+_MOST_MARKS = 300
+_MOST_NAMED = 3
+_EMPTY: tuple[Range, Range] = ((-1.0, 3.0), (0.0, 5.0))
+_ORDER = {"step": 0, "phase": 1, "average": 2, "total_hw": 3, "total": 4}
+SYMBOLS = {
+    "total": "star",
+    "total_hw": "star-open",
+    "average": "diamond",
+    "phase": "square",
+    "step": "circle",
+}
+_SIZES = {"total": 14, "total_hw": 14, "average": 11, "phase": 11, "step": 10}
+STEP_COLOURS = 9
+"""Steps of the scale of colours from the first step of a program to its last."""
+
+Point = dict[str, Any]
+
+
+def program_chart(rows: Rows) -> str | None:
+    """The content of an `svg` of the plot's size; `None` where no point has a place."""
+    points = rows.program
+    places = log_places([point.get(rows.axis) for point in points], list(map(placed_rate, points)))
+    known = [(point, at) for point, at in zip(points, places, strict=True) if at is not None]
+    if not known:
+        return None
+    shown = shown_roofs(rows)
+    main, flat = _main(rows.page, points, shown), shown.compute[0] if shown.compute else None
+    corner = ridge(main, flat)
+    x, y = _ranges(known, corner)
+    if shown.top is not None:
+        y = with_headroom(y, shown.top.log, LABEL_ROOM)
+    chart = RoofChart(
+        axes=Axes(x=x, y=y, margin=MARGIN, height=HEIGHT),
+        shown=shown,
+        main=main,
+        flat=flat,
+        corner=corner,
+        is_small=True,
+    )
+    total = points[0] if _is_held(rows.page, shown, points[0]) else None
+    return SvgWriter(chart.scale).layers(_layers(chart, known, total))
+
+
+def _layers(chart: RoofChart, known: list[tuple[Point, Place]], total: Point | None) -> list[Layer]:
+    ordered = _thinned(sorted(known, key=lambda one: _ORDER[one[0]["scope"]]))
+    outliers = [one for one in ordered if one[0].get("is_outlier")]
+    gap = [shape for point, at in ordered if point is total for shape in _gap(point, at)]
+    over: list[Shape] = [shape for shape in gap if isinstance(shape, Line)]
+    names: list[Shape] = [shape for shape in gap if isinstance(shape, Text)]
+    if len(outliers) <= _MOST_NAMED:
+        names += [_step_name(point, at) for point, at in outliers]
+    marks = [_mark(point, at) for point, at in ordered]
+    title = "FLOP per byte"
+    return [
+        *grids(chart),
+        ground(chart),
+        Layer(shapes=(*over, *marks), css="program-points", is_clipped=True),
+        *labels(chart, title, title),
+        Layer(shapes=tuple(names)),
+    ]
+
+
+def _main(page: Page, points: Sequence[Point], shown: Roofs) -> Roof | None:
+    """The memory roof that binds the program, else the outermost."""
+    levels = {page["bounds"][point["bound_by"]].get("level") for point in points}
+    binding = [roof for roof in shown.memory if roof.id in levels]
+    return next(iter([*binding, *shown.memory]), None)
+
+
+def _ranges(known: list[tuple[Point, Place]], corner: Place | None) -> tuple[Range, Range]:
+    """Around the points and the ridge, so that the distance to the roof can be seen."""
+    places = [at for _, at in known] + ([corner] if corner else [])
+    roofs = [
+        log10(point["attainable_gflops"])
+        for point, _ in known
+        if point["scope"] != "step" and (point.get("attainable_gflops") or 0) > 0
+    ]
+    xs, ys = [x for x, _ in places], [y for _, y in places] + roofs
+    return spread(xs, (0.42, 0.42), 0.8), spread(ys, (0.3, 0.18), 0.8)
+
+
+def _is_held(page: Page, shown: Roofs, point: Point) -> bool:
+    """Whether the roof that the point's share is of is drawn: else no line leads to it."""
+    bound = page["bounds"][point["bound_by"]]
+    if bound["kind"] == "none":
+        return False
+    if bound["kind"] == "slanted":
+        return any(roof.id == bound.get("level") for roof in shown.memory)
+    compute = page["roofs"]["compute"]
+    unit = point.get("compute_unit") or 0
+    return unit < len(compute) and any(roof.id == compute[unit]["id"] for roof in shown.compute)
+
+
+def _thinned(places: list[tuple[Point, Place]]) -> list[tuple[Point, Place]]:
+    """Ordinary steps beyond the first hundreds are left to the script; all else stays."""
+    ordinary = [one for one in places if one[0]["scope"] == "step" and not one[0].get("is_outlier")]
+    dropped = {id(one) for one in ordinary[: max(0, len(ordinary) - _MOST_MARKS)]}
+    return [one for one in places if id(one) not in dropped][-2 * _MOST_MARKS :]
+
+
+def _gap(point: Point, at: Place) -> list[Shape]:
+    """From the program up to its roof."""
+    share, roof = point.get("roofline_efficiency_ratio"), point.get("attainable_gflops") or 0
+    if share is None or roof <= 0:
+        return []
+    (x, y), top = at, log10(roof)
+    text = f"{percent(share, 0)} of roof"
+    return [
+        Line(points=((x, y), (x, top)), token="--ink-2", dash="3,3"),
+        Text(
+            text=text,
+            at=(x, (y + top) / 2),
+            shift=(6.6, 3.6),
+            anchor="start",
+            size=11,
+            token="--ink-2",
+        ),
+    ]
+
+
+def _step_name(point: Point, at: Place) -> Text:
+    digits = "".join(sign for sign in point["label"] if sign in "0123456789")[:12]
+    return Text(text=f"step {digits or '?'}", at=at, shift=(0, 18), size=11, token="--ink-2")
+
+
+def step_token(order: float | None) -> str:
+    """The colour of a step by its place among the steps, 0 to 1: a token of the style sheet."""
+    return f"--step-{round((1.0 if order is None else order) * (STEP_COLOURS - 1))}-of-8"
+
+
+def _mark(point: Point, at: Place) -> Mark:
+    scope = point["scope"]
+    token = step_token(point.get("order")) if scope == "step" else "--star"
+    css = "place outlier" if point.get("is_outlier") else "place"
+    css += " open" if SYMBOLS[scope].endswith("-open") else ""
+    return Mark(at=at, radius=_SIZES[scope] / 2, symbol=SYMBOLS[scope], token=token, css=css)

@@ -1,0 +1,95 @@
+"""Everything of the first view, in one piece: what the page's template writes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from roofline.presentation.first_view import summary
+from roofline.presentation.first_view.op_chart import OpChart, op_chart
+from roofline.presentation.first_view.program_chart import program_chart
+from roofline.presentation.first_view.rows import Page, Rows
+from roofline.presentation.first_view.strips import Strip, link_strip, no_flops_strip
+from roofline.presentation.first_view.table import Table, op_table
+from roofline.presentation.quantities import count, percent
+
+_EDGE_SIGNS = {"left": "◁", "right": "▷", "above": "△", "below": "▽"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstView:
+    """The page before its script. Drawings are SVG that this package wrote; all else is text."""
+
+    headline: tuple[summary.Piece, ...]
+    lead: tuple[summary.Piece, ...]
+    counts: summary.Origin | None
+    device: str
+    items: Sequence[summary.DeviceItem]
+    findings: Sequence[summary.Finding]
+    finding_counts: Sequence[tuple[str, str]]
+    limits: Sequence[str]
+    format: str
+    chips: Sequence[summary.BoundChip]
+    categories: Sequence[summary.CategoryEntry]
+    steps: summary.StepList
+    ops: OpChart
+    edge_notes: Mapping[str, str]
+    chart_note: str
+    axis: str
+    program: str | None
+    links: Strip | None
+    no_flops: Strip
+    table: Table
+    beyond: str
+    share: str
+    serving: Mapping[str, Any] | None
+
+
+def first_view(page: Page) -> FirstView:
+    """The first view of `page`, the page data as plain objects."""
+    rows = Rows(page)
+    chart = op_chart(rows)
+    device = page["device"]
+    return FirstView(
+        headline=summary.pieces(rows.verdict["headline"]),
+        lead=summary.pieces(rows.verdict["lead"]),
+        counts=summary.counts_origin(rows),
+        device=f"{device['name']} · {summary.shape_text(page)}",
+        items=summary.device_items(page),
+        findings=summary.findings(page),
+        finding_counts=summary.finding_counts(page),
+        limits=page["profile"]["limits"],
+        format=page["profile"]["format"],
+        chips=summary.bound_chips(rows),
+        categories=summary.categories(rows),
+        steps=summary.step_list(rows),
+        ops=chart,
+        edge_notes={
+            edge: f"{_EDGE_SIGNS[edge]} {number} {edge}" if number else ""
+            for edge, number in chart.edges.items()
+        },
+        chart_note=_chart_note(page, chart),
+        axis=page["x_axes"][0]["label"],
+        program=program_chart(rows),
+        links=link_strip(rows),
+        no_flops=no_flops_strip(rows),
+        table=op_table(rows),
+        beyond=_beyond(rows),
+        share=percent(sum(rows.shares) / max(1.0, sum(rows.shares))),
+        serving=page["serving"],
+    )
+
+
+def _chart_note(page: Page, chart: OpChart) -> str:
+    """How many ops the chart draws, and what is missing for the others."""
+    if not page["roofs"]["compute"] and not page["roofs"]["memory"]:
+        return f"{count(chart.drawn)} with FLOPs, no peak known: no roofs"
+    without = f", {count(chart.unheld)} on a compute unit without a known peak"
+    return f"{count(chart.drawn)} with FLOPs{without if chart.unheld else ''}"
+
+
+def _beyond(rows: Rows) -> str:
+    beyond = rows.beyond
+    if not beyond or beyond["ops"] <= 0:
+        return ""
+    share = percent(beyond["share_ratio"])
+    return f"{count(beyond['ops'])} shorter operations, {share} of the time, are not listed"

@@ -1,0 +1,81 @@
+"""What the server draws is what the script draws: it is there before any script, and stays."""
+
+from typing import Any
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import NewPage
+from tests.browser.watching import is_ready
+
+TEXTS = """(root) => [...document.querySelectorAll(`${root} text`)]
+  .map((text) => [text.textContent, text.getBoundingClientRect()])
+  .filter(([words, box]) => words && box.width > 0)
+  .map(([words, box]) => [words, box.x + box.width / 2, box.y + box.height / 2])"""
+MARKS = """(marks) => [...document.querySelectorAll(marks)]
+  .map((mark) => mark.getBoundingClientRect())
+  .map((box) => [box.x + box.width / 2, box.y + box.height / 2, box.width])"""
+WORDS = """() => [".verdict h1", ".verdict p", "[data-device-strip]", "[data-result]",
+  "#filter-bound", "[data-categories]", "[data-steps]", "[data-chart-note]", "[data-links-note]",
+  "[data-strip-note]", "#op-table thead", "#op-table tbody", "[data-page-text]"]
+  .map((part) => document.querySelector(part))
+  .map((part) => part.innerText.replace(/\\s+/g, " ").trim())"""
+BOXES = """() => [".verdict", ".budget", ".device", ".filters", ".zone", ".advice", ".tables"]
+  .map((part) => document.querySelector(part)?.getBoundingClientRect())
+  .map((box) => box && [box.x, box.y, box.width])"""
+SHIFT = """() => new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) sum += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => resolve(sum), 100);
+})"""
+MOST_SHIFT = 0.02
+CHARTS = {"ops": "#op-chart", "program": "#program-chart"}
+
+
+def texts(page: Page, root: str) -> list[Any]:
+    found: list[Any] = page.evaluate(TEXTS, root)
+    return sorted(found)
+
+
+def test_the_page_is_complete_without_scripts_and_stays_where_it_is(
+    new_page: NewPage, profile_url: str
+) -> None:
+    still = new_page(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    still.goto(profile_url)
+    page = new_page(viewport={"width": 1280, "height": 900})
+    page.goto(profile_url)
+    is_ready(page)
+    assert page.evaluate(SHIFT) < MOST_SHIFT
+    assert still.evaluate(WORDS) == page.evaluate(WORDS)
+    assert still.evaluate(BOXES) == page.evaluate(BOXES)
+    marks = still.evaluate(MARKS, "[data-figure=ops] .op-points :is(circle, path)")
+    assert_close(marks, page.evaluate(MARKS, "#op-chart .op-points path"), 0.5)
+    for figure, chart in CHARTS.items():
+        first, then = texts(still, f"[data-figure={figure}]"), texts(page, chart)
+        assert [words for words, *_ in first] == [words for words, *_ in then]
+        # Places of slanted labels are rounded to a class of sizes.
+        assert_close([at for _, *at in first], [at for _, *at in then], 6)
+    expect(page.locator("[data-figure]")).to_have_count(0)
+
+
+def assert_close(first: list[Any], then: list[Any], pixels: float) -> None:
+    assert len(first) == len(then)
+    for one, other in zip(first, then, strict=True):
+        assert max(abs(a - b) for a, b in zip(one, other, strict=True)) < pixels, (one, other)
+
+
+def test_a_view_in_the_address_does_not_show_another_first(
+    new_page: NewPage, profile_url: str
+) -> None:
+    page = new_page(viewport={"width": 1280, "height": 900})
+    held: list[Route] = []
+    page.route("**/page?rev=*", lambda route: held.append(route))
+    page.goto(f"{profile_url}?q=fusion", wait_until="domcontentloaded")
+    expect(page.locator("[data-figure=ops]")).to_be_hidden()
+    expect(page.locator("[data-device-strip]")).to_be_visible()
+    expect(page.locator("[data-figure=ops]")).to_be_hidden()
+    while held:
+        held.pop().continue_()
+    is_ready(page)
+    expect(page.locator("#op-table tbody")).to_be_visible()

@@ -1,0 +1,119 @@
+"""The first view holds what the page data say, for ordinary profiles and for empty ones."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from roofline.pipeline import analyse_files
+from roofline.presentation.first_view.layouts import RATIOS, WIDTHS
+from roofline.presentation.first_view.table import ROWS, token_class
+from roofline.presentation.first_view.view import FirstView, first_view
+from roofline.presentation.page import PageIdentity, build_page
+from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_STYLE
+from roofline.presentation.quantities import peak_bandwidth, peak_rate, stated
+
+ROOT = Path(__file__).resolve().parents[3]
+CSS = (ROOT / "static" / "css" / "first-view.css").read_text("utf-8")
+IDENTITY = PageIdentity(id="abc", created_at="2026-01-01T00:00:00Z")
+
+TABLE = """kernel,time (us),flop,dram bytes
+matmul <b>&,500,5e9,1000001
+copy,200,0,1000000
+add,100,1e6,1e6
+unknown,10,,
+"""
+WITHOUT_BYTES = "kernel,time (us),flop\nfirst,3,5e9\n"
+
+
+def page_of(text: str, folder: Path) -> dict[str, Any]:
+    path = folder / "kernels.csv"
+    path.write_text(text)
+    page: dict[str, Any] = orjson.loads(build_page(analyse_files([path]), IDENTITY))
+    return page
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return page_of(TABLE, tmp_path_factory.mktemp("files"))
+
+
+def marks(view: FirstView) -> int:
+    return len(re.findall('class="point', view.ops.svg))
+
+
+def test_the_chart_has_every_op_with_flops_and_bytes(page: dict[str, Any]) -> None:
+    view = first_view(page)
+    assert (marks(view), view.ops.drawn) == (2, 2)
+    assert view.chart_note.startswith("2 with FLOPs")
+    assert view.no_flops.note.startswith("2 ops")
+    assert first_view(page) == view
+
+
+def test_rows_are_the_longest_ops_as_the_table_sorts_them(page: dict[str, Any]) -> None:
+    table = first_view(page).table
+    assert [row[0].text for row in table.rows] == ["matmul <b>&", "copy", "add", "unknown"]
+    (at,) = (i for i, header in enumerate(table.headers) if header.is_sorted)
+    assert table.rows[0][at].css.split()[:2] == ["bar", "v100"]
+    assert table.headers[0].label == "Operation"
+
+
+def test_of_many_ops_the_first_page_of_the_table_is_there(tmp_path: Path) -> None:
+    rows = "".join(f"op{i},{1000 - i},1e6,1e6\n" for i in range(ROWS + 7))
+    table = first_view(page_of(f"kernel,time (us),flop,dram bytes\n{rows}", tmp_path)).table
+    assert (len(table.rows), table.all) == (ROWS, ROWS + 7)
+    assert table.rows[0][0].text == "op0"
+
+
+def test_a_profile_without_bytes_and_peaks_has_no_chart_and_says_so(tmp_path: Path) -> None:
+    page = page_of(WITHOUT_BYTES, tmp_path)
+    view = first_view(page)
+    assert (marks(view), view.program, view.links) == (0, None, None)
+    assert "no peak known" in view.chart_note
+    assert any("none known" in item.small for item in view.items)
+
+
+def test_sentences_are_those_of_the_page_data(page: dict[str, Any]) -> None:
+    view = first_view(page)
+    sent = page["views"]["in"]["verdict"]["headline"]
+    assert "".join(piece.text for piece in view.headline).startswith(sent[0].get("text", ""))
+    assert [one.message for one in view.findings] == [
+        one["message"]
+        for severity in ("error", "warning", "info")
+        for one in page["diagnostics"]
+        if one["severity"] == severity
+    ]
+
+
+def test_every_colour_of_a_cell_has_its_class() -> None:
+    styles = [COMPUTE_STYLE, UNKNOWN_STYLE, *LEVEL_STYLES.values()]
+    tokens = {style.token for style in styles} | {f"--c{hue}" for hue in range(1, 13)}
+    assert {token for token in tokens if f".{token_class(token)} {{" not in CSS} == set()
+    assert all(f".v{percent} {{" in CSS for percent in range(101))
+
+
+def test_the_style_sheet_has_the_classes_of_sizes() -> None:
+    """A label for no class would never be seen, and one for two would be seen twice."""
+    for name, edges, scale in (("w", WIDTHS, 1), ("r", RATIOS, 100)):
+        for number, least in enumerate(edges):
+            (condition,) = re.findall(
+                rf"@container ([^{{]*) {{\n  \.figure \.{name}{number} {{", CSS
+            )
+            bounds = [float(found) for found in re.findall(r"[<>]=? (\d+)", condition)]
+            expected = [edge * scale for edge in (least, *edges[number + 1 : number + 2])]
+            assert bounds == pytest.approx(expected if number else expected[1:]), condition
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(918, "918"), (1525.5, "1525.5"), (7.168, "7.168"), (19_500, "19,500"), (1e-3, "0.001")],
+)
+def test_stated_numbers_keep_their_digits(value: float, text: str) -> None:
+    assert stated(value) == text
+
+
+def test_peaks_are_written_with_their_unit() -> None:
+    assert peak_rate(918_000) == "918\u00a0TFLOP/s"
+    assert peak_bandwidth(24_500) == "24.5\u00a0TB/s"
