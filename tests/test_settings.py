@@ -11,8 +11,8 @@ from roofline.settings import Settings, forget_secrets
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [*ROOT.glob("deploy/*"), *ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "Makefile"]
-# Read by `roofline upload`, which is not a server.
-OF_THE_CLIENT = {"ROOFLINE_SERVER"}
+# Of `roofline upload` and `roofline check`, which are not a server.
+OF_THE_CLIENT = {"ROOFLINE_SERVER", "ROOFLINE_CAPTURE_DIR"}
 # Too special for the table: their defaults are right everywhere but in tests.
 UNLISTED = {"ROOFLINE_UPLOAD_IDLE_SECONDS"}
 

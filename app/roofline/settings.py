@@ -36,6 +36,7 @@
 | `ROOFLINE_IMPORT_WALL_SECONDS`   | 900                       | duration of one import            |
 | `ROOFLINE_IMPORT_WORKERS`        | processors - 1, 1 to 4    | imports at the same time          |
 | `ROOFLINE_KEPT_ANSWERS_BYTES`    | 32 MiB, 0: none           | memory for answers to repeat      |
+| `ROOFLINE_BUDGET_FILE`           | the gate's default limits | rules for runs over time          |
 | `ROOFLINE_LOG_FORMAT`            | `text`                    | `text` or `json`                  |
 
 Lists are separated by commas, or written as JSON. A secret is at best in a file that only the
@@ -123,6 +124,7 @@ class Settings(BaseSettings):
     admins: Words = ()
     metrics_token: SecretStr | None = None
     metrics_token_file: Path | None = None
+    budget_file: Path | None = None
     uploads_per_hour: int | None = Field(default=None, gt=0)
     max_upload_bytes: int = Field(default=4 * GIB, gt=0)
     max_files: int = Field(default=512, gt=0)

@@ -7,6 +7,7 @@ import pytest
 
 from roofline.compare.attribution import TERMS
 from tests.cli.test_main import refused, run
+from tests.compare.captures import PEAKS, capture_path
 from tests.conftest import SAMPLES
 from tests.tools.generate_xspace import Config, write_profile
 
@@ -85,3 +86,20 @@ def test_other_peaks_are_used_for_both_sides(captures: list[Path]) -> None:
     found = json.loads(run("compare", *captures, "--device", "h100-sxm", "-f", "json").stdout)
     assert "other-device" not in {note["code"] for note in found["notes"]}
     assert found["terms"]["peaks"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_series_names_the_run_that_broke_a_rule(tmp_path: Path) -> None:
+    same, changed = capture_path("layernorm"), capture_path("unfused")
+    peaks = [word for peak in PEAKS for word in ("--peak", peak)]
+    files = (same, same, changed, same)
+    found = json.loads(run("series", *files, "--format", "json", *peaks).stdout)
+    assert [one["gate"] for one in found["runs"]] == ["base", "passed", "broken", "passed"]
+    assert [one["base"] for one in found["runs"]] == [None, 0, 1, 1]
+    assert "exact.roof_time" in found["runs"][2]["rules"]
+    assert found["runs"][2]["roof_us"] > found["runs"][1]["roof_us"]
+    budget = tmp_path / "roofline.toml"
+    rules = '[exact]\nroof_time = "+1%"\n[[accept]]\nrule = "exact.roof_time"\n'
+    budget.write_text(f'{rules}reason = "#812"\nuntil = 2099-03-01\n')
+    said = run("series", *files, "--budget", budget, *peaks).stdout.decode()
+    assert "accepted until 2099-03-01: exact.roof_time (against run 2)" in said
+    assert "cannot be read" in refused("series", same, "--budget", tmp_path / "missing.toml")

@@ -128,10 +128,9 @@ def _confirmed(
 
 def _budget(given: argparse.Namespace) -> "Budget":
     """The budget file, with the options of the command line in place of its own."""
-    from roofline.compare.gate.budget import DEFAULT, Limit, read_budget, read_percent
+    from roofline.compare.gate.budget import Limit, read_percent
 
-    path = given.budget or (BUDGET_FILE if BUDGET_FILE.is_file() else None)
-    budget = DEFAULT if path is None else read_budget(_content(path), str(path))
+    budget = budget_of(given.budget)
     if given.max_regress is not None:
         share = read_percent(given.max_regress, "--max-regress")
         step = replace(budget.time.get("step", Limit()), max_change=share)
@@ -141,6 +140,14 @@ def _budget(given: argparse.Namespace) -> "Budget":
     if given.inconclusive is not None:
         budget = replace(budget, inconclusive_passes=given.inconclusive == "pass")
     return budget
+
+
+def budget_of(path: Path | None) -> "Budget":
+    """The budget in the file at `path`, else in `roofline.toml`, else the default limits."""
+    from roofline.compare.gate.budget import DEFAULT, read_budget
+
+    path = path or (BUDGET_FILE if BUDGET_FILE.is_file() else None)
+    return DEFAULT if path is None else read_budget(_content(path), str(path))
 
 
 def _baseline_path(given: argparse.Namespace, budget: "Budget") -> Path | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
-from roofline.cli import advising, comparing, gating, ledger, runs
+from roofline.cli import advising, comparing, gating, ledger, runs, series
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.cli.time_range import read_range
 from roofline.errors import MixedUploadError, RooflineError
@@ -70,6 +70,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     )
     gating.add_baseline(commands.add_parser("baseline", help="keep a run to compare later ones"))
     gating.add_check(commands.add_parser("check", help="fail where a run became worse"))
+    series.add_series(commands.add_parser("series", help="show runs of a program over time"))
     _add_devices(commands.add_parser("devices", help="list the hardware catalogue"))
     estimating = commands.add_parser("estimate", help="what an op should cost on a part")
     if command == "estimate":  # its arguments follow from its ops, which other commands do not load

@@ -103,6 +103,37 @@ def report_to_markdown(report: Report) -> str:
     return text + "\n"
 
 
+def report_words(report: Report) -> Record:
+    """A report for a page: each rule's cells as texts, and lines about what grew, and where."""
+    said = [
+        f"{one.rule}: {plain(one.message)}"
+        for one in report.results
+        if one.message and one.state != "untested"
+    ]
+    grown = [
+        f"{one.rule} grew in {_culprit(one, each)}"
+        for one in report.of_state("broken") + report.of_state("accepted")
+        for each in one.culprits[:1]
+    ]
+    compared = report.comparison
+    terms = [] if compared is None else [f"Change of time: {attribution_line(compared)}."]
+    return {
+        "rules": [
+            {
+                "rule": one.rule,
+                "state": one.state,
+                "level": one.level,
+                "base": amount(one.metric, one.base),
+                "new": amount(one.metric, one.new),
+                "change": _share(one.change),
+                "limit": one.limit,
+            }
+            for one in report.results
+        ],
+        "lines": [*said, *grown, *terms, *report.notes],
+    }
+
+
 def explain(report: Report, rule: str) -> str | None:
     """Formula, numbers and operations of one rule; `None` where there is no such rule."""
     names = (rule, f"exact.{rule}", f"time.{rule}")

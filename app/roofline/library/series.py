@@ -1,58 +1,78 @@
-"""Runs of one title or tag over time: step time, roof time and the share of it at the roofs."""
+"""Stored runs of one title or tag over time, and where each stands at the gate."""
 
 import gzip
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roofline.errors import SettingsError
 
 if TYPE_CHECKING:
+    from roofline.compare.gate.budget import Budget
+    from roofline.compare.gate.check import Report
     from roofline.compare.run import Run
+    from roofline.compare.series_records import RunNumbers, Standing
+
+# The arithmetic is loaded when somebody looks: most servers answer other requests first.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunNumbers:
-    """One run in one unit, per core, in us. `None` is not known.
-
-    `time_us` is the median over the units of the capture. `roof_us` is the sum of calls x longest
-    of work / peak, over operations whose bound is known; `known_ratio` is their share of the time
-    of all operations. `efficiency_ratio` is roof time / time.
-    """
-
-    time_us: float
-    roof_us: float | None
-    efficiency_ratio: float | None
-    known_ratio: float | None
-
-
-def numbers_of(packed: bytes) -> Mapping[str, RunNumbers]:
+def numbers_of(packed: bytes) -> Mapping[str, "RunNumbers"]:
     """The numbers of a stored run by unit, the best unit first; `packed` is gzip."""
-    from roofline.compare.run import UNITS, run_from_json
+    from roofline.compare.series import numbers_by_unit
 
-    run = run_from_json(gzip.decompress(packed))
-    return {unit: _numbers(run, unit) for unit in UNITS if unit in run.units}
-
-
-def _numbers(run: "Run", unit: str) -> RunNumbers:
-    from roofline.compare.gate.numbers import amounts, roof_times
-    from roofline.compare.statistics import capture_median
-
-    times = run.units[unit]
-    time_us = capture_median(times.samples_us, times.total_us)
-    roof_us = amounts(run, unit, "roof_time").total(times.calls > 0)
-    all_us = float(times.time_us.sum())
-    pairs = zip(times.time_us.tolist(), roof_times(run, None).tolist(), strict=True)
-    known_us = sum(us for us, roof in pairs if not math.isnan(roof))
-    return RunNumbers(
-        time_us=time_us,
-        roof_us=roof_us,
-        efficiency_ratio=roof_us / time_us if roof_us is not None and time_us > 0 else None,
-        known_ratio=known_us / all_us if all_us > 0 else None,
-    )
+    return numbers_by_unit(_run(packed))
 
 
-def unit_of_all(runs: Sequence[Mapping[str, RunNumbers]]) -> str:
+def standing_of_pair(base: bytes, run: bytes, budget: "Budget", unit: str, day: date) -> "Standing":
+    """Where a stored run stands against another one."""
+    from roofline.compare.series import check_pair, standing_of
+
+    return standing_of(check_pair(_run(base), _run(run), budget, unit, day, explains=False), budget)
+
+
+def report_of_pair(base: bytes, run: bytes, budget: "Budget", unit: str, day: date) -> "Report":
+    """The whole report on a stored run against another one."""
+    from roofline.compare.series import check_pair
+
+    return check_pair(_run(base), _run(run), budget, unit, day, explains=True)
+
+
+def budget_of_server(path: Path | None) -> "Budget":
+    """The limits of this server's series: those of the file, else the default ones.
+
+    Raises `SettingsError` where the file cannot be read.
+    """
+    from roofline.compare.gate.budget import DEFAULT, read_budget
+
+    if path is None:
+        return DEFAULT
+    try:
+        return read_budget(path.read_bytes(), path.name)
+    except OSError as error:
+        raise SettingsError(
+            "The budget of this server cannot be read.",
+            remedy="Its administrator should check the file in ROOFLINE_BUDGET_FILE.",
+        ) from error
+
+
+def unit_of(runs: Sequence[Mapping[str, "RunNumbers"]]) -> str:
     """The best unit that all runs have; every capture has itself."""
-    from roofline.compare.run import CAPTURE, UNITS
+    from roofline.compare.series import unit_of_all
 
-    return next((unit for unit in UNITS if all(unit in run for run in runs)), CAPTURE)
+    return unit_of_all(runs)
+
+
+def words_of_report(report: "Report") -> dict[str, Any]:
+    """A report as its page shows it."""
+    from roofline.exports.gate import report_words
+
+    return report_words(report)
+
+
+@lru_cache(maxsize=2)  # a base and the run held against it
+def _run(packed: bytes) -> "Run":
+    from roofline.compare.run import run_from_json
+
+    return run_from_json(gzip.decompress(packed))

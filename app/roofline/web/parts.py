@@ -7,11 +7,11 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from roofline.compare.series_records import RunNumbers, Standing
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.reader import ProfileReader
-from roofline.library.series import RunNumbers
 from roofline.settings import Settings
 from roofline.storage.queries import ProfileQueries
 from roofline.web.http.api_tokens import TokenHolders
@@ -52,6 +52,7 @@ class ServerParts:
     token_holders: TokenHolders | None
     comparisons: Kept[ComparedPage] = field(default_factory=lambda: Kept(COMPARISONS_KEPT))
     run_numbers: Kept[Mapping[str, RunNumbers]] = field(default_factory=lambda: Kept(RUNS_KEPT))
+    standings: Kept[Standing] = field(default_factory=lambda: Kept(RUNS_KEPT))
     streams: Streams = field(default_factory=Streams)
     upload_writers: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)

@@ -1,13 +1,16 @@
-// The page of a series: three panels over one axis of runs; each point is a link to its profile.
+// The page of a series: three panels over one axis of runs, each point a link to its profile, and
+// the gate's mark for each run, which chooses it.
 
-import { panelPlaces, stepLine, straightLine } from "../chart/series-places.js";
+import { bandsOf, panelPlaces, runPlace, stepLine, straightLine } from "../chart/series-places.js";
+import { gateMark, showGate } from "../page/series-gate.js";
 import { dateTime, duration, percent } from "../text/format.js";
-import { findAll, svg } from "../ui/dom.js";
+import { findAll, part, svg } from "../ui/dom.js";
 
 /** @import { SeriesPlace, SeriesRun } from "../chart/series-places.js" */
 
 const PANEL = 128; // pixels
 const HEAD = 24;
+const GATE = 36;
 const LEFT = 74;
 const RIGHT = 18;
 
@@ -30,11 +33,57 @@ const PANELS = [
   },
 ];
 
-/** @param {SVGSVGElement} root @param {SeriesRun[]} runs */
-function draw(root, runs) {
-  const width = root.clientWidth;
-  root.setAttribute("viewBox", `0 0 ${width} ${PANELS.length * PANEL}`);
-  root.replaceChildren(...PANELS.flatMap((_, i) => panel(i, runs, width)));
+class SeriesView {
+  /** @param {SVGSVGElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {SeriesRun[]} */
+    this.runs = JSON.parse(root.dataset.series ?? "[]");
+    const wanted = new URLSearchParams(location.search).get("run");
+    const at = this.runs.findIndex(({ id }) => id === wanted);
+    this.chosen = at < 0 ? lastWorth(this.runs) : at;
+  }
+
+  /** @param {number} at */
+  choose(at) {
+    this.chosen = Math.max(0, Math.min(this.runs.length - 1, at));
+    const query = new URLSearchParams(location.search);
+    query.set("run", this.runs[this.chosen].id);
+    history.replaceState(null, "", `${location.pathname}?${query}`);
+    this.draw();
+    this.show();
+  }
+
+  show() {
+    return showGate(this.runs[this.chosen], this.runs, part("gate").dataset.checkUrl ?? "");
+  }
+
+  draw() {
+    const width = this.root.clientWidth;
+    if (width <= LEFT + RIGHT) return; // before it is laid out
+    const height = PANELS.length * PANEL + GATE;
+    const box = { left: LEFT, right: width - RIGHT };
+    const place = (/** @type {number} */ at) => runPlace(at, this.runs.length, box);
+    const x = place(this.chosen);
+    this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.root.replaceChildren(
+      ...bandsOf(this.runs, box).map(({ from, to }) =>
+        svg("rect", { class: "regressed", x: from, width: to - from, y: 0, height }),
+      ),
+      svg("line", { class: "chosen-run", x1: x, x2: x, y1: 6, y2: height - GATE + 6 }),
+      ...PANELS.flatMap((_, i) => panel(i, this.runs, width)),
+      svg("text", { class: "tick", x: LEFT - 14, y: height - 13, "text-anchor": "end" }, "gate"),
+      ...this.runs.map((run, at) =>
+        gateMark(run, place(at), height - 17, at === this.chosen, () => this.choose(at)),
+      ),
+    );
+  }
+}
+
+/** The newest run that is not like those before it, else the newest. @param {readonly SeriesRun[]} runs */
+function lastWorth(runs) {
+  const at = runs.findLastIndex(({ gate }) => ["broken", "accepted"].includes(gate));
+  return at < 0 ? runs.length - 1 : at;
 }
 
 /** @param {number} number @param {SeriesRun[]} runs @param {number} width */
@@ -67,10 +116,30 @@ function point({ run, x, y }, words, name) {
   );
 }
 
+/** Arrow keys choose the run before or after, wherever the focus is. @param {SeriesView} view */
+function wireKeys(view) {
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const isMark = event.target instanceof Element && event.target.closest(".gate-mark");
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step === undefined && !(isMark && [" ", "Enter"].includes(event.key))) return;
+    event.preventDefault();
+    if (step !== undefined) view.choose(view.chosen + step);
+    if (isMark) focusChosen(view);
+  });
+}
+
+/** @param {SeriesView} view */
+function focusChosen(view) {
+  const mark = view.root.querySelector('.gate-mark[aria-pressed="true"]');
+  if (mark instanceof SVGElement) mark.focus();
+}
+
 for (const root of findAll(SVGSVGElement, "[data-series]")) {
-  /** @type {SeriesRun[]} */
-  const runs = JSON.parse(root.dataset.series ?? "[]");
-  new ResizeObserver(() => draw(root, runs)).observe(root);
+  const view = new SeriesView(root);
+  wireKeys(view);
+  new ResizeObserver(() => view.draw()).observe(root);
+  view.show();
 }
 for (const time of findAll(HTMLTimeElement, "time")) time.textContent = dateTime(time.dateTime);
 document.body.dataset.ready = "true";

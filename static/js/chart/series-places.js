@@ -9,6 +9,10 @@
  * @property {number} time_us
  * @property {number | null} roof_us
  * @property {number | null} efficiency_ratio
+ * @property {string} gate
+ * @property {string | null} base_id
+ * @property {string[]} rules
+ * @property {string} accepted_until
  *
  * @typedef {{ run: SeriesRun, value: number, x: number, y: number }} SeriesPlace pixels
  * @typedef {{ value: number, y: number }} Tick
@@ -18,17 +22,40 @@ const ROOM = 0.18; // of the range, above and below: each panel has its own cut 
 const LEAST_RANGE = 0.02; // of the largest value: noise of a hundredth must not fill a panel
 
 /**
+ * Where run `at` of `count` lies across; a single one in the middle.
+ * @param {number} at @param {number} count @param {{ left: number, right: number }} box pixels
+ */
+export const runPlace = (at, count, { left, right }) =>
+  count > 1 ? left + (at * (right - left)) / (count - 1) : (left + right) / 2;
+
+/**
+ * Stretches of runs that broke a rule; neighbours share one.
+ * @param {readonly Pick<SeriesRun, "gate">[]} runs @param {{ left: number, right: number }} box pixels
+ * @returns {{ from: number, to: number }[]}
+ */
+export function bandsOf(runs, box) {
+  const half = runs.length > 1 ? (box.right - box.left) / (runs.length - 1) / 2 : 12;
+  /** @type {{ from: number, to: number }[]} */
+  const bands = [];
+  runs.forEach(({ gate }, at) => {
+    if (gate !== "broken") return;
+    const x = runPlace(at, runs.length, box);
+    if (at > 0 && runs[at - 1].gate === "broken") bands[bands.length - 1].to = x + half;
+    else bands.push({ from: x - half, to: x + half });
+  });
+  return bands;
+}
+
+/**
  * @param {readonly SeriesRun[]} runs in the order of time
  * @param {(run: SeriesRun) => number | null} read
  * @param {{ left: number, right: number, top: number, bottom: number }} box pixels
  * @returns {{ places: SeriesPlace[], ticks: Tick[] }}
  */
 export function panelPlaces(runs, read, { left, right, top, bottom }) {
-  const step = runs.length > 1 ? (right - left) / (runs.length - 1) : 0;
   const known = runs.flatMap((run, i) => {
     const value = read(run);
-    const x = runs.length > 1 ? left + i * step : (left + right) / 2;
-    return value === null ? [] : [{ run, value, x }];
+    return value === null ? [] : [{ run, value, x: runPlace(i, runs.length, { left, right }) }];
   });
   if (known.length === 0) return { places: [], ticks: [] };
   const values = known.map(({ value }) => value);

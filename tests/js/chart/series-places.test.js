@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { panelPlaces, stepLine, straightLine } from "../../../static/js/chart/series-places.js";
+import {
+  bandsOf,
+  panelPlaces,
+  stepLine,
+  straightLine,
+} from "../../../static/js/chart/series-places.js";
 
 const BOX = { left: 100, right: 500, top: 0, bottom: 100 };
 const run = (/** @type {number} */ time, /** @type {number | null} */ roof = null) => ({
@@ -12,6 +17,10 @@ const run = (/** @type {number} */ time, /** @type {number | null} */ roof = nul
   time_us: time,
   roof_us: roof,
   efficiency_ratio: null,
+  gate: "passed",
+  base_id: null,
+  rules: [],
+  accepted_until: "",
 });
 
 test("runs lie in their order, larger values higher, on an axis that is cut", () => {
@@ -50,4 +59,13 @@ test("roof time is a line of steps, the others are straight", () => {
   const { places } = panelPlaces([run(1), run(2)], (one) => one.time_us, BOX);
   assert.match(stepLine(places), /^M100 [\d.]+H500V[\d.]+$/);
   assert.match(straightLine(places), /^M100 [\d.]+L500 [\d.]+$/);
+});
+
+test("neighbours that broke a rule share one band, of half a step at each end", () => {
+  const gates = ["base", "broken", "broken", "accepted", "broken"].map((gate) => ({ gate }));
+  assert.deepEqual(bandsOf(gates, BOX), [
+    { from: 150, to: 350 },
+    { from: 450, to: 550 },
+  ]);
+  assert.deepEqual(bandsOf([{ gate: "passed" }], BOX), []);
 });

@@ -1,7 +1,11 @@
 """Runs of one title or tag over time: the numbers, the page, and what is left out."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from tests.compare.captures import capture_path
 from tests.web.conftest import Client, Launch
 
 HTML = {"accept": "text/html,application/xhtml+xml"}
@@ -61,3 +65,40 @@ def test_a_server_with_tokens_asks_for_one(launch: Launch) -> None:
     client = launch(auth="token", token="a-token-of-this-test")
     assert client.get("/s/x", headers=HTML).status_code == 303
     assert client.get("/api/v1/series?name=x").status_code == 401
+
+
+BUDGET = '[exact]\nflops = "+5%"\nhbm_bytes = "+0.5%"\n'
+ACCEPT = '[[accept]]\nrule = "exact.hbm_bytes"\nreason = "#812"\nuntil = 2099-03-01\n'
+
+
+def _runs_over_time(client: Client) -> list[dict[str, Any]]:
+    for name in ("layernorm", "layernorm", "unfused", "unfused", "layernorm"):
+        client.upload(capture_path(name).read_bytes(), title="step")
+    found = client.get("/api/v1/series?name=step").json()["runs"]
+    return [dict(one) for one in found]
+
+
+def test_a_regression_stays_until_it_is_mended(client: Client) -> None:
+    runs = _runs_over_time(client)
+    assert [one["gate"] for one in runs] == ["base", "passed", "broken", "broken", "passed"]
+    assert [one["base_id"] for one in runs] == [None, *(runs[k]["id"] for k in (0, 1, 1, 1))]
+    assert "exact.hbm_bytes" in runs[2]["rules"]
+    told = client.get(f"/api/v1/series/check?name=step&run={runs[2]['id']}").json()
+    assert (told["gate"], told["base_id"]) == ("broken", runs[1]["id"])
+    rule = next(one for one in told["rules"] if one["rule"] == "exact.hbm_bytes")
+    assert (rule["state"], rule["limit"]) == ("broken", "+0.5%")
+    assert any("train.py:" in line for line in told["lines"])
+    assert any(line.startswith("Change of time: ") for line in told["lines"])
+    page = client.get("/s/step", headers=HTML).text
+    assert page.count('<td class="left gate-state bad">failed</td>') == 2
+    assert client.get("/api/v1/series/check?name=step&run=none").status_code == 404
+
+
+def test_the_budget_of_the_server_accepts_a_regression(launch: Launch, tmp_path: Path) -> None:
+    budget = tmp_path / "roofline.toml"
+    budget.write_text(BUDGET + ACCEPT)
+    client = launch(budget_file=budget)
+    runs = _runs_over_time(client)
+    assert [one["gate"] for one in runs] == ["base", "passed", "accepted", "accepted", "passed"]
+    assert runs[2]["accepted_until"] == "2099-03-01"
+    assert "accepted until 2099-03-01" in client.get("/s/step", headers=HTML).text

@@ -43,8 +43,17 @@ class Report:
         return [one for one in self.results if one.state == state]
 
 
-def check(runs: Sequence[Run], baseline: Baseline | None, budget: Budget, *, today: date) -> Report:
+def check(
+    runs: Sequence[Run],
+    baseline: Baseline | None,
+    budget: Budget,
+    *,
+    today: date,
+    explains: bool = True,
+) -> Report:
     """The captures `runs` of one program against `baseline` and `budget`.
+
+    Without `explains` operations are not matched: no operation is named, and nothing is compared.
 
     Raises `BadViewError` for a unit that a capture lacks, and `SettingsError` for an accepted rule
     that is not in the budget.
@@ -62,7 +71,7 @@ def check(runs: Sequence[Run], baseline: Baseline | None, budget: Budget, *, tod
         times_us=times,
         unit=unit,
         baseline=baseline,
-        matching=None if base is None else match_runs(base, run, unit),
+        matching=match_runs(base, run, unit) if explains and base is not None else None,
         is_other_machine=base is not None and _is_other_machine(base, run),
     )
     results = tuple(accepted(one, budget.accepted, today) for one in _results(case, budget))
@@ -71,7 +80,7 @@ def check(runs: Sequence[Run], baseline: Baseline | None, budget: Budget, *, tod
         status=status_of(results, budget),
         unit=unit,
         results=results,
-        comparison=None if base is None else compare([base], [run], unit),
+        comparison=compare([base], [run], unit) if explains and base is not None else None,
         notes=_notes(case, results),
         is_other_machine=case.is_other_machine,
     )

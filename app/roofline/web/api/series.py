@@ -1,18 +1,32 @@
-"""The HTTP API, version 1: runs of one title or tag over time."""
+"""The HTTP API, version 1: runs of one title or tag over time, and the gate's word on each."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 
-from roofline.errors import RooflineError
-from roofline.library.series import RunNumbers, numbers_of, unit_of_all
+from roofline.compare.series_records import Checked, RunNumbers, Standing, check_series
+from roofline.errors import ProfileNotFoundError, RooflineError
+from roofline.library.series import (
+    budget_of_server,
+    numbers_of,
+    report_of_pair,
+    standing_of_pair,
+    unit_of,
+    words_of_report,
+)
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import Manifest
 from roofline.storage.results import COMPARED
+from roofline.web.api.responses import NOT_THERE
 from roofline.web.parts import Parts, ServerParts
+
+if TYPE_CHECKING:
+    from roofline.compare.gate.budget import Budget
 
 MOST_RUNS = 60
 _MOST_FOUND = 1000
@@ -21,13 +35,19 @@ By = Annotated[
     Literal["title", "tag"], Query(description="Whether `name` is a title or a tag of the runs.")
 ]
 Name = Annotated[str, Query(min_length=1, max_length=200)]
+Id = Annotated[str, Query(min_length=1, max_length=64, description="The id of a run.")]
 
 router = APIRouter(prefix="/api/v1", tags=["compare"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesRun:
-    """One run: step time, time at the roofs, and the share of the step that this is."""
+    """One run: step time, time at the roofs, the share of the step that this is, and its standing.
+
+    `gate` is base, passed, better, broken, accepted (until the day `accepted_until`), inconclusive
+    or untested, by the rules of this server, against the run `base_id`: the newest one before that
+    passed. `rules` are those that are broken or accepted.
+    """
 
     id: str
     url: str
@@ -38,6 +58,10 @@ class SeriesRun:
     roof_us: float | None
     efficiency_ratio: float | None
     known_ratio: float | None
+    gate: str
+    base_id: str | None
+    rules: tuple[str, ...]
+    accepted_until: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,27 +79,117 @@ class Series:
     unread: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesCheck:
+    """What the gate says of one run of a series: every rule, and in words what grew where."""
+
+    id: str
+    base_id: str | None
+    gate: str
+    accepted_until: str
+    rules: Sequence[Mapping[str, Any]]
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A run whose numbers were read: its row, its stored document, and its numbers by unit."""
+
+    manifest: Manifest
+    etag: str
+    units: Mapping[str, RunNumbers]
+
+
 @router.get("/series")
 async def series(parts: Parts, name: Name, by: By = "title") -> Series:
-    """Step time, roof time and share of the roofs over the newest runs of a title or tag."""
+    """Step time, roof time, share of the roofs and gate over the newest runs of a title or tag."""
     return await run_in_threadpool(series_of, parts, name, by)
+
+
+@router.get("/series/check", responses=NOT_THERE)
+async def series_check(parts: Parts, name: Name, run: Id, by: By = "title") -> SeriesCheck:
+    """The gate's rules for one run of a series, against the newest run before it that passed."""
+    return await run_in_threadpool(_check_of, parts, name, by, run)
 
 
 def series_of(parts: ServerParts, name: str, by: str) -> Series:
     """The series; reads each run's numbers once."""
-    found = _runs(parts.queries, name, by)
-    newest = found[-MOST_RUNS:]
-    numbers = [(one, _numbers(parts, one)) for one in newest]
-    read = [(one, units) for one, units in numbers if units is not None]
-    unit = unit_of_all([units for _, units in read])
+    found, read, unread = _read_runs(parts, name, by)
+    unit = unit_of([one.units for one in read])
+    checked = _Gate(parts, read, unit).checked()
     return Series(
         name=name,
         by=by,
         unit=unit,
-        runs=tuple(_run(one, units[unit]) for one, units in read),
-        total=len(found),
-        unread=len(newest) - len(read),
+        runs=tuple(_run(read, k, unit, one) for k, one in enumerate(checked)),
+        total=found,
+        unread=unread,
     )
+
+
+def _check_of(parts: ServerParts, name: str, by: str, run_id: str) -> SeriesCheck:
+    _, read, _ = _read_runs(parts, name, by)
+    unit = unit_of([one.units for one in read])
+    gate = _Gate(parts, read, unit)
+    at = next((k for k, one in enumerate(read) if one.manifest.id == run_id), None)
+    if at is None:
+        raise ProfileNotFoundError(
+            "This run is not in the series.", remedy="Check its id, and the title or tag."
+        )
+    one = gate.checked()[at]
+    words = {"rules": [], "lines": []} if one.base is None else gate.words(one.base, at)
+    return SeriesCheck(
+        id=run_id,
+        base_id=None if one.base is None else read[one.base].manifest.id,
+        gate=one.standing.state,
+        accepted_until=one.standing.until,
+        rules=words["rules"],
+        lines=words["lines"],
+    )
+
+
+class _Gate:
+    """The rules of this server, applied to the runs of a series."""
+
+    def __init__(self, parts: ServerParts, read: Sequence[_Read], unit: str) -> None:
+        self._parts, self._read, self._unit = parts, read, unit
+        self._budget: Budget = budget_of_server(parts.settings.budget_file)
+
+    def checked(self) -> list[Checked]:
+        """Each run against the newest one before it that passed."""
+        return check_series(len(self._read), self._standing)
+
+    def words(self, base: int, run: int) -> dict[str, Any]:
+        """The whole report on one run."""
+        packed = self._packed(base), self._packed(run)
+        return words_of_report(report_of_pair(*packed, self._budget, self._unit, self._day(run)))
+
+    def _standing(self, base: int, run: int) -> Standing:
+        told = (self._read[base].etag, self._read[run].etag, self._unit, str(self._day(run)))
+        key = hashlib.sha256("\0".join((*told, repr(self._budget))).encode()).hexdigest()
+        kept = self._parts.standings.get(key)
+        if kept is not None:
+            return kept
+        try:
+            packed = self._packed(base), self._packed(run)
+        except RooflineError:  # deleted, or computed again, a moment ago
+            return Standing(state="untested")
+        found = standing_of_pair(*packed, self._budget, self._unit, self._day(run))
+        return self._parts.standings.put(key, found)
+
+    def _packed(self, run: int) -> bytes:
+        return self._parts.reader.packed(self._read[run].manifest.id, COMPARED)[1]
+
+    def _day(self, run: int) -> date:
+        return datetime.fromisoformat(self._read[run].manifest.created_at).date()
+
+
+def _read_runs(parts: ServerParts, name: str, by: str) -> tuple[int, list[_Read], int]:
+    """How many runs there are, those of the newest that were read, and how many were not."""
+    found = _runs(parts.queries, name, by)
+    newest = found[-MOST_RUNS:]
+    read = [one for one in (_numbers(parts, each) for each in newest) if one is not None]
+    return len(found), read, len(newest) - len(read)
 
 
 def _runs(queries: ProfileQueries, name: str, by: str) -> list[Manifest]:
@@ -84,21 +198,24 @@ def _runs(queries: ProfileQueries, name: str, by: str) -> list[Manifest]:
         listing = queries.search(tag=name, limit=_MOST_FOUND)
     else:
         listing = queries.search(name, limit=_MOST_FOUND)
-    found = [one for one in listing.profiles if by == "tag" or one.title == name]
+    # The listing has the newest first, also among those of one second.
+    found = [one for one in reversed(listing.profiles) if by == "tag" or one.title == name]
     return sorted(found, key=lambda one: one.created_at)
 
 
-def _numbers(parts: ServerParts, one: Manifest) -> Mapping[str, RunNumbers] | None:
+def _numbers(parts: ServerParts, one: Manifest) -> _Read | None:
     """The numbers of a run; `None` while its results are computed again, or cannot be read."""
     try:
         file, packed = parts.reader.packed(one.id, COMPARED)
         kept = parts.run_numbers.get(file.etag)
-        return kept if kept is not None else parts.run_numbers.put(file.etag, numbers_of(packed))
+        units = kept if kept is not None else parts.run_numbers.put(file.etag, numbers_of(packed))
     except RooflineError:
         return None
+    return _Read(manifest=one, etag=file.etag, units=units)
 
 
-def _run(one: Manifest, numbers: RunNumbers) -> SeriesRun:
+def _run(read: Sequence[_Read], at: int, unit: str, checked: Checked) -> SeriesRun:
+    one, numbers = read[at].manifest, read[at].units[unit]
     return SeriesRun(
         id=one.id,
         url=f"/p/{one.id}",
@@ -109,4 +226,8 @@ def _run(one: Manifest, numbers: RunNumbers) -> SeriesRun:
         roof_us=numbers.roof_us,
         efficiency_ratio=numbers.efficiency_ratio,
         known_ratio=numbers.known_ratio,
+        gate=checked.standing.state,
+        base_id=None if checked.base is None else read[checked.base].manifest.id,
+        rules=checked.standing.rules,
+        accepted_until=checked.standing.until,
     )

@@ -2,11 +2,13 @@
 
 from dataclasses import asdict
 from itertools import pairwise
+from urllib.parse import urlencode
 
 import orjson
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from roofline.compare.series_records import STATE_WORDS
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Number, plain_text, say
 from roofline.web.api.series import By, Series, SeriesRun, series_of
@@ -15,6 +17,15 @@ from roofline.web.parts import Parts
 
 _READ = ["GET", "HEAD"]
 _PER = {"step": "a step", "execution": "an execution", "capture": "in the capture"}
+
+_TONES = {
+    "passed": "good",
+    "better": "good",
+    "broken": "bad",
+    "accepted": "warn",
+    "inconclusive": "warn",
+}
+"""The colour of a run's state at the gate."""
 
 router = APIRouter(include_in_schema=False)
 
@@ -35,6 +46,7 @@ def _view(found: Series) -> views.SeriesView:
         per=_PER[found.unit],
         rows=tuple(_row(one, before.get(one.id, "")) for one in reversed(found.runs)),
         runs=orjson.dumps([asdict(one) for one in found.runs]).decode(),
+        check_url=f"/api/v1/series/check?{urlencode({'name': found.name, 'by': found.by})}",
         total=found.total,
         unread=found.unread,
     )
@@ -57,10 +69,13 @@ def _headline(found: Series) -> str:
 
 
 def _row(one: SeriesRun, before_url: str) -> views.SeriesRow:
+    words = STATE_WORDS[one.gate]
     return views.SeriesRow(
         title=one.title,
         created_at=one.created_at,
         device=one.device,
+        gate=words + (f" until {one.accepted_until}" if one.accepted_until else ""),
+        gate_tone=_TONES.get(one.gate, "muted"),
         url=one.url,
         before_url=before_url,
         time=duration(one.time_us),

@@ -230,6 +230,8 @@ class SeriesRow:
     title: str
     created_at: str
     device: str
+    gate: str
+    gate_tone: str
     url: str
     before_url: str
     time: str
@@ -240,7 +242,10 @@ class SeriesRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesView:
-    """Runs of one title or tag, the newest first; `runs` is what the chart draws, as JSON."""
+    """Runs of one title or tag, the newest first; `runs` is what the chart draws, as JSON.
+
+    The gate's rules for one run are at `check_url` with `run`.
+    """
 
     name: str
     by: str
@@ -248,6 +253,7 @@ class SeriesView:
     per: str
     rows: tuple[SeriesRow, ...]
     runs: str
+    check_url: str
     total: int
     unread: int
 

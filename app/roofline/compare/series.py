@@ -1,0 +1,91 @@
+"""Runs of one program over time: the numbers of each, and where each stands at the gate."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+
+from roofline.compare.gate.baseline import baseline_of
+from roofline.compare.gate.budget import Budget
+from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, Report, check
+from roofline.compare.gate.numbers import amounts, roof_times
+from roofline.compare.run import CAPTURE, UNITS, Run
+from roofline.compare.series_records import Checked, RunNumbers, Standing, check_series
+from roofline.compare.statistics import capture_median
+from roofline.errors import BadViewError
+
+
+def numbers_by_unit(run: Run) -> Mapping[str, RunNumbers]:
+    """The numbers of a run by unit, the best unit first."""
+    return {unit: _numbers(run, unit) for unit in UNITS if unit in run.units}
+
+
+def _numbers(run: Run, unit: str) -> RunNumbers:
+    times = run.units[unit]
+    time_us = capture_median(times.samples_us, times.total_us)
+    roof_us = amounts(run, unit, "roof_time").total(times.calls > 0)
+    all_us = float(times.time_us.sum())
+    pairs = zip(times.time_us.tolist(), roof_times(run, None).tolist(), strict=True)
+    known_us = sum(us for us, roof in pairs if not math.isnan(roof))
+    return RunNumbers(
+        time_us=time_us,
+        roof_us=roof_us,
+        efficiency_ratio=roof_us / time_us if roof_us is not None and time_us > 0 else None,
+        known_ratio=known_us / all_us if all_us > 0 else None,
+    )
+
+
+def unit_of_all(runs: Sequence[Mapping[str, RunNumbers]]) -> str:
+    """The best unit that all runs have; every capture has itself."""
+    return next((unit for unit in UNITS if all(unit in run for run in runs)), CAPTURE)
+
+
+def series_of_runs(
+    runs: Sequence[Run], budget: Budget, unit: str | None
+) -> tuple[str, list[tuple[RunNumbers, Checked]]]:
+    """The unit, and each run's numbers and standing; accepted rules are judged as of today.
+
+    Raises `BadViewError` for a unit that a capture lacks.
+    """
+    of_all = [numbers_by_unit(run) for run in runs]
+    best = unit_of_all(of_all)
+    chosen = unit or best
+    if not all(chosen in one for one in of_all):
+        raise BadViewError(
+            f"Not every capture has times per {chosen}.",
+            remedy=f"This unit is in all of them: {best}.",
+        )
+
+    def judge(base: int, run: int) -> Standing:
+        day = date.today()
+        report = check_pair(runs[base], runs[run], budget, chosen, day, explains=False)
+        return standing_of(report, budget)
+
+    checked = check_series(len(runs), judge)
+    return chosen, [(one[chosen], found) for one, found in zip(of_all, checked, strict=True)]
+
+
+def check_pair(
+    base: Run, run: Run, budget: Budget, unit: str, day: date, *, explains: bool
+) -> Report:
+    """The gate's report on `run` against `base`, as on `day`; `explains` names operations."""
+    needs_pairs = explains or "largest_new_op" in budget.exact
+    of_unit = replace(budget, unit=unit)
+    return check([run], baseline_of([base]), of_unit, today=day, explains=needs_pairs)
+
+
+def standing_of(report: Report, budget: Budget) -> Standing:
+    """What a report says in one word."""
+    accepted = report.of_state("accepted")
+    until = [str(one.until) for one in budget.accepted if one.rule in {r.rule for r in accepted}]
+    broken = tuple(one.rule for one in report.of_state("broken") if one.level == "error")
+    if report.status == BROKEN:
+        return Standing(state="broken", rules=broken)
+    if report.status == INCONCLUSIVE:
+        return Standing(state="inconclusive")
+    if accepted:
+        rules = tuple(one.rule for one in accepted)
+        return Standing(state="accepted", rules=rules, until=max(until))
+    if not report.of_state("passed") and not report.of_state("better"):
+        return Standing(state="untested")
+    return Standing(state="better" if report.of_state("better") else "passed")
