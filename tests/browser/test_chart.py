@@ -147,6 +147,24 @@ def test_roofs_are_labelled_with_their_bandwidth(profile: Page) -> None:
     assert re.search(r"TFLOP/s", text)
 
 
+def test_the_longest_operations_are_named_and_a_selected_one_alone(profile: Page) -> None:
+    labels = profile.locator(".op-labels text")
+    longest = view.names(profile)[0]
+    expect(labels.filter(has_text="program")).to_have_count(1)
+    assert 2 <= labels.count() <= 7
+    names = labels.all_text_contents()
+    profile.locator("#filter-name").fill(longest)
+    expect(labels.filter(has_not_text="program").filter(has_not_text=longest)).to_have_count(0)
+    profile.locator("#filter-name").fill("")
+    expect(labels).to_have_text(names)
+    point = view.largest_point(profile)
+    profile.mouse.click(point["x"], point["y"])
+    expect(labels).to_have_count(1)
+    expect(profile.locator("#op-table tr[aria-selected=true] th button")).to_have_text(
+        str(labels.text_content())
+    )
+
+
 def test_bandwidths_are_in_gigabytes_but_in_xprofs_columns(profile: Page) -> None:
     profile.locator("[data-device-toggle]").click()
     assert "iB/s" not in profile.locator("body").inner_text()

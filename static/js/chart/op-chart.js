@@ -17,6 +17,9 @@ import {
 import { OpPoints } from "./op-points.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer, trackRectangle } from "./pointer.js";
+import { middleCut } from "../text/names.js";
+import { obstaclesOf } from "./obstacles.js";
+import { pointLabels } from "./point-labels.js";
 import { edgeNotes } from "./points.js";
 
 /** @import { Model, Row } from "../types/model.js" */
@@ -25,6 +28,7 @@ import { edgeNotes } from "./points.js";
 /** @import { Store } from "../state/store.js" */
 /** @import { Paint } from "./looks.js" */
 /** @import { Landmark, OpGeometry, Rectangle } from "./op-geometry.js" */
+/** @import { Box, Obstacles } from "./point-labels.js" */
 /** @import { Edge, Point } from "./points.js" */
 
 /**
@@ -40,6 +44,26 @@ import { edgeNotes } from "./points.js";
  * @property {(place: OpPlace | null, event: PointerEvent) => void} onHover
  * @property {(place: OpPlace) => void} onClick
  */
+
+const NAME_LETTERS = 22;
+const LEAST_SHARE = 0.004; // of the time; shorter operations have no name beside them
+
+/** @param {number} width of the chart in pixels */
+const mostNames = (width) => (width < 520 ? 3 : width > 900 ? 12 : 7);
+
+/** Widths of texts in the font of the names. */
+function createMeasure() {
+  const context = document.createElement("canvas").getContext("2d");
+  /** @type {Map<string, number>} */
+  const known = new Map();
+  if (context) context.font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  /** @param {string} text */
+  return (text) => {
+    const width = known.get(text) ?? context?.measureText(text).width ?? 6 * text.length;
+    known.set(text, width);
+    return width;
+  };
+}
 
 /** The state keys that need a new drawing; all others only change classes and the overlay. */
 const DRAWN_BY = /** @type {const} */ (["x", "roofs", "size", "fit", "zoom", "infeed"]);
@@ -70,6 +94,11 @@ export class OpChart {
   #shown = new Set();
   #isWired = false;
   #frame = 0;
+  #naming = 0;
+  #tools = find(HTMLElement, ".chart-tools");
+  #measure = createMeasure();
+  /** @type {Obstacles} */
+  #obstacles = { lines: [], discs: [], taken: [] };
 
   /** @param {OpChartOptions} options */
   constructor(options) {
@@ -96,6 +125,8 @@ export class OpChart {
     this.#points.draw({ ...geometry, points: geometry.joined ? [] : geometry.points, star }, paint);
     dropFirstFigure("ops");
     if (!this.#isWired) this.#wire(plot);
+    this.#overlay.moving(false);
+    this.#obstacles = obstaclesOf(geometry, this.#marks);
     this.#fade();
     this.markSelection();
   }
@@ -119,6 +150,7 @@ export class OpChart {
     const { scale } = geometry;
     const point = this.#visible(op);
     const roof = point && !point.pinned ? geometry.roofOf(point) : Infinity;
+    this.#nameSoon();
     const roofY = Number.isFinite(roof) ? Math.max(scale.margin.t, scale.toY(roof)) : null;
     this.#overlay.select(point, roofY);
     this.#overlay.area(box ? rectangleOf(box, scale) : null);
@@ -163,7 +195,60 @@ export class OpChart {
     this.#frame = requestAnimationFrame(() => void this.draw());
   }
 
+  /** Boxes over the chart: its buttons, and the notes at its edges. @returns {Box[]} */
+  #covered() {
+    const { left, top } = this.#chart.getBoundingClientRect();
+    return [this.#tools, ...this.#notes].flatMap((element) => {
+      const frame = element.getBoundingClientRect();
+      const box = [frame.left - left, frame.top - top, frame.right - left, frame.bottom - top];
+      return frame.width > 0 ? [/** @type {Box} */ (box)] : [];
+    });
+  }
+
+  /** Names of the points that matter, of the selected one alone where there is one; a frame later, for keys come first. */
+  #nameSoon() {
+    cancelAnimationFrame(this.#naming);
+    this.#naming = requestAnimationFrame(() => this.#name());
+  }
+
+  #name() {
+    if (!this.#geometry) return;
+    const { op } = this.#options.store.get();
+    const { scale } = this.#geometry;
+    const chosen = this.#visible(op);
+    const points = chosen ? [chosen] : this.#worthNaming();
+    const star = chosen ? undefined : this.#marks.find(({ ridge }) => !ridge);
+    const wanted = [
+      ...(star && isInside(star, scale) ? [{ ...star, text: "program", isStrong: true }] : []),
+      ...points.map((point) => {
+        const text = middleCut(point.row.short, NAME_LETTERS);
+        return { ...point, text, isStrong: point.row.op === op };
+      }),
+    ].map((one) => ({ ...one, width: this.#measure(one.text) }));
+    const { margin, width, height } = scale;
+    /** @type {Box} */
+    const inside = [margin.l + 2, margin.t + 2, width - margin.r - 2, height - margin.b - 2];
+    const taken = [...this.#obstacles.taken, ...this.#covered()];
+    const chart = { ...this.#obstacles, taken, inside, most: mostNames(width) };
+    const labels = pointLabels(wanted, chart);
+    this.#overlay.name(labels.map((label) => ({ ...wanted[label.of], label })));
+  }
+
+  /** The longest operations that the filters leave, twice as many as there may be names: some find no place. */
+  #worthNaming() {
+    const points = [...this.#pointOf.values()].filter(
+      (point) =>
+        !point.pinned &&
+        point.row.share > LEAST_SHARE &&
+        this.#shown.has(point.row) &&
+        this.#visible(point.row.op),
+    );
+    const most = 2 * mostNames(this.#box().width);
+    return points.sort((a, b) => b.row.share - a.row.share).slice(0, most);
+  }
+
   #fade() {
+    this.#nameSoon();
     this.#points.fade(this.#shown);
     const words = edgeNotes(this.#visiblePoints());
     for (const note of this.#notes)
@@ -201,7 +286,10 @@ export class OpChart {
       const zoom = this.#geometry && zoomFrom(change, this.#geometry.scale);
       if (zoom) store.set({ zoom });
     });
-    plot.on("plotly_relayouting", () => this.#points.keepShape());
+    plot.on("plotly_relayouting", () => {
+      this.#points.keepShape();
+      this.#overlay.moving(true);
+    });
     plot.on("plotly_doubleclick", () => store.set({ zoom: null }));
   }
 }

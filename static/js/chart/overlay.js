@@ -3,6 +3,7 @@
 import { svg } from "../ui/dom.js";
 
 /** @import { Rectangle } from "./op-geometry.js" */
+/** @import { PointLabel } from "./point-labels.js" */
 
 /** @typedef {{ px: number, py: number, radius: number }} PixelPlace in pixels of the chart */
 
@@ -31,6 +32,14 @@ function gapLine(place, roofY) {
   return { x1: place.px, x2: place.px, y1, y2: roofY };
 }
 
+/** @param {{ text: string, label: PointLabel, isStrong: boolean }} named */
+function nameNodes({ text, label: { x, y, leader }, isStrong }) {
+  const name = svg("text", { x, y, class: isStrong ? "strong" : null }, text);
+  if (!leader) return [name];
+  const [x1, y1, x2, y2] = leader;
+  return [svg("line", { class: "leader", x1, y1, x2, y2 }), name];
+}
+
 /** @param {HTMLElement} box the positioned parent of the chart */
 export function createOverlay(box) {
   const hovered = svg("circle", { class: "ring hovered" });
@@ -38,7 +47,8 @@ export function createOverlay(box) {
   const gap = svg("line", { class: "gap" });
   const area = svg("rect", { class: "selection" });
   const shapes = [area, gap, selected, hovered];
-  box.append(svg("svg", { class: "overlay", "aria-hidden": "true" }, ...shapes));
+  const names = svg("g", { class: "op-labels" });
+  box.append(svg("svg", { class: "overlay", "aria-hidden": "true" }, names, ...shapes));
   for (const shape of shapes) show(shape, null);
   return {
     /** @param {PixelPlace | null} place */
@@ -51,6 +61,10 @@ export function createOverlay(box) {
       show(selected, ring(place));
       show(gap, gapLine(place, roofY));
     },
+    /** While the chart is dragged names would stand elsewhere. @param {boolean} isMoving */
+    moving: (isMoving) => names.classList.toggle("moving", isMoving),
+    /** @param {readonly { text: string, label: PointLabel, isStrong: boolean }[]} labels */
+    name: (labels) => names.replaceChildren(...labels.flatMap(nameNodes)),
     /** @param {Rectangle | null} rectangle */
     area: (rectangle) => show(area, rectangle && { ...rectangle }),
   };

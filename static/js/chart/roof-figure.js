@@ -199,13 +199,19 @@ const memoryText = (roof) => `${words(roof.label)} ${peakBandwidth(roof.gbs)}`;
  * @param {(SlantedLine | FlatLine)[]} lines
  * @param {Scale} scale
  * @param {number} size of the font
+ */
+export const slantLabelPlaces = (lines, scale, size) =>
+  slantedLabels(lines, scale, (roof) => memoryText(roof).length * size * LETTER + 8);
+
+/**
+ * @param {(SlantedLine | FlatLine)[]} lines
+ * @param {Scale} scale
+ * @param {number} size of the font
  * @param {Paint} paint
  * @returns {Annotation[]}
  */
 function slantLabels(lines, scale, size, paint) {
-  /** @param {MemoryRoof} roof */
-  const width = (roof) => memoryText(roof).length * size * LETTER + 8;
-  return slantedLabels(lines, scale, width).map(({ roof, x, y, angle, below }) => {
+  return slantLabelPlaces(lines, scale, size).map(({ roof, x, y, angle, below }) => {
     const radians = (angle * Math.PI) / 180;
     const away = below ? -LABEL_AWAY : LABEL_AWAY;
     return {
@@ -222,11 +228,11 @@ function slantLabels(lines, scale, size, paint) {
 }
 
 /**
+ * Where the labels of flat roofs stand, in pixels: right end, line, width.
  * @param {RoofChart} chart
- * @param {Paint} paint
  * @param {{ small: boolean, size: number }} options
  */
-function flatLabels({ shown: { compute }, scale, corner }, paint, { small, size }) {
+export function flatLabelPlaces({ shown: { compute }, scale, corner }, { small, size }) {
   const right = scale.width - scale.margin.r;
   const left = Math.max(scale.margin.l, corner ? scale.toX(corner.x) - 60 : 0);
   /** @param {ComputeRoof} roof */
@@ -242,8 +248,22 @@ function flatLabels({ shown: { compute }, scale, corner }, paint, { small, size 
     }))
     .filter(({ y }) => y > scale.margin.t && y < scale.height - scale.margin.b);
   return flatPlaces(labels, { left: small ? 0 : left, right }).map(({ roof, right: end }) => {
-    const place = { x: scale.xRange[1], shift: end - right - 3 };
-    return flatLabel(roof, text(roof), place, paint, { isMain: roof === compute[0], size });
+    const width = text(roof).length * size * LETTER + 4;
+    return { roof, text: text(roof), right: end, y: scale.toY(Math.log10(roof.gflops)), width };
+  });
+}
+
+/**
+ * @param {RoofChart} chart
+ * @param {Paint} paint
+ * @param {{ small: boolean, size: number }} options
+ */
+function flatLabels(chart, paint, { small, size }) {
+  const { shown, scale } = chart;
+  const edge = scale.width - scale.margin.r;
+  return flatLabelPlaces(chart, { small, size }).map(({ roof, text, right }) => {
+    const place = { x: scale.xRange[1], shift: right - edge - 3 };
+    return flatLabel(roof, text, place, paint, { isMain: roof === shown.compute[0], size });
   });
 }
 
