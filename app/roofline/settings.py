@@ -25,6 +25,8 @@
 | `ROOFLINE_PROXY_ADDRESSES`       | none                      | networks whose header is trusted  |
 | `ROOFLINE_ADMINS`                | none                      | mode `proxy`: the admins          |
 | `ROOFLINE_METRICS_TOKEN`         | none                      | reads `/metrics`, nothing else    |
+| `ROOFLINE_VISIBILITY`            | `everybody`               | `everybody`, `link` or `owner`    |
+|                                  |                           | sees new profiles                 |
 | `ROOFLINE_UPLOADS_PER_HOUR`      | 60, `open`: any number    | uploads of one person or address  |
 | `ROOFLINE_MAX_UPLOAD_BYTES`      | 4 GiB                     | one request's files together      |
 | `ROOFLINE_MAX_FILES`             | 512                       | files of one upload               |
@@ -125,6 +127,7 @@ class Settings(BaseSettings):
     metrics_token: SecretStr | None = None
     metrics_token_file: Path | None = None
     budget_file: Path | None = None
+    visibility: Literal["everybody", "link", "owner"] = "everybody"
     uploads_per_hour: int | None = Field(default=None, gt=0)
     max_upload_bytes: int = Field(default=4 * GIB, gt=0)
     max_files: int = Field(default=512, gt=0)

@@ -4,6 +4,7 @@ import io
 import zipfile
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -31,7 +32,7 @@ def packed(*members: tuple[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def upload(server: Backend, *files: tuple[str, bytes], **described: str) -> ProfileId:
+def upload(server: Backend, *files: tuple[str, bytes], **described: Any) -> ProfileId:
     area = server.library.stage()
     for name, content in files:
         area.receive_all(name, [content])

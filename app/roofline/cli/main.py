@@ -6,14 +6,13 @@ imports pydantic to convert arguments), `argparse` is 0.01 s.
 
 import argparse
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
-from roofline.cli import advising, comparing, gating, ledger, runs, series
+from roofline.cli import advising, comparing, gating, ledger, runs, series, sharing
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.cli.time_range import read_range
 from roofline.errors import MixedUploadError, RooflineError
@@ -81,6 +80,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     _add_calibrate(commands.add_parser("calibrate", help="measure this machine's peaks"))
     _add_template(commands.add_parser("template", help="print an example of the generic format"))
     _add_upload(commands.add_parser("upload", help="send a profile to a server, print its link"))
+    sharing.add_share(commands.add_parser("share", help="share a stored profile by a link"))
     _add_upkeep(commands)
     warm_up = commands.add_parser(
         "warm-up", help="compile the kernels that read profiles, once per machine"
@@ -268,18 +268,19 @@ def _add_upload(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
     )
-    parser.add_argument(
-        "--server",
-        metavar="URL",
-        default=os.environ.get("ROOFLINE_SERVER", "http://127.0.0.1:8000"),
-        help="the server's home page; ROOFLINE_SERVER if not given, now %(default)s",
-    )
+    sharing.add_server(parser)
     parser.add_argument("--title", default="", help="name to show")
     parser.add_argument("--note", default="", help="plain text to show beside it")
     parser.add_argument(
         "--tag", action="append", default=[], help="word to find it by; may be repeated"
     )
-    parser.add_argument("--token-file", type=Path, metavar="FILE", help="file with the token")
+    parser.add_argument(
+        "--visibility",
+        choices=sharing.VISIBILITIES,
+        default="",
+        help="show it to everybody here, to holders of its share links, or to its owner;"
+        " if not given, as the server is set",
+    )
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="S", help="wait this long for the import"
     )
@@ -384,7 +385,11 @@ def _upload(given: argparse.Namespace) -> None:
     from roofline.cli.upload import Receiver, Upload, read_token, send
 
     upload = Upload(
-        files=tuple(given.files), title=given.title, note=given.note, tags=tuple(given.tag)
+        files=tuple(given.files),
+        title=given.title,
+        note=given.note,
+        tags=tuple(given.tag),
+        visibility=given.visibility,
     )
     receiver = Receiver(given.server, read_token(given.token_file))
     wait_s = max(0.0, min(given.wait, 300.0))

@@ -30,6 +30,7 @@ class Upload:
     title: str = ""
     note: str = ""
     tags: tuple[str, ...] = ()
+    visibility: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def send(
     the server's own words, or with the reason why it cannot be reached.
     """
     sizes = [_size(path) for path in upload.files]
-    link = _Link(receiver)
+    link = ServerLink(receiver)
     # Gigabytes are not sent to find out that the token is wrong.
     link.ask("GET", "/api/v1/profiles?limit=1", timeout_s=TIMEOUT_S)
     boundary = f"roofline-{secrets.token_hex(16)}"
@@ -91,7 +92,7 @@ def read_token(path: Path | None) -> str | None:
         ) from error
 
 
-class _Link:
+class ServerLink:
     """Asks one server, a connection per question."""
 
     def __init__(self, receiver: Receiver) -> None:
@@ -106,6 +107,16 @@ class _Link:
         self._headers = {"Accept": "application/json"}
         if receiver.token is not None:
             self._headers["Authorization"] = f"Bearer {receiver.token}"
+
+    def send(
+        self, method: str, path: str, content: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The JSON answer to `content` as JSON; raises like `ask`."""
+        if content is None:
+            return self.ask(method, path, timeout_s=TIMEOUT_S)
+        packed = json.dumps(content).encode()
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(packed))}
+        return self.ask(method, path, timeout_s=TIMEOUT_S, body=iter([packed]), headers=headers)
 
     def ask(
         self,
@@ -170,6 +181,8 @@ class _Link:
         return connection.getresponse()
 
     def _understood(self, status: int, content: bytes) -> dict[str, Any]:
+        if status == http.client.NO_CONTENT:
+            return {}
         try:
             answer = json.loads(content)
         except ValueError:
@@ -217,7 +230,8 @@ def _size(path: Path) -> int:
 
 def _heads(upload: Upload, boundary: str, sizes: Sequence[int]) -> list[bytes]:
     """What comes before each file, with its digest; the first also holds the text fields."""
-    texts = [("title", upload.title), ("note", upload.note), *(("tag", tag) for tag in upload.tags)]
+    texts = [("title", upload.title), ("note", upload.note), ("visibility", upload.visibility)]
+    texts += [("tag", tag) for tag in upload.tags]
     fields = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
         for name, text in texts

@@ -79,4 +79,5 @@ def _options(settings: Settings) -> InstanceOptions:
         trash_kept=timedelta(days=settings.trash_days),
         user_quota=UserQuota(size_bytes=settings.user_quota_bytes, profiles=settings.user_profiles),
         user_imports=settings.user_imports,
+        visibility=settings.visibility,
     )

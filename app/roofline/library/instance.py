@@ -22,6 +22,7 @@ from roofline.library.scrubbing import Scrubbing
 from roofline.library.upkeep import Upkeep
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import FAILURES_KEPT, ProfileStore
+from roofline.storage.records import EVERYBODY, Visibility
 from roofline.storage.scrub import Scrub
 from roofline.storage.staging import Staging
 from roofline.storage.sweeping import empty_trash
@@ -47,6 +48,7 @@ class InstanceOptions:
     user_quota: UserQuota | None = None
     user_imports: int | None = None
     scrub_days: float = 7.0
+    visibility: Visibility = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

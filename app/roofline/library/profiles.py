@@ -23,11 +23,13 @@ from roofline.library.states import Failed
 from roofline.storage import trash
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
+    EVERYBODY,
     Manifest,
     NewProfile,
     Ownership,
     ProfileId,
     StoredFile,
+    Visibility,
     new_profile_id,
     timestamp,
 )
@@ -48,6 +50,7 @@ class ProfileLibrary:
         self._waiting = instance.waiting
         self._deliver = instance.deliver
         self._retention_days = instance.options.retention_days
+        self._usual_visibility = instance.options.visibility
         self._samples_lock = threading.Lock()
 
     def stage(self) -> StagingArea:
@@ -64,10 +67,11 @@ class ProfileLibrary:
         uploader: str | None = None,
         delete_token_hash: str | None = None,
         sample: str | None = None,
+        visibility: Visibility | None = None,
     ) -> ProfileId:
         """Stores the files received in `area`, which is gone then, and starts their import.
 
-        When this returns, the profile survives a crash.
+        When this returns, the profile survives a crash. Without `visibility` it has the server's.
         """
         try:
             if not area.files:
@@ -83,6 +87,7 @@ class ProfileLibrary:
                 uploader=uploader,
                 expires_at=self._expiry(),
                 delete_token_hash=delete_token_hash,
+                visibility=self._visibility(visibility, uploader),
             )
             job_id = self._store.add(new, area.files)
         finally:
@@ -120,6 +125,7 @@ class ProfileLibrary:
         note: str | None = None,
         tags: Sequence[str] | None = None,
         pinned: bool | None = None,
+        visibility: Visibility | None = None,
     ) -> Manifest:
         """Changes what is given. Raises `BadEditError`, and like `ProfileReader.manifest`."""
         self._reader.manifest(profile_id)
@@ -130,6 +136,8 @@ class ProfileLibrary:
             values["note"] = labels.note(note)
         if pinned is not None:
             values["pinned"] = pinned
+        if visibility is not None:
+            values["visibility"] = visibility
         cleaned = None if tags is None else labels.tags(tags)
         if not self._store.edit(profile_id, tags=cleaned, **values):
             raise not_found()
@@ -257,6 +265,17 @@ class ProfileLibrary:
             with path.open("rb") as file:
                 area.receive_all(path.name, iter(partial(file.read, COPY_BYTES), b""))
         return self.add(area, title=sample.title, sample=key)
+
+    def _visibility(self, wanted: Visibility | None, uploader: str | None) -> Visibility:
+        """The visibility of a new profile; one without an owner could never be shown again."""
+        if uploader is not None:
+            return wanted or self._usual_visibility
+        if wanted not in (None, EVERYBODY):
+            raise BadEditError(
+                "This upload has no owner, so it must be visible to everybody here.",
+                remedy="Log in, or upload with a token of your own.",
+            )
+        return EVERYBODY
 
     def _expiry(self) -> str | None:
         days = self._retention_days

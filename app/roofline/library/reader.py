@@ -18,6 +18,7 @@ from roofline.library.instance import Instance
 from roofline.library.states import Failed, Importing, Ready, State
 from roofline.storage.records import (
     CANCELLED,
+    EVERYBODY,
     FAILED,
     QUEUED,
     RUNNING,
@@ -27,6 +28,7 @@ from roofline.storage.records import (
     RawFile,
 )
 from roofline.storage.results import ADVICE, BUDGET, PAGE, DamagedResultError, ResultFile
+from roofline.storage.visibility import ALL_SEEING, Viewer, may_see
 
 # An analysis that failed is tried again when somebody looks after this time.
 RETRY_AFTER_S = 3600.0
@@ -35,9 +37,14 @@ _log = logging.getLogger("roofline.store")
 
 
 class ProfileReader:
-    """Reads the profiles of `instance`. Every method may block; call it from any thread."""
+    """Reads the profiles of `instance` for one viewer, to whom hidden ones do not exist.
 
-    def __init__(self, instance: Instance) -> None:
+    Every method may block; call it from any thread.
+    """
+
+    def __init__(self, instance: Instance, viewer: Viewer = ALL_SEEING) -> None:
+        self._instance = instance
+        self._viewer = viewer
         self._queries = instance.store.queries
         self._jobs = instance.store.jobs
         self._results = instance.store.results
@@ -48,8 +55,21 @@ class ProfileReader:
         self._task = instance.runs.task
         self._deliver = instance.deliver
 
+    def seen_by(self, viewer: Viewer) -> "ProfileReader":
+        """The same for another viewer."""
+        return ProfileReader(self._instance, viewer)
+
+    def is_for_everybody(self, profile_id: str) -> bool:
+        """True if everybody here sees the profile, so that what was read may be kept for others."""
+        found = self._queries.ownership(profile_id)
+        return found is not None and found.visibility == EVERYBODY
+
     def state(self, profile_id: str) -> State:
-        """How the profile stands now; `ProfileNotFoundError` when there is none."""
+        """How the profile stands now; `ProfileNotFoundError` when there is none to be seen.
+
+        So does every other method.
+        """
+        self._check(profile_id)
         found = self._queries.get(profile_id)
         if found is None:
             raise not_found()
@@ -62,14 +82,17 @@ class ProfileReader:
 
     def pending(self, profile_id: str) -> "Future[None] | None":
         """Done when the import or analysis under way ends; `None` when there is none."""
+        self._check(profile_id)
         return self._waiting.future(profile_id)
 
     def is_stored(self, profile_id: str) -> bool:
         """True once a profile was imported: missing results can then be computed again."""
+        self._check(profile_id)
         return self._queries.is_ready(profile_id)
 
     def manifest(self, profile_id: str) -> Manifest:
         """What is stored about a ready profile; raises like `result` if it is not ready."""
+        self._check(profile_id)
         found = self._queries.get(profile_id)
         if isinstance(found, Manifest):
             return found
@@ -80,6 +103,7 @@ class ProfileReader:
 
         Raises `NotReadyError` while it is being computed, and the error of a failed import.
         """
+        self._check(profile_id)
         has_results = self._has_results(profile_id)
         found = self._results.file(profile_id, name) if has_results else None
         if found is None:
@@ -110,6 +134,7 @@ class ProfileReader:
         return self._beside(profile_id, ADVICE)
 
     def _beside(self, profile_id: str, name: str) -> bytes | None:
+        self._check(profile_id)
         found = self._results.file(profile_id, name)
         try:
             return None if found is None else found.plain()
@@ -118,6 +143,7 @@ class ProfileReader:
 
     def op_details(self, profile_id: str, index: int) -> bytes:
         """What the page does not carry about one op, as JSON; `index` counts as in the page."""
+        self._check(profile_id)
 
         def read() -> bytes | None:
             has_results = self._has_results(profile_id)
@@ -136,6 +162,14 @@ class ProfileReader:
     def sources(self, profile_id: str) -> tuple[RawFile, ...]:
         """The raw files of a profile; `CorruptProfileError` if one is gone."""
         return tuple(self._raw.raw_file(file) for file in self.manifest(profile_id).files)
+
+    def _check(self, profile_id: str) -> None:
+        """Raises `ProfileNotFoundError` for a profile that the viewer does not see."""
+        if self._viewer.sees_all:
+            return
+        found = self._queries.ownership(profile_id)
+        if found is None or not may_see(self._viewer, profile_id, found):
+            raise not_found()
 
     def _healed(self, profile_id: str, read: Callable[[], T]) -> T:
         """`read()`, after results that it found damaged were removed, and found elsewhere."""
@@ -174,6 +208,7 @@ class ProfileReader:
             elapsed_s=max(0.0, time.time() - started_at),
             files=found.files,
             uploader=found.uploader,
+            visibility=found.visibility,
             waits_for=waits_for,
             needs_bytes=job.needs_bytes if job is not None and waits_for == "disk" else None,
         )
@@ -220,6 +255,7 @@ def _failed(found: Manifest | Pending, error: RooflineError) -> Failed:
         error=error,
         files=found.files,
         uploader=found.uploader,
+        visibility=found.visibility,
         can_retry=holds_files and not error.is_about_files,
     )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from roofline.errors import RooflineError
 from roofline.imports.children import Progress
-from roofline.storage.records import Manifest, ProfileId, StoredFile, WaitsFor
+from roofline.storage.records import Manifest, ProfileId, StoredFile, Visibility, WaitsFor
 from roofline.storage.results import ResultFile
 
 
@@ -21,6 +21,7 @@ class Importing:
     elapsed_s: float
     files: tuple[StoredFile, ...]
     uploader: str | None
+    visibility: Visibility
     waits_for: WaitsFor | None = None
     needs_bytes: int | None = None
 
@@ -45,6 +46,7 @@ class Failed:
     error: RooflineError
     files: tuple[StoredFile, ...]
     uploader: str | None
+    visibility: Visibility
     can_retry: bool
 
 

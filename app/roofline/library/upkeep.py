@@ -113,6 +113,7 @@ class Upkeep:
         self.redeliver()
         self._store.ended_sessions.refresh()
         self._store.api_tokens.refresh()
+        self._store.share_links.refresh()
         self._store.audit.flush()
         if turn % SWEEP_EVERY == 1:
             self.sweep()

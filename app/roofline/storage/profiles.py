@@ -31,6 +31,7 @@ from roofline.storage.raw import RawStore
 from roofline.storage.records import READY, Found, Job, JobKind, NewProfile, timestamp
 from roofline.storage.results import ResultStore
 from roofline.storage.search_text import write_search_text
+from roofline.storage.share_links import ShareLinks
 from roofline.storage.shared_results import SharedResults
 from roofline.storage.staging import StagedFile, StagingArea
 from roofline.storage.user_quota import OF_RESTORING, UserQuota
@@ -71,6 +72,7 @@ class ProfileStore:
         self.jobs = JobStore(self.database)
         self.ended_sessions = EndedSessions(self.database)
         self.api_tokens = ApiTokens(self.database)
+        self.share_links = ShareLinks(self.database)
         self.audit = AuditLog(self.database)
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
@@ -232,7 +234,7 @@ class ProfileStore:
         self.drop_unreferenced(digests)
 
     def edit(self, profile_id: str, *, tags: Sequence[str] | None = None, **values: object) -> bool:
-        """Changes `title`, `note`, `pinned` or the tags; false when there is no such profile."""
+        """Changes columns such as `title`, or the tags; false when there is no such profile."""
         with self.database.write() as connection:
             found = statements.edit(connection, profile_id, values)
             if found and tags is not None:

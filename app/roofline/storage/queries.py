@@ -25,6 +25,7 @@ from roofline.storage.records import (
 from roofline.storage.search_text import has_word
 from roofline.storage.statements import HOLDS_FILES
 from roofline.storage.tables import file, profile, tag
+from roofline.storage.visibility import ALL_SEEING, Viewer, is_hidden_from, is_seen_by
 
 
 class ProfileQueries:
@@ -70,9 +71,16 @@ class ProfileQueries:
             return statements.by_sample(connection, key)
 
     def search(
-        self, text: str = "", *, tag: str = "", device: str = "", offset: int = 0, limit: int = 50
+        self,
+        text: str = "",
+        *,
+        tag: str = "",
+        device: str = "",
+        offset: int = 0,
+        limit: int = 50,
+        viewer: Viewer = ALL_SEEING,
     ) -> Listing:
-        """Ready profiles with every word of `text`, pinned first, then newest.
+        """Ready profiles that `viewer` sees with every word of `text`, pinned first, then newest.
 
         Words are looked for in title, note, tags, device, uploader and file names.
         """
@@ -86,22 +94,29 @@ class ProfileQueries:
         order = (profile.c.pinned.desc(), profile.c.created_at.desc(), profile.c.number.desc())
         page = select(profile).where(wanted).order_by(*order).offset(offset).limit(limit)
         with self._database.read() as connection:
+            if not viewer.sees_all:
+                page = page.where(is_seen_by(viewer))
             found = statements.manifests(connection, page)
             # A list that ends here has told its length: counting looks at every profile.
-            is_last = len(found) < limit and (found or not offset)
-            total = offset + len(found) if is_last else connection.execute(count).scalar_one()
+            if len(found) < limit and (found or not offset):
+                return Listing(profiles=found, total=offset + len(found))
+            total = connection.execute(count).scalar_one()
+            if not viewer.sees_all:  # an index counts all, and the hidden ones are few
+                total -= connection.execute(count.where(is_hidden_from(viewer))).scalar_one()
             return Listing(profiles=found, total=total)
 
-    def frequent_tags(self, limit: int) -> tuple[str, ...]:
-        """The tags that the most ready profiles have, the most frequent first."""
-        # Of all profiles, which an index counts, without the few that are not ready.
+    def frequent_tags(self, limit: int, viewer: Viewer = ALL_SEEING) -> tuple[str, ...]:
+        """The tags of the most ready profiles that `viewer` sees, the most frequent first."""
+        # Of all profiles, which an index counts, without the few that are not ready or not seen.
         every = select(tag.c.name, func.count()).group_by(tag.c.name)
-        others = every.select_from(profile.join(tag, tag.c.profile_id == profile.c.id)).where(
-            profile.c.state.in_([IMPORTING, FAILED, TRASHED])
-        )
+        joined = every.select_from(profile.join(tag, tag.c.profile_id == profile.c.id))
+        others = [joined.where(profile.c.state.in_([IMPORTING, FAILED, TRASHED]))]
+        if not viewer.sees_all:
+            others.append(joined.where(profile.c.state == READY, is_hidden_from(viewer)))
         with self._database.read() as connection:
             counts = Counter(dict(map(tuple, connection.execute(every))))
-            counts.subtract(dict(map(tuple, connection.execute(others))))
+            for few in others:
+                counts.subtract(dict(map(tuple, connection.execute(few))))
         found = sorted((-count, name) for name, count in counts.items() if count > 0)
         return tuple(name for _, name in found[:limit])
 

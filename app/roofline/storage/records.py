@@ -14,6 +14,11 @@ IMPORTING, READY, FAILED, TRASHED = "importing", "ready", "failed", "trashed"
 QUEUED, RUNNING, DONE, CANCELLED = "queued", "running", "done", "cancelled"
 
 JobKind = Literal["import", "analyse"]
+Visibility = Literal["everybody", "link", "owner"]
+"""Of a profile; `storage.visibility` has the rule."""
+EVERYBODY: Visibility = "everybody"
+LINK: Visibility = "link"
+OWNER: Visibility = "owner"
 
 
 def new_profile_id() -> ProfileId:
@@ -102,6 +107,7 @@ class Manifest:
     pinned: bool = False
     expires_at: str | None = None
     digests: tuple[str, ...] | None = None
+    visibility: Visibility = EVERYBODY
 
     @property
     def size_bytes(self) -> int:
@@ -127,6 +133,7 @@ class NewProfile:
     expires_at: str | None = None
     delete_token_hash: str | None = None
     digests: tuple[str, ...] | None = None
+    visibility: Visibility = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,14 +151,16 @@ class Pending:
     error: RooflineError | None
     holds_files: bool = True
     digests: tuple[str, ...] | None = None
+    visibility: Visibility = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """The uploader of a profile, and the hash of the token that allows to delete it."""
+    """The uploader of a profile, the hash of the token that allows to delete it, its visibility."""
 
     uploader: str | None
     delete_token_hash: str | None
+    visibility: Visibility
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

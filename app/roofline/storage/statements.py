@@ -67,6 +67,7 @@ def add(connection: Connection, new: NewProfile) -> None:
         "expires_at": new.expires_at,
         "delete_token_hash": new.delete_token_hash,
         "digests": None if new.digests is None else orjson.dumps(new.digests).decode(),
+        "visibility": new.visibility,
     }
     connection.execute(insert(profile).values(values))
     add_files(connection, new.id, new.files)
@@ -191,6 +192,7 @@ def get(connection: Connection, profile_id: str) -> Manifest | Pending | None:
             error=error_of(row),
             holds_files=row.holds_files,
             digests=_digests(row),
+            visibility=row.visibility,
         )
     return _manifest(row, files, _tags(connection, [profile_id]).get(profile_id, ()))
 
@@ -219,16 +221,21 @@ def upload_of(connection: Connection, profile_id: str) -> NewProfile | None:
         expires_at=row.expires_at,
         delete_token_hash=row.delete_token_hash,
         digests=_digests(row),
+        visibility=row.visibility,
     )
 
 
 def ownership(connection: Connection, profile_id: str) -> Ownership | None:
-    """The owner and the delete token of a profile."""
-    columns = select(profile.c.uploader, profile.c.delete_token_hash)
+    """The owner and the delete token of a profile, and its visibility."""
+    columns = select(profile.c.uploader, profile.c.delete_token_hash, profile.c.visibility)
     row = connection.execute(columns.where(profile.c.id == profile_id)).first()
     if row is None:
         return None
-    return Ownership(uploader=row.uploader, delete_token_hash=row.delete_token_hash)
+    return Ownership(
+        uploader=row.uploader,
+        delete_token_hash=row.delete_token_hash,
+        visibility=row.visibility,
+    )
 
 
 def manifests(connection: Connection, page: "Select[Any]") -> tuple[Manifest, ...]:
@@ -254,6 +261,7 @@ def _manifest(row: "Row[Any]", files: tuple[StoredFile, ...], tags: tuple[str, .
         pinned=row.pinned,
         expires_at=row.expires_at,
         digests=_digests(row),
+        visibility=row.visibility,
     )
 
 

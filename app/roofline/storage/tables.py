@@ -58,10 +58,12 @@ profile = Table(
     Column("trashed_at", Text),
     Column("trashed_from", Text),  # the state to go back to
     Column("trash_reason", Text),
+    Column("visibility", Text, nullable=False, server_default="everybody"),  # see `visibility`
     Index("profile_by_trash", "trashed_at"),
     Index("profile_by_age", "state", "pinned", "created_at", "number"),
     Index("profile_by_expiry", "expires_at"),
     Index("profile_by_sample", "sample"),
+    Index("profile_by_visibility", "visibility", "state"),
 )
 
 file = Table(
@@ -193,6 +195,22 @@ api_token = Table(
     Column("expires_at", Double),
     Column("used_at", Double),
     Column("revoked_at", Double),
+)
+
+# Times are Unix seconds; `maker` is what a profile remembers of its uploader.
+share_link = Table(
+    "share_link",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("digest", Text, nullable=False, unique=True),
+    _profile_key(),
+    Column("name", Text, nullable=False),
+    Column("maker", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("expires_at", Double),
+    Column("used_at", Double),
+    Column("revoked_at", Double),
+    Index("share_link_by_profile", "profile_id"),
 )
 
 instance = Table("instance", metadata, Column("id", Text, primary_key=True))

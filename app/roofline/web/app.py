@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from roofline import __version__
 from roofline.library.build import build_backend
 from roofline.library.instance import Instance, Listeners
+from roofline.library.lists import ProfileLists
 from roofline.settings import Settings
 from roofline.web.api import (
     adding,
@@ -22,10 +23,12 @@ from roofline.web.api import (
     estimate,
     events,
     limits,
+    links,
     predict,
     profiles,
     results,
     series,
+    shared,
     tokens,
     trash,
 )
@@ -46,6 +49,7 @@ from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import health, login
 from roofline.web.pages import routes as pages
 from roofline.web.pages import series as series_pages
+from roofline.web.pages import shared as shared_pages
 from roofline.web.parts import ServerParts
 
 _ROUTERS = (
@@ -61,11 +65,14 @@ _ROUTERS = (
     limits.router,
     audit.router,
     tokens.router,
+    links.router,
+    shared.router,
     trash.router,
     pages.router,
     comparing_pages.router,
     series_pages.router,
     calculator_pages.router,
+    shared_pages.router,
     health.router,
 )
 _log = structlog.get_logger("roofline.server")
@@ -133,8 +140,8 @@ def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:
         settings=settings,
         instance=backend.instance,
         library=backend.library,
-        reader=backend.reader,
-        queries=backend.queries,
+        reader_for=backend.reader.seen_by,
+        lists_for=partial(ProfileLists, backend.queries),
         static=static,
         templates=Templates(static),
         metrics=metrics,

@@ -12,7 +12,7 @@ from fastapi import Request
 from roofline.errors import MixedUploadError
 from roofline.library.samples import Sample
 from roofline.library.states import Failed, Importing, Ready, State
-from roofline.storage.records import Manifest, StoredFile, Summary, WaitsFor
+from roofline.storage.records import Manifest, StoredFile, Summary, Visibility, WaitsFor
 from roofline.web.http.access import shown_owner
 from roofline.web.http.errors import ErrorBody, error_body
 
@@ -63,6 +63,7 @@ class ProfileBody:
     tags: tuple[str, ...] | None = None
     uploader: str | None = None
     pinned: bool | None = None
+    visibility: Visibility | None = None
     expires_at: str | None = None
     created_at: str | None = None
     delete_token: str | None = None
@@ -110,6 +111,7 @@ class EditBody:
     note: str | None = None
     tags: tuple[str, ...] | None = None
     pinned: bool | None = None
+    visibility: Visibility | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +133,9 @@ class SampleList:
 
 
 def profile_url(request: Request, profile_id: str) -> str:
-    """The full address of a profile's page, as this client reaches the server."""
-    return f"{str(request.base_url).rstrip('/')}/p/{profile_id}"
+    """The full address of a profile's page, as this client reaches the server and the profile."""
+    path = getattr(request.state, "share_path", f"/p/{profile_id}")
+    return f"{str(request.base_url).rstrip('/')}{path}"
 
 
 def split_url(profile_id: str) -> str:
@@ -182,6 +185,7 @@ def stored_body(request: Request, manifest: Manifest, *, rev: str | None = None)
         tags=manifest.tags,
         uploader=shown_owner(manifest.uploader or "") or None,
         pinned=manifest.pinned,
+        visibility=manifest.visibility,
         expires_at=manifest.expires_at,
         created_at=manifest.created_at,
         format=manifest.format,
@@ -208,6 +212,7 @@ def _importing_body(request: Request, state: Importing) -> ProfileBody:
         state="importing",
         title=state.title,
         files=_files(state.files),
+        visibility=state.visibility,
         progress=progress_body(state),
     )
 
@@ -220,6 +225,7 @@ def _failed_body(request: Request, state: Failed) -> ProfileBody:
         state="failed",
         title=state.title,
         files=_files(state.files),
+        visibility=state.visibility,
         message=error.message,
         remedy=error.remedy,
         code=error.code,

@@ -1,7 +1,7 @@
 """ServerParts: all that the routes of one server use, as `app.state.parts`."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -10,13 +10,15 @@ from fastapi import Depends, Request
 from roofline.compare.series_records import RunNumbers, Standing
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
+from roofline.library.lists import ProfileLists
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.reader import ProfileReader
 from roofline.settings import Settings
-from roofline.storage.queries import ProfileQueries
+from roofline.storage.visibility import Viewer
 from roofline.web.http.api_tokens import TokenHolders
 from roofline.web.http.assets import StaticFiles
 from roofline.web.http.door import Attempts, Door
+from roofline.web.http.guard import actor_of
 from roofline.web.http.kept import Kept
 from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
@@ -35,14 +37,15 @@ RUNS_KEPT = 2048
 class ServerParts:
     """The parts of one server. `door` is `None` where no token is entered.
 
-    `token_holders` is `None` on an open server, which does not know its users.
+    `token_holders` is `None` on an open server, which does not know its users. Profiles are read
+    and listed for one viewer only: see `Reader` and `Lists`.
     """
 
     settings: Settings
     instance: Instance
     library: ProfileLibrary
-    reader: ProfileReader
-    queries: ProfileQueries
+    reader_for: Callable[[Viewer], ProfileReader]
+    lists_for: Callable[[Viewer], ProfileLists]
     static: StaticFiles
     templates: Templates
     metrics: ServerMetrics
@@ -70,11 +73,11 @@ def _library(request: Request) -> ProfileLibrary:
 
 
 def _reader(request: Request) -> ProfileReader:
-    return parts_of(request).reader
+    return parts_of(request).reader_for(actor_of(request).viewer)
 
 
-def _queries(request: Request) -> ProfileQueries:
-    return parts_of(request).queries
+def _lists(request: Request) -> ProfileLists:
+    return parts_of(request).lists_for(actor_of(request).viewer)
 
 
 def _templates(request: Request) -> Templates:
@@ -84,5 +87,5 @@ def _templates(request: Request) -> Templates:
 Parts = Annotated[ServerParts, Depends(parts_of)]
 Library = Annotated[ProfileLibrary, Depends(_library)]
 Reader = Annotated[ProfileReader, Depends(_reader)]
-Queries = Annotated[ProfileQueries, Depends(_queries)]
+Lists = Annotated[ProfileLists, Depends(_lists)]
 Pages = Annotated[Templates, Depends(_templates)]

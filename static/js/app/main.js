@@ -112,7 +112,7 @@ function wire(view, store, model, paint) {
   });
   buttonPart("show-program-table").addEventListener("click", () => showProgramTable(store));
   buttonPart("copy-link").addEventListener("click", () => copyLink(store.get()));
-  wireCompareEntry();
+  if (findAll(HTMLElement, "[data-run-picker]").length > 0) wireCompareEntry(); // not behind a link
   // The title is not of the page data, which stay as they are when it is edited.
   const download = createDownload({ view, store, model, paint, title: written("title") });
   buttonPart("csv-shown").addEventListener("click", () => download("csv-shown"));

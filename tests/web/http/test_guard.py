@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from roofline.library.lists import ProfileLists
 from roofline.web.http.guard import CONTENT_SECURITY_POLICY, refusal_of
 from tests.web.conftest import Client, Launch
 
@@ -136,7 +137,7 @@ def test_fault_of_the_server_is_answered_in_the_same_shape(
     def broken(*_arguments: object, **_options: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(client.parts.queries, "search", broken)
+    monkeypatch.setattr(ProfileLists, "search", broken)
     answer = client.get("/api/v1/profiles")
     assert answer.status_code == 500
     assert answer.json()["code"] == "fault"

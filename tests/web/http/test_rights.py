@@ -25,6 +25,7 @@ class Instance:
     profile_id: str
     delete_token: str
     actors: dict[str, dict[str, str]] = field(default_factory=dict)
+    link_token: str = ""
 
 
 def api_tokens(client: Client, owner: dict[str, str], admin: dict[str, str]) -> Actors:
@@ -45,6 +46,14 @@ def api_tokens(client: Client, owner: dict[str, str], admin: dict[str, str]) -> 
     return actors
 
 
+def share(client: Client, profile_id: str, headers: dict[str, str], **options: Any) -> Any:
+    """A new share link, with its `token`."""
+    answer = client.post(f"{API}/{profile_id}/links", json=options, headers=headers)
+    assert answer.status_code == 201, answer.text
+    made = answer.json()
+    return {**made, "token": made["url"].rpartition("/")[2]}
+
+
 def open_instance(launch: Launch, capture: bytes) -> Instance:
     """Everyone may do everything, but other sites and by other names."""
     client = launch()
@@ -56,7 +65,8 @@ def open_instance(launch: Launch, capture: bytes) -> Instance:
         "other site": {"sec-fetch-site": "cross-site"},
         "other host": {"host": "evil.example"},
     }
-    return Instance(client, body["id"], body["delete_token"], actors)
+    link = share(client, body["id"], {})
+    return Instance(client, body["id"], body["delete_token"], actors, link["token"])
 
 
 def token_instance(launch: Launch, capture: bytes) -> Instance:
@@ -80,7 +90,8 @@ def token_instance(launch: Launch, capture: bytes) -> Instance:
     }
     client.forget_cookies()
     actors.update(api_tokens(client, owner, admin))
-    return Instance(client, body["id"], body["delete_token"], actors)
+    link = share(client, body["id"], owner)
+    return Instance(client, body["id"], body["delete_token"], actors, link["token"])
 
 
 def proxy_instance(launch: Launch, capture: bytes) -> Instance:
@@ -111,7 +122,8 @@ def proxy_instance(launch: Launch, capture: bytes) -> Instance:
         "other host": {**owner, "host": "evil.example"},
     }
     actors.update(api_tokens(client, owner, user("root@example.org")))
-    return Instance(client, body["id"], body["delete_token"], actors)
+    link = share(client, body["id"], owner)
+    return Instance(client, body["id"], body["delete_token"], actors, link["token"])
 
 
 MODES = {"token": token_instance, "proxy": proxy_instance}
@@ -122,11 +134,15 @@ CHANGES_OF_ONE = {
     ("post", f"{API}/{{profile_id}}/retry"),
     ("post", f"{API}/{{profile_id}}/restore"),
     ("delete", "/api/v1/trash/{profile_id}"),
+    ("get", f"{API}/{{profile_id}}/links"),
+    ("post", f"{API}/{{profile_id}}/links"),
+    ("delete", f"{API}/{{profile_id}}/links/{{link_id}}"),
 }
 OF_ADMINS = {("get", "/api/v1/audit")}
 ADMINS = {"admin", "admin tool", "admin's token"}
 UNKNOWN = {"nobody", "wrong token", "forged cookie", "revoked token"}
 MAY_CHANGE = {"owner", "admin", "admin tool", "owner's token", "admin's token"}
+OWNERS_WHO_READ = {"owner's reading token", "without csrf", "other site"}
 PUBLIC = {"/healthz", "/readyz", "/login", "/static/{build}/{name:path}"}
 
 
@@ -137,7 +153,7 @@ def expected(actor: str, operation: tuple[str, str]) -> set[int]:
         return {403}
     if operation == ("post", "/login"):  # without the token
         return {403}
-    if path in PUBLIC:
+    if path in PUBLIC or path.startswith("/l/"):
         return set()
     if actor in UNKNOWN:
         return {401}
@@ -152,7 +168,7 @@ def expected(actor: str, operation: tuple[str, str]) -> set[int]:
     if operation in OF_ADMINS and actor not in ADMINS:
         return {403}
     if operation in CHANGES_OF_ONE and actor not in MAY_CHANGE:
-        return {403}
+        return set() if method == "get" and actor in OWNERS_WHO_READ else {403}
     return set()
 
 
@@ -213,7 +229,10 @@ def ask(instance: Instance, operation: tuple[str, str], headers: dict[str, str])
     method, path = operation
     address = path.replace("{profile_id}", instance.profile_id).replace("{index}", "0")
     address = address.replace("{pair}", f"{instance.profile_id}..{instance.profile_id}")
+    address = address.replace("{token}", instance.link_token).replace("{link_id}", "none")
     options: dict[str, Any] = {"headers": headers}
+    if path.endswith("/links"):
+        options["json"] = {}
     if method == "patch":
         options["json"] = {"title": "Changed"}
     answer = instance.client.request(method.upper(), address.replace("{name}", "none"), **options)

@@ -10,9 +10,11 @@ from typing import Annotated, TypedDict
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from roofline.errors import BadEditError
 from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, State
-from roofline.storage.records import ProfileId
+from roofline.storage.records import EVERYBODY, LINK, OWNER, ProfileId, Visibility
+from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import BAD_FILE, NOT_THERE, NOT_YOURS
 from roofline.web.api.settling import Wait, settle
@@ -50,6 +52,11 @@ _UPLOAD_FORM = {
                             "type": "array",
                             "items": {"type": "string"},
                             "description": "Words to find it by, one field each.",
+                        },
+                        "visibility": {
+                            "type": "string",
+                            "enum": [EVERYBODY, LINK, OWNER],
+                            "description": "Without it, the server's setting.",
                         },
                     },
                 }
@@ -92,7 +99,7 @@ async def add_profile(
         profile_id = await run_in_threadpool(add, uploader=actor_of(request).owner or None)
         cleanup.pop_all()
     await run_in_threadpool(log_action, request, "upload", profile_id)
-    state = await _settled(parts.reader, profile_id, wait)
+    state = await _settled(parts.reader_for(ALL_SEEING), profile_id, wait)
     if isinstance(state, Failed):
         return error_json(status_of(state.error), upload_error_body(request, state, token))
     return _added(request, response, state, delete_token=token)
@@ -126,7 +133,7 @@ async def split_upload(
     anyone holding the delete token returned by the upload.
     """
     owned = await run_in_threadpool(parts.library.ownership, profile_id)
-    check_may_change(actor_of(request), owned, x_delete_token)
+    check_may_change(actor_of(request), profile_id, owned, x_delete_token)
     check_upload_rate(request, parts)
     tokens: list[str] = []
 
@@ -138,7 +145,9 @@ async def split_upload(
     split = partial(parts.library.split, profile_id, group, new_token_hash)
     ids = await run_in_threadpool(split)
     await run_in_threadpool(log_action, request, "split", profile_id)
-    states = await asyncio.gather(*(_settled(parts.reader, one, wait) for one in ids))
+    states = await asyncio.gather(
+        *(_settled(parts.reader_for(ALL_SEEING), one, wait) for one in ids)
+    )
     bodies = (body_of(request, state) for state in states)
     given = tuple(
         replace(body, delete_token=token) for body, token in zip(bodies, tokens, strict=True)
@@ -169,11 +178,13 @@ async def retry_import(
     uploader, administrators, and anyone holding the delete token returned by the upload.
     """
     owned = await run_in_threadpool(parts.library.ownership, profile_id)
-    check_may_change(actor_of(request), owned, x_delete_token)
+    check_may_change(actor_of(request), profile_id, owned, x_delete_token)
     check_upload_rate(request, parts)
     await run_in_threadpool(parts.library.retry, profile_id)
     await run_in_threadpool(log_action, request, "retry", profile_id)
-    return body_of(request, await _settled(parts.reader, ProfileId(profile_id), wait))
+    return body_of(
+        request, await _settled(parts.reader_for(ALL_SEEING), ProfileId(profile_id), wait)
+    )
 
 
 @router.get("/samples", tags=["samples"])
@@ -227,6 +238,7 @@ class _Description(TypedDict):
     title: str
     note: str
     tags: tuple[str, ...]
+    visibility: Visibility | None
 
 
 def _described(fields: Fields) -> _Description:
@@ -235,4 +247,18 @@ def _described(fields: Fields) -> _Description:
         "title": fields.get("title", [""])[-1],
         "note": fields.get("note", [""])[-1],
         "tags": tuple(tags),
+        "visibility": _visibility(fields.get("visibility", [""])[-1]),
     }
+
+
+def _visibility(text: str) -> Visibility | None:
+    """What the form says of it; `None` for what is usual here."""
+    if not text:
+        return None
+    found = next((one for one in (EVERYBODY, LINK, OWNER) if one == text), None)
+    if found is None:
+        raise BadEditError(
+            f"The visibility of a profile cannot be {text[:40]!r}.",
+            remedy="Choose `everybody`, `link` or `owner`.",
+        )
+    return found

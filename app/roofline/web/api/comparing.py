@@ -44,8 +44,8 @@ async def compare(request: Request, reader: Reader, a: Ids, b: Ids, unit: Unit =
 
     Each of `a` and `b` is the id of a profile; several are captures of one program.
     """
-    note_compared(request, (*a, *b))
     sides = await sides_of(reader, a, b)
+    note_compared(request, (*a, *b))
     headers = {"etag": f'"{digest_of(sides, unit)}"', "cache-control": "private, no-cache"}
     if matches(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
@@ -55,11 +55,11 @@ async def compare(request: Request, reader: Reader, a: Ids, b: Ids, unit: Unit =
 
 @router.get("/compare/page", responses=NOT_READY)
 async def compare_page(
-    request: Request, parts: Parts, a: Ids, b: Ids, unit: Unit = None
+    request: Request, parts: Parts, reader: Reader, a: Ids, b: Ids, unit: Unit = None
 ) -> Response:
     """The same, with the words, colours and roofs that the page draws with."""
+    sides = await sides_of(reader, a, b)
     note_compared(request, (*a, *b))
-    sides = await sides_of(parts.reader, a, b)
     is_packed = accepts_gzip(request)
     headers = {
         "etag": f'"{digest_of(sides, unit)}-page{"-gz" if is_packed else ""}"',

@@ -38,11 +38,11 @@ class Followed:
 
 
 async def _admitted(
-    request: Request, response: Response, profile_id: str, parts: Parts
+    request: Request, response: Response, profile_id: str, parts: Parts, reader: Reader
 ) -> AsyncIterator[Followed]:
     """Refuses what must not be followed, before the response begins; counts the stream after."""
     response.headers["cache-control"] = "no-store"  # beside FastAPI's own "no-cache"
-    first = body_of(request, await run_in_threadpool(parts.reader.state, profile_id))
+    first = body_of(request, await run_in_threadpool(reader.state, profile_id))
     with parts.streams.admitted(peer_of_request(request).address):
         yield Followed(first)
 

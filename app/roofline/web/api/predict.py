@@ -49,8 +49,8 @@ async def predicted(request: Request, reader: Reader, given: PredictBody) -> dic
     document = step_document(step, given.model or "config")
     if given.over is None:
         return document
-    note_compared(request, (given.over,))
     stored = (await sides_of(reader, (given.over,), ())).a[0]
+    note_compared(request, (given.over,))
     over = await run_in_threadpool(predict_over, step, stored)
     return {**document, "coverage": over["coverage"], "over": over}
 

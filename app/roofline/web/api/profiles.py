@@ -1,5 +1,6 @@
 """The HTTP API, version 1: profiles as a list and one by one: follow, edit, delete."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -11,7 +12,7 @@ from roofline.web.api.settling import Wait, settle
 from roofline.web.bodies import EditBody, ProfileBody, ProfileList, body_of, stored_body
 from roofline.web.http.guard import actor_of
 from roofline.web.http.rights import DeleteToken, check_may_change
-from roofline.web.parts import Library, Queries, Reader
+from roofline.web.parts import Library, Lists, Reader
 
 MOST_LISTED = 1000
 
@@ -21,7 +22,7 @@ router = APIRouter(prefix="/api/v1", tags=["profiles"])
 @router.get("/profiles", response_model_exclude_none=True)
 def list_profiles(
     request: Request,
-    queries: Queries,
+    lists: Lists,
     q: Annotated[str, Query(max_length=200, description="Words of title, tag, device, who.")] = "",
     tag: Annotated[str, Query(max_length=200)] = "",
     device: Annotated[str, Query(max_length=200)] = "",
@@ -29,7 +30,7 @@ def list_profiles(
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
 ) -> ProfileList:
     """Profiles that match, pinned ones first, then newest first."""
-    found = queries.search(q, tag=tag, device=device, offset=offset, limit=limit)
+    found = lists.search(q, tag=tag, device=device, offset=offset, limit=limit)
     listed = tuple(stored_body(request, manifest) for manifest in found.profiles)
     return ProfileList(profiles=listed, total=found.total)
 
@@ -47,12 +48,14 @@ async def profile_state(
 def edit_profile(
     request: Request, profile_id: str, edit: EditBody, library: Library
 ) -> ProfileBody:
-    """Change title, note, tags or pin of a profile; for its uploader and administrators."""
-    check_may_change(actor_of(request), library.ownership(profile_id))
-    manifest = library.edit(
-        profile_id, title=edit.title, note=edit.note, tags=edit.tags, pinned=edit.pinned
-    )
-    log_action(request, "edit", profile_id)
+    """Change title, note, tags, pin or visibility; for its uploader and administrators.
+
+    `everybody` here sees it, holders of its share links (`link`), or its `owner` alone.
+    """
+    check_may_change(actor_of(request), profile_id, library.ownership(profile_id))
+    manifest = library.edit(profile_id, **asdict(edit))
+    details = "" if edit.visibility is None else f"visible to {edit.visibility}"
+    log_action(request, "edit", profile_id, details=details)
     return stored_body(request, manifest)
 
 
@@ -65,6 +68,6 @@ def delete_profile(
     An import under way is cancelled. For its uploader, administrators, and anyone holding the
     delete token returned by the upload.
     """
-    check_may_change(actor_of(request), library.ownership(profile_id), x_delete_token)
+    check_may_change(actor_of(request), profile_id, library.ownership(profile_id), x_delete_token)
     library.delete(profile_id)
     log_action(request, "delete", profile_id)

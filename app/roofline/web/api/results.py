@@ -129,7 +129,12 @@ async def _result(
     headers: Mapping[str, str] | None = None,
     media_type: str = "application/json",
 ) -> Response:
-    """A stored result: as it lies on the disk if the client takes gzip, 304 if it holds it."""
+    """A stored result: as it lies on the disk if the client takes gzip, 304 if it holds it.
+
+    Only what everybody here sees is kept for others, and by browsers without asking again.
+    """
+    is_open = await run_in_threadpool(reader.is_for_everybody, profile_id)
+    rev = rev if is_open else None
     file = await computed(reader, profile_id, lambda: reader.result(profile_id, name))
     answer = {**(headers or {}), **_validators(request, file, rev)}
     if matches(request, answer["etag"]):
@@ -140,7 +145,8 @@ async def _result(
         answer["content-encoding"] = "gzip"
     else:
         content = await run_in_threadpool(gzip.decompress, content)
-    keep(request)
+    if is_open:
+        keep(request)
     return Response(content, headers=answer, media_type=media_type)
 
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
 from roofline.compare.series_records import Checked, RunNumbers, Standing, check_series
 from roofline.errors import ProfileNotFoundError, RooflineError
+from roofline.library.lists import ProfileLists
+from roofline.library.reader import ProfileReader
 from roofline.library.series import (
     budget_of_server,
     numbers_of,
@@ -19,11 +21,10 @@ from roofline.library.series import (
     unit_of,
     words_of_report,
 )
-from roofline.storage.queries import ProfileQueries
 from roofline.storage.records import Manifest
 from roofline.storage.results import COMPARED
 from roofline.web.api.responses import NOT_THERE
-from roofline.web.parts import Parts, ServerParts
+from roofline.web.parts import Lists, Parts, Reader, ServerParts
 
 if TYPE_CHECKING:
     from roofline.compare.gate.budget import Budget
@@ -100,23 +101,39 @@ class _Read:
     units: Mapping[str, RunNumbers]
 
 
+@dataclass(frozen=True, slots=True)
+class RunsSeen:
+    """The runs that one viewer sees, and what this server keeps of them."""
+
+    parts: ServerParts
+    lists: ProfileLists
+    reader: ProfileReader
+
+
+def _seen(parts: Parts, lists: Lists, reader: Reader) -> RunsSeen:
+    return RunsSeen(parts, lists, reader)
+
+
+Seen = Annotated[RunsSeen, Depends(_seen)]
+
+
 @router.get("/series")
-async def series(parts: Parts, name: Name, by: By = "title") -> Series:
+async def series(seen: Seen, name: Name, by: By = "title") -> Series:
     """Step time, roof time, share of the roofs and gate over the newest runs of a title or tag."""
-    return await run_in_threadpool(series_of, parts, name, by)
+    return await run_in_threadpool(series_of, seen, name, by)
 
 
 @router.get("/series/check", responses=NOT_THERE)
-async def series_check(parts: Parts, name: Name, run: Id, by: By = "title") -> SeriesCheck:
+async def series_check(seen: Seen, name: Name, run: Id, by: By = "title") -> SeriesCheck:
     """The gate's rules for one run of a series, against the newest run before it that passed."""
-    return await run_in_threadpool(_check_of, parts, name, by, run)
+    return await run_in_threadpool(_check_of, seen, name, by, run)
 
 
-def series_of(parts: ServerParts, name: str, by: str) -> Series:
+def series_of(seen: RunsSeen, name: str, by: str) -> Series:
     """The series; reads each run's numbers once."""
-    found, read, unread = _read_runs(parts, name, by)
+    found, read, unread = _read_runs(seen, name, by)
     unit = unit_of([one.units for one in read])
-    checked = _Gate(parts, read, unit).checked()
+    checked = _Gate(seen, read, unit).checked()
     return Series(
         name=name,
         by=by,
@@ -127,10 +144,10 @@ def series_of(parts: ServerParts, name: str, by: str) -> Series:
     )
 
 
-def _check_of(parts: ServerParts, name: str, by: str, run_id: str) -> SeriesCheck:
-    _, read, _ = _read_runs(parts, name, by)
+def _check_of(seen: RunsSeen, name: str, by: str, run_id: str) -> SeriesCheck:
+    _, read, _ = _read_runs(seen, name, by)
     unit = unit_of([one.units for one in read])
-    gate = _Gate(parts, read, unit)
+    gate = _Gate(seen, read, unit)
     at = next((k for k, one in enumerate(read) if one.manifest.id == run_id), None)
     if at is None:
         raise ProfileNotFoundError(
@@ -151,9 +168,9 @@ def _check_of(parts: ServerParts, name: str, by: str, run_id: str) -> SeriesChec
 class _Gate:
     """The rules of this server, applied to the runs of a series."""
 
-    def __init__(self, parts: ServerParts, read: Sequence[_Read], unit: str) -> None:
-        self._parts, self._read, self._unit = parts, read, unit
-        self._budget: Budget = budget_of_server(parts.settings.budget_file)
+    def __init__(self, seen: RunsSeen, read: Sequence[_Read], unit: str) -> None:
+        self._seen, self._read, self._unit = seen, read, unit
+        self._budget: Budget = budget_of_server(seen.parts.settings.budget_file)
 
     def checked(self) -> list[Checked]:
         """Each run against the newest one before it that passed."""
@@ -167,7 +184,7 @@ class _Gate:
     def _standing(self, base: int, run: int) -> Standing:
         told = (self._read[base].etag, self._read[run].etag, self._unit, str(self._day(run)))
         key = hashlib.sha256("\0".join((*told, repr(self._budget))).encode()).hexdigest()
-        kept = self._parts.standings.get(key)
+        kept = self._seen.parts.standings.get(key)
         if kept is not None:
             return kept
         try:
@@ -175,40 +192,42 @@ class _Gate:
         except RooflineError:  # deleted, or computed again, a moment ago
             return Standing(state="untested")
         found = standing_of_pair(*packed, self._budget, self._unit, self._day(run))
-        return self._parts.standings.put(key, found)
+        return self._seen.parts.standings.put(key, found)
 
     def _packed(self, run: int) -> bytes:
-        return self._parts.reader.packed(self._read[run].manifest.id, COMPARED)[1]
+        return self._seen.reader.packed(self._read[run].manifest.id, COMPARED)[1]
 
     def _day(self, run: int) -> date:
         return datetime.fromisoformat(self._read[run].manifest.created_at).date()
 
 
-def _read_runs(parts: ServerParts, name: str, by: str) -> tuple[int, list[_Read], int]:
+def _read_runs(seen: RunsSeen, name: str, by: str) -> tuple[int, list[_Read], int]:
     """How many runs there are, those of the newest that were read, and how many were not."""
-    found = _runs(parts.queries, name, by)
+    found = _runs(seen.lists, name, by)
     newest = found[-MOST_RUNS:]
-    read = [one for one in (_numbers(parts, each) for each in newest) if one is not None]
+    read = [one for one in (_numbers(seen, each) for each in newest) if one is not None]
     return len(found), read, len(newest) - len(read)
 
 
-def _runs(queries: ProfileQueries, name: str, by: str) -> list[Manifest]:
+def _runs(lists: ProfileLists, name: str, by: str) -> list[Manifest]:
     """All ready runs of a title or tag, the oldest first."""
     if by == "tag":
-        listing = queries.search(tag=name, limit=_MOST_FOUND)
+        listing = lists.search(tag=name, limit=_MOST_FOUND)
     else:
-        listing = queries.search(name, limit=_MOST_FOUND)
+        listing = lists.search(name, limit=_MOST_FOUND)
     # The listing has the newest first, also among those of one second.
     found = [one for one in reversed(listing.profiles) if by == "tag" or one.title == name]
     return sorted(found, key=lambda one: one.created_at)
 
 
-def _numbers(parts: ServerParts, one: Manifest) -> _Read | None:
+def _numbers(seen: RunsSeen, one: Manifest) -> _Read | None:
     """The numbers of a run; `None` while its results are computed again, or cannot be read."""
     try:
-        file, packed = parts.reader.packed(one.id, COMPARED)
-        kept = parts.run_numbers.get(file.etag)
-        units = kept if kept is not None else parts.run_numbers.put(file.etag, numbers_of(packed))
+        file, packed = seen.reader.packed(one.id, COMPARED)
+        kept = seen.parts.run_numbers.get(file.etag)
+        units = (
+            kept if kept is not None else seen.parts.run_numbers.put(file.etag, numbers_of(packed))
+        )
     except RooflineError:
         return None
     return _Read(manifest=one, etag=file.etag, units=units)

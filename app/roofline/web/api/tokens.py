@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -10,12 +9,12 @@ from fastapi import APIRouter, Query, Request
 from roofline.errors import BadEditError, NotAllowedError, ProfileNotFoundError
 from roofline.storage.api_tokens import ApiToken, Scope
 from roofline.web.api.audit import log_action
+from roofline.web.api.moments import DAY_S, moment
 from roofline.web.api.responses import NOT_THERE
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.guard import actor_of
 from roofline.web.parts import Parts, ServerParts
 
-DAY_S = 24 * 3600.0
 NAME_LENGTH = 80
 USUAL_DAYS = 90.0
 LONGEST_DAYS = 3650.0
@@ -144,12 +143,7 @@ def _body(token: ApiToken) -> TokenBody:
         name=token.name,
         scope=token.scope,
         owner=shown_owner(token.owner),
-        created_at=_moment(token.created_at),
-        expires_at=None if token.expires_at is None else _moment(token.expires_at),
-        last_used_at=None if token.used_at is None else _moment(token.used_at),
+        created_at=moment(token.created_at),
+        expires_at=None if token.expires_at is None else moment(token.expires_at),
+        last_used_at=None if token.used_at is None else moment(token.used_at),
     )
-
-
-def _moment(seconds: float) -> str:
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from fastapi import APIRouter, Request
 
 from roofline.storage.records import Trashed
+from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import NO_ROOM, NOT_YOURS
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.guard import actor_of
 from roofline.web.http.rights import DeleteToken, check_may_change
-from roofline.web.parts import Library, Parts, Reader, ServerParts
+from roofline.web.parts import Library, Parts, ServerParts
 
 router = APIRouter(prefix="/api/v1", tags=["trash"])
 
@@ -56,8 +57,7 @@ def list_trash(request: Request, parts: Parts) -> TrashList:
 def restore_profile(
     request: Request,
     profile_id: str,
-    library: Library,
-    reader: Reader,
+    parts: Parts,
     x_delete_token: DeleteToken = "",
 ) -> ProfileBody:
     """Take a profile out of the trash; an import that was cancelled starts again.
@@ -65,10 +65,12 @@ def restore_profile(
     It counts for the quota of its uploader again: answered with 507 where that has no room.
     For its uploader, administrators, and anyone holding the delete token returned by the upload.
     """
-    check_may_change(actor_of(request), library.ownership(profile_id), x_delete_token)
+    library = parts.library
+    check_may_change(actor_of(request), profile_id, library.ownership(profile_id), x_delete_token)
     library.restore(profile_id)
     log_action(request, "restore", profile_id)
-    return body_of(request, reader.state(profile_id))
+    # Also for holders of the delete token, who may not see it otherwise.
+    return body_of(request, parts.reader_for(ALL_SEEING).state(profile_id))
 
 
 @router.delete("/trash/{profile_id}", status_code=204, responses=NOT_YOURS)
@@ -79,18 +81,15 @@ def purge_profile(
 
     For its uploader, administrators, and anyone holding the delete token returned by the upload.
     """
-    check_may_change(actor_of(request), library.ownership(profile_id), x_delete_token)
+    check_may_change(actor_of(request), profile_id, library.ownership(profile_id), x_delete_token)
     library.purge(profile_id)
     log_action(request, "purge", profile_id)
 
 
 def trash_of(actor: Actor, parts: ServerParts) -> tuple[TrashedBody, ...]:
     """What `actor` may restore."""
-    if not actor.is_admin and not actor.owner:
-        return ()
     kept = timedelta(days=parts.settings.trash_days)
-    found = parts.queries.trashed(None if actor.is_admin else actor.owner)
-    return tuple(_body(one, kept) for one in found)
+    return tuple(_body(one, kept) for one in parts.lists_for(actor.viewer).trashed())
 
 
 def _body(one: Trashed, kept: timedelta) -> TrashedBody:

@@ -21,6 +21,7 @@ from starlette.datastructures import Headers
 from roofline.settings import Settings
 from roofline.storage.api_tokens import Scope
 from roofline.storage.ended_sessions import EndedSessions
+from roofline.storage.visibility import Viewer
 from roofline.web.http.forwarded import Peer
 from roofline.web.http.sessions import COOKIE, LIFETIME_S, Session, Sessions
 
@@ -46,6 +47,11 @@ class Actor:
     csrf: str = ""
     has_session: bool = False
     scope: Scope | None = None
+
+    @property
+    def viewer(self) -> Viewer:
+        """What decides which profiles the sender sees."""
+        return Viewer(owner=self.owner, sees_all=self.is_admin)
 
     def may_change(self, owner: str) -> bool:
         """True for admins and for the uploader."""

@@ -33,6 +33,7 @@ from roofline.web.http.api_tokens import refusal_to_token
 from roofline.web.http.door import Attempts
 from roofline.web.http.errors import prefers_html
 from roofline.web.http.forwarded import Peer, peer_of, scheme_of
+from roofline.web.http.share_tokens import LINK_FOLDER
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
@@ -52,9 +53,21 @@ SECURITY_HEADERS = {
     "cache-control": "private, no-cache",
 }
 STRICT_TRANSPORT = "max-age=31536000"
+_Headers = tuple[tuple[bytes, bytes], ...]
+
+
+def _encoded(headers: Mapping[str, str], *, is_encrypted: bool) -> _Headers:
+    strict = {"strict-transport-security": STRICT_TRANSPORT} if is_encrypted else {}
+    return tuple((name.encode(), text.encode()) for name, text in {**headers, **strict}.items())
+
+
 # As ASGI sends them: encoding them for each answer would take longer than finding what to send.
-_PLAIN_HEADERS = tuple((name.encode(), text.encode()) for name, text in SECURITY_HEADERS.items())
-_ENCRYPTED_HEADERS = (*_PLAIN_HEADERS, (b"strict-transport-security", STRICT_TRANSPORT.encode()))
+_HEADERS = {one: _encoded(SECURITY_HEADERS, is_encrypted=one) for one in (False, True)}
+# The address of a link is its secret: no other page learns it, not even ours.
+_LINK_HEADERS = {
+    one: _encoded({**SECURITY_HEADERS, "referrer-policy": "no-referrer"}, is_encrypted=one)
+    for one in (False, True)
+}
 LOGIN_PATH = "/login"
 LOGOUT_PATH = "/logout"
 UPLOAD_PATH = "/api/v1/profiles"
@@ -62,7 +75,8 @@ BODY_BYTES = 1 << 20  # of every request but uploads, which have limits of their
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
 _PUBLIC_PATHS = frozenset({"/healthz", "/readyz", LOGIN_PATH})
-_PUBLIC_FOLDER = "/static/"  # the log-in page's own style and script; nothing of any profile
+# The log-in page's own style and script, nothing of any profile; share links, which are secrets.
+_PUBLIC_FOLDERS = ("/static/", LINK_FOLDER)
 _WAS_READ = frozenset({200, 206, 304})
 _QUIET_ROUTES = frozenset({"/static/{build}/{name:path}", "/healthz", "/readyz", "/metrics"})
 ID_CHARACTERS_LOGGED = 6
@@ -117,7 +131,7 @@ class Guard:
         scope.setdefault("state", {})["request_id"] = request_id
         headers = Headers(scope=scope)
         scope["scheme"] = scheme_of(scope, headers, self._policy.proxies)
-        sender = _Sender(send, request_id, is_encrypted=scope["scheme"] == "https")
+        sender = _Sender(send, request_id, _usual_headers(scope))
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             started = time.perf_counter()
             try:
@@ -156,7 +170,7 @@ class Guard:
     def _refusal_to(self, request: Request, actor: Actor | None) -> RooflineError | None:
         """Why this person may not ask this, or `None`."""
         path = request.scope["path"]  # as routing reads it; `request.url` is made anew each time
-        if path in _PUBLIC_PATHS or path.startswith(_PUBLIC_FOLDER):
+        if path in _PUBLIC_PATHS or path.startswith(_PUBLIC_FOLDERS):
             return None
         reads_metrics = path == "/metrics" and self._policy.reads_metrics(request.headers)
         if bearer_token(request.headers) is not None:
@@ -244,13 +258,18 @@ def _limited(scope: Scope, receive: Receive, idle_seconds: float) -> Receive:
     return receive_some
 
 
+def _usual_headers(scope: Scope) -> _Headers:
+    is_link = scope["path"].startswith(LINK_FOLDER)
+    return (_LINK_HEADERS if is_link else _HEADERS)[scope["scheme"] == "https"]
+
+
 class _Sender:
     """`send` with our headers added, unless the route set its own."""
 
-    def __init__(self, send: Send, request_id: str, *, is_encrypted: bool) -> None:
+    def __init__(self, send: Send, request_id: str, usual: _Headers) -> None:
         self._send = send
         self._request_id = request_id
-        self._is_encrypted = is_encrypted
+        self._usual = usual
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
@@ -259,8 +278,7 @@ class _Sender:
             own = list(message.get("headers", ()))
             own.append((b"x-request-id", self._request_id.encode()))
             named = {name for name, _ in own}
-            usual = _ENCRYPTED_HEADERS if self._is_encrypted else _PLAIN_HEADERS
-            own.extend(pair for pair in usual if pair[0] not in named)
+            own.extend(pair for pair in self._usual if pair[0] not in named)
             message = {**message, "headers": own}
         await self._send(message)
 

@@ -198,7 +198,8 @@ def keep(request: Request) -> None:
 def key_of(request: Request) -> Key | None:
     """What the response to `request` depends on; `None` for one that is never kept.
 
-    A profile's page is drawn for one person; its results are the same for all who may see them.
+    A profile's page is drawn for one person; its results are the same for all who may see them,
+    and kept only where that is everybody.
     Both depend on what was measured on this machine: results of before are computed again.
     """
     scope = request.scope

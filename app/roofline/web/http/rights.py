@@ -8,7 +8,9 @@ from typing import Annotated
 from fastapi import Header
 
 from roofline.errors import NotAllowedError
+from roofline.library.reader import not_found
 from roofline.storage.records import Ownership
+from roofline.storage.visibility import may_see
 from roofline.web.http.access import Actor
 
 DeleteToken = Annotated[
@@ -22,16 +24,21 @@ def new_delete_token() -> tuple[str, str]:
     return token, _digest(token)
 
 
-def check_may_change(actor: Actor, ownership: Ownership, delete_token: str | None = None) -> None:
+def check_may_change(
+    actor: Actor, profile_id: str, ownership: Ownership, delete_token: str | None = None
+) -> None:
     """Raises `NotAllowedError` unless `actor`, or the holder of this token, may change the profile.
 
-    `delete_token` is `None` for changes that it does not allow: all but deleting.
+    `ProfileNotFoundError` where they do not see it either. `delete_token` is `None` for changes
+    that it does not allow: all but deleting.
     """
     if actor.may_change(ownership.uploader or ""):
         return
     stored = ownership.delete_token_hash
     if delete_token and stored and hmac.compare_digest(_digest(delete_token), stored):
         return
+    if not may_see(actor.viewer, profile_id, ownership):
+        raise not_found()
     raise NotAllowedError(
         "Only the person who uploaded this profile, or an administrator, can change it.",
         remedy="Ask one of them."

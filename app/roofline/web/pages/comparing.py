@@ -22,7 +22,7 @@ from roofline.web.api.comparing import (
 )
 from roofline.web.pages import views
 from roofline.web.pages.pieces import pieces
-from roofline.web.parts import Parts, ServerParts
+from roofline.web.parts import Parts, Reader, ServerParts
 
 _READ = ["GET", "HEAD"]
 _COLOURS = {"slower": "bad", "faster": "good"}
@@ -62,6 +62,7 @@ async def compare(
     request: Request,
     pair: str,
     parts: Parts,
+    reader: Reader,
     a: More = None,
     b: More = None,
     unit: UnitName | None = None,
@@ -71,10 +72,10 @@ async def compare(
     if not (first and dots and second):
         raise HTTPException(404)
     wanted = Wanted(a=(first, *(a or ())), b=(second, *(b or ())), unit=unit)
-    view = await run_in_threadpool(_standing, parts.reader, wanted)
+    view = await run_in_threadpool(_standing, reader, wanted)
     note_compared(request, (*wanted.a, *wanted.b))
     if view.state == "ready":
-        view = await _compared(parts, wanted, view)
+        view = await _compared(parts, reader, wanted, view)
     return parts.templates.page("compare.html", view, request)
 
 
@@ -113,10 +114,10 @@ def _run(reader: ProfileReader, letter: str, profile_id: str) -> views.RunView:
 
 
 async def _compared(
-    parts: ServerParts, wanted: Wanted, view: views.CompareView
+    parts: ServerParts, reader: ProfileReader, wanted: Wanted, view: views.CompareView
 ) -> views.CompareView:
     try:
-        sides = await sides_of(parts.reader, wanted.a, wanted.b)
+        sides = await sides_of(reader, wanted.a, wanted.b)
     except NotReadyError:  # results that were there a moment ago are computed again
         return replace(view, state="importing")
     found = await compared_page(parts, sides, wanted.unit)

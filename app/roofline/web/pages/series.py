@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from roofline.compare.series_records import STATE_WORDS
 from roofline.presentation.quantities import duration, percent
 from roofline.presentation.sentences import Number, plain_text, say
-from roofline.web.api.series import By, Series, SeriesRun, series_of
+from roofline.web.api.series import By, Seen, Series, SeriesRun, series_of
 from roofline.web.pages import views
 from roofline.web.parts import Parts
 
@@ -31,9 +31,11 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.api_route("/s/{name:path}", methods=_READ)
-async def series(request: Request, name: str, parts: Parts, by: By = "title") -> Response:
+async def series(
+    request: Request, name: str, parts: Parts, seen: Seen, by: By = "title"
+) -> Response:
     """The runs whose title, or one of whose tags, is `name`; each point is a link."""
-    found = await run_in_threadpool(series_of, parts, name, by)
+    found = await run_in_threadpool(series_of, seen, name, by)
     return parts.templates.page("series.html", _view(found), request)
 
 

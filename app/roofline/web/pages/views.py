@@ -153,6 +153,9 @@ class ProfileView:
     max_upload_bytes: int
     max_files: int
     trash_days: float = 0.0  # for which a deleted profile can be restored
+    devices_url: str = "/api/v1/devices"
+    is_own: bool = False  # the one who looks has uploaded it
+    is_shared: bool = False  # opened by a share link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +168,7 @@ class AboutView:
     created_at: str
     expires_at: str | None
     pinned: bool
+    visibility: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

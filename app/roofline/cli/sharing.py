@@ -1,0 +1,88 @@
+"""`roofline share`: links that show a stored profile without a log-in, and who else sees it."""
+
+import argparse
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roofline.cli.output import print_bytes
+
+if TYPE_CHECKING:
+    from roofline.cli.upload import ServerLink
+
+VISIBILITIES = ("everybody", "link", "owner")
+
+
+def add_share(parser: argparse.ArgumentParser) -> None:
+    """The options of `roofline share`."""
+    parser.description = (
+        "Make a link that shows a profile of yours without a log-in, and print it: it is not shown"
+        " again. Or list such links, revoke one, or choose who sees the profile here. The token is"
+        " one of your own, from the server's page /tokens, as for `roofline upload`."
+    )
+    parser.add_argument("profile", metavar="PROFILE", help="its address on the server, or its id")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="list its links, with their last use")
+    what.add_argument("--revoke", metavar="ID", help="end one of its links")
+    what.add_argument(
+        "--visibility",
+        choices=VISIBILITIES,
+        help="show it to everybody here, to holders of its links, or to its owner alone",
+    )
+    parser.add_argument(
+        "--name", default="", help="name of the new link, such as that of its reader"
+    )
+    parser.add_argument("--days", type=float, metavar="N", help="how long it lasts; without end")
+    add_server(parser)
+    parser.set_defaults(run=_share)
+
+
+def add_server(parser: argparse.ArgumentParser) -> None:
+    """The options that name a server, and the file of its token."""
+    parser.add_argument(
+        "--server",
+        metavar="URL",
+        default=os.environ.get("ROOFLINE_SERVER", "http://127.0.0.1:8000"),
+        help="the server's home page; ROOFLINE_SERVER if not given, now %(default)s",
+    )
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help="file with the token")
+
+
+def _share(given: argparse.Namespace) -> None:
+    from urllib.parse import quote
+
+    from roofline.cli.upload import Receiver, ServerLink, read_token
+
+    server = ServerLink(Receiver(given.server, read_token(given.token_file)))
+    path = f"/api/v1/profiles/{quote(_id_of(given.profile), safe='')}"
+    for line in _lines(server, path, given):
+        print_bytes(f"{line}\n".encode())
+
+
+def _lines(server: "ServerLink", path: str, given: argparse.Namespace) -> list[str]:
+    if given.list:
+        return [_row(one) for one in server.send("GET", f"{path}/links")["links"]]
+    if given.revoke is not None:
+        from urllib.parse import quote
+
+        server.send("DELETE", f"{path}/links/{quote(given.revoke, safe='')}")
+        return []
+    if given.visibility is not None:
+        server.send("PATCH", path, {"visibility": given.visibility})
+        return []
+    wanted = {"name": given.name, "expires_days": given.days}
+    return [str(server.send("POST", f"{path}/links", wanted)["url"])]
+
+
+def _row(link: Mapping[str, Any]) -> str:
+    used = link.get("last_used_at", "never used")
+    ends = link.get("expires_at", "no end")
+    # Names are other people's words: nothing in them reaches the terminal as a command.
+    name = "".join(ch for ch in str(link["name"]) if ch.isprintable())
+    return "\t".join([str(link["id"]), str(link["created_at"]), str(ends), str(used), name])
+
+
+def _id_of(text: str) -> str:
+    """The id in the address of a profile's page, or `text` itself."""
+    return text.partition("/p/")[2].partition("?")[0].partition("#")[0] or text

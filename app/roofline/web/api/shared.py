@@ -1,0 +1,111 @@
+"""One profile by its share link, without a log-in: its state, its data and its files.
+
+There are no other routes below `/l/`, and a link reads as a viewer of its own, to whom all other
+profiles do not exist: it can neither list nor search, compare or change anything.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from roofline.library.reader import ProfileReader, not_found
+from roofline.storage.visibility import Viewer
+from roofline.web.api import devices, results
+from roofline.web.api.responses import NOT_READY, NOT_THERE, sent_as
+from roofline.web.api.results import Infeed
+from roofline.web.bodies import ProfileBody, body_of
+from roofline.web.http.access import Actor
+from roofline.web.http.guard import peer_of_request
+from roofline.web.http.share_tokens import LINK_FOLDER, share_digest, share_path
+from roofline.web.parts import Parts
+
+_PREFIX = f"{LINK_FOLDER}{{token}}"
+
+router = APIRouter(prefix=_PREFIX, tags=["shared"])
+
+
+@dataclass(frozen=True, slots=True)
+class SharedProfile:
+    """The profile of a valid link, what reads it, and the path that its addresses begin with."""
+
+    id: str
+    reader: ProfileReader
+    path: str
+
+
+def _shared(request: Request, token: str, parts: Parts) -> SharedProfile:
+    """The profile behind a link; `ProfileNotFoundError` when it is revoked, over or unknown."""
+    store = parts.instance.store
+    link = store.share_links.find(share_digest(token))
+    if link is None:
+        raise not_found()
+    # A link shows the same to everyone, also to people who are logged in.
+    actor = Actor(name=f"link {link.name or link.id}")
+    request.state.actor = actor
+    request.state.share_path = share_path(token)
+    part = request.scope["route"].path.removeprefix(_PREFIX).lstrip("/") or "profile"
+    address = peer_of_request(request).address
+    store.audit.note_read(f"read {part}", actor.name, address, link.profile_id)
+    reader = parts.reader_for(Viewer(linked=link.profile_id))
+    return SharedProfile(link.profile_id, reader, share_path(token))
+
+
+Shared = Annotated[SharedProfile, Depends(_shared)]
+
+
+@router.get("/state", response_model_exclude_none=True, responses=NOT_READY)
+async def state(request: Request, shared: Shared) -> ProfileBody:
+    """Whether the profile is being imported, ready, or failed."""
+    return body_of(request, await run_in_threadpool(shared.reader.state, shared.id))
+
+
+@router.get("/page", responses=NOT_READY)
+async def page_data(request: Request, shared: Shared) -> Response:
+    """What the page shows, as one JSON document."""
+    return await results.page_data(request, shared.id, shared.reader)
+
+
+@router.get("/roofline", responses=NOT_READY)
+async def roofline(request: Request, shared: Shared, infeed: Infeed = "in") -> Response:
+    """Device, roofs, program points, ops and diagnostics at full precision."""
+    return await results.roofline(request, shared.id, shared.reader, infeed)
+
+
+@router.get(
+    "/roofline.csv",
+    response_class=Response,
+    responses={200: sent_as("text/csv"), **NOT_READY},
+)
+async def roofline_csv(request: Request, shared: Shared, infeed: Infeed = "in") -> Response:
+    """Every op as one row of CSV."""
+    return await results.roofline_csv(request, shared.id, shared.reader, infeed)
+
+
+@router.get("/advice", responses=NOT_READY)
+async def advice(request: Request, shared: Shared) -> Response:
+    """What would help, by what each finding adds to those before it."""
+    return await results.advice(request, shared.id, shared.reader)
+
+
+@router.get("/ops/{index}", responses=NOT_READY)
+async def op_details(shared: Shared, index: int) -> Response:
+    """Long name and source of one op."""
+    return await results.op_details(shared.id, index, shared.reader)
+
+
+@router.get(
+    "/source",
+    response_class=Response,
+    responses={200: sent_as("application/octet-stream", "application/zip"), **NOT_READY},
+)
+def source(request: Request, shared: Shared) -> Response:
+    """The uploaded file as it was; several files as a zip."""
+    return results.source(request, shared.id, shared.reader)
+
+
+@router.get("/devices", responses=NOT_THERE)
+def device_list(request: Request, _shared: Shared) -> Response:
+    """Parts with their published peaks, to hold the profile against."""
+    return devices.devices(request)

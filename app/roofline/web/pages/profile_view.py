@@ -1,0 +1,175 @@
+"""What the page of a profile shows: for people of this server, and for holders of a link."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+
+from roofline.library.reader import ProfileReader
+from roofline.library.states import Failed, Importing, Ready, State
+from roofline.presentation.first_view.view import FirstView, first_view
+from roofline.settings import Settings
+from roofline.storage.records import Manifest, StoredFile
+from roofline.storage.results import DamagedResultError, ResultFile
+from roofline.web.bodies import REV_LENGTH, progress_body
+from roofline.web.http.access import Actor, shown_owner
+from roofline.web.http.errors import error_body
+from roofline.web.pages import views
+
+FIRST_VIEWS = 64  # kept for viewers whose page differs in nothing but their name
+
+
+def own_view(
+    reader: ProfileReader, profile_id: str, actor: Actor, settings: Settings
+) -> views.ProfileView:
+    """The page as `actor` sees it; `ProfileNotFoundError` when there is none."""
+    state = reader.state(profile_id)
+    uploader = state.manifest.uploader if isinstance(state, Ready) else state.uploader
+    base = f"/api/v1/profiles/{profile_id}"
+    view = _profile(state, base)
+    rev = f"?rev={state.page.etag[:REV_LENGTH]}" if isinstance(state, Ready) else ""
+    return replace(
+        view,
+        page_url=f"{view.page_url}{rev}",
+        may_change=actor.may_change(uploader or ""),
+        is_own=actor.owner != "" and actor.owner == uploader,
+        max_upload_bytes=settings.max_upload_bytes,
+        max_files=settings.max_files,
+        budgets=_budgets(reader, profile_id),
+        advice=_advice(reader, profile_id),
+        first=_first(state),
+        trash_days=settings.trash_days,
+    )
+
+
+def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.ProfileView:
+    """The page of a share link, all of whose addresses begin with `base`.
+
+    It shows what the profile holds, and not the person who uploaded it.
+    """
+    state = reader.state(profile_id)
+    view = _profile(state, base)
+    return replace(
+        view,
+        status_url=f"{base}/state",
+        devices_url=f"{base}/devices",
+        is_shared=True,
+        about=None if view.about is None else replace(view.about, uploader=""),
+        budgets=_budgets(reader, profile_id),
+        advice=_advice(reader, profile_id),
+        first=_first(state),
+    )
+
+
+def _budgets(reader: ProfileReader, profile_id: str) -> Sequence[Mapping[str, Any]]:
+    """How the time divides; nothing without a timeline, and while the profile is not ready."""
+    found = reader.budget(profile_id)
+    scopes: list[Mapping[str, Any]] = [] if found is None else orjson.loads(found)["scopes"]
+    return scopes
+
+
+def _advice(reader: ProfileReader, profile_id: str) -> Mapping[str, Any] | None:
+    """What would help; `None` while the profile is not ready."""
+    found = reader.advice(profile_id)
+    record: Mapping[str, Any] | None = None if found is None else orjson.loads(found)
+    return record
+
+
+@lru_cache(maxsize=FIRST_VIEWS)
+def _first_view(page: ResultFile) -> FirstView:
+    return first_view(orjson.loads(page.plain()))
+
+
+def _first(state: State) -> FirstView | None:
+    """What the page shows before its script: made once per result."""
+    try:
+        return _first_view(state.page) if isinstance(state, Ready) else None
+    except DamagedResultError:  # the script finds that out, too, and has it computed again
+        return None
+
+
+def _profile(state: State, base: str) -> views.ProfileView:
+    match state:
+        case Ready(manifest=manifest):
+            view = _profile_view(manifest.id, manifest.title, manifest.files, "ready", base)
+            return replace(view, about=_about(manifest), description=_line(manifest))
+        case Importing():
+            view = _profile_view(state.id, state.title, state.files, "importing", base)
+            return replace(view, progress=progress_body(state))
+        case Failed(error=error):
+            view = _profile_view(state.id, state.title, state.files, "failed", base)
+            return replace(view, failure=error_body(error), can_retry=state.can_retry)
+
+
+def _profile_view(
+    profile_id: str,
+    title: str,
+    files: Sequence[StoredFile],
+    state: str,
+    base: str,
+) -> views.ProfileView:
+    return views.ProfileView(
+        id=profile_id,
+        title=title,
+        state=state,
+        description="",
+        status_url=base,
+        page_url=f"{base}/page" if state == "ready" else "",
+        roofline_url=f"{base}/roofline",
+        csv_url=f"{base}/roofline.csv",
+        ops_url=f"{base}/ops",
+        source_url=f"{base}/source",
+        delete_url=base,
+        progress=None,
+        failure=None,
+        can_retry=False,
+        file_names=tuple(file.name for file in files),
+        size_bytes=sum(file.size_bytes for file in files),
+        about=None,
+        budgets=(),
+        advice=None,
+        first=None,
+        may_change=False,
+        max_upload_bytes=0,
+        max_files=0,
+    )
+
+
+def _about(manifest: Manifest) -> views.AboutView:
+    return views.AboutView(
+        note=manifest.note,
+        tags=tuple(tag_view(name) for name in manifest.tags),
+        uploader=shown_owner(manifest.uploader or ""),
+        created_at=manifest.created_at,
+        expires_at=manifest.expires_at,
+        pinned=manifest.pinned,
+        visibility=manifest.visibility,
+    )
+
+
+def _line(manifest: Manifest) -> str:
+    """One line for link previews: device, cores, bound and share of the roof."""
+    summary = manifest.summary
+    parts = [f"{summary.device}, {summary.core_count} {summary.core_word}s"]
+    if summary.bound_by is not None:
+        parts.append(f"bound by {summary.bound_by}")
+    if summary.efficiency_ratio is not None:
+        parts.append(f"{summary.efficiency_ratio:.0%} of the roof")
+    return " · ".join(parts)
+
+
+# Tags repeat: a list of 50 profiles has a hundred of them.
+@lru_cache(maxsize=1024)
+def list_url(query: str, tag: str, page: int) -> str:
+    """The path of a page of the list."""
+    wanted = {"q": query, "tag": tag, "page": str(page) if page > 1 else ""}
+    given = {name: value for name, value in wanted.items() if value}
+    return f"/?{urlencode(given)}" if given else "/"
+
+
+def tag_view(name: str) -> views.TagView:
+    """A tag, and the path of the profiles that have it."""
+    return views.TagView(name=name, url=list_url("", name, 1))
