@@ -102,7 +102,14 @@ clean: ## Remove everything that set-up and tests made; keeps DATA_DIR.
 		build dist bench/.work
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Set-up happens once per change of what is installed; later calls find the stamp.
+# Set-up happens once per change of what is installed; later calls find the stamp. It holds the
+# checkout's path: one that was moved sets up anew.
+ifneq ($(shell cat .venv/.ready-run 2>/dev/null),$(shell pwd -P))
+.venv/.ready-run .venv/.ready-test: moved
+endif
+.PHONY: moved
+moved: ;
+
 .venv/.ready-run .venv/.ready-test: .venv/.ready-%: pyproject.toml uv.lock .ci/uv.txt .ci/setup
 	@.ci/setup python-$*
 
