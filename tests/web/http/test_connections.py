@@ -15,11 +15,14 @@ from pathlib import Path
 import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
+from uvicorn.server import ServerState
 
 from roofline.web.http.connections import (
     ACCEPTED_AT_ONCE,
+    BODY_READ_BYTES,
     HEAD_S,
     Heads,
+    LimitedProtocol,
     ServerConfig,
     most_connections,
     raise_file_limit,
@@ -170,3 +173,29 @@ def test_body_that_stands_still_is_given_up(launch: Launch, path: str) -> None:
     form = "application/x-www-form-urlencoded" if path == "/login" else MULTIPART
     statuses = client.call("POST", path, [begun], content_type=form)
     assert statuses and 400 <= statuses[0] < 500
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_bodies_come_in_larger_pieces(method: str) -> None:
+    """Each piece waits for a turn of the loop, which is long beside many viewers."""
+
+    async def read_at_once() -> int:
+        config = ServerConfig(_greet, log_config=None)
+        config.load()
+        made: list[LimitedProtocol] = []
+
+        def make() -> LimitedProtocol:
+            made.append(LimitedProtocol(config, ServerState(), {}))
+            return made[0]
+
+        server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        head = f"{method} / HTTP/1.1\r\nHost: local\r\nConnection: close\r\n"
+        writer.write(f"{head}Content-Length: 1\r\n\r\nx".encode())
+        assert (await reader.readline()).startswith(b"HTTP/1.1 204")
+        size: int = getattr(made[0].transport, "max_size", 0)
+        writer.close()
+        server.close()
+        return size
+
+    assert (asyncio.run(read_at_once()) == BODY_READ_BYTES) == (method == "POST")
