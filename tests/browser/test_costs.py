@@ -10,7 +10,7 @@ from tests.browser.test_looks import AXE
 from tests.browser.watching import is_ready
 
 CALCULATOR = "/calculator?op=matmul&m=8944&k=1024&n=2816&tile=128x128&measured_us=83.7&from=a"
-PAGES = [CALCULATOR, "/calculator?op=distributed-matmul&device=tpu-v5e"]
+PAGES = [CALCULATOR, "/calculator?op=distributed-matmul&device=tpu-v5e", "/model"]
 
 
 def test_the_answer_follows_the_form(page: Page) -> None:
@@ -28,6 +28,18 @@ def test_the_answer_follows_the_form(page: Page) -> None:
     page.reload()
     is_ready(page)
     expect(page.locator("h1")).to_have_text(said)
+
+
+def test_the_phase_changes_the_form_of_a_model(page: Page) -> None:
+    page.goto("/model?model=llama-3-8b&vs=mi300x")
+    is_ready(page)
+    page.get_by_role("checkbox", name="TPU v5e").check()
+    expect(page.locator("#title-devices").locator("xpath=../..")).to_contain_text("TPU v5e")
+    page.locator("[name=phase]").select_option("prefill")
+    expect(page.locator("h1")).to_contain_text("to the first token")
+    assert "vs=mi300x&vs=tpu-v5e" in page.url
+    page.get_by_label("New tokens").fill("512")
+    expect(page.locator(".verdict p")).to_contain_text("at 512 tokens")
 
 
 def test_without_scripts_the_form_asks_the_server(new_page: NewPage) -> None:

@@ -1,6 +1,7 @@
 """Element types: bytes per element, scales included, and the precision of their arithmetic."""
 
 import re
+from functools import lru_cache
 
 from roofline.errors import BadViewError
 from roofline.model.compute import Precision
@@ -24,9 +25,11 @@ _PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4"}
 # A group of quantised values carries a scale and a zero point of two bytes each, a square block one
 # scale of four.
 _SCALE_BYTES = 4
+_KEPT = 256
 _GROUPED = re.compile(r"(?P<name>[a-z0-9]+):(?P<form>[gb])(?P<size>[1-9]\d{0,8})")
 
 
+@lru_cache(_KEPT)
 def bytes_per_element(name: str) -> float:
     """Bytes of one element of type `name`, its share of a group's scales included.
 

@@ -16,4 +16,21 @@ ESTIMATE_SENTENCES: Mapping[str, str] = {
     "is not what ran. ",
     "cost_saves": "At the roof its {count} {count|call|calls} would save {saving}. ",
     "cost_fused": "One kernel per op takes {time}: the fused one is *{ratio}* times as fast. ",
+    # A step of a language model.
+    "model_decode": "{time} a token, {rate} tokens/s on {device}: {bound}",
+    "model_prefill": "{time} to the first token, {rate} tokens/s on {device}: {bound}",
+    "model_train": "{time} a step, {rate} tokens/s on {device}: {bound}",
+    "model_unknown": "The time of a step on {device} is not known",
+    "model_moves": "*{name}*, {load}: {work} and {moved} a step, {share} of the bytes weights. ",
+    "model_fits": "Needs {memory} of {capacity}. ",
+    "model_full": "!Needs {memory}, the part has {capacity}.! ",
+    "model_memory": "Needs {memory}. ",
+    "model_context": "Beyond a context of *{size}* tokens no batch makes a step compute-bound. ",
+    "model_batch": "Products with weights are compute-bound from batch *{least_batch}* on. ",
+    "model_price": "*{per_dollar}* tokens per dollar. ",
+    "over_products": "Products take *{ratio}* times their bound; the model explains {known} of the "
+    "busy time",
+    "over_nothing": "No product of this run has the work of one of the model",
+    "over_lead": "{count} {count|step|steps} of {time} measured against {least}; {flop} of the "
+    "matrix FLOPs are in ops that the model has. ",
 }

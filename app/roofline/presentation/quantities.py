@@ -97,13 +97,13 @@ def flop_rate(gflops: float | None, digits: int = 3, write: Write = significant)
     return _stepped(gflops, _FLOP_STEPS, "FLOP/s", digits, write) if gflops else f"0{SPACE}FLOP/s"
 
 
-def amount(value: float | None, unit: str = "") -> str:
+def amount(value: float | None, unit: str = "", digits: int = 3) -> str:
     """A count with the prefix of its thousand: "51.6 GFLOP"; for bytes as vendors count them."""
     if value is None or _missing(value):
         return DASH
     if value < KILO:
-        return f"{significant(value)}{SPACE}{unit}".rstrip()
-    return _stepped(value, _AMOUNT_STEPS, unit, 3).rstrip()
+        return f"{significant(value, digits)}{SPACE}{unit}".rstrip()
+    return _stepped(value, _AMOUNT_STEPS, unit, digits).rstrip()
 
 
 def bandwidth(gbs: float | None, digits: int = 3, write: Write = significant) -> str:

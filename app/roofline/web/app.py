@@ -47,6 +47,7 @@ from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import health, login
+from roofline.web.pages import model as model_pages
 from roofline.web.pages import routes as pages
 from roofline.web.pages import series as series_pages
 from roofline.web.pages import shared as shared_pages
@@ -73,6 +74,7 @@ _ROUTERS = (
     series_pages.router,
     calculator_pages.router,
     shared_pages.router,
+    model_pages.router,
     health.router,
 )
 _log = structlog.get_logger("roofline.server")

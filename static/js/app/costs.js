@@ -59,7 +59,15 @@ function step(event) {
   followSoon();
 }
 
-form.addEventListener("input", followSoon);
+/** A field that changes which fields there are. @param {Event} event */
+function isReloading(event) {
+  return event.target instanceof Element && event.target.matches("[data-reload]");
+}
+
+form.addEventListener("input", (event) => {
+  if (isReloading(event)) location.assign(address());
+  else followSoon();
+});
 form.addEventListener("keydown", step);
 form.addEventListener("submit", (event) => {
   event.preventDefault();

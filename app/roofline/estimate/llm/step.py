@@ -193,9 +193,37 @@ class Step:
         return None if size is None else self.memory_bytes <= size
 
 
-def step_of(model: ModelConfig, load: Workload, part: Part) -> Step:
-    """One step of `model` under `load` on `part`; `BadViewError` for a load that cannot be."""
-    ops = training_ops(model, load) if load.phase == "train" else forward(model, load)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepPeaks:
+    """The peaks of a part at the element types of a load; they hold for every batch and context."""
+
+    part: Part
+    inside: Mapping[str, ChipPeak]
+    outside: Mapping[str, ChipPeak]
+    notes: tuple[str, str]
+
+    def step(self, model: ModelConfig, load: Workload) -> Step:
+        """One step of `model` under `load`; `BadViewError` for a load that cannot be."""
+        ops = training_ops(model, load) if load.phase == "train" else forward(model, load)
+        timed = tuple(
+            _timed(op, self.inside if op.is_layer_product else self.outside, load) for op in ops
+        )
+        unknown = [
+            *_unknown(self.part, self.inside, timed, True),
+            *_unknown(self.part, self.outside, timed, False),
+        ]
+        return Step(
+            model=model,
+            load=load,
+            part=self.part,
+            peaks={**self.inside, OUTSIDE: self.outside[COMPUTE]},
+            ops=timed,
+            notes=tuple(note for note in dict.fromkeys((*self.notes, *unknown)) if note),
+        )
+
+
+def peaks_of(part: Part, load: Workload) -> StepPeaks:
+    """The peaks that a step of this load uses on `part`."""
     layer, layer_note = _rate(part, load.compute or load.activations)
     other, other_note = _rate(part, load.activations)
     peaks = {
@@ -204,18 +232,17 @@ def step_of(model: ModelConfig, load: Workload, part: Part) -> Step:
         MEMORY: main_memory(part),
         LINK: all_links(part),
     }
-    outside = {**peaks, COMPUTE: other}
-    timed = tuple(_timed(op, peaks if op.is_layer_product else outside, load) for op in ops)
-    unknown = [*_unknown(part, peaks, timed, True), *_unknown(part, outside, timed, False)]
-    notes = dict.fromkeys((layer_note, other_note, *unknown))
-    return Step(
-        model=model,
-        load=load,
+    return StepPeaks(
         part=part,
-        peaks={**peaks, OUTSIDE: other},
-        ops=timed,
-        notes=tuple(note for note in notes if note),
+        inside=peaks,
+        outside={**peaks, COMPUTE: other},
+        notes=(layer_note, other_note),
     )
+
+
+def step_of(model: ModelConfig, load: Workload, part: Part) -> Step:
+    """One step of `model` under `load` on `part`; `BadViewError` for a load that cannot be."""
+    return peaks_of(part, load).step(model, load)
 
 
 def _rate(part: Part, name: str) -> tuple[ChipPeak, str]:

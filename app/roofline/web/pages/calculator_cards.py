@@ -1,6 +1,5 @@
 """What the calculator answers: an estimate as sentences, bars, plots and tables."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -26,6 +25,7 @@ from roofline.presentation.quantities import (
 from roofline.presentation.sentences import Number, Segment, Sentence, say
 from roofline.web.pages import calculator_views as views
 from roofline.web.pages.pieces import pieces
+from roofline.web.pages.roof_lines import draw_roofs
 
 OTHERS = ("h100-sxm", "b200", "mi300x", "a100-80-sxm", "tpu-v5e", "tpu-v5p", "tpu-v6e")
 _LINES = 5  # looks of lines in the style sheet
@@ -232,7 +232,7 @@ def _roofline(found: Estimate, measured: Measured) -> Plot | None:
     drawing = Drawing(axis_of([at, corner, at / 3, corner * 3]), axis_of(rates))
     memory = found.peaks[MEMORY]
     bandwidth = amount(memory.value, "B/s")
-    _roofs(drawing, unit.value, corner, f"{memory.label} {bandwidth}")
+    draw_roofs(drawing, unit.value, corner, f"{memory.label} {bandwidth}")
     if reached:
         drawing.curve([(at, best), (at, reached)], "tie")
         drawing.mark((at, reached), "measured", f"measured {duration(measured.time_us)}", 7)
@@ -247,20 +247,6 @@ def _roofline(found: Estimate, measured: Measured) -> Plot | None:
         y_text=lambda value: flop_rate(value / GIGA, 1),
         split=corner,
     )
-
-
-def _roofs(drawing: Drawing, peak: float, corner: float, memory: str) -> None:
-    x = drawing.x
-    for share, css in ((1.0, ""), (0.1, " tenth")):
-        drawing.curve(
-            [(x.low, share * peak / corner * x.low), (corner, share * peak)], f"slope{css}"
-        )
-        drawing.curve([(corner, share * peak), (x.high, share * peak)], f"flat{css}")
-    slope = math.sqrt(x.low * corner)
-    drawing.label((slope, slope * peak / corner), memory, dx=-8, dy=-6, anchor="end", css="slope")
-    drawing.mark((corner, peak), "ridge", f"ridge at {significant(corner)} FLOP/B", 3.5)
-    drawing.label((x.high, peak), flop_rate(peak / GIGA), dy=-7, dx=-4, anchor="end", css="flat")
-    drawing.label((corner, drawing.y.low), f"ridge {significant(corner)}", dx=6, dy=-6, css="dim")
 
 
 # -------------------------------------------------------------------------------------- clocks

@@ -7,6 +7,7 @@
 | `compare.html` | `CompareView` |
 | `series.html`  | `SeriesView`  |
 | `calculator.html` | `CalculatorView` of `calculator_views` |
+| `model.html`   | `ModelView` of `model_views` |
 | `limits.html`  | `LimitList`   |
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |

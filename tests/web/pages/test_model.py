@@ -1,0 +1,130 @@
+"""The page of a model: the numbers of the API before any script runs, and its faults."""
+
+import json
+from html import unescape
+from urllib.parse import urlencode
+
+import pytest
+
+from roofline.devices.choice import known_part
+from roofline.estimate.llm.config import preset, presets
+from roofline.estimate.llm.curves import most_that_fits, over_batch, over_context
+from roofline.estimate.llm.document import generic_document
+from roofline.estimate.llm.memory import memory_bytes
+from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.step import step_of
+from tests.estimate.llm.test_hugging_face import LLAMA
+from tests.web.conftest import Client, Launch
+
+HTML = {"accept": "text/html,application/xhtml+xml"}
+DECODE = PredictOptions(batch=8, context=2048)
+
+
+def read(client: Client, **given: object) -> str:
+    answer = client.get(f"/model?{urlencode(given, doseq=True)}", headers=HTML)
+    assert answer.status_code == 200, answer.text
+    return unescape(answer.text).replace("\u00a0", " ").replace("\u202f", " ")
+
+
+def test_a_step_is_predicted_for_several_devices(client: Client) -> None:
+    html = read(client, vs=["a100-80-sxm", "mi300x"], price=2.5)
+    for said in (
+        "5.15 ms a token, 1,555 tokens/s on H100 SXM5 80GB:",
+        "Needs 18.2 GB of 84.9 GB",
+        "Beyond a context of <b>388</b> tokens",
+        "from batch <b>295</b> on",
+        "<b>2.24 M</b> tokens per dollar",
+        "Instinct MI300X",
+        "the memory is full at batch",
+        "ctx* 748",
+        'value="a100-80-sxm" checked',
+    ):
+        assert said in html, said
+    assert " style=" not in html
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill", "train"])
+def test_every_preset_has_a_page(client: Client, phase: str) -> None:
+    for name in list(presets())[:: 4 if phase != "decode" else 1]:
+        html = read(client, model=name, phase=phase, device="tpu-v5p")
+        assert "tokens/s on TPU v5p" in html, name
+
+
+def test_a_pasted_config_stands_in_for_a_preset(client: Client) -> None:
+    config = json.dumps(LLAMA)
+    html = read(client, model="config", config=config, batch=8, context=2048)
+    assert "5.15 ms a token" in html
+
+
+def test_memory_that_is_not_there_is_said(client: Client) -> None:
+    html = read(client, model="llama-3-70b")
+    assert "Needs 146 GB, the part has 84.9 GB." in html
+    assert "needs 146 GB, has 84.9 GB" in html
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("model=llama-9", "is not a model"),
+        ("model=config&config={", "not JSON"),
+        ("model=config&config=[1]", "not an object"),
+        ("device=h1000", "no device"),
+        ("vs=h1000", "no device"),
+        ("batch=x", "Batch cannot be read"),
+        ("weights=bf17", "not an element type"),
+        ("price=-1", "price"),
+        ("microbatches=3&batch=8", "microbatch"),
+    ],
+)
+def test_what_cannot_be_predicted_is_said(client: Client, query: str, said: str) -> None:
+    answer = client.get(f"/model?{query}", headers=HTML)
+    assert answer.status_code == 400
+    assert said in unescape(answer.text)
+    assert "data-cost-form" in answer.text
+
+
+def test_a_step_lies_over_a_stored_profile(client: Client) -> None:
+    step = step_of(preset("llama-3-8b"), workload(DECODE), known_part("h100-sxm"))
+    document = generic_document(step, "llama-3-8b")
+    assert document["device"]["name"] == "H100 SXM5 80GB"
+    for kernel in document["kernels"]:
+        kernel["time"]["value"] *= 2
+    title = "<b>llama</b>"
+    profile = client.upload(json.dumps(document).encode(), names=("m.json",), title=title)
+    found = profile.json()["id"]
+    answer = client.get(f"/model?over={found}&batch=8&context=2048", headers=HTML)
+    assert answer.status_code == 200
+    assert title not in answer.text
+    html = unescape(answer.text)
+    assert "Products take <b>2.00</b> times their bound; the model explains 100" in html
+    assert f'href="/p/{found}"' in html
+    assert "Error per operation" in html
+    assert html.count("2.00×") > 10
+    assert '<option value="h100-sxm" selected>' in html, "the device of the run"
+    page = client.get(f"/p/{found}", headers=HTML).text
+    assert f'href="/model?over={found}"' in page
+    assert client.get("/model?over=unknown", headers=HTML).status_code == 404
+
+
+def test_a_server_with_tokens_asks_for_one(launch: Launch) -> None:
+    client = launch(auth="token", token="a-token-of-this-test")
+    assert client.get("/model?over=x", headers=HTML).status_code == 303
+
+
+@pytest.mark.parametrize("name", ["llama-3-8b", "gemma-3-12b", "deepseek-v3"])
+def test_curves_go_through_the_step_itself(name: str) -> None:
+    model, part, load = preset(name), known_part("mi300x"), workload(DECODE)
+    serial = step_of(model, load, part).step_us["serial"]
+    (at_batch,) = over_batch(model, load, part, (8,))
+    (at_context,) = over_context(model, load, part, (2048,))
+    assert at_batch.time_us == at_context.time_us == serial
+
+
+def test_the_fullest_batch_fits_and_the_next_does_not() -> None:
+    model, part, load = preset("llama-3-8b"), known_part("h100-sxm"), workload(DECODE)
+    most = most_that_fits(model, load, part, of="batch")
+    assert most is not None
+    size = part.value("memory_bytes") or 0
+    for batch, fits in ((int(most), True), (int(most) + 1, False)):
+        held = memory_bytes(model, workload(PredictOptions(batch=batch, context=2048)))
+        assert (held <= size) is fits
