@@ -20,6 +20,7 @@ from roofline.storage.database import Database
 from roofline.storage.records import Summary
 from roofline.storage.search_text import search_text
 from tests.browser.serving import Server, serving
+from tests.tools.services import postgres, postgres_folder
 
 UPLOADS, UPLOAD_BYTES = 20, 30_000_000
 HEALTH_MS, LIST_MS = 50, 60
@@ -54,9 +55,20 @@ def during_uploads(server: Server) -> list[str]:
 
 def many_profiles(root: Path, count: int) -> list[str]:
     """How long the home page and a search take with `count` profiles of ten users."""
-    _fill(root / "data", count)
-    lines = ["", f"With {count:,} profiles of ten users in SQLite:"]
-    with serving(root, {}) as server:
+    lines = _lists(root, count, "SQLite", None)
+    if postgres_folder() is None:
+        return [*lines, "", "PostgreSQL is not installed here."]
+    with postgres() as database:
+        return lines + _lists(
+            root.with_name(f"{root.name}-team"), count, "PostgreSQL", database.url
+        )
+
+
+def _lists(root: Path, count: int, name: str, url: str | None) -> list[str]:
+    _fill(root / "data", count, url)
+    lines = ["", f"With {count:,} profiles of ten users in {name}:"]
+    settings = {} if url is None else {"ROOFLINE_DATABASE_URL": url, "ROOFLINE_RUNNER": "local:1"}
+    with serving(root, settings) as server:
         port = int(server.url.rpartition(":")[2])
         with urllib.request.urlopen(f"{server.url}/api/v1/profiles?limit=1") as answer:
             assert orjson.loads(answer.read())["total"] == count
@@ -101,14 +113,14 @@ def _upload(port: int, content: bytes) -> None:
     connection.close()
 
 
-def _fill(root: Path, count: int) -> None:
+def _fill(root: Path, count: int, url: str | None) -> None:
     """Rows as imports leave them."""
     root.mkdir(parents=True)
-    database, chance = Database(root), random.Random(1)
+    database, chance = Database(root, url), random.Random(1)
     database.migrate()
     profiles, files, tags = [], [], []
     for number in range(count):
-        row, own_files, own_tags = _rows(number, chance)
+        row, own_files, own_tags = rows_of_profile(number, chance)
         profiles.append(row)
         files.extend(own_files)
         tags.extend(own_tags)
@@ -121,7 +133,8 @@ def _fill(root: Path, count: int) -> None:
 Row = dict[str, Any]
 
 
-def _rows(number: int, chance: random.Random) -> tuple[Row, list[Row], list[Row]]:
+def rows_of_profile(number: int, chance: random.Random) -> tuple[Row, list[Row], list[Row]]:
+    """The rows of one profile of ten users: its own, those of its files, those of its tags."""
     profile_id = secrets.token_urlsafe(16)
     title, note = " ".join(chance.choices(WORDS, k=5)), " ".join(chance.choices(WORDS, k=30))
     uploader, tags = f"user{number % 10}@example.org", sorted(set(chance.choices(WORDS, k=3)))
