@@ -159,10 +159,16 @@ def test_the_longest_operations_are_named_and_a_selected_one_alone(profile: Page
     expect(labels).to_have_text(names)
     point = view.largest_point(profile)
     profile.mouse.click(point["x"], point["y"])
-    expect(labels).to_have_count(1)
-    expect(profile.locator("#op-table tr[aria-selected=true] th button")).to_have_text(
-        str(labels.text_content())
+    chosen = profile.locator("#op-table tr[aria-selected=true] th")
+    expect(labels.first).to_have_text(chosen.locator("button").inner_text())
+    # Beside it stand its clocks, each with a dot and a drop to its own ceiling; all else fades.
+    clocks = profile.locator(".own-ceilings .clock")
+    assert clocks.count() >= labels.count() - 1 >= 1
+    assert profile.locator(".own-ceilings .ceiling").count() >= 2
+    faded = profile.locator("#op-chart .scatterlayer").evaluate(
+        "(e) => getComputedStyle(e).opacity"
     )
+    assert faded == "0.12"
 
 
 def test_bandwidths_are_in_gigabytes_but_in_xprofs_columns(profile: Page) -> None:

@@ -19,6 +19,7 @@ import { createOverlay } from "./overlay.js";
 import { trackPointer, trackRectangle } from "./pointer.js";
 import { middleCut } from "../text/names.js";
 import { obstaclesOf } from "./obstacles.js";
+import { ownCeilings, ownObstacles } from "./own-ceilings.js";
 import { pointLabels } from "./point-labels.js";
 import { edgeNotes } from "./points.js";
 
@@ -28,6 +29,7 @@ import { edgeNotes } from "./points.js";
 /** @import { Store } from "../state/store.js" */
 /** @import { Paint } from "./looks.js" */
 /** @import { Landmark, OpGeometry, Rectangle } from "./op-geometry.js" */
+/** @import { OwnCeilings } from "./own-ceilings.js" */
 /** @import { Box, Obstacles } from "./point-labels.js" */
 /** @import { Edge, Point } from "./points.js" */
 
@@ -46,6 +48,7 @@ import { edgeNotes } from "./points.js";
  */
 
 const NAME_LETTERS = 22;
+const CLOCK_RADIUS = 4;
 const LEAST_SHARE = 0.004; // of the time; shorter operations have no name beside them
 
 /** @param {number} width of the chart in pixels */
@@ -97,6 +100,8 @@ export class OpChart {
   #naming = 0;
   #tools = find(HTMLElement, ".chart-tools");
   #measure = createMeasure();
+  /** @type {OwnCeilings | null} */
+  #own = null;
   /** @type {Obstacles} */
   #obstacles = { lines: [], discs: [], taken: [] };
 
@@ -150,10 +155,22 @@ export class OpChart {
     const { scale } = geometry;
     const point = this.#visible(op);
     const roof = point && !point.pinned ? geometry.roofOf(point) : Infinity;
+    this.#own = point && !point.pinned ? this.#ownOf(point) : null;
+    this.#overlay.own(this.#own);
+    this.#points.choose(this.#own && point ? point.row : null);
+    this.#chart.classList.toggle("has-own", this.#own !== null);
     this.#nameSoon();
     const roofY = Number.isFinite(roof) ? Math.max(scale.margin.t, scale.toY(roof)) : null;
-    this.#overlay.select(point, roofY);
+    this.#overlay.select(point, this.#own ? null : roofY);
     this.#overlay.area(box ? rectangleOf(box, scale) : null);
+  }
+
+  /** The ceilings of the selected op alone. @param {Point} point */
+  #ownOf(point) {
+    const { model, store } = this.#options;
+    const { infeed, x } = store.get();
+    const chart = this.#geometry && { scale: this.#geometry.scale, axis: model.axis(x).id };
+    return chart && ownCeilings(model, model.view(infeed), point, chart);
   }
 
   /** @param {Row | null} row */
@@ -218,18 +235,23 @@ export class OpChart {
     const chosen = this.#visible(op);
     const points = chosen ? [chosen] : this.#worthNaming();
     const star = chosen ? undefined : this.#marks.find(({ ridge }) => !ridge);
+    const own = chosen ? this.#own : null;
     const wanted = [
-      ...(star && isInside(star, scale) ? [{ ...star, text: "program", isStrong: true }] : []),
+      ...(star && isInside(star, scale)
+        ? [{ ...star, text: "program", isStrong: true, token: null }]
+        : []),
       ...points.map((point) => {
         const text = middleCut(point.row.short, NAME_LETTERS);
-        return { ...point, text, isStrong: point.row.op === op };
+        return { ...point, text, isStrong: point.row.op === op, token: null };
       }),
+      ...(own?.dots ?? []).map((dot) => ({ ...dot, radius: CLOCK_RADIUS, isStrong: true })),
     ].map((one) => ({ ...one, width: this.#measure(one.text) }));
     const { margin, width, height } = scale;
     /** @type {Box} */
     const inside = [margin.l + 2, margin.t + 2, width - margin.r - 2, height - margin.b - 2];
-    const taken = [...this.#obstacles.taken, ...this.#covered()];
-    const chart = { ...this.#obstacles, taken, inside, most: mostNames(width) };
+    const around = own && chosen ? ownObstacles(own, chosen, this.#measure) : this.#obstacles;
+    const taken = [...around.taken, ...this.#covered()];
+    const chart = { ...around, taken, inside, most: mostNames(width) };
     const labels = pointLabels(wanted, chart);
     this.#overlay.name(labels.map((label) => ({ ...wanted[label.of], label })));
   }

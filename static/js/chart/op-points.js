@@ -203,6 +203,11 @@ export class OpPoints {
     }
   }
 
+  /** The point whose own ceilings are drawn stays as it is; the style sheet fades the others. @param {Row | null} row */
+  choose(row) {
+    for (const { node, point } of this.#drawn) node.classList.toggle("chosen", point.row === row);
+  }
+
   #write() {
     const marks = this.#marks;
     while (this.#nodes.length < marks.length) this.#nodes.push(new MarkNode());

@@ -3,6 +3,7 @@
 import { svg } from "../ui/dom.js";
 
 /** @import { Rectangle } from "./op-geometry.js" */
+/** @import { Ceiling, OwnCeilings } from "./own-ceilings.js" */
 /** @import { PointLabel } from "./point-labels.js" */
 
 /** @typedef {{ px: number, py: number, radius: number }} PixelPlace in pixels of the chart */
@@ -32,12 +33,47 @@ function gapLine(place, roofY) {
   return { x1: place.px, x2: place.px, y1, y2: roofY };
 }
 
-/** @param {{ text: string, label: PointLabel, isStrong: boolean }} named */
-function nameNodes({ text, label: { x, y, leader }, isStrong }) {
+/** @typedef {{ text: string, label: PointLabel, isStrong: boolean, token: string | null }} Named */
+
+/** @param {Named} named */
+function nameNodes({ text, label: { x, y, leader }, isStrong, token }) {
   const name = svg("text", { x, y, class: isStrong ? "strong" : null }, text);
+  if (token) name.style.fill = `var(${token})`;
   if (!leader) return [name];
   const [x1, y1, x2, y2] = leader;
   return [svg("line", { class: "leader", x1, y1, x2, y2 }), name];
+}
+
+/** @param {OwnCeilings} own */
+function ownNodes({ ceilings, dots, frame: [left, top, right, bottom] }) {
+  const frame = { x: left, y: top, width: right - left, height: bottom - top };
+  const clip = svg("clipPath", { id: "own-ceilings" }, svg("rect", frame));
+  const lines = ceilings.map(({ line: [x1, y1, x2, y2], token, dash }) =>
+    coloured(svg("line", { class: `ceiling ${dash}`, x1, y1, x2, y2 }), token),
+  );
+  return [
+    svg("defs", {}, clip),
+    svg("g", { "clip-path": "url(#own-ceilings)" }, ...lines, ...dots.flatMap(dotNodes)),
+    ...ceilings.flatMap(({ labels, token }) => labels.map((label) => labelNode(label, token))),
+  ];
+}
+
+/** @param {OwnCeilings["dots"][number]} dot */
+const dotNodes = ({ px, py, roofY, token }) => [
+  coloured(svg("line", { class: "drop", x1: px, x2: px, y1: py, y2: roofY }), token),
+  coloured(svg("circle", { class: "clock", cx: px, cy: py, r: 4 }), token),
+];
+
+/** @param {Ceiling["labels"][number]} label @param {string} token */
+function labelNode({ text, x, y, angle, anchor }, token) {
+  const transform = `translate(${x.toFixed(1)},${(y + 4).toFixed(1)}) rotate(${angle.toFixed(2)},0,-4)`;
+  return coloured(svg("text", { transform, "text-anchor": anchor }, text), token);
+}
+
+/** @template {SVGElement} Node @param {Node} node @param {string} token */
+function coloured(node, token) {
+  node.style.setProperty("--token", `var(${token})`);
+  return node;
 }
 
 /** @param {HTMLElement} box the positioned parent of the chart */
@@ -48,7 +84,8 @@ export function createOverlay(box) {
   const area = svg("rect", { class: "selection" });
   const shapes = [area, gap, selected, hovered];
   const names = svg("g", { class: "op-labels" });
-  box.append(svg("svg", { class: "overlay", "aria-hidden": "true" }, names, ...shapes));
+  const own = svg("g", { class: "own-ceilings" });
+  box.append(svg("svg", { class: "overlay", "aria-hidden": "true" }, own, ...shapes, names));
   for (const shape of shapes) show(shape, null);
   return {
     /** @param {PixelPlace | null} place */
@@ -61,9 +98,13 @@ export function createOverlay(box) {
       show(selected, ring(place));
       show(gap, gapLine(place, roofY));
     },
+    /** @param {OwnCeilings | null} ceilings of the selected op */
+    own: (ceilings) => own.replaceChildren(...(ceilings ? ownNodes(ceilings) : [])),
     /** While the chart is dragged names would stand elsewhere. @param {boolean} isMoving */
-    moving: (isMoving) => names.classList.toggle("moving", isMoving),
-    /** @param {readonly { text: string, label: PointLabel, isStrong: boolean }[]} labels */
+    moving(isMoving) {
+      for (const layer of [names, own]) layer.classList.toggle("moving", isMoving);
+    },
+    /** @param {readonly Named[]} labels */
     name: (labels) => names.replaceChildren(...labels.flatMap(nameNodes)),
     /** @param {Rectangle | null} rectangle */
     area: (rectangle) => show(area, rectangle && { ...rectangle }),

@@ -201,7 +201,9 @@ const memoryText = (roof) => `${words(roof.label)} ${peakBandwidth(roof.gbs)}`;
  * @param {number} size of the font
  */
 export const slantLabelPlaces = (lines, scale, size) =>
-  slantedLabels(lines, scale, (roof) => memoryText(roof).length * size * LETTER + 8);
+  slantedLabels(lines, scale, (roof) => memoryText(roof).length * size * LETTER + 8).map(
+    (label) => ({ ...label, text: memoryText(label.roof) }),
+  );
 
 /**
  * @param {(SlantedLine | FlatLine)[]} lines
