@@ -1,6 +1,7 @@
 """How a server stands a team: viewers beside imports, and a large upload in little memory.
 
     python -m bench.server --seconds 60 --viewers 200
+    python -m bench.server --only viewers --case "half and half" --seconds 15
 
 Viewers ask for a profile of 1,000 operations while profiles of 60 MB are imported one after the
 other: all of them for its page, all for its roofline as JSON, then half for each. They ask again as

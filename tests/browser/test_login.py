@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -99,3 +100,53 @@ def test_logging_out_ends_the_session(new_page: NewPage, guarded: Server) -> Non
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     page.goto("/")
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+def test_token_is_shown_once_works_and_is_revoked(new_page: NewPage, guarded: Server) -> None:
+    page = new_page(guarded.url)
+    page.goto("/tokens")
+    log_in(page, name="Ada")
+    page.get_by_label("Name").fill("<b>nightly</b>")
+    page.get_by_label("Scope").select_option("read")
+    page.get_by_role("button", name="Make a token").click()
+    secret = page.locator("[data-token-secret]")
+    expect(secret).not_to_be_empty()
+    headers = {"authorization": f"Bearer {secret.inner_text()}"}
+    profiles = f"{guarded.url}/api/v1/profiles"
+    assert httpx.get(profiles, headers=headers).status_code == 200
+    page.reload()
+    row = page.get_by_role("row", name="<b>nightly</b>")
+    expect(row).to_contain_text("read")
+    expect(page.locator("[data-token-secret]")).to_be_empty()
+    row.get_by_role("button", name="Revoke <b>nightly</b>").click()
+    expect(row).to_have_count(0)
+    assert httpx.get(profiles, headers=headers).status_code == 401
+
+
+def test_deleted_profile_is_restored_from_the_trash(
+    new_page: NewPage, guarded: Server, capture: Path
+) -> None:
+    page = new_page(guarded.url)
+    page.goto("/")
+    log_in(page, name="Ada")
+    is_home(page)
+    drop(page, capture)
+    is_ready(page)
+    url = page.url.partition("?")[0].partition("#")[0]
+    profile_id = url.rpartition("/")[2]
+    status = page.evaluate(
+        """async (id) => {
+          const csrf = document.querySelector("meta[name=csrf-token]").content;
+          const headers = { "x-csrf-token": csrf };
+          const answer = await fetch(`/api/v1/profiles/${id}`, { method: "DELETE", headers });
+          return answer.status;
+        }""",
+        profile_id,
+    )
+    assert status == 204
+    page.goto("/trash")
+    row = page.locator("tr", has=page.locator(f"[data-restore='{profile_id}']"))
+    expect(row).to_contain_text("deleted")
+    row.get_by_role("button", name="Restore").click()
+    is_ready(page)
+    assert profile_id in page.url
