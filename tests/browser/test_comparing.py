@@ -8,6 +8,8 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import ROOT, NewPage, uploaded
 from tests.browser.files import drag, release
+from tests.browser.freezing import frozen_imports
+from tests.browser.serving import Server
 from tests.browser.view import has_key, has_query
 from tests.browser.watching import is_ready
 from tests.tools.generate_xspace import Config, write_profile
@@ -236,7 +238,9 @@ def test_two_profiles_of_the_list_are_compared(
     assert "/c/" in page.url
 
 
-def test_a_comparison_waits_for_its_runs(page: Page, profile_url: str, capture: Path) -> None:
+def test_a_run_that_failed_is_named_with_its_reason(
+    page: Page, profile_url: str, capture: Path
+) -> None:
     failed = page.request.post(
         "/api/v1/profiles?wait=60",
         multipart={"file": {"name": "x.txt", "mimeType": "text/plain", "buffer": b"no profile"}},
@@ -260,3 +264,32 @@ def test_points_of_a_series_are_links_to_their_profiles(
     rows.first.get_by_role("link", name="with the run before").click()
     is_ready(page)
     assert "/c/" in page.url
+
+
+def test_a_comparison_opens_by_itself_when_its_run_is_read(
+    page: Page, server: Server, profile_url: str, capture: Path
+) -> None:
+    with frozen_imports(server):
+        content = capture.read_bytes()
+        other = page.request.post(
+            "/api/v1/profiles?wait=0",
+            multipart={"file": {"name": "b.pb", "mimeType": "text/plain", "buffer": content}},
+        ).json()["id"]
+        page.goto(f"/c/{id_of(profile_url)}..{other}")
+        expect(page.locator("h1")).to_have_text("The comparison opens when both runs are imported")
+        expect(page.locator("[data-said]").nth(1)).to_contain_text("being imported")
+    is_ready(page)
+    expect(page.locator("[data-waterfall] .end")).to_have_count(2)
+
+
+def test_arrow_keys_choose_a_run_of_a_series(page: Page, comparison_url: str) -> None:
+    page.goto("/s/host_0")
+    is_ready(page)
+    marks = page.locator(".gate-mark")
+    expect(marks.locator("visible=true")).to_have_count(page.locator("table.runs tbody tr").count())
+    marks.nth(0).click()
+    expect(page.locator("[data-gate-run]")).to_have_text("Run 1")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-gate-run]")).to_have_text("Run 2")
+    expect(page.locator("[data-gate-rules] tr")).to_have_count(5)
+    has_query(page, "run", str(marks.nth(1).get_attribute("data-run")))
