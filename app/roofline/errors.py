@@ -14,6 +14,7 @@
     ├── OverQuotaError           the person has as much on the server as one may have
     ├── StoreUnavailableError    database or blobs cannot be reached, or are damaged
     ├── ProfileNotFoundError     no profile behind this address
+    ├── FindingNotFoundError     no such finding in the advice of a profile
     ├── NotReadyError            the profile is still being imported
     ├── NotAllowedError          a request from another site, or by a user without the right
     ├── NotSignedInError         the request names no user, or not with the right token
@@ -238,6 +239,12 @@ class ProfileNotFoundError(RooflineError):
     """There is no profile with this id."""
 
     code = "profile-not-found"
+
+
+class FindingNotFoundError(RooflineError):
+    """The advice of a profile has no such finding, or nothing was decided of it."""
+
+    code = "finding-not-found"
 
 
 class NotReadyError(RooflineError):

@@ -19,7 +19,7 @@ from roofline.advice.ledger import (
 from roofline.analysis.records import RooflineAnalysis
 from roofline.compare.comparison import compare
 from roofline.compare.from_analysis import run_of
-from roofline.errors import BadViewError, CorruptProfileError
+from roofline.errors import BadViewError, CorruptProfileError, FindingNotFoundError
 from roofline.exports.advice import advice_record, render_record
 from roofline.exports.advice_decided import corrected, entry_of
 from roofline.exports.advice_measured import measured_by
@@ -109,7 +109,7 @@ def test_an_option_has_nothing_to_accept() -> None:
     with pytest.raises(BadViewError):
         entry_of(record, option, "accepted", profile="x", at="")
     assert entry_of(record, option, "dismissed", profile="x", at="").saving_us == 0
-    with pytest.raises(BadViewError):
+    with pytest.raises(FindingNotFoundError):
         entry_of(record, "M9:none", "accepted", profile="x", at="")
 
 

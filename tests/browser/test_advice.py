@@ -50,3 +50,21 @@ def test_the_reason_is_one_click_away(training: Page) -> None:
     expect(why).to_be_hidden()
     first.locator("summary").click()
     expect(why).to_contain_text("roofline compare")
+
+
+def test_a_dismissed_finding_is_counted_and_comes_back(training: Page) -> None:
+    card = training.locator("[data-advice]")
+    item = card.locator(".advice-item").nth(1)
+    title = item.locator(".advice-title").inner_text()
+    item.locator("summary").click()
+    item.locator("[data-advice-reason]").fill("not now")
+    item.locator('[data-advice-state="dismissed"]').click()
+    hidden = card.get_by_text("1 dismissed")
+    expect(hidden).to_be_visible()
+    is_ready(training)
+    hidden.click()
+    gone = card.locator(".advice-item", has_text="dismissed: not now")
+    expect(gone.locator(".advice-title")).to_have_text(title)
+    gone.locator("summary").click()
+    gone.locator('[data-advice-state="open"]').click()
+    expect(card.get_by_text("1 dismissed")).to_have_count(0)

@@ -49,6 +49,7 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis) -> Record:
         "left_out": advice.left_out,
         "summary": _written(summary(advice)),
         "findings": [_finding(one, advice, analysis) for one in advice.findings],
+        "dismissed": [],
         "waiting_summary": _written(waiting(advice)),
         "waiting": [_finding(one, advice, analysis) for one in advice.waiting],
     }

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from roofline.advice.ledger import Entry, Hit, Rate, State, rates_of
-from roofline.errors import BadViewError
+from roofline.errors import BadViewError, FindingNotFoundError
 from roofline.exports.advice_words import correction, saves_text, summary_text, verify_text
 
 Record = dict[str, Any]
@@ -14,10 +14,11 @@ Record = dict[str, Any]
 def entry_of(
     record: Record, finding: str, state: State, *, profile: str, at: str, reason: str = ""
 ) -> Entry:
-    """The entry of one finding of an advice; `BadViewError` where it has none to accept."""
+    """The entry of one finding of an advice: `FindingNotFoundError` where there is none,
+    `BadViewError` where there is no saving to accept."""
     one = next((one for one in _all(record) if one["id"] == finding), None)
     if one is None:
-        raise BadViewError(
+        raise FindingNotFoundError(
             "This advice has no such finding.",
             remedy="Copy an id of `roofline advise --format json`.",
         )

@@ -47,7 +47,7 @@ def compare_profiles(sides: Sides, unit: str | None) -> bytes:
     from roofline.compare.comparison import compare
     from roofline.exports.comparison import comparison_to_json
 
-    return comparison_to_json(compare(*_runs(sides), unit))
+    return comparison_to_json(compare(*runs_of(sides), unit))
 
 
 def compare_for_page(sides: Sides, unit: str | None) -> ComparedPage:
@@ -56,7 +56,7 @@ def compare_for_page(sides: Sides, unit: str | None) -> ComparedPage:
     from roofline.exports.comparison_page import comparison_page
     from roofline.presentation.json_text import to_json
 
-    a, b = _runs(sides)
+    a, b = runs_of(sides)
     record = {**comparison_page(compare(a, b, unit)), "units": common_units((*a, *b))}
     return ComparedPage(
         packed=gzip.compress(to_json(record), _LEVEL, mtime=0),
@@ -64,7 +64,8 @@ def compare_for_page(sides: Sides, unit: str | None) -> ComparedPage:
     )
 
 
-def _runs(sides: Sides) -> tuple[list["Run"], list["Run"]]:
+def runs_of(sides: Sides) -> tuple[list["Run"], list["Run"]]:
+    """The stored captures of both sides, read."""
     from roofline.compare.run import run_from_json
 
     a, b = (

@@ -24,6 +24,7 @@ from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.deletion_room import DeletionRoom
 from roofline.storage.ended_sessions import EndedSessions
 from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job
+from roofline.storage.ledger import AdviceLedger
 from roofline.storage.manifests import import_manifests
 from roofline.storage.places import open_blobs
 from roofline.storage.queries import ProfileQueries
@@ -74,6 +75,7 @@ class ProfileStore:
         self.api_tokens = ApiTokens(self.database)
         self.share_links = ShareLinks(self.database)
         self.audit = AuditLog(self.database)
+        self.advice = AdviceLedger(self.database)
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
         self.results = ResultStore(
@@ -108,6 +110,14 @@ class ProfileStore:
         """Raises a `RooflineError` when database or blobs cannot be used now."""
         self.database.check()
         self.blobs.head("blobs/00/none")
+
+    def advice_changed(self, profile_id: str | None = None) -> None:
+        """Lets answers be made anew that show the advice of a profile, or of every profile."""
+        if profile_id is not None:
+            self._on_change(profile_id)
+            return
+        for one in self.queries.ready():
+            self._on_change(one)
 
     def close(self) -> None:
         """Gives the database's connections back."""

@@ -213,4 +213,23 @@ share_link = Table(
     Index("share_link_by_profile", "profile_id"),
 )
 
+# What people decided of findings of advice; the document is an entry of the ledger, as JSON.
+advice_decision = Table(
+    "advice_decision",
+    metadata,
+    _profile_key(primary_key=True),
+    Column("mark", Text, primary_key=True),  # SHA-256 of profile and finding
+    Column("document", Text, nullable=False),
+)
+
+# Measured over predicted, without the profile: it stays when the profile is gone.
+advice_hit = Table(
+    "advice_hit",
+    metadata,
+    Column("mark", Text, primary_key=True),  # SHA-256 of profile and finding
+    Column("rule", Text, nullable=False),
+    Column("device", Text, nullable=False),
+    Column("ratio", Double, nullable=False),
+)
+
 instance = Table("instance", metadata, Column("id", Text, primary_key=True))

@@ -11,12 +11,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from roofline import __version__
+from roofline.library.advising import AdviceBook
 from roofline.library.build import build_backend
 from roofline.library.instance import Instance, Listeners
 from roofline.library.lists import ProfileLists
 from roofline.settings import Settings
 from roofline.web.api import (
     adding,
+    advice,
     audit,
     comparing,
     devices,
@@ -57,6 +59,7 @@ _ROUTERS = (
     adding.router,
     profiles.router,
     results.router,
+    advice.router,
     comparing.router,
     series.router,
     events.router,
@@ -142,6 +145,7 @@ def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:
         settings=settings,
         instance=backend.instance,
         library=backend.library,
+        advice=AdviceBook(backend.instance.store),
         reader_for=backend.reader.seen_by,
         lists_for=partial(ProfileLists, backend.queries),
         static=static,

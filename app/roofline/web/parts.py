@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from roofline.compare.series_records import RunNumbers, Standing
+from roofline.library.advising import AdviceBook
 from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
 from roofline.library.lists import ProfileLists
@@ -44,6 +45,7 @@ class ServerParts:
     settings: Settings
     instance: Instance
     library: ProfileLibrary
+    advice: AdviceBook
     reader_for: Callable[[Viewer], ProfileReader]
     lists_for: Callable[[Viewer], ProfileLists]
     static: StaticFiles

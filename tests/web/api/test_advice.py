@@ -1,5 +1,7 @@
 """Advice over the API: stored with the results, answered as they are."""
 
+import json
+
 from roofline.advice.advise import advise
 from roofline.exports.advice import advice_record
 from roofline.pipeline import analyse_files
@@ -24,3 +26,66 @@ def test_advice_is_that_of_the_command(client: Client) -> None:
 
 def test_advice_of_no_profile_is_404(client: Client) -> None:
     assert client.get("/api/v1/profiles/none/advice").status_code == 404
+
+
+def decided(client: Client, profile_id: str, finding: str, state: str, **rest: str) -> None:
+    body = {"finding": finding, "state": state, **rest}
+    answer = client.post(f"/api/v1/profiles/{profile_id}/decisions", json=body)
+    assert answer.status_code == 204, answer.text
+
+
+def test_findings_are_accepted_dismissed_and_measured(client: Client) -> None:
+    content = SAMPLE.read_bytes()
+    before, after = (
+        client.upload(content, names=(f"{name}.json",)).json()["id"] for name in ("old", "new")
+    )
+    path = f"/api/v1/profiles/{before}"
+    first = client.get(f"{path}/advice").json()
+    one, two = (finding["id"] for finding in first["findings"][:2])
+    decided(client, before, one, "accepted")
+    decided(client, before, two, "dismissed", reason="<i>later</i> on")
+    found = client.get(f"{path}/advice").json()
+    assert found["findings"][0]["decision"]["state"] == "accepted"
+    assert [finding["id"] for finding in found["dismissed"]] == [two]
+    assert found["after_us"] > first["after_us"]
+    page = client.get(f"/p/{before}").text
+    assert "<i>later</i>" not in page and "&lt;i&gt;later&lt;/i&gt; on" in page
+    measured = client.post(f"{path}/measured", json={"after": after}).json()["entries"]
+    assert [(entry["finding"], entry["hit_ratio"]) for entry in measured] == [(one, 0.0)]
+    lines = client.get("/api/v1/ledger")
+    assert lines.headers["content-type"].startswith("application/x-ndjson")
+    entries = [json.loads(line) for line in lines.text.splitlines()]
+    assert {entry["finding"] for entry in entries} == {one, two}
+    (rate,) = client.get("/api/v1/ledger/rates").json()
+    assert (rate["rule"], rate["count"], rate["corrects"]) == ("G5", 1, False)
+    decided(client, before, two, "open")
+    assert client.get(f"{path}/advice").json()["dismissed"] == []
+    # Another ledger's hits correct predictions here; pages that were kept are made anew.
+    others = [{**measured[0], "profile": f"theirs {number}"} for number in range(4)]
+    assert client.post("/api/v1/ledger", json={"entries": others}).status_code == 204
+    corrected = client.get(f"/api/v1/profiles/{after}/advice").json()["findings"]
+    assert corrected[0]["history"]["count"] == 5
+    assert corrected[0]["predicted"]["saving_us"] == 0
+    assert "5 earlier predictions" in client.get(f"/p/{after}").text
+    client.erase(before)
+    assert client.get("/api/v1/ledger").text == ""
+    assert client.get("/api/v1/ledger/rates").json()[0]["count"] == 5
+
+
+def test_decisions_that_cannot_be_are_refused(client: Client) -> None:
+    profile_id = client.upload(SAMPLE.read_bytes(), names=(SAMPLE.name,)).json()["id"]
+    path = f"/api/v1/profiles/{profile_id}/decisions"
+    option = client.get(f"/api/v1/profiles/{profile_id}/advice").json()["findings"][-1]
+    assert option["gain_ratio"]
+    for finding, state, status in (
+        ("none", "accepted", 404),
+        (option["id"], "accepted", 400),
+        ("none", "open", 404),
+    ):
+        answer = client.post(path, json={"finding": finding, "state": state})
+        assert answer.status_code == status, answer.text
+    long = {"finding": option["id"], "state": "dismissed", "reason": "x" * 501}
+    assert client.post(path, json=long).status_code == 400
+    none = client.post("/api/v1/profiles/none/decisions", json={"finding": "x", "state": "open"})
+    assert none.status_code == 404
+    assert client.post("/api/v1/ledger", json={"entries": [{}]}).status_code == 400

@@ -74,9 +74,8 @@ async def roofline_csv(
     )
 
 
-@router.get("/profiles/{profile_id}/advice", responses=NOT_READY)
-async def advice(request: Request, profile_id: str, reader: Reader) -> Response:
-    """What would help, by what each finding adds to those before it; docs/advice.md."""
+async def stored_advice(request: Request, profile_id: str, reader: ProfileReader) -> Response:
+    """What would help, without what people decided: for holders of a link."""
     return await _result(request, reader, profile_id, results.ADVICE)
 
 

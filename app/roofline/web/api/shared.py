@@ -86,7 +86,7 @@ async def roofline_csv(request: Request, shared: Shared, infeed: Infeed = "in") 
 @router.get("/advice", responses=NOT_READY)
 async def advice(request: Request, shared: Shared) -> Response:
     """What would help, by what each finding adds to those before it."""
-    return await results.advice(request, shared.id, shared.reader)
+    return await results.stored_advice(request, shared.id, shared.reader)
 
 
 @router.get("/ops/{index}", responses=NOT_READY)

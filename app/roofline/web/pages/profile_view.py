@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import orjson
 
+from roofline.library.advising import AdviceBook
 from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, Importing, Ready, State
 from roofline.presentation.first_view.view import FirstView, first_view
@@ -23,7 +24,7 @@ FIRST_VIEWS = 64  # kept for viewers whose page differs in nothing but their nam
 
 
 def own_view(
-    reader: ProfileReader, profile_id: str, actor: Actor, settings: Settings
+    reader: ProfileReader, profile_id: str, actor: Actor, settings: Settings, book: AdviceBook
 ) -> views.ProfileView:
     """The page as `actor` sees it; `ProfileNotFoundError` when there is none."""
     state = reader.state(profile_id)
@@ -39,7 +40,7 @@ def own_view(
         max_upload_bytes=settings.max_upload_bytes,
         max_files=settings.max_files,
         budgets=_budgets(reader, profile_id),
-        advice=_advice(reader, profile_id),
+        advice=_decided(reader, profile_id, book),
         first=_first(state),
         trash_days=settings.trash_days,
     )
@@ -75,6 +76,15 @@ def _advice(reader: ProfileReader, profile_id: str) -> Mapping[str, Any] | None:
     """What would help; `None` while the profile is not ready."""
     found = reader.advice(profile_id)
     record: Mapping[str, Any] | None = None if found is None else orjson.loads(found)
+    return record
+
+
+def _decided(reader: ProfileReader, profile_id: str, book: AdviceBook) -> Mapping[str, Any] | None:
+    """The same with what people of this server decided."""
+    found = reader.advice(profile_id)
+    if found is None:
+        return None
+    record: Mapping[str, Any] = orjson.loads(book.advice(profile_id, found))
     return record
 
 

@@ -56,7 +56,7 @@ def home(
 @router.api_route("/p/{profile_id}", methods=_READ)
 def profile(request: Request, profile_id: str, reader: Reader, parts: Parts) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
-    view = own_view(reader, profile_id, actor_of(request), parts.settings)
+    view = own_view(reader, profile_id, actor_of(request), parts.settings, parts.advice)
     if view.state == "ready":
         keep(request)
     return parts.templates.page("profile.html", view, request)

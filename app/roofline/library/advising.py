@@ -1,0 +1,175 @@
+"""Advice and its ledger: stored findings with what was decided of them, and what was measured."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
+
+from roofline.errors import BadEditError, FindingNotFoundError
+from roofline.library.comparing import Sides, runs_of
+from roofline.storage.profiles import ProfileStore
+from roofline.storage.records import timestamp
+from roofline.storage.visibility import Viewer
+
+if TYPE_CHECKING:
+    from roofline.advice.ledger import Entry, Hit
+
+Record = dict[str, Any]
+Decision = Literal["accepted", "dismissed", "open"]
+
+LONGEST_REASON = 500
+MOST_ENTRIES = 10_000
+LONGEST_DEVICE = 200
+
+
+class AdviceBook:
+    """Advice of the profiles in `store`. Every method may block; call it from any thread.
+
+    The arithmetic is loaded when somebody asks for it: most servers answer other requests first.
+    """
+
+    def __init__(self, store: ProfileStore) -> None:
+        self._store = store
+        self._ledger = store.advice
+
+    def advice(self, profile_id: str, stored: bytes) -> bytes:
+        """`stored` advice (JSON) as decided and corrected; the same bytes where nothing was."""
+        decided, hits = self._ledger.of(profile_id), self._ledger.hits()
+        if not decided and not hits:
+            return stored
+        from roofline.exports.advice_decided import corrected
+        from roofline.presentation.json_text import to_json
+
+        return to_json(corrected(orjson.loads(stored), _entries(decided), _hits(hits)))
+
+    def decide(
+        self, profile_id: str, stored: bytes, finding: str, decision: Decision, reason: str
+    ) -> None:
+        """Notes a decision on a finding of the `stored` advice; "open" takes it back.
+
+        Raises `FindingNotFoundError` for a finding that is not there or was not decided,
+        `BadViewError` for one that cannot be accepted.
+        """
+        if len(reason) > LONGEST_REASON:
+            raise BadEditError(
+                "The reason is too long.", remedy=f"Write up to {LONGEST_REASON} characters."
+            )
+        if decision == "open":
+            if not self._ledger.forget(profile_id, finding):
+                raise FindingNotFoundError(
+                    "Nothing was decided of this finding.", remedy="Open the profile's page again."
+                )
+        else:
+            from roofline.exports.advice_decided import entry_of
+
+            entry = entry_of(
+                orjson.loads(stored),
+                finding,
+                decision,
+                profile=profile_id,
+                at=timestamp(),
+                reason=reason if decision == "dismissed" else "",
+            )
+            self._put(entry)
+        self._store.advice_changed(profile_id)
+
+    def measured(self, profile_id: str, after_id: str, sides: Sides) -> "list[Entry]":
+        """Accepted findings of a profile as the comparison `sides` shows them; not kept yet.
+
+        Those per a unit that one of the captures does not have are left out.
+        """
+        accepted = [one for one in self.entries(profile_id) if one.state == "accepted"]
+        if not accepted:
+            return []
+        from roofline.advice.ledger import measured
+        from roofline.compare.comparison import common_units, compare
+        from roofline.exports.advice_measured import measured_by
+
+        a, b = runs_of(sides)
+        units = {one.unit for one in accepted} & {*common_units((*a, *b))}
+        found = {unit: compare(a, b, unit) for unit in units}
+        at = timestamp()
+        return [
+            measured(one, measured_by(one, found[one.unit], profile=after_id, at=at))
+            for one in accepted
+            if one.unit in found
+        ]
+
+    def keep(self, profile_id: str, entries: "Sequence[Entry]") -> None:
+        """Keeps what was measured: with the profile, and as hits that correct later advice."""
+        for one in entries:
+            self._put(one)
+        self._put_hits(entries)
+        self._store.advice_changed(profile_id)
+
+    def entries(self, profile_id: str) -> "list[Entry]":
+        """The entries of a profile."""
+        return _entries(self._ledger.of(profile_id))
+
+    def every(self, viewer: Viewer) -> "list[Entry]":
+        """The entries of all profiles that `viewer` sees."""
+        return _entries(self._ledger.every(viewer))
+
+    def add(self, documents: Sequence[Any]) -> int:
+        """Takes hits from the entries of another ledger: how many it had.
+
+        Raises `CorruptProfileError` for what is not an entry.
+        """
+        from roofline.advice.ledger import entry_from, hits_of
+
+        if len(documents) > MOST_ENTRIES:
+            raise BadEditError(
+                f"There are more than {MOST_ENTRIES:,} entries.", remedy="Send them in parts."
+            )
+        from roofline.exports.advice_words import RULES
+
+        entries = [one for one in map(entry_from, documents) if one.rule in RULES]
+        self._put_hits(entries)
+        return len(hits_of(entries))
+
+    def document(self, entry: "Entry") -> Record:
+        """An entry as JSON takes it."""
+        from roofline.advice.ledger import document_of
+
+        return document_of(entry)
+
+    def rates(self) -> list[Record]:
+        """Hit rates by rule and device."""
+        from roofline.advice.ledger import rates_of
+
+        rates = rates_of(_hits(self._ledger.hits()))
+        return [
+            {"rule": rule, "device": device, **asdict(rate), "corrects": rate.corrects}
+            for (rule, device), rate in rates.items()
+        ]
+
+    def _put(self, entry: "Entry") -> None:
+        self._ledger.put(entry.profile, entry.finding, orjson.dumps(self.document(entry)))
+
+    def _put_hits(self, entries: "Sequence[Entry]") -> None:
+        self._ledger.put_hits(
+            [
+                (one.key, (one.rule, one.device[:LONGEST_DEVICE], one.hit))
+                for one in entries
+                if one.hit is not None
+            ]
+        )
+        self._store.advice_changed()
+
+
+def _device(name: str) -> str:
+    """A device's name as a database takes it."""
+    return name.replace("\0", "")[:LONGEST_DEVICE]
+
+
+def _entries(documents: Sequence[bytes]) -> "list[Entry]":
+    from roofline.advice.ledger import entry_from
+
+    return [entry_from(orjson.loads(one)) for one in documents]
+
+
+def _hits(rows: Sequence[tuple[str, str, float]]) -> "list[Hit]":
+    from roofline.advice.ledger import Hit
+
+    return [Hit(rule=rule, device=device, ratio=ratio) for rule, device, ratio in rows]

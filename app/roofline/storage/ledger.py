@@ -1,0 +1,107 @@
+"""The ledger of advice in the database: decisions with their profile, hits without one."""
+
+import hashlib
+from collections.abc import Sequence
+
+import orjson
+from sqlalchemy import delete, func, insert, select
+
+from roofline.errors import BadEditError
+from roofline.storage.database import Database
+from roofline.storage.tables import advice_decision, advice_hit, profile
+from roofline.storage.visibility import Viewer, is_seen_by
+
+MOST_DECISIONS = 500
+"""Of one profile."""
+
+MOST_HITS = 100_000
+
+HitRow = tuple[str, str, float]
+"""Rule, device, and measured over predicted."""
+
+
+class AdviceLedger:
+    """Decisions on findings as JSON, and hits, in `database`. For any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of(self, profile_id: str) -> list[bytes]:
+        """The documents of what was decided of a profile's findings, in a fixed order."""
+        wanted = (
+            select(advice_decision.c.document)
+            .where(advice_decision.c.profile_id == profile_id)
+            .order_by(advice_decision.c.mark)
+        )
+        with self._database.read() as connection:
+            return [text.encode() for text in connection.execute(wanted).scalars()]
+
+    def every(self, viewer: Viewer) -> list[bytes]:
+        """The documents of all profiles that `viewer` sees, and that are not in the trash."""
+        wanted = (
+            select(advice_decision.c.document)
+            .join(profile, profile.c.id == advice_decision.c.profile_id)
+            .where(profile.c.trashed_at.is_(None), is_seen_by(viewer))
+            .order_by(advice_decision.c.profile_id, advice_decision.c.mark)
+        )
+        with self._database.read() as connection:
+            return [text.encode() for text in connection.execute(wanted).scalars()]
+
+    def put(self, profile_id: str, finding: str, document: bytes) -> None:
+        """Notes a decision, in the place of the finding's former one; `BadEditError` where the
+        profile has as many as it may have."""
+        key, mine = (profile_id, finding), advice_decision.c.profile_id == profile_id
+        with self._database.write() as connection:
+            connection.execute(
+                delete(advice_decision).where(mine, advice_decision.c.mark == _mark(key))
+            )
+            count = connection.execute(
+                select(func.count()).select_from(advice_decision).where(mine)
+            ).scalar_one()
+            if count >= MOST_DECISIONS:
+                raise BadEditError(
+                    f"Decisions are kept for {MOST_DECISIONS} findings of a profile.",
+                    remedy="Take some of them back.",
+                )
+            row = {"profile_id": profile_id, "mark": _mark(key), "document": document.decode()}
+            connection.execute(insert(advice_decision).values(row))
+
+    def forget(self, profile_id: str, finding: str) -> bool:
+        """Takes a decision back; false where there is none. Hits stay."""
+        with self._database.write() as connection:
+            gone = connection.execute(
+                delete(advice_decision).where(
+                    advice_decision.c.profile_id == profile_id,
+                    advice_decision.c.mark == _mark((profile_id, finding)),
+                )
+            )
+            return gone.rowcount == 1
+
+    def hits(self) -> list[HitRow]:
+        """All hits."""
+        wanted = select(advice_hit.c.rule, advice_hit.c.device, advice_hit.c.ratio)
+        with self._database.read() as connection:
+            return [
+                (row.rule, row.device, row.ratio)
+                for row in connection.execute(wanted.order_by(advice_hit.c.mark))
+            ]
+
+    def put_hits(self, hits: Sequence[tuple[tuple[str, str], HitRow]]) -> None:
+        """Notes hits by what they are one of: the profile and the finding, of which a digest is
+        stored. Raises `BadEditError` where there are too many."""
+        rows = {
+            _mark(key): {"mark": _mark(key), "rule": rule, "device": device, "ratio": ratio}
+            for key, (rule, device, ratio) in hits
+        }
+        if not rows:
+            return
+        with self._database.write() as connection:
+            connection.execute(delete(advice_hit).where(advice_hit.c.mark.in_([*rows])))
+            count = connection.execute(select(func.count()).select_from(advice_hit)).scalar_one()
+            if count + len(rows) > MOST_HITS:
+                raise BadEditError(f"The ledger keeps {MOST_HITS:,} hits.", remedy="Import fewer.")
+            connection.execute(insert(advice_hit), list(rows.values()))
+
+
+def _mark(key: tuple[str, str]) -> str:
+    return hashlib.sha256(orjson.dumps(key)).hexdigest()

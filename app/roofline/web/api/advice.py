@@ -1,0 +1,201 @@
+"""The HTTP API, version 1: what would help, what was decided of it, and what became of it."""
+
+import gzip
+import hashlib
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from roofline.errors import NotAllowedError
+from roofline.library.advising import Decision
+from roofline.library.reader import ProfileReader
+from roofline.storage.results import ADVICE
+from roofline.web.api.audit import JSON_LINES, log_action
+from roofline.web.api.comparing import note_compared, sides_of
+from roofline.web.api.responses import NOT_READY, NOT_YOURS, sent_as
+from roofline.web.api.results import computed
+from roofline.web.http.assets import accepts_gzip, matches
+from roofline.web.http.guard import actor_of
+from roofline.web.http.response_cache import keep
+from roofline.web.http.rights import check_may_change
+from roofline.web.parts import Library, Parts, Reader
+
+_LEVEL = 5  # of gzip, as for comparisons
+
+router = APIRouter(prefix="/api/v1", tags=["advice"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionBody:
+    """What is decided of a finding, by its `id`; "open" takes a decision back."""
+
+    finding: str
+    state: Decision
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureBody:
+    """The id of the later profile."""
+
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredEntryBody:
+    """What a later profile shows, in us."""
+
+    profile: str
+    at: str
+    term_us: float
+    side_us: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryBody:
+    """An entry of the ledger; docs/advice.md."""
+
+    profile: str
+    finding: str
+    state: Literal["accepted", "dismissed"]
+    at: str
+    rule: str
+    device: str
+    unit: str
+    term: str
+    ops: list[str]
+    title: str
+    saving_us: float
+    reason: str = ""
+    measured: MeasuredEntryBody | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerBody:
+    """Entries of another ledger, as `GET /api/v1/ledger` gives them."""
+
+    entries: list[EntryBody]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredBody:
+    """Accepted findings with what was measured of them; see docs/advice.md."""
+
+    entries: tuple[dict[str, Any], ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateBody:
+    """How often a rule was right on a device: hits, their median and quartiles."""
+
+    rule: str
+    device: str
+    count: int
+    median: float
+    low: float
+    high: float
+    corrects: bool
+
+
+@router.get("/profiles/{profile_id}/advice", responses=NOT_READY)
+async def advice(request: Request, profile_id: str, parts: Parts, reader: Reader) -> Response:
+    """What would help, by what each finding adds to those before it; docs/advice.md."""
+    content = await run_in_threadpool(
+        parts.advice.advice, profile_id, await _stored(reader, profile_id)
+    )
+    is_packed = accepts_gzip(request)
+    headers = {
+        "etag": f'"{hashlib.sha256(content).hexdigest()[:32]}{"-gz" if is_packed else ""}"',
+        "cache-control": "private, no-cache",
+        "vary": "accept-encoding",
+    }
+    if matches(request, headers["etag"]):
+        return Response(status_code=304, headers=headers)
+    if is_packed:
+        headers["content-encoding"] = "gzip"
+        content = await run_in_threadpool(gzip.compress, content, _LEVEL, mtime=0)
+    keep(request)
+    return Response(content, headers=headers, media_type="application/json")
+
+
+@router.post("/profiles/{profile_id}/decisions", status_code=204, responses=NOT_YOURS | NOT_READY)
+async def decide(
+    request: Request,
+    profile_id: str,
+    given: DecisionBody,
+    parts: Parts,
+    reader: Reader,
+    library: Library,
+) -> None:
+    """Accept a finding, to be measured by a later profile; dismiss it; or take that back.
+
+    For the profile's uploader and administrators.
+    """
+    await _check(request, library, profile_id)
+    stored = await _stored(reader, profile_id)
+    await run_in_threadpool(
+        parts.advice.decide, profile_id, stored, given.finding, given.state, given.reason
+    )
+    details = f"{given.state}: {given.finding[:100]}"
+    await run_in_threadpool(log_action, request, "decide", profile_id, details=details)
+
+
+@router.post("/profiles/{profile_id}/measured", responses=NOT_YOURS | NOT_READY)
+async def measure(
+    request: Request,
+    profile_id: str,
+    given: MeasureBody,
+    parts: Parts,
+    reader: Reader,
+    library: Library,
+) -> MeasuredBody:
+    """Read accepted findings from the terms of a later profile, and keep what they saved.
+
+    For the uploader of the first profile and administrators.
+    """
+    await _check(request, library, profile_id)
+    note_compared(request, (profile_id, given.after))
+    sides = await sides_of(reader, (profile_id,), (given.after,))
+    found = await run_in_threadpool(parts.advice.measured, profile_id, given.after, sides)
+    await run_in_threadpool(parts.advice.keep, profile_id, found)
+    await run_in_threadpool(log_action, request, "measure", profile_id, details=given.after)
+    return MeasuredBody(entries=tuple(map(parts.advice.document, found)))
+
+
+@router.get("/ledger", response_class=Response, responses={200: sent_as(JSON_LINES)})
+def ledger(request: Request, parts: Parts) -> Response:
+    """Decisions on findings of all profiles, with what was measured of them, as JSON lines."""
+    from roofline.exports.ledger import entries_to_lines
+
+    content = entries_to_lines(parts.advice.every(actor_of(request).viewer))
+    return Response(content, media_type=JSON_LINES)
+
+
+@router.get("/ledger/rates")
+def rates(parts: Parts) -> list[RateBody]:
+    """How often each rule was right on each device."""
+    return [RateBody(**one) for one in parts.advice.rates()]
+
+
+@router.post("/ledger", status_code=204, responses=NOT_YOURS)
+def add_entries(request: Request, given: LedgerBody, parts: Parts) -> None:
+    """Take the hits of another ledger, so that they correct predictions here; administrators."""
+    if not actor_of(request).is_admin:
+        raise NotAllowedError(
+            "Only an administrator can add to the ledger.", remedy="Ask one of them."
+        )
+    count = parts.advice.add([asdict(one) for one in given.entries])
+    log_action(request, "add to ledger", details=f"{count} hits")
+
+
+async def _check(request: Request, library: Library, profile_id: str) -> None:
+    ownership = await run_in_threadpool(library.ownership, profile_id)
+    check_may_change(actor_of(request), profile_id, ownership)
+
+
+async def _stored(reader: ProfileReader, profile_id: str) -> bytes:
+    _, packed = await computed(reader, profile_id, partial(reader.packed, profile_id, ADVICE))
+    return await run_in_threadpool(gzip.decompress, packed)

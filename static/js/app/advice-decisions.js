@@ -1,0 +1,30 @@
+// Findings of the card "What would help" are accepted, dismissed and taken back.
+
+import { connectionProblem, Problem } from "../text/problem.js";
+import { find, findAll } from "../ui/dom.js";
+import { change } from "../upload/change.js";
+
+const root = document.querySelector("[data-advice]");
+if (root instanceof HTMLElement) wire(root);
+
+/** The page is loaded again after a decision, since sums depend on it. @param {HTMLElement} root */
+function wire(root) {
+  const url = root.dataset.decideUrl ?? "";
+  const fault = find(HTMLElement, "[data-advice-fault]", root);
+  for (const group of findAll(HTMLElement, "[data-advice-decide]", root))
+    for (const button of findAll(HTMLButtonElement, "[data-advice-state]", group))
+      button.addEventListener("click", async () => {
+        const reason = group.querySelector("input")?.value ?? "";
+        const state = button.dataset.adviceState;
+        button.disabled = true;
+        try {
+          await change("POST", url, { finding: group.dataset.adviceDecide, state, reason });
+          location.reload();
+        } catch (error) {
+          const problem = error instanceof Problem ? error : connectionProblem();
+          fault.textContent = `${problem.message} ${problem.remedy}`;
+          fault.hidden = false;
+          button.disabled = false;
+        }
+      });
+}
