@@ -17,6 +17,7 @@ import { createStore } from "../state/store.js";
 import { buttonPart, find, findAll, part } from "../ui/dom.js";
 import { wireKeyboard } from "../ui/keyboard.js";
 import { wireMenus } from "../ui/menu.js";
+import { painted } from "../ui/turns.js";
 import { colour, onThemeChange } from "../ui/theme.js";
 
 /** @import { Page } from "../types/page-data.js" */
@@ -34,7 +35,7 @@ const page = part("profile");
 const written = (name) => page.dataset[name] ?? "";
 
 /**
- * The chart library is read while the words and the table are already there.
+ * The chart library, which is fetched with the page, and started when the server's drawing has been seen.
  * @returns {Promise<Plotly>}
  */
 function plotlyReady() {
@@ -43,10 +44,12 @@ function plotlyReady() {
       if (window.Plotly) resolve(window.Plotly);
       else reject(new Error("The chart library could not be loaded."));
     };
-    // The page's load event waits for the script, also for one that failed before we could listen.
-    if (window.Plotly || document.readyState === "complete") return conclude();
-    find(HTMLElement, "#plotly-script").addEventListener("load", conclude);
-    return addEventListener("load", conclude, { once: true });
+    const { href } = find(HTMLLinkElement, "#plotly-script");
+    const script = document.createElement("script");
+    script.addEventListener("load", conclude);
+    script.addEventListener("error", conclude);
+    script.src = href;
+    document.head.append(script);
   });
 }
 
@@ -83,7 +86,7 @@ async function withDevices(hardware, state) {
  * @param {ChosenHardware} hardware
  * @param {Fitted} link its state, and what of it is left out so far
  */
-function open(hardware, { state, unknown }) {
+async function open(hardware, { state, unknown }) {
   const model = createModel(hardware.ownPage);
   const { page: seen, others } = hardware.pageFor(state);
   model.use(seen, others);
@@ -96,7 +99,7 @@ function open(hardware, { state, unknown }) {
   wireDevice();
   showServing(model.serving);
   showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
-  view.start();
+  await view.start();
   wire(view, store, model, paint);
   return view;
 }
@@ -140,13 +143,14 @@ async function main() {
     notify(
       `This link was made by a newer Roofline (view version ${newer}), so its view cannot be restored. You see the profile as it opens by default.`,
     );
-  const library = plotlyReady();
   try {
     const own = await loadPage(written("pageUrl"));
+    await painted();
+    const library = plotlyReady();
     const hardware = createChosenHardware(own, written("devicesUrl"));
     watchFilterBar();
     const found = await withDevices(hardware, state);
-    const view = open(hardware, { ...found, unknown: [...unreadable, ...found.unknown] });
+    const view = await open(hardware, { ...found, unknown: [...unreadable, ...found.unknown] });
     await view.startCharts(await library);
     watchSize(() => view.redraw());
   } catch (error) {

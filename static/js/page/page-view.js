@@ -12,6 +12,7 @@ import { createHoverCard } from "./hover-card.js";
 import { createLight } from "./light.js";
 import { createParts } from "./page-parts.js";
 import { createSelection } from "./selection.js";
+import { turn } from "../ui/turns.js";
 import { showVerdict } from "./verdict.js";
 import { filterResult, visibleOps } from "./visible-ops.js";
 
@@ -41,6 +42,9 @@ const SHOWN = /** @type {const} */ ([
   "box",
   "x",
 ]);
+
+/** Parts that are out of sight when a page opens. */
+const LATER = new Set(["groups", "table of the program", "other devices"]);
 
 /**
  * @typedef {object} PagePart
@@ -91,11 +95,21 @@ export class PageView {
     return this.#visible;
   }
 
-  /** Renders everything but the charts, and follows the state from now on. */
-  start() {
+  /**
+   * Renders everything but the charts, and follows the state from now on. What can be seen when a page opens comes in
+   * one piece, in place of what the server wrote; what cannot leaves the thread to the browser in between.
+   */
+  async start() {
     const { store } = this.#options;
-    for (const { render } of this.#table) render(store.get());
+    const [later, atOnce] = [true, false].map((isLater) =>
+      this.#table.filter(({ part }) => LATER.has(part) === isLater),
+    );
+    for (const { render } of atOnce) render(store.get());
     store.subscribe((state, previous) => this.#update(state, previous));
+    for (const { render } of later) {
+      await turn();
+      render(store.get());
+    }
   }
 
   /** Makes the charts and draws them. @param {Plotly} Plotly */

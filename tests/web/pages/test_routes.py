@@ -97,20 +97,27 @@ def test_modules_import_each_other_relatively(client: Client) -> None:
             assert client.get(address).status_code == 200, (name, imported)
 
 
-def test_preloads_of_a_profile_are_what_its_modules_import(client: Client, capture: bytes) -> None:
+def test_a_profile_asks_for_few_files_and_its_bundle_has_every_module(
+    client: Client, capture: bytes
+) -> None:
     html = client.get(f"/p/{client.upload(capture).json()['id']}", headers=HTML).text
-    preloaded = re.findall(r'<link rel="modulepreload" href="([^"]+)"', html)
-    static, wanted = client.parts.static, set()
-    todo = ["js/app/main.js", "js/app/profile-meta.js"]
+    asked = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', html))
+    assert len(asked) <= 10, asked
+    (address,) = (one for one in asked if one.endswith(".bundle.js"))
+    text, todo, wanted = (
+        client.get(address).text,
+        ["js/app/main.js", "js/app/profile-meta.js"],
+        set(),
+    )
     while todo:  # found anew
         name = todo.pop()
-        for imported in IMPORT.findall(modules()[name]):
-            found = normpath(f"{dirname(name)}/{imported}")
-            if found not in wanted:
-                wanted.add(found)
-                todo.append(found)
-    assert len(preloaded) == len(set(preloaded)) > 30
-    assert set(preloaded) == {static.url(name) for name in wanted}
+        wanted.add(name)
+        found = (normpath(f"{dirname(name)}/{one}") for one in IMPORT.findall(modules()[name]))
+        todo += [one for one in found if one not in wanted]
+    assert len(wanted) > 30
+    for name in wanted:
+        for declared in re.findall(r"^export ((?:async )?\w+ \w+)", modules()[name], re.M):
+            assert f"\n{declared}" in text, (name, declared)
 
 
 def test_scripts_have_a_type_browsers_accept_for_modules(client: Client) -> None:

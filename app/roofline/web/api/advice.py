@@ -17,7 +17,8 @@ from roofline.web.api.audit import JSON_LINES, log_action
 from roofline.web.api.comparing import note_compared, sides_of
 from roofline.web.api.responses import NOT_READY, NOT_YOURS, sent_as
 from roofline.web.api.results import computed
-from roofline.web.http.assets import accepts_gzip, matches
+from roofline.web.http.assets import matches
+from roofline.web.http.encodings import accepts_gzip
 from roofline.web.http.guard import actor_of
 from roofline.web.http.response_cache import keep
 from roofline.web.http.rights import check_may_change

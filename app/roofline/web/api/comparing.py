@@ -20,7 +20,8 @@ from roofline.library.reader import ProfileReader
 from roofline.storage.results import COMPARED
 from roofline.web.api.responses import NOT_READY
 from roofline.web.api.results import computed
-from roofline.web.http.assets import accepts_gzip, matches
+from roofline.web.http.assets import matches
+from roofline.web.http.encodings import accepts_gzip
 from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.parts import Parts, Reader, ServerParts, parts_of
 

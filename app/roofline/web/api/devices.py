@@ -10,7 +10,8 @@ from fastapi import APIRouter, Request, Response
 
 from roofline.devices.listing import device_list
 from roofline.devices.this_machine import read_machine, written_at_ns
-from roofline.web.http.assets import accepts_gzip, matches
+from roofline.web.http.assets import matches
+from roofline.web.http.encodings import accepts_gzip
 
 router = APIRouter(prefix="/api/v1", tags=["devices"])
 

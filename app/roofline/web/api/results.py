@@ -20,7 +20,8 @@ from roofline.web.api.audit import log_action
 from roofline.web.api.responses import NOT_READY, sent_as
 from roofline.web.api.settling import settle
 from roofline.web.bodies import REV_LENGTH
-from roofline.web.http.assets import accepts_gzip, matches
+from roofline.web.http.assets import matches
+from roofline.web.http.encodings import accepts_gzip
 from roofline.web.http.response_cache import keep
 from roofline.web.http.zips import zip_stream
 from roofline.web.parts import Reader

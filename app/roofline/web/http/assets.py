@@ -5,21 +5,37 @@ memory under `/static/<build>/…`, where `<build>` is a digest of them all: mod
 relatively and so stay under one immutable prefix, and a changed file changes every address.
 """
 
-import gzip
 import hashlib
 import mimetypes
 import posixpath
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from fastapi import Request, Response
 from starlette.exceptions import HTTPException
 
+from roofline.web.http import bundles
+from roofline.web.http.encodings import accepts, best_encoding, packed
+
 IMMUTABLE = "public, max-age=31536000, immutable"
 _PACKAGE = Path(__file__).resolve().parents[2]
+_ZSTD_LEVEL = 19  # of files, which are compressed once
+_WORTH = 0.9  # of the size, up to which a compressed form is sent
+# Files that a page needs together, as one: the order of style sheets counts.
+_STYLES = ("tokens", "base", "page", "first-view", "profile-meta", "narrow")
+_PROFILE = ("js/ui/theme.js", "js/app/main.js", "js/app/profile-meta.js")
+BUNDLES = {
+    "js/app/profile.bundle.js": _PROFILE,
+    "js/app/profile-owner.bundle.js": (
+        *_PROFILE,
+        "js/app/profile-share.js",
+        "js/app/advice-decisions.js",
+    ),
+    "css/profile.bundle.css": tuple(f"css/{name}.css" for name in _STYLES),
+}
 _TEXT = (".js", ".css", ".svg", ".json", ".html", ".txt", ".map")
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".svg": "image/svg+xml"}
 # A static import or re-export of a module of ours, as Prettier writes it: at the start of a line.
@@ -44,14 +60,17 @@ class Asset:
     etag: str
     imports: tuple[str, ...]
     """Names of the modules that this one imports statically; empty for other files."""
+    forms: dict[str, bytes | None] = field(default_factory=dict)
+    """Compressed forms by encoding, as far as they were asked for; `None`: not worth sending."""
 
-    @cached_property
-    def packed(self) -> bytes | None:
-        """Its gzip form if that is worth sending."""
-        # Compressed when it is first asked for: all of them were 60 ms of every start.
-        packed = gzip.compress(self.content, 9, mtime=0) if self.is_text else None
-        worth = packed is not None and len(packed) < 0.9 * len(self.content)
-        return packed if worth else None
+    def packed_in(self, encoding: str) -> bytes | None:
+        """Its form in `encoding`, if that is worth sending: made when it is first asked for."""
+        if not self.is_text or encoding == "":
+            return None
+        if encoding not in self.forms:
+            form = packed(self.content, encoding, zstd_level=_ZSTD_LEVEL)
+            self.forms[encoding] = form if len(form) < _WORTH * len(self.content) else None
+        return self.forms[encoding]
 
 
 class StaticFiles:
@@ -59,6 +78,19 @@ class StaticFiles:
 
     def __init__(self, files: Mapping[str, Asset]) -> None:
         self._files = files
+
+    @cached_property
+    def _bundles(self) -> Mapping[str, Asset]:
+        """Bundles whose files are there: a folder of a test may have others."""
+        return {
+            name: _made(self._bundled(name, parts), name)
+            for name, parts in BUNDLES.items()
+            if all(part in self._files for part in parts)
+        }
+
+    def _bundled(self, name: str, parts: Sequence[str]) -> bytes:
+        join = bundles.script if name.endswith(".js") else bundles.styles
+        return join(parts, lambda part: self._files[part].content.decode()).encode()
 
     @cached_property
     def build(self) -> str:
@@ -85,30 +117,22 @@ class StaticFiles:
 
     def response(self, request: Request, build: str, name: str) -> Response:
         """Answers a request for `name`; another build's address is served but not kept."""
-        asset = self._files.get(name)
+        asset = self._files.get(name) or self._bundles.get(name)
         if asset is None:
             raise HTTPException(404)
         headers = {
             "cache-control": IMMUTABLE if build == self.build else "no-cache",
             "vary": "accept-encoding",
         }
-        packed = asset.packed if accepts_gzip(request) else None
-        headers["etag"] = f'"{asset.etag}{"-gz" if packed else ""}"'
+        encoding = "br" if asset.forms.get("br") and accepts(request, "br") else ""
+        encoding = encoding or best_encoding(request)
+        packed = asset.packed_in(encoding)
+        headers["etag"] = f'"{asset.etag}{f"-{encoding}" if packed else ""}"'
         if matches(request, headers["etag"]):
             return Response(status_code=304, headers=headers)
         if packed:
-            headers["content-encoding"] = "gzip"
+            headers["content-encoding"] = encoding
         return Response(packed or asset.content, headers=headers, media_type=asset.media_type)
-
-
-def accepts_gzip(request: Request) -> bool:
-    """True if the client takes gzip."""
-    offers = request.headers.get("accept-encoding", "").lower().split(",")
-    for offer in offers:
-        name, _, weight = offer.partition(";")
-        if name.strip() in {"gzip", "*"}:
-            return weight.replace(" ", "") not in {"q=0", "q=0.0", "q=0.00", "q=0.000"}
-    return False
 
 
 def matches(request: Request, etag: str) -> bool:
@@ -129,18 +153,27 @@ def load_static(folder: Path) -> StaticFiles:
 @lru_cache(maxsize=4)
 def _load(folder: Path, paths: tuple[Path, ...], _newest: int) -> StaticFiles:
     names = {path: path.relative_to(folder).as_posix() for path in paths}
-    return StaticFiles({name: _asset(path, name) for path, name in names.items()})
+    files = {path: name for path, name in names.items() if path.suffix != ".br"}
+    return StaticFiles({name: _asset(path, name) for path, name in files.items()})
 
 
 def _asset(path: Path, name: str) -> Asset:
-    content = path.read_bytes()
-    guessed = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    asset = _made(path.read_bytes(), name)
+    smallest = path.with_name(f"{path.name}.br")
+    if smallest.is_file():
+        asset.forms["br"] = smallest.read_bytes()
+    return asset
+
+
+def _made(content: bytes, name: str) -> Asset:
+    suffix = posixpath.splitext(name)[1]
+    guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return Asset(
         content=content,
-        is_text=path.suffix in _TEXT,
-        media_type=_TYPES.get(path.suffix, guessed),
+        is_text=suffix in _TEXT,
+        media_type=_TYPES.get(suffix, guessed),
         etag=hashlib.sha256(content).hexdigest()[:32],
-        imports=_imports(name, content) if path.suffix == ".js" else (),
+        imports=_imports(name, content) if suffix == ".js" else (),
     )
 
 

@@ -24,7 +24,8 @@ from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from roofline.devices.this_machine import written_at_ns
-from roofline.web.http.assets import accepts_gzip, matches
+from roofline.web.http.assets import matches
+from roofline.web.http.encodings import accepts_gzip, best_encoding
 
 # The pages and results of one profile: many people ask for them.
 _PATHS = re.compile(
@@ -208,7 +209,7 @@ def key_of(request: Request) -> Key | None:
         return None
     traits: tuple[Hashable, ...]
     if found["page"] is not None:
-        traits = (request.state.actor, written_at_ns())
+        traits = (request.state.actor, best_encoding(request), written_at_ns())
     else:
         traits = (scope["query_string"], accepts_gzip(request), written_at_ns())
     return Key(found["page"] or found["result"], scope["path"], traits)

@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 from roofline import __version__
 from roofline.web.http.assets import StaticFiles, assets_dir
+from roofline.web.http.encodings import best_encoding, packed
 from roofline.web.http.guard import actor_of
 
 
@@ -44,4 +45,8 @@ class Templates:
         actor = actor_of(request)
         who = WhoView(name=actor.name, csrf=actor.csrf, has_session=actor.has_session)
         content = self._environment.get_template(name).render(view=view, who=who)
-        return HTMLResponse(content, status)
+        encoding = best_encoding(request)
+        headers = {"vary": "accept-encoding"}
+        if encoding:
+            headers["content-encoding"] = encoding
+        return HTMLResponse(packed(content.encode(), encoding), status, headers)

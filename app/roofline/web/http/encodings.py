@@ -1,0 +1,39 @@
+"""Compressed forms of an answer: which one a client takes, and how it is made."""
+
+import gzip
+
+from fastapi import Request
+
+_REFUSED = {"q=0", "q=0.0", "q=0.00", "q=0.000"}
+_ZSTD_LEVEL = 12  # of pages, which are made for one person
+
+
+def accepts(request: Request, encoding: str) -> bool:
+    """True if the client takes `encoding`, such as "gzip"."""
+    offers = request.headers.get("accept-encoding", "").lower().split(",")
+    for offer in offers:
+        name, _, weight = offer.partition(";")
+        if name.strip() in {encoding, "*"}:
+            return weight.replace(" ", "") not in _REFUSED
+    return False
+
+
+def accepts_gzip(request: Request) -> bool:
+    """True if the client takes gzip."""
+    return accepts(request, "gzip")
+
+
+def best_encoding(request: Request) -> str:
+    """The encoding that a page is sent in: "zstd", "gzip" or, as it is, ""."""
+    return next((name for name in ("zstd", "gzip") if accepts(request, name)), "")
+
+
+def packed(content: bytes, encoding: str, *, zstd_level: int = _ZSTD_LEVEL) -> bytes:
+    """`content` in that encoding: the same bytes for the same content."""
+    if encoding == "gzip":
+        return gzip.compress(content, 9, mtime=0)
+    if encoding == "zstd":
+        import zstandard
+
+        return zstandard.ZstdCompressor(level=zstd_level).compress(content)
+    return content
