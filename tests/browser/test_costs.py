@@ -3,12 +3,13 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import NewPage
+from tests.browser.conftest import ROOT, NewPage, uploaded
 from tests.browser.test_looks import AXE
 from tests.browser.watching import is_ready
 
+TRACE = ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks" / "rank1.json"
 CALCULATOR = "/calculator?op=matmul&m=8944&k=1024&n=2816&tile=128x128&measured_us=83.7&from=a"
 PAGES = [CALCULATOR, "/calculator?op=distributed-matmul&device=tpu-v5e", "/model"]
 
@@ -40,6 +41,21 @@ def test_the_phase_changes_the_form_of_a_model(page: Page) -> None:
     assert "vs=mi300x&vs=tpu-v5e" in page.url
     page.get_by_label("New tokens").fill("512")
     expect(page.locator(".verdict p")).to_contain_text("at 512 tokens")
+
+
+def test_the_drawer_says_what_an_op_should_cost(page: Page, visitor: BrowserContext) -> None:
+    page.goto(uploaded(visitor, TRACE))
+    is_ready(page)
+    page.locator("#main .tables tbody th button").first.click()
+    card = page.get_by_role("region", name="What should this cost?")
+    expect(card).to_contain_text("Compute-bound on Instinct MI300X: at best 841")
+    card.get_by_text("Change sizes and types").click()
+    card.get_by_label("M, rows").fill("16")
+    expect(card).to_contain_text("HBM-bound")
+    expect(card.get_by_label("M, rows")).to_be_focused()
+    card.get_by_role("link", name="Open in the calculator").click()
+    expect(page.locator("h1")).to_contain_text("HBM-bound on Instinct MI300X")
+    expect(page.locator(".from a")).to_contain_text("aten::mm")
 
 
 def test_without_scripts_the_form_asks_the_server(new_page: NewPage) -> None:

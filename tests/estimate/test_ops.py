@@ -177,6 +177,7 @@ def test_each_op_has_a_report(op: str) -> None:
         "gather": "8x8",
         "norm": "8x8",
         "softmax": "8x8",
+        "reduction": "8x8",
         "attention": "1x1x8x8",
     }
     assert "At least" in estimate_text(estimate(op, shape.get(op, "8"), "h100-sxm"))

@@ -199,6 +199,12 @@ FORMS: Mapping[str, Form] = {
             options=(_DTYPE, _OUT),
         ),
         Form(
+            title="Reduction",
+            ops=("reduction",),
+            sizes=_sizes(rows=("Rows", 8192), columns=("Columns", 4096)),
+            options=(_DTYPE, _OUT),
+        ),
+        Form(
             title="Elementwise",
             ops=("elementwise",),
             sizes=(_ANY_SHAPE,),
@@ -290,7 +296,12 @@ def _number(one: Field, text: str) -> float:
 
 
 def intensity(form: Filled, value: float) -> float | None:
-    """FLOP per byte with `value` in the swept field; of a link where the op has one."""
+    """FLOP per byte with `value` in the swept field; of a link where the op has one.
+
+    `None` where the op moves nothing, and beyond a size that the other fields allow.
+    """
+    if value > _largest(form):
+        return None
     swept = next(one for one in form.form.fields if one.key == form.form.swept)
     one = form.replaced(swept.key, int(value) if swept.kind == "count" else f"{value:.12g}")
     op = OPS[form.op]
@@ -304,7 +315,7 @@ def crossing(form: Filled, ridge: float) -> int | None:
 
     Intensity does not fall as the field grows.
     """
-    low, high = 0, _FAR
+    low, high = 0, _largest(form)
     if not _reaches(form, high, ridge):
         return None
     while high - low > 1:
@@ -314,6 +325,12 @@ def crossing(form: Filled, ridge: float) -> int | None:
 
 
 _FAR = 10**9
+
+
+def _largest(form: Filled) -> int:
+    """New tokens are part of the context, where it is given."""
+    context = form.values.get("context", "")
+    return int(context) if form.form.swept == "tokens" and context.isdigit() else _FAR
 
 
 def _reaches(form: Filled, value: int, ridge: float) -> bool:

@@ -234,6 +234,15 @@ def _norm(shape: Shape, options: Options) -> Work:
     )
 
 
+def _reduction(shape: Shape, options: Options) -> Work:
+    """Each row becomes one number."""
+    rows, columns = shape
+    return Work(
+        vector_flop=rows * max(columns - 1, 0),
+        tensors={"in": rows * columns * options.size(), "out": rows * options.out_size},
+    )
+
+
 def _softmax(shape: Shape, options: Options) -> Work:
     n = product(shape)
     return Work(vector_flop=5 * n, tensors={"in": n * options.size(), "out": n * options.out_size})
@@ -319,6 +328,7 @@ OPS: Mapping[str, Op] = {
     "elementwise": Op(form="any shape, such as 4096x8192", counts=(), work=_elementwise),
     "norm": Op(form="ROWSxHIDDEN", counts=(2,), work=_norm),
     "softmax": Op(form="ROWSxCOLUMNS", counts=(2,), work=_softmax),
+    "reduction": Op(form="ROWSxCOLUMNS", counts=(2,), work=_reduction),
     "attention": Op(form="SEQUENCESxHEADSxTOKENSxHEAD_SIZE", counts=(4,), work=_attention),
     **{
         name: Op(

@@ -50,6 +50,7 @@ from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import health, login
 from roofline.web.pages import model as model_pages
+from roofline.web.pages import op_cost as op_cost_pages
 from roofline.web.pages import routes as pages
 from roofline.web.pages import series as series_pages
 from roofline.web.pages import shared as shared_pages
@@ -78,6 +79,7 @@ _ROUTERS = (
     calculator_pages.router,
     shared_pages.router,
     model_pages.router,
+    op_cost_pages.router,
     health.router,
 )
 _log = structlog.get_logger("roofline.server")

@@ -2,6 +2,7 @@
 
 import { count } from "../text/format.js";
 import { buttonPart, find, findAll, html, part } from "../ui/dom.js";
+import { costCard } from "./op-cost.js";
 import { opDetails, originDetails } from "./op-details.js";
 
 /** @import { OpDetails } from "../types/page-data.js" */
@@ -57,7 +58,8 @@ export class Drawer {
     part("drawer-place").textContent =
       `Operation ${count(rank)} of ${count(view.rows.length)} by self time`;
     const origin = html("div", { class: "origin-details" }, muted("Loading…"));
-    this.#body.replaceChildren(...opDetails(model, view, row), origin);
+    const cost = costCard(find(HTMLElement, "#main").dataset.costsUrl, model, view, row);
+    this.#body.replaceChildren(...opDetails(model, view, row), origin, cost);
     this.#body.scrollTop = 0;
     this.#fillOrigin(row, origin);
   }

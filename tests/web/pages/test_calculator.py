@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from roofline.estimate.forms import FORMS
+from tests.conftest import ROOT
 from tests.web.conftest import Client, Launch
 
 HTML = {"accept": "text/html,application/xhtml+xml"}
@@ -56,6 +57,43 @@ def test_an_op_of_a_profile_is_held_against_its_bound(client: Client) -> None:
     raw = client.get(f"/calculator?{urlencode({'name': NAME, 'from': 'abc'})}", headers=HTML).text
     assert NAME not in raw
     assert "onerror" in raw
+
+
+def test_a_measured_time_is_that_of_its_own_shape(client: Client) -> None:
+    given = {"m": 64, "measured_us": 500, "of": "1x8192x4096x4096"}
+    assert "measured 500 µs" in read(client, **{**given, "m": 8192})
+    assert "measured" not in read(client, **given).partition("<h1>")[2].partition("</h1>")[0]
+
+
+def test_attention_over_a_cache_is_estimated(client: Client) -> None:
+    html = read(client, op="attention", tokens=1, context=2048, kv_heads=8)
+    assert "HBM-bound</span> on H100 SXM5 80GB" in html
+
+
+def test_the_drawer_of_an_op_says_what_it_should_cost(client: Client) -> None:
+    trace = ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks" / "rank1.json"
+    found = client.upload(trace.read_bytes(), names=(trace.name,)).json()["id"]
+    path = f"/p/{found}/ops/0/cost"
+    query = {"category": "matmul", "measured_us": 1240, "calls": 4, "counted_flops": 1.0995e12}
+    answer = client.get(f"{path}?{urlencode(query)}", headers=HTML)
+    assert answer.status_code == 200
+    html = unescape(answer.text).replace("\u00a0", " ").replace("\u202f", " ")
+    for said in (
+        "at best 841 µs, measured 1.24 ms",
+        "<dt>Counted FLOPs ÷ these</dt><dd>1.00</dd>",
+        'name="m" value="8192"',
+        "op=matmul&batch=1&m=8192&k=16384&n=4096",
+        f"from={found}",
+    ):
+        assert said in html, said
+    other = client.get(f"{path}?op=matmul&m=64&k=64&n=64&measured_us=1240", headers=HTML).text
+    assert "measured" not in other.partition("</p>")[0], "another shape than was measured"
+    assert client.get(f"/p/{found}/ops/1/cost?category=idle", headers=HTML).status_code in (
+        200,
+        204,
+    )
+    assert client.get(f"/p/{found}/ops/999/cost", headers=HTML).status_code == 400
+    assert client.get("/p/unknown/ops/0/cost", headers=HTML).status_code == 404
 
 
 def test_a_time_below_the_bound_is_doubted(client: Client) -> None:

@@ -22,6 +22,7 @@ Op = Literal[
     "elementwise",
     "norm",
     "softmax",
+    "reduction",
     "attention",
     "all-reduce",
     "all-gather",

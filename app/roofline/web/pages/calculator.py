@@ -18,9 +18,9 @@ from roofline.web.parts import Parts
 _READ = ["GET", "HEAD"]
 _DEVICE = "h100-sxm"
 # What the link from a profile's operation brings along.
-_KEPT = ("from", "name", "measured_us", "calls", "counted_flops", "counted_bytes")
+KEPT = ("from", "name", "of", "measured_us", "calls", "counted_flops", "counted_bytes")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_MOST_TEXT = 200
+MOST_TEXT = 200
 
 router = APIRouter(include_in_schema=False)
 
@@ -28,7 +28,7 @@ router = APIRouter(include_in_schema=False)
 @router.api_route("/calculator", methods=_READ)
 async def calculator(request: Request, parts: Parts) -> Response:
     """The form as the address fills it in, and the answer."""
-    given = {key: value[:_MOST_TEXT] for key, value in request.query_params.items()}
+    given = {key: value[:MOST_TEXT] for key, value in request.query_params.items()}
     view = await run_in_threadpool(_view, given)
     status = 400 if view.error else 200
     return parts.templates.page("calculator.html", view, request, status=status)
@@ -37,10 +37,10 @@ async def calculator(request: Request, parts: Parts) -> Response:
 def _view(given: Mapping[str, str]) -> views.CalculatorView:
     """The page. An op that is not known raises `BadViewError`; other faults stand in the page."""
     form = filled(given.get("op") or "matmul", given)
-    kept = {key: given[key] for key in _KEPT if given.get(key)}
+    kept = {key: given[key] for key in KEPT if given.get(key)}
     device, answer, error = given.get("device") or _DEVICE, None, None
     try:
-        answer = cost(form, device, _measured(kept), kept)
+        answer = cost(form, device, measured_of(kept, form), kept)
     except BadViewError as fault:
         error = error_body(fault)
     return views.CalculatorView(
@@ -48,8 +48,8 @@ def _view(given: Mapping[str, str]) -> views.CalculatorView:
         title=form.form.title,
         op=form.op,
         ops=form.form.ops if len(form.form.ops) > 1 else (),
-        sizes=tuple(_field(one, form) for one in form.form.sizes),
-        options=tuple(_field(one, form) for one in form.form.options),
+        sizes=tuple(field_view(one, form) for one in form.form.sizes),
+        options=tuple(field_view(one, form) for one in form.form.options),
         groups=device_groups(),
         device=_id_of(device),
         kept=tuple(kept.items()),
@@ -65,7 +65,8 @@ def _tabs(form: Filled, device: str) -> Iterable[views.LinkView]:
         yield views.LinkView(title=one.title, url=url, is_current=one is form.form)
 
 
-def _field(one: Field, form: Filled) -> views.FieldView:
+def field_view(one: Field, form: Filled) -> views.FieldView:
+    """A field with its value and what it offers."""
     value, offered = form.values[one.key], one.offered
     choices = [(name, name) for name in offered]
     if offered and not one.default:
@@ -102,16 +103,19 @@ def _origin(kept: Mapping[str, str]) -> views.LinkView | None:
     return views.LinkView(title=kept.get("name") or "a profile", url=f"/p/{profile}")
 
 
-def _measured(kept: Mapping[str, str]) -> Measured:
+def measured_of(kept: Mapping[str, str], form: Filled) -> Measured:
+    """What the address says was measured; nothing for another shape than that of the key `of`."""
+    if kept.get("of", form.shape) != form.shape:
+        return Measured()
     return Measured(
-        time_us=_positive(kept, "measured_us"),
-        calls=_positive(kept, "calls"),
-        flop=_positive(kept, "counted_flops"),
-        bytes=_positive(kept, "counted_bytes"),
+        time_us=positive(kept, "measured_us"),
+        calls=positive(kept, "calls"),
+        flop=positive(kept, "counted_flops"),
+        bytes=positive(kept, "counted_bytes"),
     )
 
 
-def _positive(kept: Mapping[str, str], key: str) -> float | None:
+def positive(kept: Mapping[str, str], key: str) -> float | None:
     """A number above 0; `None` for all else."""
     try:
         value = float(kept.get(key, ""))

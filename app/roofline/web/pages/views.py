@@ -8,6 +8,7 @@
 | `series.html`  | `SeriesView`  |
 | `calculator.html` | `CalculatorView` of `calculator_views` |
 | `model.html`   | `ModelView` of `model_views` |
+| `_op_cost.html` | `OpCostView` of `op_cost` |
 | `limits.html`  | `LimitList`   |
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |

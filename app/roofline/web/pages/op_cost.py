@@ -1,0 +1,101 @@
+"""What an op of a stored profile should cost: a part of its drawer, filled in from its shapes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from roofline.devices import catalogue
+from roofline.errors import BadViewError
+from roofline.estimate.forms import Filled, filled
+from roofline.estimate.from_op import MeasuredOp, form_of_op
+from roofline.library.reader import ProfileReader
+from roofline.web.api.results import computed
+from roofline.web.pages import calculator_views as views
+from roofline.web.pages.calculator import KEPT, MOST_TEXT, field_view, measured_of, positive
+from roofline.web.pages.calculator_cards import Measured, cost
+from roofline.web.parts import Parts, Reader
+
+_OF_A_CHIP = "Peaks are those of a whole chip, of which a device of this profile is a part."
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpCostView:
+    """What `_op_cost.html` is given; `url` is the calculator with everything filled in."""
+
+    op: str
+    device: str
+    url: str
+    sizes: tuple[views.FieldView, ...]
+    options: tuple[views.FieldView, ...]
+    kept: tuple[tuple[str, str], ...]
+    cost: views.CostView
+    notes: tuple[str, ...]
+    category: str
+
+
+@router.api_route("/p/{profile_id}/ops/{index}/cost", methods=["GET", "HEAD"])
+async def op_cost(
+    request: Request, profile_id: str, index: int, reader: Reader, parts: Parts
+) -> Response:
+    """The estimate of one op; 204 where its shapes or the device are not known.
+
+    The query has what was measured per call (`measured_us`, `calls`, `counted_flops`,
+    `counted_bytes`) and `category`; with `op`, the fields of a form that the reader has changed.
+    """
+    content = await computed(reader, profile_id, lambda: reader.op_details(profile_id, index))
+    given = {key: value[:MOST_TEXT] for key, value in request.query_params.items()}
+    view = await run_in_threadpool(_view, reader, profile_id, orjson.loads(content), given)
+    if view is None:
+        return Response(status_code=204)
+    return parts.templates.page("_op_cost.html", view, request)
+
+
+def _view(
+    reader: ProfileReader, profile_id: str, details: Mapping[str, Any], given: Mapping[str, str]
+) -> OpCostView | None:
+    part = catalogue.find(reader.manifest(profile_id).summary.device)
+    own = _form(details, given)
+    if part is None or own is None:
+        return None
+    form = filled(given["op"], given) if given.get("op") else own
+    kept = {key: given[key] for key in KEPT if given.get(key)}
+    kept |= {"from": profile_id, "name": str(details["name"])[:MOST_TEXT], "of": own.shape}
+    is_whole = part.devices_per_chip == 1
+    try:
+        measured = measured_of(kept, form) if is_whole else Measured()
+        found = cost(form, part.id, measured, kept)
+    except BadViewError:
+        return None
+    query = {"op": form.op, **form.values, "device": part.id, **kept}
+    return OpCostView(
+        op=form.op,
+        device=part.id,
+        url="/calculator?" + urlencode({key: value for key, value in query.items() if value}),
+        sizes=tuple(field_view(one, form) for one in form.form.sizes),
+        options=tuple(field_view(one, form) for one in form.form.options),
+        kept=tuple(kept.items()),
+        cost=found,
+        notes=() if is_whole else (_OF_A_CHIP,),
+        category=given.get("category", ""),
+    )
+
+
+def _form(details: Mapping[str, Any], given: Mapping[str, str]) -> Filled | None:
+    shapes = details.get("shapes") or {"operands": (), "results": ()}
+    return form_of_op(
+        MeasuredOp(
+            name=details["name"],
+            category=given.get("category", ""),
+            operands=tuple(shapes["operands"]),
+            results=tuple(shapes["results"]),
+            flop=positive(given, "counted_flops"),
+            group_size=details.get("group_size"),
+        )
+    )

@@ -1,0 +1,93 @@
+// What the op in the drawer should cost: the server fills its own form in from the op's shapes.
+
+import { opReader } from "../text/op-facts.js";
+import { findAll, html } from "../ui/dom.js";
+
+/** @import { Model, Row, View } from "../types/model.js" */
+/** @import { Get } from "../text/op-facts.js" */
+
+const FLOP_PER_US = 1000; // of 1 GFLOP/s
+const PAUSE_MS = 150;
+
+/** What was measured of one call, for the address. @param {Model} model @param {View} view @param {Row} row */
+function measured(model, view, row) {
+  const get = opReader(view, row);
+  const [time, rate] = [get("avg_time_us"), get("flop_rate_gflops")];
+  const flop = time && rate ? time * rate * FLOP_PER_US : null;
+  const query = new URLSearchParams({ category: model.categories[row.category].name });
+  set(query, "measured_us", row.timing === "measured" ? time : null);
+  set(query, "calls", get("occurrences"));
+  set(query, "counted_flops", flop);
+  set(query, "counted_bytes", bytes(model, get, flop));
+  return query;
+}
+
+/** Bytes of the main memory per call. @param {Model} model @param {Get} get @param {number | null} flop */
+function bytes(model, get, flop) {
+  const main = model.levels[0];
+  const intensity = main ? get(main.columns.intensity) : null;
+  return flop && intensity ? flop / intensity : null;
+}
+
+/** @param {URLSearchParams} query @param {string} key @param {number | null} value */
+function set(query, key, value) {
+  if (value) query.set(key, String(Number(value.toPrecision(9))));
+}
+
+/**
+ * The card, empty until the server answers; it stays empty where the shapes are not known.
+ * @param {string | undefined} url of the ops' costs; a shared page has none
+ * @param {Model} model
+ * @param {View} view
+ * @param {Row} row
+ */
+export function costCard(url, model, view, row) {
+  const card = html("div", { class: "op-cost-place", hidden: true });
+  if (url) fill(card, `${url}/${row.op}/cost`, measured(model, view, row)).catch(() => {});
+  return card;
+}
+
+/** @param {HTMLElement} card @param {string} url @param {URLSearchParams} query */
+async function fill(card, url, query) {
+  const found = await content(`${url}?${query}`);
+  if (!found) return;
+  card.replaceChildren(html("h3", {}, "What should this cost?"), found);
+  card.hidden = false;
+  for (const form of findAll(HTMLFormElement, "[data-op-cost-form]", found))
+    follow(form, found, url);
+}
+
+/** @param {string} address @returns {Promise<HTMLElement | null>} */
+async function content(address) {
+  const response = await fetch(address, { headers: { accept: "text/html" } });
+  if (response.status !== 200) return null;
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const found = page.querySelector("section");
+  return found ? document.adoptNode(found) : null;
+}
+
+/** A change of the form changes all around it. @param {HTMLFormElement} form @param {HTMLElement} shown @param {string} url */
+function follow(form, shown, url) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let pause;
+  form.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(() => change(form, shown, url).catch(() => {}), PAUSE_MS);
+  });
+}
+
+/** @param {HTMLFormElement} form @param {HTMLElement} shown @param {string} url */
+async function change(form, shown, url) {
+  const query = new URLSearchParams();
+  for (const [key, value] of new FormData(form))
+    if (typeof value === "string" && value) query.set(key, value);
+  const next = await content(`${url}?${query}`);
+  if (!next) return;
+  const details = form.closest("details");
+  for (const part of [...shown.children]) if (part !== details) part.remove();
+  // The form stays where it is, with its focus; only the link stands below it.
+  for (const part of [...next.children]) {
+    if (part instanceof HTMLAnchorElement) shown.append(part);
+    else if (!(part instanceof HTMLDetailsElement)) shown.insertBefore(part, details);
+  }
+}
