@@ -68,3 +68,21 @@ def test_a_dismissed_finding_is_counted_and_comes_back(training: Page) -> None:
     gone.locator("summary").click()
     gone.locator('[data-advice-state="open"]').click()
     expect(card.get_by_text("1 dismissed")).to_have_count(0)
+
+
+def test_pointing_at_a_finding_shows_where_its_points_land(training: Page) -> None:
+    marks = training.locator(".plot-ops circle.landing")
+    expect(marks).to_have_count(0)
+    training.locator(".advice-item").first.hover()
+    expect(marks).not_to_have_count(0)
+    lines = training.locator(".plot-ops line.landing")
+    x1, x2, y1, y2 = (
+        float(lines.first.get_attribute(name) or 0) for name in ("x1", "x2", "y1", "y2")
+    )
+    assert x2 > x1 and y2 < y1  # fewer bytes in less time: right and up
+    training.locator("h1").first.hover()
+    expect(marks).to_have_count(0)
+    training.locator("[data-advice-filter]").first.click()
+    training.locator("h1").first.hover()
+    expect(marks).not_to_have_count(0)
+    training.locator("[data-advice-filter]").first.click()

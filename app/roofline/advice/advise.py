@@ -8,7 +8,7 @@ from roofline.advice import thresholds as limit
 from roofline.advice.attention import score_candidates
 from roofline.advice.batching import batch_candidates
 from roofline.advice.elsewhere import another_part, sharding
-from roofline.advice.findings import Advice, Candidate, Finding, Predicted
+from roofline.advice.findings import Advice, Candidate, Finding, Landing, Predicted
 from roofline.advice.fusion import fusion_candidates
 from roofline.advice.plan import Lever, after, greedy_plan, saving_us
 from roofline.advice.rows import Rows, rows_of
@@ -17,6 +17,9 @@ from roofline.advice.rules_of_parts import part_candidates
 from roofline.advice.validity import above_the_roof, costs_first, counted_more, recomputed
 from roofline.advice.wrong_unit import wrong_unit
 from roofline.analysis.records import RooflineAnalysis
+
+_LANDINGS = 20
+"""Points of a finding whose end is shown."""
 
 _OF_THE_WHOLE = frozenset({"W1", "C2"})
 
@@ -113,7 +116,27 @@ def _predicted(rows: Rows, candidate: Candidate, saved_us: float) -> Predicted:
         alone_us=saving_us(rows.state, lever),
         at_roof_us=_at_roof_us(rows, lever),
         limited_by=_limit(rows, lever, candidate.resource),
+        landing=tuple(_landing(rows, candidate, lever)),
     )
+
+
+def _landing(rows: Rows, candidate: Candidate, lever: Lever) -> Iterator[Landing]:
+    """Where the largest ops end with this lever alone; none that would be gone."""
+    ends, ops = after(rows.state, lever), lever.rows[lever.rows < len(rows.calls)]
+    place = {op: k for k, op in enumerate(lever.rows.tolist())}
+    kind = candidate.resource.rpartition("_")[2]
+    before_us, after_us = rows.state.busy_us, ends.busy_us
+    for op in ops[np.argsort(-rows.state.own_us[ops], kind="stable")][:_LANDINGS].tolist():
+        scaled = [float(one[place[op]]) for one in lever.scale.values()]
+        factor = min(scaled, default=1.0)
+        landing = Landing(
+            op=op,
+            time_ratio=float(after_us[op] / before_us[op]) if before_us[op] else 1.0,
+            flop_ratio=factor if kind == "flops" else 1.0,
+            bytes_ratio=factor if kind == "bytes" else 1.0,
+        )
+        if min(landing.time_ratio, landing.flop_ratio, landing.bytes_ratio) > 0:
+            yield landing
 
 
 def _at_roof_us(rows: Rows, lever: Lever) -> float | None:

@@ -38,16 +38,28 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """Where an op ends with one lever alone: what is left of its time, FLOPs and bytes."""
+
+    op: int
+    time_ratio: float
+    flop_ratio: float
+    bytes_ratio: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
     """Savings per unit, in us. `saving_us` is what it adds to the findings before it.
 
-    `at_roof_us` is what the same work could save at its roof; `None` where there is none.
+    `at_roof_us` is what the same work could save at its roof; `None` where there is none. `landing`
+    has the largest ops of the finding.
     """
 
     saving_us: float
     alone_us: float
     at_roof_us: float | None
     limited_by: str
+    landing: tuple[Landing, ...] = ()
 
     @property
     def range_us(self) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import shlex
 import textwrap
 from typing import Any
 
-from roofline.advice.findings import Advice, Finding
+from roofline.advice.findings import Advice, Candidate, Finding, Landing
 from roofline.advice.rows import EXPOSED, HOST, IDLE, INFEED, LAUNCH_GAPS
 from roofline.analysis.records import RooflineAnalysis
 from roofline.exports.advice_words import (
@@ -98,6 +98,9 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
             **{name: value for name, value in of.facts.items() if isinstance(value, float)},
         },
         "predicted": known,
+        "landing": []
+        if predicted is None
+        else [_landing(one, of, analysis) for one in predicted.landing],
         "decision": None,
         "gain_ratio": of.gain,
         "share_ratio": predicted.saving_us / advice.now_us if predicted else None,
@@ -111,6 +114,16 @@ def _finding(finding: Finding, advice: Advice, analysis: RooflineAnalysis) -> Re
         "why": _written([*why(of), *_spaced(limit(finding))]),
         "try": _written(try_this(of)),
         "how_to_verify": _written(verify(finding, command)),
+    }
+
+
+def _landing(one: Landing, of: Candidate, analysis: RooflineAnalysis) -> Record:
+    return {
+        "name": analysis.ops.name[one.op],
+        "time_ratio": one.time_ratio,
+        "flop_ratio": one.flop_ratio,
+        "bytes_ratio": one.bytes_ratio,
+        "level": of.resource.removesuffix("_bytes") if one.bytes_ratio < 1 else "",
     }
 
 

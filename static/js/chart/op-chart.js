@@ -15,6 +15,7 @@ import {
   zoomFrom,
 } from "./op-geometry.js";
 import { OpPoints } from "./op-points.js";
+import { movesOf } from "./landing-places.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer, trackRectangle } from "./pointer.js";
 import { middleCut } from "../text/names.js";
@@ -31,6 +32,7 @@ import { edgeNotes } from "./points.js";
 /** @import { Landmark, OpGeometry, Rectangle } from "./op-geometry.js" */
 /** @import { OwnCeilings } from "./own-ceilings.js" */
 /** @import { Box, Obstacles } from "./point-labels.js" */
+/** @import { Landing } from "./landing-places.js" */
 /** @import { Edge, Point } from "./points.js" */
 
 /**
@@ -95,6 +97,8 @@ export class OpChart {
   #pointOf = new Map();
   /** @type {ReadonlySet<Row>} */
   #shown = new Set();
+  /** @type {readonly Landing[] | null} */
+  #landings = null;
   #isWired = false;
   #frame = 0;
   #naming = 0;
@@ -134,6 +138,7 @@ export class OpChart {
     this.#obstacles = obstaclesOf(geometry, this.#marks);
     this.#fade();
     this.markSelection();
+    this.#showLandings();
   }
 
   /**
@@ -176,6 +181,30 @@ export class OpChart {
   /** @param {Row | null} row */
   light(row) {
     this.#overlay.hover(this.#visible(row?.op ?? null));
+  }
+
+  /**
+   * Shows where points would land, and fades the others; null ends that.
+   * @param {readonly Landing[] | null} landings
+   */
+  land(landings) {
+    this.#landings = landings;
+    this.#fade();
+    this.#showLandings();
+  }
+
+  #showLandings() {
+    const geometry = this.#geometry;
+    if (!geometry) return;
+    const moves = geometry.joined || !this.#landings ? [] : this.#moves(this.#landings, geometry);
+    if (moves.length > 0) this.#points.fade(new Set(moves.map(({ from }) => from.row)));
+    this.#overlay.land(moves.filter(({ to }) => isInside(to, geometry.scale)));
+  }
+
+  /** @param {readonly Landing[]} landings @param {OpGeometry} geometry */
+  #moves(landings, { points, scale }) {
+    const shown = points.filter((point) => !point.pinned && this.#shown.has(point.row));
+    return movesOf(landings, shown, scale, this.#options.store.get().x);
   }
 
   /** @param {Tool} chosen */

@@ -1,7 +1,9 @@
 // Marks over a chart that need no new drawing: rings, the gap to the roof, the selection rectangle.
 
 import { svg } from "../ui/dom.js";
+import { lineBetween } from "./landing-places.js";
 
+/** @import { Move } from "./landing-places.js" */
 /** @import { Rectangle } from "./op-geometry.js" */
 /** @import { Ceiling, OwnCeilings } from "./own-ceilings.js" */
 /** @import { PointLabel } from "./point-labels.js" */
@@ -76,6 +78,15 @@ function coloured(node, token) {
   return node;
 }
 
+/** @param {Move} move */
+function landingNodes({ from, to }) {
+  const line = lineBetween(from, to);
+  const mark = svg("circle", { class: "landing", cx: to.px, cy: to.py, r: to.radius });
+  if (!line) return [mark];
+  const [x1, y1, x2, y2] = line;
+  return [svg("line", { class: "landing", x1, y1, x2, y2 }), mark];
+}
+
 /** @param {HTMLElement} box the positioned parent of the chart */
 export function createOverlay(box) {
   const hovered = svg("circle", { class: "ring hovered" });
@@ -84,8 +95,11 @@ export function createOverlay(box) {
   const area = svg("rect", { class: "selection" });
   const shapes = [area, gap, selected, hovered];
   const names = svg("g", { class: "op-labels" });
+  const landings = svg("g", { class: "landings" });
   const own = svg("g", { class: "own-ceilings" });
-  box.append(svg("svg", { class: "overlay", "aria-hidden": "true" }, own, ...shapes, names));
+  box.append(
+    svg("svg", { class: "overlay", "aria-hidden": "true" }, landings, own, ...shapes, names),
+  );
   for (const shape of shapes) show(shape, null);
   return {
     /** @param {PixelPlace | null} place */
@@ -102,8 +116,10 @@ export function createOverlay(box) {
     own: (ceilings) => own.replaceChildren(...(ceilings ? ownNodes(ceilings) : [])),
     /** While the chart is dragged names would stand elsewhere. @param {boolean} isMoving */
     moving(isMoving) {
-      for (const layer of [names, own]) layer.classList.toggle("moving", isMoving);
+      for (const layer of [names, own, landings]) layer.classList.toggle("moving", isMoving);
     },
+    /** Hollow marks where points would land, and lines to them. @param {readonly Move[]} moves */
+    land: (moves) => landings.replaceChildren(...moves.flatMap(landingNodes)),
     /** @param {readonly Named[]} labels */
     name: (labels) => names.replaceChildren(...labels.flatMap(nameNodes)),
     /** @param {Rectangle | null} rectangle */

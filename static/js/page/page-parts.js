@@ -19,6 +19,7 @@ import { ProgramList } from "./program-list.js";
 import { createProgramTable } from "./program-table.js";
 
 /** @import { Filter } from "../types/page-data.js" */
+/** @import { Landing } from "../chart/landing-places.js" */
 /** @import { Model } from "../types/model.js" */
 /** @import { Paint } from "../chart/looks.js" */
 /** @import { ChosenHardware } from "../state/chosen-hardware.js" */
@@ -35,6 +36,7 @@ import { createProgramTable } from "./program-table.js";
  * @property {string} opsUrl of the details of ops
  * @property {Light} light
  * @property {Selection} selection
+ * @property {(landings: readonly Landing[] | null) => void} onLand a finding is pointed at
  */
 
 /** @param {PartsOptions} options */
@@ -50,7 +52,7 @@ export function createParts(options) {
     peaksMenu,
     groupTable: createGroupTable({ model, store }),
     filterBar: createFilterBar({ model, store }),
-    advice: createAdvice(store),
+    advice: createAdvice(store, options.onLand),
     budget: createBudget({ store, onHelp: options.light.help }),
     categories: createCategories({ model, onToggle: (name) => toggleCategory(store, name) }),
     columnMenu: createColumnMenu({ model, store }),

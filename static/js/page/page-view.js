@@ -82,7 +82,12 @@ export class PageView {
       lit: () => ({ parts: this.parts, charts: this.#charts }),
     });
     this.selection = createSelection({ store, table: () => this.parts.opTable.grid });
-    this.parts = createParts({ ...options, light: this.#light, selection: this.selection });
+    this.parts = createParts({
+      ...options,
+      light: this.#light,
+      selection: this.selection,
+      onLand: (landings) => this.#charts?.op.land(landings),
+    });
     this.#visible = visibleOps(model, store.get());
   }
 
