@@ -24,7 +24,7 @@ PUBLISHED = {
     "plotly/LICENSE": "8c45d9eaf50c2f72dd9c7ab9ef440788ba58a3538484b5c51c1f17d5128752e7",
 }
 # Written here.
-OWN = {"plotly/README.md", "plotly/plotly.css"}
+OWN = {"plotly/README.md", "plotly/plotly.css", "plotly/plotly-basic-4.1.1.min.js.br"}
 
 
 def test_bill_is_of_the_present_lock_file() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from roofline.web.http.assets import load_static
+from tests.web.conftest import Client
 
 
 def test_imports_are_followed_once_nearest_first(tmp_path: Path) -> None:
@@ -22,6 +23,15 @@ def test_imports_are_followed_once_nearest_first(tmp_path: Path) -> None:
         map(static.url, ("js/ui/a.js", "js/app/b.js", "js/ui/c.js"))
     )
     assert static.imported("js/ui/c.js") == ()
+
+
+def test_a_packed_file_beside_a_file_is_sent_to_those_who_take_it(client: Client) -> None:
+    url = client.parts.static.url("vendor/plotly/plotly-basic-4.1.1.min.js")
+    answer = client.get(url, headers={"accept-encoding": "gzip, br"})
+    assert answer.headers["content-encoding"] == "br"
+    assert client.get(f"{url}.br").status_code == 404
+    plain = client.get(url, headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers
 
 
 def test_preloading_a_module_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
