@@ -49,6 +49,8 @@ def test_the_drawer_says_what_an_op_should_cost(page: Page, visitor: BrowserCont
     page.locator("#main .tables tbody th button").first.click()
     card = page.get_by_role("region", name="What should this cost?")
     expect(card).to_contain_text("Compute-bound on Instinct MI300X: at best 841")
+    lane = card.locator(".lane").first
+    assert lane.evaluate("(lane) => getComputedStyle(lane).height") == "10px", "its style is there"
     card.get_by_text("Change sizes and types").click()
     card.get_by_label("M, rows").fill("16")
     expect(card).to_contain_text("HBM-bound")
