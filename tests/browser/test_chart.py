@@ -171,6 +171,20 @@ def test_the_longest_operations_are_named_and_a_selected_one_alone(profile: Page
     assert faded == "0.12"
 
 
+def test_heights_are_shares_of_roofs_on_demand(profile: Page) -> None:
+    profile.keyboard.press("y")
+    view.has_query(profile, "y", "share")
+    chart = profile.locator("#op-chart")
+    expect(chart).to_contain_text("each operation’s own roof")
+    expect(chart).to_contain_text("100 %")
+    assert profile.locator(ROOF_LINES).count() == 1
+    assert view.drawn(profile) > 0
+    profile.get_by_role("button", name="FLOP/s", exact=True).click()
+    expect(chart).to_contain_text("FLOP/s")
+    profile.get_by_role("button", name="More options of the chart").click()
+    expect(profile.locator("#chart-precision")).to_be_visible()
+
+
 def test_bandwidths_are_in_gigabytes_but_in_xprofs_columns(profile: Page) -> None:
     profile.locator("[data-device-toggle]").click()
     assert "iB/s" not in profile.locator("body").inner_text()
@@ -180,6 +194,7 @@ def test_bandwidths_are_in_gigabytes_but_in_xprofs_columns(profile: Page) -> Non
 
 
 def test_marker_area_can_be_equal(profile: Page) -> None:
+    profile.get_by_role("button", name="More options of the chart").click()
     profile.get_by_role("button", name="Equal").click()
     view.has_query(profile, "size", "equal")
     expect(profile.get_by_role("button", name="Equal")).to_have_attribute("aria-pressed", "true")

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from roofline.figures.marks import CORNERS
 from roofline.figures.packing import pack
 from roofline.figures.roofs import FlatLabel, Roof, Roofs, flat_places, roof_lines, slanted_labels
-from roofline.figures.scale import Margin, Scale, heaviest, log_ticks, spread, with_headroom
+from roofline.figures.scale import (
+    Margin,
+    Scale,
+    heaviest,
+    log_ticks,
+    spread,
+    with_headroom,
+    without_strays,
+)
 from roofline.figures.scene import Area, Layer, Line, Mark, Shape, Text
 from roofline.figures.svg import SvgWriter, dash_array
 
@@ -88,6 +96,13 @@ def test_headroom_is_a_share_of_the_axis() -> None:
     low, high = with_headroom((0, 4), 4, 0.2)
     assert (high - 4) / (high - low) == pytest.approx(0.2)
     assert with_headroom((0, 9), 4, 0.2) == (0, 9)
+
+
+def test_strays_far_below_are_left_out() -> None:
+    heights, weights = [4.0, -3.0, 3.5, -2.5], [0.6, 0.002, 0.395, 0.003]
+    assert sorted(without_strays(heights, weights)) == [0, 2]
+    assert sorted(without_strays(heights, [0.6, 0.02, 0.35, 0.03])) == [0, 1, 2, 3]
+    assert without_strays([], []) == []
 
 
 def test_the_heaviest_make_nearly_all() -> None:

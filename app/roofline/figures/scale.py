@@ -105,6 +105,25 @@ def log_ticks(bounds: Range, pixels: float, apart: float) -> list[float]:
     return [10.0**place for place in places]
 
 
+_STRAY_SHARE = 0.01  # of the weight that strays make together at most
+_STRAY_GAP = 1.0  # decades below the next place
+
+
+def without_strays(heights: Sequence[float], weights: Sequence[float]) -> list[int]:
+    """Indices but for a few heights (log10) far below all others; the browser leaves out the same.
+
+    Without them the others have a decade or more of the axis for themselves.
+    """
+    ordered = sorted(range(len(heights)), key=lambda i: heights[i])
+    total, below, first = sum(weights), 0.0, 0
+    for place, index in enumerate(ordered):
+        gap = heights[index] - heights[ordered[place - 1]] if place else 0.0
+        if below <= _STRAY_SHARE * total and gap >= _STRAY_GAP:
+            first = place
+        below += weights[index]
+    return ordered[first:]
+
+
 def heaviest(weights: Sequence[float], share: float = 0.99) -> list[int]:
     """Indices of the largest weights that make this `share` of the sum together."""
     total, found, kept = sum(weights), 0.0, []

@@ -4,6 +4,7 @@ import { wireCompareEntry } from "./compare-entry.js";
 import { createDownload } from "../page/download-menu.js";
 import { wireDevice } from "../page/device-strip.js";
 import { showDiagnostics } from "../page/diagnostics.js";
+import { turnHeight } from "../page/filter-bar.js";
 import { watchFilterBar, watchSize } from "../page/follow-size.js";
 import { PageView } from "../page/page-view.js";
 import { wirePrinting } from "../page/printing.js";
@@ -112,6 +113,7 @@ function wire(view, store, model, paint) {
     search: () => find(HTMLElement, "#filter-name").focus(),
     move: selection.move,
     close: selection.close,
+    turn: () => turnHeight(store),
   });
   buttonPart("show-program-table").addEventListener("click", () => showProgramTable(store));
   buttonPart("copy-link").addEventListener("click", () => copyLink(store.get()));

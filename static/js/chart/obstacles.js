@@ -14,7 +14,7 @@ const FOOT = 34; // height of the words at the foot of the ridge
 const FOOT_WIDTH = 112;
 
 /**
- * @param {RoofChart & { points: readonly Disc[] }} chart
+ * @param {RoofChart & { points: readonly Disc[], isShare?: boolean }} chart
  * @param {readonly Disc[]} landmarks
  * @returns {Obstacles}
  */
@@ -29,13 +29,21 @@ export function obstaclesOf(chart, landmarks) {
     scale.toY(y2),
   ];
   const size = 12;
+  const right = scale.width - scale.margin.r;
+  const [top] = chart.isShare ? [scale.toY(0)] : [];
   return {
-    lines: lines.map(({ points }) => inPixels(points)),
+    lines: [
+      ...lines.map(({ points }) => inPixels(points)),
+      ...(top === undefined ? [] : [/** @type {Line} */ ([scale.margin.l, top, right, top])]),
+    ],
     discs: [
       ...chart.points,
       ...landmarks.map((one) => ({ ...one, radius: Math.max(one.radius, RIDGE) })),
     ],
     taken: [
+      ...(top === undefined
+        ? []
+        : [/** @type {Box} */ ([right - FOOT_WIDTH * 1.5, top - 20, right, top])]),
       ...slantLabelPlaces(lines, scale, size).flatMap((label) => slantBoxes(label, scale)),
       ...flatLabelPlaces(chart, { small: false, size }).map(flatBox),
       ...(corner && lines.length > 0 ? [footBox(scale.toX(corner.x), scale)] : []),

@@ -71,7 +71,16 @@ function createMeasure() {
 }
 
 /** The state keys that need a new drawing; all others only change classes and the overlay. */
-const DRAWN_BY = /** @type {const} */ (["x", "roofs", "size", "fit", "zoom", "infeed"]);
+const DRAWN_BY = /** @type {const} */ ([
+  "x",
+  "y",
+  "roofs",
+  "prec",
+  "size",
+  "fit",
+  "zoom",
+  "infeed",
+]);
 
 /**
  * Whether a change of state needs a new drawing.
@@ -175,6 +184,7 @@ export class OpChart {
     const { model, store } = this.#options;
     const { infeed, x } = store.get();
     const chart = this.#geometry && { scale: this.#geometry.scale, axis: model.axis(x).id };
+    if (this.#geometry?.isShare) return null;
     return chart && ownCeilings(model, model.view(infeed), point, chart);
   }
 

@@ -1,13 +1,13 @@
 // The Plotly figure of the roofline of operations. Pure. Only our own words enter as text.
 
-import { intensityTicks, rateTicks } from "./axes.js";
+import { intensityTicks, rateTicks, shareTicks } from "./axes.js";
 import { font, layout, logAxis, power, words } from "./looks.js";
 import { roofParts, roofPlaces } from "./roof-figure.js";
 import { attainable } from "./roofs.js";
 
 /** @import { Other } from "../metrics/other-devices.js" */
 /** @import { Row } from "../types/model.js" */
-/** @import { Figure, Layout, Trace } from "../types/plotly.js" */
+/** @import { Annotation, Figure, Layout, Trace } from "../types/plotly.js" */
 /** @import { Place, Scale } from "./axes.js" */
 /** @import { joinLevels } from "./joined-levels.js" */
 /** @import { Paint } from "./looks.js" */
@@ -22,6 +22,7 @@ import { attainable } from "./roofs.js";
  * @property {Place | null} program
  * @property {(row: Row) => Look} look
  * @property {string} axisLabel
+ * @property {boolean} isShare heights are shares of roofs
  * @property {Other[]} others
  * @property {ReturnType<typeof joinLevels> | null} joined in place of one point per op
  *
@@ -40,11 +41,14 @@ export function opFigure(chart, paint, { dragmode, isShown = null }) {
   const { scale, joined } = chart;
   const roofs = roofParts(chart, paint, { small: false });
   const marks = isShown && !joined ? pointTraces(chart, paint, isShown) : [];
-  const { shapes, annotations } = roofs;
+  const own = chart.isShare ? ownRoof(scale, paint) : { traces: [], annotations: [] };
+  const { shapes } = roofs;
+  const annotations = [...roofs.annotations, ...own.annotations];
   return {
     data: [
       ...otherTraces(chart.others, scale, paint),
       ...roofs.traces,
+      ...own.traces,
       ...(joined ? joinedTraces(joined, paint) : marks),
       ...(isShown ? [starTrace(chart.program, paint)] : []),
     ],
@@ -52,17 +56,46 @@ export function opFigure(chart, paint, { dragmode, isShown = null }) {
   };
 }
 
+/** The roofs of all ops as one line. @param {Scale} scale @param {Paint} paint @returns {{ traces: Trace[], annotations: Annotation[] }} */
+const ownRoof = ({ xRange }, paint) => ({
+  traces: [
+    {
+      name: OWN_ROOF,
+      x: power([xRange[0] - 3, xRange[1] + 3]),
+      y: [1, 1],
+      mode: "lines",
+      hoverinfo: "skip",
+      line: { color: paint.colour("--ink"), width: 2 },
+    },
+  ],
+  annotations: [
+    {
+      x: xRange[1],
+      y: 0,
+      text: OWN_ROOF,
+      showarrow: false,
+      xanchor: "right",
+      yanchor: "bottom",
+      xshift: -3,
+      yshift: 2,
+      font: font(paint, 12, "--ink"),
+    },
+  ],
+});
+
+const OWN_ROOF = "each operation’s own roof";
 const FULL_TITLE = 400; // px of the plot, from which the whole title has room
 
 /** @param {OpFigureParts} chart @param {Paint} paint */
-function axesOf({ scale, axisLabel }, paint) {
+function axesOf({ scale, axisLabel, isShare }, paint) {
+  const heightTicks = isShare ? shareTicks : rateTicks;
   const unit = `FLOP per byte of ${words(axisLabel)}`;
   const text = scale.plotWidth < FULL_TITLE ? unit : `Operational intensity, ${unit}`;
   const title = { text, standoff: 6, font: font(paint, 11.5, "--axis") };
   const ticks = intensityTicks(scale.xRange, scale.plotWidth);
   return {
     xaxis: logAxis(paint, scale.xRange, ticks, { title }),
-    yaxis: logAxis(paint, scale.yRange, rateTicks(scale.yRange, scale.plotHeight)),
+    yaxis: logAxis(paint, scale.yRange, heightTicks(scale.yRange, scale.plotHeight)),
   };
 }
 

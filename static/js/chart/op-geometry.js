@@ -1,6 +1,6 @@
 // Where operations, roofs and landmarks lie on the roofline of operations: for the screen and for pictures. Pure.
 
-import { automaticRange, createScale, withHeadroom } from "./axes.js";
+import { automaticRange, createScale, shareRange, withHeadroom } from "./axes.js";
 import { computeRoof } from "../metrics/peaks.js";
 import { unheldReader } from "../metrics/unheld.js";
 import { placedRate } from "../metrics/whatif.js";
@@ -10,7 +10,7 @@ import { logPlace, placePoints } from "./points.js";
 import { attainable, mainMemory, ridge, topCompute } from "./roofs.js";
 import { shownRoofs } from "./shown-roofs.js";
 
-/** @import { ComputeRoof, MemoryRoof, Roofs } from "../types/page-data.js" */
+/** @import { ComputeRoof, Measure, MemoryRoof, ProgramPoint, Roofs } from "../types/page-data.js" */
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { Relayout } from "../types/plotly.js" */
 /** @import { Box, ViewState } from "../types/view-state.js" */
@@ -29,18 +29,25 @@ import { shownRoofs } from "./shown-roofs.js";
 // Shares of the plot's height, not pixels: the server draws the same range for a size that it does not know.
 const LABEL_ROOM = 0.08; // above the highest compute roof
 const TOOLS_ROOM = 0.15; // above the highest point, where no roof keeps points below the chart's buttons
+/** @type {Roofs} */
+const NO_ROOFS = { memory: [], compute: [] };
 const STAR_RADIUS = 8;
 const RIDGE_RADIUS = 4;
 
+/** Whether heights are shares of roofs; joined levels have one height for several of them. @param {Axes} axes */
+export const isShare = ({ x, y }) => y === "share" && x !== JOINED;
+
+/** @typedef {Pick<ViewState, "x" | "y">} Axes */
+
 /**
- * Where each op of a view lies for one x axis, log10.
+ * Where each op of a view lies on these axes, log10.
  * @param {Model} model
  * @param {View} view
- * @param {string} axisId
+ * @param {Axes} axes
  */
-export function opPlaces(model, view, axisId) {
-  const intensity = view.reader(model.axis(axisId).column);
-  const rate = view.reader("flop_rate_gflops");
+export function opPlaces(model, view, axes) {
+  const intensity = view.reader(model.axis(axes.x).column);
+  const rate = view.reader(isShare(axes) ? "roofline_efficiency_ratio" : "flop_rate_gflops");
   /** @param {Row} row */
   return (row) => {
     const at = intensity(row);
@@ -57,8 +64,9 @@ export function opPlaces(model, view, axisId) {
  */
 export function opGeometry(model, state, box, shownRows) {
   const view = model.view(state.infeed);
-  const dots = dotsOf(view, opPlaces(model, view, state.x));
-  const shown = shownRoofs(model, view, state);
+  const dots = dotsOf(view, opPlaces(model, view, state));
+  const share = isShare(state);
+  const shown = share ? NO_ROOFS : shownRoofs(model, view, state);
   const main = mainMemory(shown.memory, state.x);
   const flat = shown.compute[0] ?? null;
   const levels = state.x === JOINED ? levelDots(model, view, dots) : null;
@@ -75,10 +83,11 @@ export function opGeometry(model, state, box, shownRows) {
     shown,
     main,
     flat,
-    roofOf: roofReader(model, view, state, shown),
+    roofOf: share ? () => 0 : roofReader(model, view, state, shown),
+    isShare: share,
     corner: ridge(main, flat),
     look,
-    others: model.others,
+    others: share ? [] : model.others,
     program: programStar(model, view, state),
     axisLabel: levels ? "each memory level" : model.axis(state.x).label,
   };
@@ -134,6 +143,7 @@ function rangeOf(model, state, dots, compute) {
       [y0, y1],
     ];
   }
+  if (isShare(state)) return shareRange(dots, state.fit);
   const range = automaticRange(dots, corners(model, state), state.fit);
   const others = model.others.flatMap((other) => other.compute ?? []);
   return roomyRange(range, dots, [...compute, ...others]);
@@ -165,13 +175,18 @@ function roomyRange([x, y], dots, compute) {
   return [x, Number.isFinite(highest) ? withHeadroom(y, highest, TOOLS_ROOM) : y];
 }
 
+/** @param {ProgramPoint} point @param {ViewState} state @returns {Measure} */
+const heightOf = (point, state) =>
+  (isShare(state) ? point.roofline_efficiency_ratio : placedRate(point, "flop_rate_gflops")) ??
+  null;
+
 /** @param {Model} model @param {View} view @param {ViewState} state @returns {Place | null} */
 function programStar(model, view, state) {
   const total = view.program[0];
   const intensity = total?.[model.axis(state.x).column];
   const at = logPlace(
     typeof intensity === "number" ? intensity : null,
-    total ? (placedRate(total, "flop_rate_gflops") ?? null) : null,
+    total ? heightOf(total, state) : null,
   );
   return at ? { x: at[0], y: at[1] } : null;
 }

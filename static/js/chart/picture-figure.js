@@ -118,7 +118,7 @@ function captions({ model, title, state, shown }, paint) {
 /** @param {Model} model @param {ViewState} state @param {ReadonlySet<Row>} shown */
 function drawnText(model, state, shown) {
   const view = model.view(state.infeed);
-  const place = opPlaces(model, view, state.x);
+  const place = opPlaces(model, view, state);
   const drawn = [...shown].filter((row) => place(row) !== null);
   const infeed = state.infeed === "in" ? "with" : "without";
   return [

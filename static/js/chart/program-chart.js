@@ -35,8 +35,8 @@ export function createProgramChart({ Plotly, model, store, paint, onHover, onCli
 
   async function draw() {
     const { clientWidth: width, clientHeight: height } = chart;
-    const { infeed, roofs } = store.get();
-    const shown = shownRoofs(model, model.view(infeed), { roofs, x: model.x_axes[0].id });
+    const { infeed, roofs, prec } = store.get();
+    const shown = shownRoofs(model, model.view(infeed), { roofs, prec, x: model.x_axes[0].id });
     const box = { width, height, margin: PROGRAM_MARGIN };
     const geometry = programGeometry(model, points(), shown, box);
     places = geometry.places;

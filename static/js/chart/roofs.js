@@ -23,10 +23,15 @@ const { log10 } = Math;
  * @param {ViewState["roofs"]} mode
  * @param {Used} used
  * @param {string} axis x axis id: a level's own roof belongs to its axis, all of them to the joined one
+ * @param {ComputeRoof | null} [chosen] the one compute roof that is wanted
  * @returns {Roofs}
  */
-export function visibleRoofs(roofs, mode, used, axis) {
+export function visibleRoofs(roofs, mode, used, axis, chosen = null) {
   if (mode === "none") return { memory: [], compute: [] };
+  if (chosen) {
+    const { memory } = visibleRoofs(roofs, mode, used, axis);
+    return { memory, compute: [chosen] };
+  }
   if (mode === "all") return roofs;
   const wanted = roofs.memory.filter(
     (roof) => used.levels.has(roof.id) || roof.id === axis || axis === JOINED,

@@ -1,5 +1,6 @@
 // Which roofs a view's charts draw: those that hold some operation, all of them, or none. Pure.
 
+import { keyOf } from "../metrics/peaks.js";
 import { unheldReader } from "../metrics/unheld.js";
 import { usedRoofs, visibleRoofs } from "./roofs.js";
 
@@ -11,10 +12,10 @@ import { usedRoofs, visibleRoofs } from "./roofs.js";
  * The roofs of both charts: one rule, so that they show the same.
  * @param {Model} model
  * @param {View} view
- * @param {Pick<ViewState, "roofs" | "x">} state
+ * @param {Pick<ViewState, "roofs" | "x"> & { prec?: string | null }} state
  * @returns {Roofs}
  */
-export function shownRoofs(model, view, { roofs, x }) {
+export function shownRoofs(model, view, { roofs, x, prec = null }) {
   const isDrawn = drawnReader(model, view);
   const used = usedRoofs(view.rows, {
     bounds: model.bounds,
@@ -22,7 +23,8 @@ export function shownRoofs(model, view, { roofs, x }) {
     computeOf: view.reader("compute_unit"),
     isUnheld: unheldReader(model, view),
   });
-  return visibleRoofs(model.roofs, roofs, used, x);
+  const chosen = model.roofs.compute.find((roof) => keyOf(model.roofs, roof) === prec);
+  return visibleRoofs(model.roofs, roofs, used, x, chosen);
 }
 
 /**

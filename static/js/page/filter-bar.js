@@ -1,7 +1,8 @@
 // The filter bar and the chart's own controls: view state in, events out.
 
 import { toggled } from "../state/filter.js";
-import { canDropInfeed } from "../state/model.js";
+import { keyOf } from "../metrics/peaks.js";
+import { canDropInfeed, JOINED } from "../state/model.js";
 import { isFiltered, parseValue, withoutFilters } from "../state/query.js";
 import { partLabel } from "../text/budget-words.js";
 import { count, percent } from "../text/format.js";
@@ -99,6 +100,8 @@ function createFields(model, store, change) {
   infeed.addEventListener("change", () => change({ infeed: infeed.checked ? "in" : "out" }));
   axis.addEventListener("change", () => store.set({ x: axis.value, zoom: null, box: null }));
   roofs.addEventListener("change", () => store.set({ roofs: parseValue("roofs", roofs.value) }));
+  const precision = find(HTMLSelectElement, "#chart-precision");
+  precision.addEventListener("change", () => store.set({ prec: precision.value || null }));
   const holder = infeed.closest("label");
   if (holder) holder.hidden = !canDropInfeed(model);
   axis.replaceChildren(
@@ -114,8 +117,24 @@ function createFields(model, store, change) {
       infeed.checked = state.infeed === "in";
       axis.value = model.axis(state.x).id;
       roofs.value = state.roofs;
+      showPrecisions(precision, model, state.prec);
     },
   };
+}
+
+/**
+ * The compute roofs to choose from: other peaks may have others.
+ * @param {HTMLSelectElement} select
+ * @param {Model} model
+ * @param {string | null} chosen
+ */
+function showPrecisions(select, { roofs }, chosen) {
+  const options = roofs.compute.map((roof) =>
+    html("option", { value: keyOf(roofs, roof) }, roof.label),
+  );
+  select.replaceChildren(html("option", { value: "" }, "in use"), ...options);
+  select.value = chosen ?? "";
+  select.disabled = options.length < 2;
 }
 
 /**
@@ -134,6 +153,9 @@ function showMinimum(select, value) {
 function createSwitches(store) {
   const sizes = findAll(HTMLButtonElement, '[data-set="size"]');
   const fits = findAll(HTMLButtonElement, '[data-set="fit"]');
+  const heights = findAll(HTMLButtonElement, '[data-set="y"]');
+  for (const button of heights)
+    button.addEventListener("click", () => store.set(heightChange(parseValue("y", button.value))));
   for (const button of sizes)
     button.addEventListener("click", () => store.set({ size: parseValue("size", button.value) }));
   for (const button of fits)
@@ -142,12 +164,23 @@ function createSwitches(store) {
     );
   return {
     /** @param {ViewState} state */
-    render({ size, fit }) {
+    render({ size, fit, x, y }) {
+      for (const button of heights) {
+        press(button, button.value === y);
+        button.disabled = x === JOINED;
+      }
       for (const button of sizes) press(button, button.value === size);
       for (const button of fits) press(button, button.value === fit);
     },
   };
 }
+
+/** Another height: a zoom or an area of the old one means nothing. @param {ViewState["y"]} y */
+const heightChange = (y) => ({ y, zoom: null, box: null });
+
+/** The other height, for the key Y. @param {Store} store */
+export const turnHeight = (store) =>
+  store.set(heightChange(store.get().y === "share" ? "rate" : "share"));
 
 /** @param {HTMLElement} button @param {boolean} isPressed */
 const press = (button, isPressed) => button.setAttribute("aria-pressed", String(isPressed));

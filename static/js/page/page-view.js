@@ -41,6 +41,7 @@ const SHOWN = /** @type {const} */ ([
   "cover",
   "box",
   "x",
+  "y",
 ]);
 
 /** Parts that are out of sight when a page opens. */
@@ -165,7 +166,7 @@ export class PageView {
     { part: "program list", keys: [...VIEW, "step"], render: () => this.parts.programList.draw() },
     {
       part: "filter bar",
-      keys: [...SHOWN, "roofs", "size", "fit"],
+      keys: [...SHOWN, "roofs", "prec", "size", "fit"],
       render: (state) => this.parts.filterBar.render(state, filterResult(this.#visible)),
     },
     { part: "categories", keys: SHOWN, render: (state) => this.#showCategories(state) },
@@ -230,7 +231,7 @@ export class PageView {
       charts.strip.draw(this.#visible.place);
       charts.links.draw();
     }
-    if (!isNew && changed(["roofs"])) charts.program.draw();
+    if (!isNew && changed(["roofs", "prec"])) charts.program.draw();
   }
 
   /**

@@ -14,7 +14,7 @@ import { groupFilter } from "../state/groups.js";
  */
 export function visibleOps(model, state) {
   const view = model.view(state.infeed);
-  const place = opPlaces(model, view, state.x);
+  const place = opPlaces(model, view, state);
   const { categories, bounds } = model;
   const found = filterRows(view.rows, state, { categories, bounds, place });
   const inGroup = groupOf(model, view, state);

@@ -1,5 +1,6 @@
 // A link may name what this profile does not have: that part is left out and named, the rest is shown. Pure.
 
+import { keyOf } from "../metrics/peaks.js";
 import { groupFilter } from "./groups.js";
 import { DEFAULTS } from "./query.js";
 import { sortColumn } from "./shown-columns.js";
@@ -44,6 +45,9 @@ export function fitToProfile(state, model) {
   /** @param {string} id */
   const isColumn = (id) => model.column(id) !== null;
   const isAxis = model.x_axes.some(({ id }) => id === state.x);
+  const isPrecision =
+    state.prec === null ||
+    model.roofs.compute.some((roof) => keyOf(model.roofs, roof) === state.prec);
   const isOp = state.op === null || view.byOp.has(state.op);
   const isStep = state.step === null || view.program.some(({ label }) => label === state.step);
   const isPart =
@@ -59,6 +63,7 @@ export function fitToProfile(state, model) {
     group: orDefault(group, "group", isGroup, null),
     cols: known(state.cols, "column", isColumn),
     x: orDefault(state.x, "x axis", isAxis, model.x_axes[0].id),
+    prec: orDefault(state.prec, "precision", isPrecision, null),
     sort: orDefault(state.sort, "sort column", isColumn(sorted), DEFAULTS.sort),
     op: orDefault(state.op, "operation", isOp, null),
     step: orDefault(state.step, "step", isStep, null),

@@ -41,7 +41,11 @@ export interface ViewState {
   box: Box | null;
   /** X axis id. */
   x: string;
+  /** What the height of a point is: its FLOP rate, or its share of its own roof. */
+  y: "rate" | "share";
   roofs: "auto" | "all" | "none";
+  /** Key of the one compute roof that is drawn; null: those in use. */
+  prec: string | null;
   /** What the marker area means. */
   size: "time" | "equal";
   /** What the automatic range holds. */

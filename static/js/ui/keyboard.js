@@ -1,4 +1,4 @@
-// Keys that work anywhere on the page: / search, J and K through the operations, Escape back.
+// Keys that work anywhere on the page: / search, J and K through the operations, Y the other height, Escape back.
 
 import { find, findAll } from "./dom.js";
 import { isMenuOpen } from "./menu.js";
@@ -16,10 +16,11 @@ function typedInto({ target }) {
  * @param {() => void} actions.search
  * @param {(step: number) => void} actions.move
  * @param {() => void} actions.close
+ * @param {() => void} [actions.turn] the other height of the chart
  */
-export function wireKeyboard({ search, move, close }) {
+export function wireKeyboard({ search, move, close, turn }) {
   /** @type {Record<string, (() => void) | undefined>} */
-  const actions = { "/": search, j: () => move(1), k: () => move(-1) };
+  const actions = { "/": search, j: () => move(1), k: () => move(-1), ...(turn && { y: turn }) };
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.key === "Escape" && !isMenuOpen()) {

@@ -16,7 +16,7 @@ function strip(ops, bandwidths) {
   const page = pageWith(ops);
   page.ops.columns.hbm_bandwidth_gibs = bandwidths;
   const model = createModel(page);
-  const place = opPlaces(model, model.view("in"), "bottleneck");
+  const place = opPlaces(model, model.view("in"), DEFAULTS);
   const geometry = stripGeometry(model, DEFAULTS, place, BOX);
   return { geometry, rows: model.view("in").rows };
 }

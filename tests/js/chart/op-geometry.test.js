@@ -46,7 +46,7 @@ function geometry(state = {}) {
 }
 
 test("an op has a place if it has FLOPs and bytes", () => {
-  const place = opPlaces(model(), model().view("in"), "bottleneck");
+  const place = opPlaces(model(), model().view("in"), DEFAULTS);
   const [first, , copy] = model().view("in").rows;
   assert.deepEqual(place(first), [1, Math.log10(5000)]);
   assert.equal(place(copy), null);
@@ -109,4 +109,19 @@ test("a selected area and its rectangle are each other's inverse; it is cut at t
   assert.deepEqual(box, [0.5, 1, 2, 3]);
   const cut = rectangleOf([-9, 9, -9, 9], scale);
   assert.deepEqual(cut, { x: 80, y: 10, width: 500, height: 350 });
+});
+
+test("as shares of roofs all roofs are one line, and points stand at their efficiency", () => {
+  const found = model();
+  found.ops.columns.roofline_efficiency_ratio = [0.5, 0.9, null];
+  found.views.in.program[0].roofline_efficiency_ratio = 0.6;
+  const drawn = opGeometry(found, { ...DEFAULTS, y: "share" }, BOX, new Set(found.view("in").rows));
+  assert.deepEqual(drawn.shown, { memory: [], compute: [] });
+  assert.deepEqual(
+    drawn.points.map(({ y }) => Number((10 ** y).toFixed(6))),
+    [0.5, 0.9],
+  );
+  assert.equal(drawn.roofOf(drawn.points[0]), 0);
+  assert.equal(drawn.program?.y, Math.log10(0.6));
+  assert.ok(drawn.scale.yRange[1] > 0);
 });

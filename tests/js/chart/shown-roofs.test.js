@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { isRoofShown, shownRoofs } from "../../../static/js/chart/shown-roofs.js";
 import { unheldUnit } from "../../../static/js/metrics/unheld.js";
 import { createModel } from "../../../static/js/state/model.js";
-import { level, memoryRoof, pageWith, programPoint, workUnit } from "../builders.js";
+import { computeRoof, level, memoryRoof, pageWith, programPoint, workUnit } from "../builders.js";
 
 /** @import { Model } from "../../../static/js/types/model.js" */
 /** @import { Roofs } from "../../../static/js/types/page-data.js" */
@@ -63,4 +63,17 @@ test("a program's line leads only to a roof that is drawn", () => {
   assert.ok(isRoofShown(model, drawn, bound("Compute")));
   assert.ok(!isRoofShown(model, drawn, bound("Unknown")));
   assert.ok(!isRoofShown(model, { memory: [], compute: [] }, bound("HBM")));
+});
+
+test("one compute roof can be chosen by its precision", () => {
+  const found = page();
+  found.roofs.compute.push(computeRoof(5000, { id: "vector_fp32", unit: "vector_fp32" }));
+  const model = createModel(found);
+  /** @param {string | null} prec @param {ViewState["roofs"]} roofs */
+  const chosen = (prec, roofs) =>
+    idsOf(shownRoofs(model, model.view("in"), { roofs, x: "bottleneck", prec }));
+  assert.deepEqual(chosen("vector_fp32", "auto"), ["hbm", "vector_fp32"]);
+  assert.deepEqual(chosen("vector_fp32", "all"), ["hbm", "vmem_read", "vector_fp32"]);
+  assert.deepEqual(chosen("vector_fp32", "none"), []);
+  assert.deepEqual(chosen(null, "auto"), ["hbm", "peak"]);
 });

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roofline.figures.roofs import Roofs, ridge
-from roofline.figures.scale import Margin, Range, heaviest, spread, with_headroom
+from roofline.figures.scale import Margin, Range, heaviest, spread, with_headroom, without_strays
 from roofline.figures.scene import Layer, Mark, Place, Shape
 from roofline.figures.svg import SvgWriter
 from roofline.presentation.first_view.layouts import Axes
@@ -81,7 +81,9 @@ def op_chart(rows: Rows) -> OpChart:
 def _ranges(rows: Rows, places: Sequence[Place | None], shown: Roofs) -> tuple[Range, Range]:
     """Those of the ops that make 99 % of the time, and of the main ridge, with room for labels."""
     known = [(place, share) for place, share in zip(places, rows.shares, strict=True) if place]
-    kept = [known[i][0] for i in heaviest([share for _, share in known])]
+    heavy = [known[i] for i in heaviest([share for _, share in known])]
+    fitting = without_strays([place[1] for place, _ in heavy], [share for _, share in heavy])
+    kept = [heavy[i][0] for i in fitting]
     xs, ys = [x for x, _ in kept], [y for _, y in kept]
     every = all_roofs(rows.page)
     corner = ridge(*(roofs[0] if roofs else None for roofs in (every.memory, every.compute)))
