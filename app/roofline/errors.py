@@ -281,6 +281,12 @@ class BadViewError(RooflineError):
     code = "bad-view"
 
 
+class NoSuchRangeError(RooflineError):
+    """The profile has no such part of its time."""
+
+    code = "no-such-range"
+
+
 class BadEditError(RooflineError):
     """A title, note or list of tags that cannot be kept."""
 

@@ -14,6 +14,7 @@ from roofline.errors import CorruptProfileError, UnknownFormatError, UploadRejec
 from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
 from roofline.importers.registry import formats_read, identify, import_profile
 from roofline.importers.source import Progress, SourceFile, silent
+from roofline.model.device import Device
 from roofline.model.profile import Diagnostic, Profile, Severity
 
 NAMES_SHOWN = 5
@@ -88,6 +89,23 @@ def analyse_sources(
     of the capture's time. Raises
     `MixedUploadError` for files that are not one profile: its groups number the `sources`.
     """
+    profile, device = read_profile(
+        sources, notes=notes, xprof_compat=xprof_compat, choice=choice, progress=progress
+    )
+    if range_ps is not None:
+        profile = in_range(profile, *range_ps)
+    return analyse(profile, device, AnalysisOptions(xprof_compat=xprof_compat))
+
+
+def read_profile(
+    sources: Sequence[SourceFile],
+    *,
+    notes: tuple[Diagnostic, ...] = (),
+    xprof_compat: bool = False,
+    choice: PeakChoice | None = None,
+    progress: Progress,
+) -> tuple[Profile, Device]:
+    """The profile of `sources` and the device to hold it against; as `analyse_sources`."""
     # XProf joins whatever it is given.
     told_apart = None if xprof_compat else machines
     profile = import_profile(
@@ -98,10 +116,7 @@ def analyse_sources(
     device = resolve(
         profile.device, choice=choice, catalogue=not xprof_compat, machine=read_machine()
     )
-    noted: Profile = replace(profile, diagnostics=(*profile.diagnostics, *notes))
-    if range_ps is not None:
-        noted = in_range(noted, *range_ps)
-    return analyse(noted, device, AnalysisOptions(xprof_compat=xprof_compat))
+    return replace(profile, diagnostics=(*profile.diagnostics, *notes)), device
 
 
 def _source(path: Path) -> SourceFile:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roofline.analysis.records import RooflineAnalysis
-from roofline.errors import BadViewError
+from roofline.errors import NoSuchRangeError
 from roofline.exports.records import analysis_to_json
 from roofline.pipeline import analyse_files
 from tests.tools.small_profiles import SmallOp, hbm, space_bytes, tpu_plane
@@ -111,11 +111,11 @@ def test_the_reader_is_told_what_the_numbers_are_of(capture: Path) -> None:
 def test_a_range_outside_of_the_capture_is_refused(
     capture: Path, bounds: tuple[float, float]
 ) -> None:
-    with pytest.raises(BadViewError, match="empty, or lies outside"):
+    with pytest.raises(NoSuchRangeError, match="empty, or lies outside"):
         in_range(capture, *bounds)
 
 
 def test_a_profile_without_a_timeline_has_no_ranges() -> None:
     table = next(iter(sorted((TABLE / "generic").iterdir())))
-    with pytest.raises(BadViewError, match="no timeline"):
+    with pytest.raises(NoSuchRangeError, match="no timeline"):
         in_range(table, 0, 10)

@@ -23,7 +23,7 @@ from tests.tools.small_profiles import SmallOp, space_bytes, tpu_plane
 
 Ints = NDArray[np.int64]
 US = 1_000_000
-SAMPLES = Path(__file__).resolve().parents[2].parent / "shared" / "samples" / "pytorch"
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 
 spans_of_slots = st.lists(
     st.tuples(st.integers(0, 60), st.integers(0, 30), st.integers(0, 3)), min_size=1, max_size=25
@@ -215,9 +215,18 @@ def test_two_streams_of_a_gpu_cut_by_hand(tmp_path: Path) -> None:
     assert sums(bins.ops.calls) == pytest.approx({"a": 0.75, "b": 0.25})
 
 
-@pytest.mark.parametrize("name", ["h100_qwen_causal", "v100_kineto_2021_resnet"])
-def test_bins_of_a_trace_add_up(name: str) -> None:
-    path = SAMPLES / f"{name}.json.gz"
+CAPTURES = [
+    "profiles/tpu-v6e-inference/host_0.xplane.pb",  # its lines are out of order
+    "profiles/amd-mi300x-conv-jax08/host_0.xplane.pb",
+    "cases/s05_v7x_four_cores_incomplete/host_0.xplane.pb",
+    "cases/s10_v6e_dvfs_overlap/host_0.xplane.pb",
+    "samples/pytorch/v100_kineto_2021_resnet.json.gz",
+]
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_bins_of_a_capture_add_up(name: str) -> None:
+    path = SHARED / name
     if not path.is_file():
         pytest.skip("needs the shared folder")
     assert_bins_add_up(analyse_files([path]).profile)

@@ -102,7 +102,7 @@ def numbers(
 
 KEYS = {
     "": "schema profile device roofs levels units clocks bounds words x_axes columns "
-    "program_columns categories ops views serving budget transfers diagnostics",
+    "program_columns categories ops views serving budget timeline transfers diagnostics",
     "profile": "id created_at captured_at format environment limits provenance files",
     "profile.files.0": "name size_bytes host cores",
     "device": "name kind core_word cores hosts wall_time_us steps part comparisons fields",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from roofline.errors import BadViewError
+from roofline.errors import NoSuchRangeError
 from roofline.model.device import HardwareCounters
 from roofline.model.op_columns import F64, I64, SCHEMA, Bools, Column, Summing
 from roofline.model.profile import Diagnostic, OpTable, Profile, Severity, StepTable
@@ -37,17 +37,17 @@ _LEAST_CALLS = 1e-9  # of an op that ran at all, and less than any event's share
 def in_range(profile: Profile, begin_ps: float, end_ps: float) -> Profile:
     """What ran from `begin_ps` to `end_ps` of the capture, widened to whole bins.
 
-    The whole capture gives the profile itself. Raises `BadViewError` for a profile without bins,
-    and for a range outside of the capture.
+    The whole capture gives the profile itself. Raises `NoSuchRangeError` for a profile without
+    bins, and for a range outside of the capture.
     """
     bins = profile.timeline.bins if profile.timeline else None
     if bins is None or profile.timeline is None:
-        raise BadViewError(
+        raise NoSuchRangeError(
             "This profile has no timeline, so it cannot be cut to a range of time.",
             remedy="Ranges need a capture with events in time, of one file.",
         )
     if not begin_ps < end_ps or end_ps <= 0 or begin_ps >= bins.edges_ps[-1]:
-        raise BadViewError(
+        raise NoSuchRangeError(
             "The range of time is empty, or lies outside of the capture.",
             remedy=f"The capture lasts {bins.edges_ps[-1] / PS_PER_MS:g} ms from its begin.",
         )
@@ -55,6 +55,19 @@ def in_range(profile: Profile, begin_ps: float, end_ps: float) -> Profile:
     if (first, last) == (0, len(bins)):
         return profile
     return _Range.of(profile, bins, first, last).profile(profile, profile.timeline)
+
+
+def for_ranges(profile: Profile) -> Profile | None:
+    """What `in_range` needs of a profile, to be stored; `None` where it has no bins."""
+    timeline = profile.timeline
+    if timeline is None or timeline.bins is None:
+        return None
+    return replace(
+        profile,
+        launches=None,
+        serving=None,
+        timeline=replace(timeline, transfers=replace(timeline.transfers, each=None)),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +130,7 @@ class _Range:
             launches=None,
             serving=None,
             time_range_ps=(begin, end),
+            labels_of_all_steps=whole.steps.label,
             diagnostics=(_of_range(begin, end, int(edges[-1])), *whole.diagnostics, *missing),
             timeline=replace(
                 timeline,

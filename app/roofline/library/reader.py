@@ -15,6 +15,7 @@ from typing import TypeVar
 from roofline.errors import BadViewError, NotReadyError, ProfileNotFoundError, RooflineError
 from roofline.imports.children import progress_at
 from roofline.library.instance import Instance
+from roofline.library.ranges import StoredTimes
 from roofline.library.states import Failed, Importing, Ready, State
 from roofline.storage.records import (
     CANCELLED,
@@ -27,7 +28,7 @@ from roofline.storage.records import (
     Pending,
     RawFile,
 )
-from roofline.storage.results import ADVICE, BUDGET, PAGE, DamagedResultError, ResultFile
+from roofline.storage.results import ADVICE, BUDGET, PAGE, RANGES, DamagedResultError, ResultFile
 from roofline.storage.visibility import ALL_SEEING, Viewer, may_see
 
 # An analysis that failed is tried again when somebody looks after this time.
@@ -132,6 +133,18 @@ class ProfileReader:
     def advice(self, profile_id: str) -> bytes | None:
         """What would help, for the frame of a ready page; `None` if it cannot be read."""
         return self._beside(profile_id, ADVICE)
+
+    def times(self, profile_id: str) -> StoredTimes:
+        """What parts of the profile's time are computed from; raises like `result`."""
+        manifest = self.manifest(profile_id)
+        file, packed = self.packed(profile_id, RANGES)
+        return StoredTimes(
+            id=profile_id,
+            etag=file.etag,
+            created_at=manifest.created_at,
+            file_sizes={one.name: one.size_bytes for one in manifest.files},
+            packed=packed,
+        )
 
     def _beside(self, profile_id: str, name: str) -> bytes | None:
         self._check(profile_id)

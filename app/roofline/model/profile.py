@@ -179,7 +179,8 @@ class Profile:
     `timeline` says where each core's time went, where the file has events in time. `graphs` tells
     of kernels that ran in graphs, where any did, `serving` of the steps of a language-model server.
     `environment` is what the program ran with, by the keys of `model.environment`.
-    `time_range_ps` is the part of the capture that this profile is of, `None` for the whole.
+    `time_range_ps` is the part of the capture that this profile is of, `None` for the whole, and
+    `labels_of_all_steps` then has the steps of the whole.
     """
 
     device: ReportedDevice
@@ -206,6 +207,12 @@ class Profile:
     serving: ServingSteps | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     time_range_ps: tuple[int, int] | None = None
+    labels_of_all_steps: tuple[str, ...] | None = None
+
+    @property
+    def step_labels(self) -> tuple[str, ...]:
+        """The labels of all steps of the capture."""
+        return self.steps.label if self.labels_of_all_steps is None else self.labels_of_all_steps
 
     @property
     def host_count(self) -> int:

@@ -75,9 +75,10 @@ class TimeBins:
     def around(self, begin_ps: float, end_ps: float) -> tuple[int, int]:
         """The bins from the first that holds `begin_ps` to before the one after `end_ps`.
 
-        A range is widened to whole bins, and has one at least.
+        A range is widened to whole bins, and has one at least. A picosecond beyond an edge is on
+        it: times come as floats of other units.
         """
-        first = int(np.searchsorted(self.edges_ps, begin_ps, side="right")) - 1
-        last = int(np.searchsorted(self.edges_ps, end_ps, side="left"))
+        first = int(np.searchsorted(self.edges_ps, begin_ps + 1, side="right")) - 1
+        last = int(np.searchsorted(self.edges_ps, end_ps - 1, side="left"))
         first = min(max(first, 0), len(self) - 1)
         return first, min(max(last, first + 1), len(self))

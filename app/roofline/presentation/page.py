@@ -26,6 +26,7 @@ from roofline.presentation.shown import (
     shown_levels,
     unit_labels,
 )
+from roofline.presentation.time_strip import strip_data
 from roofline.presentation.words import page_words
 
 SCHEMA = 2
@@ -91,6 +92,7 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
         },
         "serving": serving_data(analysis),
         "budget": budget_data(analysis),
+        "timeline": strip_data(analysis),
         "transfers": transfers(analysis, place),
         "diagnostics": [page_frame.diagnostic(found) for found in analysis.diagnostics],
     }

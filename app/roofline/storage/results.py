@@ -34,6 +34,7 @@ CSV = {"in": "roofline-in.csv", "out": "roofline-out.csv"}
 COMPARED = "compared.json"
 ADVICE = "advice.json"
 BUDGET = "budget.json"
+RANGES = "ranges"
 OPS = "ops"
 
 _INDEX = "index.json"
@@ -80,10 +81,10 @@ class ResultWriter:
         self._index: dict[str, object] = {}
         directory.mkdir(mode=0o700)
 
-    def add(self, name: str, content: bytes) -> None:
-        """Stores `content` as `name`, compressed."""
+    def add(self, name: str, content: bytes, *, level: int = _GZIP_LEVEL) -> None:
+        """Stores `content` as `name`, compressed by gzip at `level`."""
         # mtime=0: equal content gives equal bytes.
-        packed = gzip.compress(content, _GZIP_LEVEL, mtime=0)
+        packed = gzip.compress(content, level, mtime=0)
         _write_synced(self._directory / name, [packed])
         self._index[name] = {
             "etag": hashlib.sha256(content).hexdigest()[:32],

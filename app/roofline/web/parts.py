@@ -13,6 +13,7 @@ from roofline.library.comparing import ComparedPage
 from roofline.library.instance import Instance
 from roofline.library.lists import ProfileLists
 from roofline.library.profiles import ProfileLibrary
+from roofline.library.ranges import RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.settings import Settings
 from roofline.storage.visibility import Viewer
@@ -32,6 +33,8 @@ UPLOAD_WRITERS = 1
 COMPARISONS_KEPT = 32
 # Four numbers a run and unit.
 RUNS_KEPT = 2048
+# Of parts of a profile's time: a few MB each for a thousand operations.
+RANGES_KEPT = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,7 @@ class ServerParts:
     comparisons: Kept[ComparedPage] = field(default_factory=lambda: Kept(COMPARISONS_KEPT))
     run_numbers: Kept[Mapping[str, RunNumbers]] = field(default_factory=lambda: Kept(RUNS_KEPT))
     standings: Kept[Standing] = field(default_factory=lambda: Kept(RUNS_KEPT))
+    ranges: Kept[RangeResults] = field(default_factory=lambda: Kept(RANGES_KEPT))
     streams: Streams = field(default_factory=Streams)
     upload_writers: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)

@@ -9,6 +9,7 @@ import { watchFilterBar, watchSize } from "../page/follow-size.js";
 import { PageView } from "../page/page-view.js";
 import { wirePrinting } from "../page/printing.js";
 import { showServing } from "../page/serving.js";
+import { showTimeline } from "../page/timeline.js";
 import { copyLink, notify } from "../page/toast.js";
 import { createChosenHardware } from "../state/chosen-hardware.js";
 import { fitToProfile, leftOutText, withoutHardware } from "../state/fit-state.js";
@@ -96,9 +97,17 @@ async function open(hardware, { state, unknown }) {
   if (leftOut) notify(leftOut);
   const store = createStore(fitted.state);
   const paint = { colour, family: getComputedStyle(document.body).fontFamily };
-  const view = new PageView({ model, store, hardware, paint, opsUrl: written("opsUrl") });
+  const view = new PageView({
+    model,
+    store,
+    hardware,
+    paint,
+    opsUrl: written("opsUrl"),
+    opsQuery: written("opsQuery"),
+  });
   wireDevice();
   showServing(model.serving);
+  showTimeline(model.timeline);
   showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
   await view.start();
   wire(view, store, model, paint);

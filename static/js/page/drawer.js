@@ -20,7 +20,7 @@ export class Drawer {
   #current = null;
 
   /**
-   * @param {{ model: Model, opsUrl: string, onClose: () => void, onMove: (step: number) => void }} options
+   * @param {{ model: Model, opsUrl: string, opsQuery: string, onClose: () => void, onMove: (step: number) => void }} options
    */
   constructor(options) {
     const { onClose, onMove } = options;
@@ -75,7 +75,8 @@ export class Drawer {
 
   /** A failure is asked again the next time the op is opened. @param {number} op */
   #fetch(op) {
-    const known = this.#details.get(op) ?? readDetails(`${this.#options.opsUrl}/${op}`);
+    const { opsUrl, opsQuery } = this.#options;
+    const known = this.#details.get(op) ?? readDetails(`${opsUrl}/${op}${opsQuery}`);
     this.#details.set(op, known);
     known.catch(() => this.#details.delete(op));
     return known;

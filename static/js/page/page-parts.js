@@ -34,6 +34,7 @@ import { createProgramTable } from "./program-table.js";
  * @property {ChosenHardware} hardware
  * @property {Paint} paint
  * @property {string} opsUrl of the details of ops
+ * @property {string} opsQuery what to append to each of these addresses
  * @property {Light} light
  * @property {Selection} selection
  * @property {(landings: readonly Landing[] | null) => void} onLand a finding is pointed at
@@ -41,7 +42,7 @@ import { createProgramTable } from "./program-table.js";
 
 /** @param {PartsOptions} options */
 export function createParts(options) {
-  const { model, store, hardware, opsUrl, selection } = options;
+  const { model, store, hardware, opsUrl, opsQuery, selection } = options;
   const peaksMenu = new PeaksMenu({ model, store, hardware });
   const { closeOp: onClose, move: onMove } = selection;
   const { opTable, programTable, programList } = createLists(options);
@@ -56,7 +57,7 @@ export function createParts(options) {
     budget: createBudget({ store, onHelp: options.light.help }),
     categories: createCategories({ model, onToggle: (name) => toggleCategory(store, name) }),
     columnMenu: createColumnMenu({ model, store }),
-    drawer: new Drawer({ model, opsUrl, onClose, onMove }),
+    drawer: new Drawer({ model, opsUrl, opsQuery, onClose, onMove }),
     otherDevices: createOtherDevicesTable({
       model,
       store,

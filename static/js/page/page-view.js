@@ -59,6 +59,7 @@ const LATER = new Set(["groups", "table of the program", "other devices"]);
  * @property {ChosenHardware} hardware
  * @property {Paint} paint
  * @property {string} opsUrl of the details of ops
+ * @property {string} opsQuery what to append to each of these addresses
  */
 
 export class PageView {

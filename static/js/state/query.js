@@ -11,6 +11,8 @@ export const VERSION = 1;
 
 /** @type {Readonly<ViewState>} */
 export const DEFAULTS = Object.freeze({
+  from_us: null,
+  to_us: null,
   infeed: "in",
   q: "",
   cat: [],
@@ -103,6 +105,8 @@ const readIds = (text) => text.split(",").filter(Boolean);
  * @type {{ [Key in SingleKey]: Reader<ViewState[Key]> }}
  */
 const READ = {
+  from_us: between(0, 1e15),
+  to_us: between(0, 1e15),
   infeed: oneOf("in", "out"),
   q: anyText,
   part: (text) => text || undefined,

@@ -441,6 +441,19 @@ export interface OpGroups {
   phase: number[][];
 }
 
+/** What the cores did in slices of the capture's time. */
+export interface TimeStrip {
+  /** From 0, the begin of the capture; one more than bins. */
+  edges_us: number[];
+  steps: { label: string; begin_us: number; end_us: number }[];
+  /** Kinds of time that occur; what they leave of a bin was empty. */
+  kinds: { id: string; label: string; token: string }[];
+  /** The first is the mean of all cores. `parts`: percent of each bin, by kind. */
+  lanes: { name: string; parts: Record<string, number[]> }[];
+  /** The part of the capture that all numbers are of; null: the whole. */
+  range: [number, number] | null;
+}
+
 interface PageOf<View> {
   schema: number;
   profile: Profile;
@@ -466,6 +479,8 @@ interface PageOf<View> {
   };
   views: { in: View; out: View };
   serving?: Serving | null;
+  /** null: the profile has no bins of time. */
+  timeline?: TimeStrip | null;
   /** null: the profile has no events in time. */
   budget?: Budgets | null;
   transfers?: Transfers;

@@ -59,6 +59,9 @@ export interface ViewState {
   sort: string;
   /** Shown columns; empty means the page's default. */
   cols: readonly string[];
+  /** The part of the capture's time that the page is of, in us from its begin; null: to its ends. */
+  from_us: number | null;
+  to_us: number | null;
   tab: "ops" | "program" | "hardware";
   /** First is 1. */
   page: number;

@@ -20,6 +20,8 @@ test("the default view has an empty query", () => {
 test("every key survives the address bar", () => {
   /** @type {ViewState} */
   const state = {
+    from_us: 1500.5,
+    to_us: 20_000,
     infeed: "out",
     q: "/fusion\\.(1|2)&=#/",
     cat: ["custom fusion", "a,b~c"],

@@ -87,9 +87,9 @@ class LineBins:
         place = np.searchsorted(came, edges)
         found = np.append(came, -1)[place] == edges
         late = np.broadcast_to(self._last, (len(edges), SUMS, self._n_rows))
-        sums = np.where((edges > self._reached)[:, None, None], late, 0.0)
+        sums = np.where((edges >= self._reached)[:, None, None], late, 0.0)
         sums[found] = self._sums[place[found]]
-        launch = np.where(edges > self._reached, last_launch_ps, 0.0)
+        launch = np.where(edges >= self._reached, last_launch_ps, 0.0)
         launch[found] = self._launch_ps[place[found]]
         return sums, launch
 

@@ -6,6 +6,7 @@ from its event metadata, once per op, times its occurrences.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -332,18 +333,13 @@ class _PlaneReader:
             if collector is None:
                 ops.walk(total, ops.key)
             else:
-                edges, marked = collector.coming(ops.begin)
-                ops.walk(total, ops.key, edges, marked)
-                collector.take(ops.begin, ops.end, ops.meta, edges)
+                collector.follow(ops.begin, ops.end, ops.meta, partial(ops.walk, total, ops.key))
             if group is not None:
                 steps.add(ops, group)
-        if collector is not None:
-            edges, marked = collector.remaining()
-            total.mark(edges.view(np.uint64), marked)
-            collector.put_edges(edges)
-        total.end_line()
-        if collector is not None:
-            collector.bins.end(total.sums())
+        if collector is None:
+            total.end_line()
+        else:
+            collector.end_bins(total)
         steps.walk.end_line()
         if collector is not None:
             self.timeline = self._sorted(line) if collector.is_out_of_order else collector
@@ -353,14 +349,15 @@ class _PlaneReader:
         """The timeline of a line whose events are out of order on the device's clock."""
         if self.timeline is None:
             return None
-        collector, whole = self.timeline.anew(), line.event_count
-        collector.bins.is_broken = True  # their sums were taken in the other order
+        collector, whole, walk = self.timeline.anew(), line.event_count, self._walk()
         for events in self._plane.chunks(
             line, DEVICE_CLOCK, first_wins=FIRST_WINS, chunk_events=whole
         ):
             begin, end = device_span(events)
             order = np.lexsort((np.uint64(_U64 - 1) - end, begin))
-            collector.take(begin[order], end[order], events.meta[order], begin[:0].view(np.int64))
+            ops = _Ops.of(events, begin, end, self._key_of_meta).take(order)
+            collector.follow(ops.begin, ops.end, ops.meta, partial(ops.walk, walk, ops.key))
+        collector.end_bins(walk)
         return collector
 
     def _walk(self) -> spans.Walk:

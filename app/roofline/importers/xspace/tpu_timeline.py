@@ -77,27 +77,27 @@ class CoreCollector:
         """A collector of the same core that has seen nothing."""
         return CoreCollector(self.parts, self._edges, self.bins.anew())
 
-    def coming(self, begin_ps: U64) -> tuple[I64, F64]:
-        """The edges of bins that the next events pass, and where the sums up to them go."""
-        first, last = int(begin_ps[0]), int(begin_ps[-1])
-        edges = self.bins.coming(first, last)
-        return edges, self.bins.room(len(edges))
-
-    def remaining(self) -> tuple[I64, F64]:
-        """As `coming`, from the last begin to the last end."""
-        reached = max(self._gaps.reached, 0)
-        edges = self.bins.coming(reached, reached)
-        return edges, self.bins.room(len(edges))
-
-    def put_edges(self, edges: I64) -> None:
-        """The sums up to these edges, after all gaps between events, are written."""
-        self.bins.put(edges, np.full(len(edges), self._short[-1]))
-
-    def take(self, begin_ps: U64, end_ps: U64, meta: I32, bin_edges: I64) -> None:
+    def follow(
+        self, begin_ps: U64, end_ps: U64, meta: I32, walk: Callable[[I64, F64], None]
+    ) -> None:
         """Go on with the next events of the line; on the device's clock they may be unordered.
 
-        `bin_edges` are those that came up with these events.
+        `walk` nests them, and writes the sums up to each of the edges that it is given.
         """
+        edges = self.bins.coming(int(begin_ps[0]), int(begin_ps[-1]))
+        walk(edges, self.bins.room(len(edges)))
+        self._take(begin_ps, end_ps, meta, edges)
+
+    def end_bins(self, walk: spans.Walk) -> None:
+        """The line has no more events; `walk` has nested them all, and is ended here."""
+        reached = max(self._gaps.reached, 0)
+        edges = self.bins.coming(reached, reached)
+        walk.mark(edges.view(np.uint64), self.bins.room(len(edges)))
+        self.bins.put(edges, np.full(len(edges), self._short[-1]))
+        walk.end_line()
+        self.bins.end(walk.sums())
+
+    def _take(self, begin_ps: U64, end_ps: U64, meta: I32, bin_edges: I64) -> None:
         begin, end = begin_ps.view(np.int64), end_ps.view(np.int64)
         gaps = self._gaps.find(begin, end)
         if gaps is None:

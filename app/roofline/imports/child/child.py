@@ -17,7 +17,9 @@ from typing import Any
 import orjson
 
 from roofline.advice.advise import advise
-from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.time_range import for_ranges
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import run_to_json
 from roofline.devices.this_machine import may_be_this_machine, measurements_digest
@@ -35,18 +37,32 @@ from roofline.imports.child.limits import (
     system_fault,
 )
 from roofline.imports.messages import ImportRequest
-from roofline.pipeline import analyse_sources, open_sources
+from roofline.model.device import Device
+from roofline.model.profile import Profile
+from roofline.model.stored import stored
+from roofline.pipeline import open_sources, read_profile
 from roofline.presentation.budget_bar import budget_json
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
 from roofline.storage.records import Found
-from roofline.storage.results import ADVICE, BUDGET, COMPARED, CSV, PAGE, ROOFLINE, ResultWriter
+from roofline.storage.results import (
+    ADVICE,
+    BUDGET,
+    COMPARED,
+    CSV,
+    PAGE,
+    RANGES,
+    ROOFLINE,
+    ResultWriter,
+)
 
 # Progress more often than this is not worth a wake-up of the server.
 REPORT_INTERVAL_S = 0.05
 # Where processors are short, people who look at profiles come first; an idle machine is as quick.
 NICENESS = 5
+# Of gzip, for numbers that hardly compress.
+_QUICK = 1
 
 
 def run(request: ImportRequest, pipe: Connection) -> None:
@@ -83,17 +99,20 @@ def _import(request: ImportRequest, report: "ProgressReport") -> Found:
     sources = chosen(sources, request.digests)
     measurements = measurements_digest()  # before they are used: a change meanwhile shows
     try:
-        analysis = analyse_sources(sources, notes=notes, progress=report)
+        profile, device = read_profile(sources, notes=notes, progress=report)
     except MixedUploadError as error:
         raise located(error, sources) from error
+    analysis = analyse(profile, device, AnalysisOptions())
     report("store", 0.0)
+    ranges = _for_ranges(profile, device)
     file_sizes = {source.name: source.size_bytes for source in sources}
-    return _store(request, analysis, file_sizes, measurements)
+    return _store(request, analysis, ranges, file_sizes, measurements)
 
 
 def _store(
     request: ImportRequest,
     analysis: RooflineAnalysis,
+    ranges: bytes,
     file_sizes: dict[str, int],
     measurements: str,
 ) -> Found:
@@ -107,6 +126,7 @@ def _store(
     writer.add(BUDGET, to_json(budget_json(analysis)))
     writer.add_ops(op_details(analysis))
     writer.add(COMPARED, run_to_json(run_of(analysis)))
+    writer.add(RANGES, ranges, level=_QUICK)
     writer.add(ADVICE, advice_to_json(advise(analysis), analysis))
     for infeed in ("in", "out"):
         writer.add(
@@ -116,6 +136,12 @@ def _store(
     depends = may_be_this_machine(analysis.device.kind)
     writer.finish(measurements=measurements if depends else None)
     return found_in(orjson.loads(page))
+
+
+def _for_ranges(profile: Profile, device: Device) -> bytes:
+    """What analyses of a part of the time need; empty for a profile that has no bins."""
+    kept = for_ranges(profile)
+    return b"" if kept is None else stored((kept, device))
 
 
 def _end_with_parent() -> None:

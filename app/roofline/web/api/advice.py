@@ -15,8 +15,9 @@ from roofline.library.reader import ProfileReader
 from roofline.storage.results import ADVICE
 from roofline.web.api.audit import JSON_LINES, log_action
 from roofline.web.api.comparing import note_compared, sides_of
+from roofline.web.api.ranges import Range
 from roofline.web.api.responses import NOT_READY, NOT_YOURS, sent_as
-from roofline.web.api.results import computed
+from roofline.web.api.results import computed, stored_advice
 from roofline.web.http.assets import matches
 from roofline.web.http.encodings import accepts_gzip
 from roofline.web.http.guard import actor_of
@@ -102,8 +103,12 @@ class RateBody:
 
 
 @router.get("/profiles/{profile_id}/advice", responses=NOT_READY)
-async def advice(request: Request, profile_id: str, parts: Parts, reader: Reader) -> Response:
+async def advice(
+    request: Request, profile_id: str, parts: Parts, reader: Reader, part: Range
+) -> Response:
     """What would help, by what each finding adds to those before it; docs/advice.md."""
+    if part is not None:
+        return await stored_advice(request, profile_id, reader, part)
     content = await run_in_threadpool(
         parts.advice.advice, profile_id, await _stored(reader, profile_id)
     )

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from roofline.library.reader import ProfileReader, not_found
 from roofline.storage.visibility import Viewer
 from roofline.web.api import devices, results
+from roofline.web.api.ranges import Range
 from roofline.web.api.responses import NOT_READY, NOT_THERE, sent_as
 from roofline.web.api.results import Infeed
 from roofline.web.bodies import ProfileBody, body_of
@@ -62,15 +63,17 @@ async def state(request: Request, shared: Shared) -> ProfileBody:
 
 
 @router.get("/page", responses=NOT_READY)
-async def page_data(request: Request, shared: Shared) -> Response:
+async def page_data(request: Request, shared: Shared, part: Range) -> Response:
     """What the page shows, as one JSON document."""
-    return await results.page_data(request, shared.id, shared.reader)
+    return await results.page_data(request, shared.id, shared.reader, part)
 
 
 @router.get("/roofline", responses=NOT_READY)
-async def roofline(request: Request, shared: Shared, infeed: Infeed = "in") -> Response:
+async def roofline(
+    request: Request, shared: Shared, part: Range, infeed: Infeed = "in"
+) -> Response:
     """Device, roofs, program points, ops and diagnostics at full precision."""
-    return await results.roofline(request, shared.id, shared.reader, infeed)
+    return await results.roofline(request, shared.id, shared.reader, part, infeed)
 
 
 @router.get(
@@ -78,21 +81,23 @@ async def roofline(request: Request, shared: Shared, infeed: Infeed = "in") -> R
     response_class=Response,
     responses={200: sent_as("text/csv"), **NOT_READY},
 )
-async def roofline_csv(request: Request, shared: Shared, infeed: Infeed = "in") -> Response:
+async def roofline_csv(
+    request: Request, shared: Shared, part: Range, infeed: Infeed = "in"
+) -> Response:
     """Every op as one row of CSV."""
-    return await results.roofline_csv(request, shared.id, shared.reader, infeed)
+    return await results.roofline_csv(request, shared.id, shared.reader, part, infeed)
 
 
 @router.get("/advice", responses=NOT_READY)
-async def advice(request: Request, shared: Shared) -> Response:
+async def advice(request: Request, shared: Shared, part: Range) -> Response:
     """What would help, by what each finding adds to those before it."""
-    return await results.stored_advice(request, shared.id, shared.reader)
+    return await results.stored_advice(request, shared.id, shared.reader, part)
 
 
 @router.get("/ops/{index}", responses=NOT_READY)
-async def op_details(shared: Shared, index: int) -> Response:
+async def op_details(request: Request, shared: Shared, index: int, part: Range) -> Response:
     """Long name and source of one op."""
-    return await results.op_details(shared.id, index, shared.reader)
+    return await results.op_details(request, shared.id, index, shared.reader, part)
 
 
 @router.get(

@@ -39,6 +39,7 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.NotSignedInError: 401,
     errors.TooManyRequestsError: 429,
     errors.BadViewError: 400,
+    errors.NoSuchRangeError: 404,
     errors.SettingsError: 500,
     errors.RooflineError: 500,
 }

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
 
 import orjson
 
 from roofline.library.advising import AdviceBook
+from roofline.library.ranges import RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, Importing, Ready, State
 from roofline.presentation.first_view.view import FirstView, first_view
@@ -39,7 +41,7 @@ def own_view(
         is_own=actor.owner != "" and actor.owner == uploader,
         max_upload_bytes=settings.max_upload_bytes,
         max_files=settings.max_files,
-        budgets=_budgets(reader, profile_id),
+        budgets=_budgets(reader.budget(profile_id)),
         advice=_decided(reader, profile_id, book),
         first=_first(state),
         trash_days=settings.trash_days,
@@ -59,22 +61,39 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
         devices_url=f"{base}/devices",
         is_shared=True,
         about=None if view.about is None else replace(view.about, uploader=""),
-        budgets=_budgets(reader, profile_id),
-        advice=_advice(reader, profile_id),
+        budgets=_budgets(reader.budget(profile_id)),
+        advice=_advice(reader.advice(profile_id)),
         first=_first(state),
     )
 
 
-def _budgets(reader: ProfileReader, profile_id: str) -> Sequence[Mapping[str, Any]]:
+def in_range(
+    view: views.ProfileView, part: tuple[float, float], found: RangeResults
+) -> views.ProfileView:
+    """The view of a part of the profile's time, in us: its words and numbers, and addresses."""
+    ends = {"from_us": part[0], "to_us": part[1]}
+    query = urlencode({name: end for name, end in ends.items() if isfinite(end)})
+    return replace(
+        view,
+        page_url=f"{view.page_url}{'&' if '?' in view.page_url else '?'}{query}",
+        roofline_url=f"{view.roofline_url}?{query}",
+        csv_url=f"{view.csv_url}?{query}",
+        ops_query=f"?{query}",
+        part=found.bounds_ms,
+        budgets=_budgets(found.budget),
+        advice=_advice(found.advice),
+        first=first_view(orjson.loads(found.page)),
+    )
+
+
+def _budgets(found: bytes | None) -> Sequence[Mapping[str, Any]]:
     """How the time divides; nothing without a timeline, and while the profile is not ready."""
-    found = reader.budget(profile_id)
     scopes: list[Mapping[str, Any]] = [] if found is None else orjson.loads(found)["scopes"]
     return scopes
 
 
-def _advice(reader: ProfileReader, profile_id: str) -> Mapping[str, Any] | None:
+def _advice(found: bytes | None) -> Mapping[str, Any] | None:
     """What would help; `None` while the profile is not ready."""
-    found = reader.advice(profile_id)
     record: Mapping[str, Any] | None = None if found is None else orjson.loads(found)
     return record
 
@@ -131,6 +150,9 @@ def _profile_view(
         roofline_url=f"{base}/roofline",
         csv_url=f"{base}/roofline.csv",
         ops_url=f"{base}/ops",
+        ops_query="",
+        part="",
+        whole_url=base.replace("/api/v1/profiles/", "/p/"),
         source_url=f"{base}/source",
         delete_url=base,
         progress=None,

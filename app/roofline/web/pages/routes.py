@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from roofline.library.lists import ProfileLists
 from roofline.storage.records import Manifest
 from roofline.web.api.limits import limits_of
+from roofline.web.api.ranges import Range, results_for
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
 from roofline.web.bodies import sample_body
@@ -16,7 +17,7 @@ from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
 from roofline.web.http.response_cache import keep
 from roofline.web.pages import views
-from roofline.web.pages.profile_view import list_url, own_view, tag_view
+from roofline.web.pages.profile_view import in_range, list_url, own_view, tag_view
 from roofline.web.parts import Lists, Pages, Parts, Reader, parts_of
 
 PAGE_SIZE = 50
@@ -54,11 +55,15 @@ def home(
 
 
 @router.api_route("/p/{profile_id}", methods=_READ)
-def profile(request: Request, profile_id: str, reader: Reader, parts: Parts) -> Response:
+def profile(
+    request: Request, profile_id: str, reader: Reader, parts: Parts, part: Range
+) -> Response:
     """One profile: its charts and tables, its progress, or why it could not be imported."""
     view = own_view(reader, profile_id, actor_of(request), parts.settings, parts.advice)
     if view.state == "ready":
         keep(request)
+        if part is not None:
+            view = in_range(view, part, results_for(parts, reader, profile_id, part))
     return parts.templates.page("profile.html", view, request)
 
 

@@ -125,6 +125,9 @@ class ProfileView:
     link previews. `progress` is set while importing, `failure` when failed, and `can_retry`
     where the files are kept and are not what was wrong.
 
+    `part` says from when to when the numbers are, "10 to 20", where that is not the whole capture;
+    `whole_url` is the page of the whole.
+
     `max_upload_bytes` and `max_files` limit a second run that is dropped on the page.
     `budgets` are divisions of time, with the keys of `presentation.budget_bar.BudgetBar`, `advice`
     has those of `exports.advice`, and is `None` while there is none. `first` is what the page shows
@@ -139,7 +142,10 @@ class ProfileView:
     page_url: str
     roofline_url: str
     csv_url: str
-    ops_url: str  # append "/{index}"
+    ops_url: str  # append "/{index}", and then `ops_query`
+    ops_query: str
+    part: str
+    whole_url: str
     source_url: str
     delete_url: str
     progress: ProgressBody | None
