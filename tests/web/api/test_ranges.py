@@ -57,6 +57,16 @@ def test_the_page_of_a_range_says_so_and_links_to_the_whole(client: Client, base
     assert client.get(address).text == whole
 
 
+def test_a_share_link_has_ranges_of_its_profile(client: Client, base: str) -> None:
+    link = client.post(f"{base}/links", json={"name": "paper"}).json()["url"]
+    path = link[link.index("/l/") :]
+    found = client.get(f"{path}/page", params=RANGE).json()
+    assert found == client.get(f"{base}/page", params=RANGE).json()
+    frame = client.get(path, params=RANGE).text
+    assert f'href="{path}"' in frame
+    assert "data-range-note" in frame
+
+
 def test_a_range_of_everything_is_the_whole_page(client: Client, base: str) -> None:
     whole = client.get(f"{base}/page").json()
     assert whole["timeline"]["range"] is None
