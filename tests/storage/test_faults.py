@@ -339,7 +339,7 @@ def test_database_that_is_gone_is_said_without_its_password(tmp_path: Path) -> N
 def test_object_store_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "geheim")
-    monkeypatch.setattr("roofline.storage.objects.RETRY_S", 0.1)
+    monkeypatch.setattr("roofline.storage.object_connection.RETRY_S", 0.1)
     place = Place(root=tmp_path, options={"blobs": "s3://b/p?endpoint=http://127.0.0.1:1&region=x"})
     with pytest.raises(StoreUnavailableError, match="object store"):
         server = place.server()

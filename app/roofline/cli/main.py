@@ -103,13 +103,13 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
 def _add_analyze(parser: argparse.ArgumentParser) -> None:
     parser.description = "Analyse a profile and print its roofline."
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+        "files", nargs="+", metavar="FILE", help="one file per host, or archives of them"
     )
     parser.add_argument(
         "--engine",
         choices=runs.ENGINES,
-        help="hold the hosts of one run against each other: files, or the folder that holds them;"
-        " see docs/runs.md. Formats: text, json",
+        help="hold the hosts of one run against each other: files, the folder that holds them, or"
+        " its address, such as s3://bucket/folder/; see docs/runs.md. Formats: text, json",
     )
     parser.add_argument(
         "-f",
@@ -317,6 +317,7 @@ def _analyze(given: argparse.Namespace) -> None:
     from roofline.exports.render import render, render_groups
     from roofline.pipeline import analyse_files
 
+    files = [_path(one) for one in given.files]
     if given.group_by and given.format not in GROUPED_FORMATS:
         _refuse_grouped(given.format)
     if given.range and given.format == "xprof":
@@ -325,9 +326,9 @@ def _analyze(given: argparse.Namespace) -> None:
         sys.exit(BAD_INPUT)
 
     choice = read_choice(given.device, given.peak, given.sustained)
-    with progress_on_terminal(given.files) as progress:
+    with progress_on_terminal(files) as progress:
         analysis = analyse_files(
-            given.files,
+            files,
             xprof_compat=given.format == "xprof",
             choice=choice,
             range_ps=given.range,
@@ -339,6 +340,14 @@ def _analyze(given: argparse.Namespace) -> None:
     else:
         content = render(analysis, given.format, infeed=infeed)
     put_out(content, given.output)
+
+
+def _path(text: str) -> Path:
+    if "://" in text:
+        sys.stderr.write(f"roofline: {text[:200]} is an address, not a file\n")
+        sys.stderr.write("          Add --engine local, or copy the file here.\n")
+        sys.exit(BAD_INPUT)
+    return Path(text)
 
 
 def _refuse_grouped(output_format: str) -> NoReturn:

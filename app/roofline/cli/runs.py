@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,12 +11,12 @@ ENGINES = ("local",)
 FORMATS = ("text", "json")
 
 
-def analyse_run(paths: Sequence[Path], output_format: str) -> bytes:
-    """The report of the run whose hosts' files are at `paths`, or in these folders."""
+def analyse_run(places: Sequence[str], output_format: str) -> bytes:
+    """The report of the run whose hosts' files are at `places`: paths, folders, addresses."""
     from roofline.errors import UploadRejectedError
     from roofline.exports.run_report import render_run
+    from roofline.pods.fetching import read_sources, sources_of
     from roofline.pods.partial import Partial
-    from roofline.pods.reading import files_of, read_files
     from roofline.pods.reduce import reduce_run
     from roofline.pods.spool import spool
 
@@ -28,7 +27,7 @@ def analyse_run(paths: Sequence[Path], output_format: str) -> bytes:
         )
     with spool() as kept:
         unreadable = []
-        for one in read_files(files_of(paths)):
+        for one in read_sources(sources_of(places)):
             if isinstance(one, Partial):
                 kept.add(one)
             else:

@@ -5,9 +5,11 @@ A file that cannot be read is listed with the reason, and the others go on.
 
 import hashlib
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from glob import glob, has_magic
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from roofline.errors import RooflineError, UnknownFormatError, UploadRejectedError
 from roofline.importers.intake.archives import UnpackLimits, unpack
@@ -22,6 +24,17 @@ _XSPACE = ".xplane.pb"
 _CAPTURES = (_XSPACE, ".json", ".json.gz", ".ncu-rep")
 
 
+class Named(Protocol):
+    """A file somewhere, by the last part of its path or key."""
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+
+
+AnyNamed = TypeVar("AnyNamed", bound=Named)
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A file of a run; `is_named` is true where the user named it, not only its folder."""
@@ -31,7 +44,7 @@ class Found:
 
 
 def files_of(paths: Sequence[Path]) -> list[Found]:
-    """The files at `paths`, and those in and below folders.
+    """The files at `paths`, those in and below folders, and those of patterns with `*`.
 
     A folder with XSpace captures is a folder of JAX's or TensorFlow's profiler: its other files
     are results. Raises `UploadRejectedError` where there is none.
@@ -46,17 +59,22 @@ def files_of(paths: Sequence[Path]) -> list[Found]:
 
 
 def _at(path: Path) -> list[Found]:
-    if not path.is_dir():
+    if path.is_dir():
+        files = sorted(one for one in path.rglob("*") if one.is_file())
+        return [Found(one, is_named=False) for one in captures_among(files)]
+    if path.exists() or not has_magic(str(path)):
         return [Found(path, is_named=True)]
-    files = sorted(one for one in path.rglob("*") if one.is_file())
-    captures = [one for one in files if one.name.endswith(_XSPACE)]
-    return [Found(one, is_named=False) for one in captures or files]
+    matching = [Path(one) for one in sorted(glob(str(path), recursive=True))]
+    return [one for each in captures_among(matching) for one in _in_folder_or_plain(each)]
 
 
-def read_files(files: Sequence[Found]) -> Iterator[Partial | Unreadable]:
-    """What each file gives to the run, one after the other."""
-    for file in files:
-        yield from read_file(file)
+def _in_folder_or_plain(path: Path) -> list[Found]:
+    return _at(path) if path.is_dir() else [Found(path, is_named=False)]
+
+
+def captures_among(files: Sequence[AnyNamed]) -> list[AnyNamed]:
+    """The captures of hosts, where files of a profiler tell them from its results; else all."""
+    return [one for one in files if one.name.endswith(_XSPACE)] or list(files)
 
 
 def read_file(file: Found) -> list[Partial | Unreadable]:

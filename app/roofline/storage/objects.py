@@ -1,42 +1,28 @@
-"""Blobs in S3, Google Cloud Storage or Azure, through obstore.
+"""Blobs in S3, Google Cloud Storage or Azure, through obstore: see `object_connection`."""
 
-`s3://bucket/prefix?endpoint=http://…` names the place; without `endpoint`, AWS_ENDPOINT_URL does,
-and without both it is Amazon's. Credentials come from the environment, as obstore reads it
-(AWS_ACCESS_KEY_ID and the like). The tests run against moto's S3; Google and Azure
-share the code but could not be tried.
-"""
-
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from roofline.errors import SettingsError, StoreUnavailableError
 from roofline.storage.blobs import CHUNK_BYTES, BlobInfo
+from roofline.storage.object_connection import connect
 
 try:
     import obstore
     from obstore.exceptions import BaseError
-    from obstore.store import ObjectStore, from_url
 except ModuleNotFoundError as error:
     raise SettingsError(
         "ROOFLINE_BLOBS names an object store, which needs the Python package obstore.",
         remedy="Install the packages for teams as docs/operations.md says.",
     ) from error
 
-_OPTIONS = {"endpoint", "region"}
-# A request is tried again for this long; obstore's own three minutes are longer than people wait.
-RETRY_S = 15.0
-
 
 class ObjectBlobs:
     """Blobs in the bucket of `place`, all keys below its prefix."""
 
     def __init__(self, place: str) -> None:
-        self._store = _connect(place)
+        self._store = connect(place, named_by="ROOFLINE_BLOBS")
 
     @property
     def folder(self) -> Path | None:
@@ -84,37 +70,6 @@ class ObjectBlobs:
     def drop_unfinished(self, prefix: str, before: float) -> int:
         """See `BlobStore`. An object store shows whole objects only."""
         return 0
-
-
-def _connect(place: str) -> ObjectStore:
-    address = urlsplit(place)
-    options: dict[str, Any] = dict(parse_qsl(address.query))
-    if unknown := set(options) - _OPTIONS:
-        raise _refused(f"it does not take {', '.join(sorted(unknown))}")
-    if address.scheme == "s3" and (elsewhere := _endpoint_of_environment()):
-        options.setdefault("endpoint", elsewhere)
-    local = str(options.get("endpoint", "")).startswith("http://")
-    try:
-        return from_url(
-            address._replace(query="").geturl(),
-            client_options={"allow_http": local},
-            retry_config={"retry_timeout": timedelta(seconds=RETRY_S)},
-            **options,
-        )
-    except (BaseError, ValueError) as error:
-        raise _refused(str(error).splitlines()[0]) from error
-
-
-def _endpoint_of_environment() -> str | None:
-    """The address of another S3 than Amazon's, as Amazon's own tools read it."""
-    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-
-
-def _refused(why: str) -> SettingsError:
-    return SettingsError(
-        f"ROOFLINE_BLOBS cannot be used: {why}.",
-        remedy="Write it as s3://bucket/prefix?endpoint=https://…&region=…, without secrets.",
-    )
 
 
 @contextmanager

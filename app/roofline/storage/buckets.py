@@ -1,0 +1,255 @@
+"""Objects in buckets that users name by address: listed, and read once each. Nothing is written.
+
+An address is `s3://BUCKET/KEY`, `gs://…` or `az://…`. A key with `*`, `?` or `[` is a pattern, in
+which `**` stands for any folders; a key without is one object, or the folder of that name.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roofline.errors import StoreUnavailableError, UploadRejectedError
+from roofline.storage.blobs import CHUNK_BYTES
+from roofline.storage.object_connection import connect
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+_ADDRESS = re.compile(r"(?P<scheme>s3|gs|az)://(?P<bucket>[^/?*\[]+)/?(?P<key>.*)", re.DOTALL)
+# A question mark is part of a pattern, too: options begin with their name.
+_OPTIONS = re.compile(r"\?(?=(?:endpoint|region)=)")
+_PATTERN = re.compile(r"[*?\[]")
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One address in parts; `options` are those behind its question mark."""
+
+    bucket: str
+    key: str
+    options: str
+
+    @property
+    def place(self) -> str:
+        """The address of the whole bucket."""
+        return self.bucket + (f"?{self.options}" if self.options else "")
+
+    def of(self, key: str) -> str:
+        """The address of one object in the bucket."""
+        return f"{self.bucket}/{key}" + (f"?{self.options}" if self.options else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One object of a listing. `version` changes with its bytes; `modified_at` in Unix seconds."""
+
+    address: str
+    version: str
+    size_bytes: int
+    modified_at: float
+
+    @property
+    def name(self) -> str:
+        """The last part of its key."""
+        return parse(self.address).key.rpartition("/")[2]
+
+    @property
+    def identity(self) -> str:
+        """SHA-256 of address, version and size: equal ones are the same bytes."""
+        text = f"{self.address}\0{self.version}\0{self.size_bytes}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class ChangedError(Exception):
+    """The object is not the one that was listed; it is gone, or has other bytes now."""
+
+
+def is_address(text: str) -> bool:
+    """True for the address of a bucket or of something in it."""
+    return _ADDRESS.fullmatch(text) is not None
+
+
+def parse(text: str) -> Address:
+    """`text` in parts; raises `UploadRejectedError` if it is not an address."""
+    path, *options = _OPTIONS.split(text, maxsplit=1)
+    found = _ADDRESS.fullmatch(path)
+    if found is None:
+        raise UploadRejectedError(
+            f"{text[:200]} is not the address of a bucket.",
+            remedy="Write it as s3://BUCKET/FOLDER/, gs://… or az://…",
+        )
+    bucket = f"{found['scheme']}://{found['bucket']}"
+    return Address(bucket, found["key"].lstrip("/"), options[0] if options else "")
+
+
+def list_objects(text: str) -> list[Listed]:
+    """The objects at an address in order of their keys: one, those below a folder, of a pattern.
+
+    Empty objects whose key ends with `/` are folders, and left out. Raises
+    `StoreUnavailableError` where the bucket does not answer or may not be read.
+    """
+    address = parse(text)
+    store = _store(address)
+    with explained(text):
+        if _PATTERN.search(address.key):
+            return _matching(store, address)
+        if address.key and not address.key.endswith("/") and (one := _one(store, address)):
+            return [one]
+        folder = address.key.rstrip("/") + "/" if address.key else ""
+        return _below(store, address, folder, lambda _key: True)
+
+
+def fetch(listed: Listed, target: Path) -> str:
+    """Writes the object to `target`; its SHA-256. Only the version that was listed is read.
+
+    Raises `ChangedError` where it has another version now, `StoreUnavailableError` as
+    `list_objects` does.
+    """
+    address = parse(listed.address)
+    store = _store(address)
+    for left in reversed(range(_TRIES)):
+        try:
+            return _fetch(store, address.key, listed, target)
+        except StoreUnavailableError:
+            if not left:
+                raise
+    raise AssertionError
+
+
+def look_again(listed: Listed) -> Listed | None:
+    """The object as it is now; `None` where it is gone."""
+    address = parse(listed.address)
+    store = _store(address)
+    with explained(listed.address):
+        return _one(store, address)
+
+
+@lru_cache(maxsize=16)
+def _connected(place: str) -> "ObjectStore":
+    return connect(place, named_by=_named(place))
+
+
+def _store(address: Address) -> "ObjectStore":
+    return _connected(address.place)
+
+
+def _fetch(store: "ObjectStore", key: str, listed: Listed, target: Path) -> str:
+    import obstore
+
+    digest, size = hashlib.sha256(), 0
+    try:
+        with explained(listed.address), target.open("wb") as writer:
+            got = obstore.get(store, key, options={"if_match": listed.version or None})
+            if _version(got.meta) != listed.version:
+                raise ChangedError
+            for chunk in got.stream(min_chunk_size=CHUNK_BYTES):
+                digest.update(chunk)
+                size += writer.write(chunk)
+    except FileNotFoundError as error:
+        raise ChangedError from error
+    if size != listed.size_bytes:
+        raise ChangedError
+    return digest.hexdigest()
+
+
+def _one(store: "ObjectStore", address: Address) -> Listed | None:
+    import obstore
+
+    try:
+        meta = obstore.head(store, address.key)
+    except FileNotFoundError:
+        return None
+    return _listed(address, meta)
+
+
+def _matching(store: "ObjectStore", address: Address) -> list[Listed]:
+    """Objects whose key has the pattern; only the folder before the first wildcard is listed."""
+    plain = address.key[: _first_wildcard(address.key)]
+    folder = plain[: plain.rfind("/") + 1]
+    pattern = re.compile(_regular(address.key))
+    return _below(store, address, folder, lambda key: pattern.fullmatch(key) is not None)
+
+
+def _below(
+    store: "ObjectStore", address: Address, folder: str, wanted: Callable[[str], bool]
+) -> list[Listed]:
+    import obstore
+
+    found = [
+        _listed(address, meta)
+        for batch in obstore.list(store, prefix=folder or None)
+        for meta in batch
+        if wanted(meta["path"]) and not (meta["size"] == 0 and meta["path"].endswith("/"))
+    ]
+    return sorted(found, key=lambda one: one.address)
+
+
+def _listed(address: Address, meta: Any) -> Listed:
+    return Listed(
+        address=address.of(meta["path"]),
+        version=_version(meta),
+        size_bytes=meta["size"],
+        modified_at=meta["last_modified"].timestamp(),
+    )
+
+
+def _version(meta: Any) -> str:
+    return str(meta.get("e_tag") or "")
+
+
+def _first_wildcard(key: str) -> int:
+    found = _PATTERN.search(key)
+    return found.start() if found else len(key)
+
+
+_WILDCARDS = {"**/": r"(?:.*/)?", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
+_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
+
+
+def _regular(key: str) -> str:
+    """The pattern of a shell as a regular expression."""
+    return "".join(_regular_token(token) for token in _TOKEN.findall(key))
+
+
+def _regular_token(token: str) -> str:
+    if token in _WILDCARDS:
+        return _WILDCARDS[token]
+    if len(token) > 2:  # a set, in which nothing but its end has a meaning
+        negated = token[1] == "!"
+        inside = token[2 if negated else 1 : -1]
+        inside = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside)
+        return f"[{'^' if negated else ''}{inside}]"
+    return re.escape(token)
+
+
+def _named(text: str) -> str:
+    return _OPTIONS.split(text, maxsplit=1)[0][:200]
+
+
+@contextmanager
+def explained(address: str) -> Iterator[None]:
+    """Turns what a bucket answers into our errors; an object that is not there stays as it is."""
+    from obstore import exceptions
+
+    try:
+        yield
+    except exceptions.NotFoundError as error:
+        raise FileNotFoundError from error
+    except exceptions.PreconditionError as error:
+        raise ChangedError from error
+    except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as error:
+        raise StoreUnavailableError(
+            f"{_named(address)} may not be read with these credentials.",
+            remedy="Check the credentials in the environment; docs/runs.md says which.",
+        ) from error
+    except exceptions.BaseError as error:
+        raise StoreUnavailableError(
+            f"{_named(address)} cannot be read now.",
+            remedy="Try again; if it lasts, check the address and the credentials.",
+        ) from error
