@@ -96,6 +96,16 @@ class AdviceBook:
             if one.unit in found
         ]
 
+    def has_accepted(self, profile_id: str) -> bool:
+        """True where a finding of the profile was accepted."""
+        return any(orjson.loads(one)["state"] == "accepted" for one in self._ledger.of(profile_id))
+
+    def measured_lines(self, profile_id: str, after_id: str, sides: Sides) -> tuple[str, ...]:
+        """`measured` for people, a line each."""
+        from roofline.exports.ledger import measured_lines
+
+        return tuple(measured_lines(self.measured(profile_id, after_id, sides)))
+
     def keep(self, profile_id: str, entries: "Sequence[Entry]") -> None:
         """Keeps what was measured: with the profile, and as hits that correct later advice."""
         for one in entries:

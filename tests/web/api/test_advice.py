@@ -50,6 +50,9 @@ def test_findings_are_accepted_dismissed_and_measured(client: Client) -> None:
     assert found["after_us"] > first["after_us"]
     page = client.get(f"/p/{before}").text
     assert "<i>later</i>" not in page and "&lt;i&gt;later&lt;/i&gt; on" in page
+    compared = client.get(f"/c/{before}..{after}").text
+    assert "Predicted against measured" in compared and f"{path}/measured" in compared
+    assert "Predicted against measured" not in client.get(f"/c/{after}..{before}").text
     measured = client.post(f"{path}/measured", json={"after": after}).json()["entries"]
     assert [(entry["finding"], entry["hit_ratio"]) for entry in measured] == [(one, 0.0)]
     lines = client.get("/api/v1/ledger")

@@ -20,6 +20,7 @@ from roofline.web.api.comparing import (
     note_compared,
     sides_of,
 )
+from roofline.web.http.guard import actor_of
 from roofline.web.pages import views
 from roofline.web.pages.pieces import pieces
 from roofline.web.parts import Parts, Reader, ServerParts
@@ -76,6 +77,7 @@ async def compare(
     note_compared(request, (*wanted.a, *wanted.b))
     if view.state == "ready":
         view = await _compared(parts, reader, wanted, view)
+        view = await _with_measured(request, parts, reader, wanted, view)
     return parts.templates.page("compare.html", view, request)
 
 
@@ -122,6 +124,25 @@ async def _compared(
         return replace(view, state="importing")
     found = await compared_page(parts, sides, wanted.unit)
     return _ready(view, found, f"/api/v1/compare/page?{wanted.query}")
+
+
+async def _with_measured(
+    request: Request,
+    parts: ServerParts,
+    reader: ProfileReader,
+    wanted: Wanted,
+    view: views.CompareView,
+) -> views.CompareView:
+    """What was predicted of accepted findings of A, against what B shows."""
+    before, after = wanted.a[0], wanted.b[0]
+    if view.state != "ready" or not await run_in_threadpool(parts.advice.has_accepted, before):
+        return view
+    sides = await sides_of(reader, wanted.a, wanted.b)
+    lines = await run_in_threadpool(parts.advice.measured_lines, before, after, sides)
+    ownership = await run_in_threadpool(parts.library.ownership, before)
+    may_keep = actor_of(request).may_change(ownership.uploader or "") and len(wanted.b) == 1
+    keep_url = f"/api/v1/profiles/{quote(before)}/measured" if may_keep else ""
+    return replace(view, measured=lines, keep_url=keep_url)
 
 
 def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views.CompareView:
