@@ -265,6 +265,18 @@ class NotSignedInError(RooflineError):
     code = "not-signed-in"
 
 
+class LogInRefusedError(RooflineError):
+    """A log-in by a sign-in provider that is not right, or of a person without access."""
+
+    code = "log-in-refused"
+
+
+class ProviderUnavailableError(RooflineError):
+    """The sign-in provider does not answer, or not as it should."""
+
+    code = "provider-unavailable"
+
+
 class TooManyRequestsError(RooflineError):
     """One person or address did something costly too often; may be repeated in `retry_after_s`."""
 

@@ -18,12 +18,20 @@
 | `ROOFLINE_SCRUB_DAYS`            | 7, 0: never               | everything is read and checked    |
 | `ROOFLINE_HOST`, `_PORT`         | 127.0.0.1, 8000           | the address to listen on          |
 | `ROOFLINE_ALLOWED_HOSTS`         | none                      | `Host` names answered             |
-| `ROOFLINE_AUTH`                  | `open`                    | `open`, `token` or `proxy`        |
+| `ROOFLINE_AUTH`                  | `open`                    | `open`, `token`, `proxy`, `oidc`  |
 | `ROOFLINE_TOKEN`, `_TOKEN_FILE`  | none                      | mode `token`: what people enter   |
 | `ROOFLINE_ADMIN_TOKEN`, `…_FILE` | none                      | mode `token`: for admin rights    |
 | `ROOFLINE_PROXY_HEADER`          | `X-Forwarded-User`        | mode `proxy`: names the user      |
 | `ROOFLINE_PROXY_ADDRESSES`       | none                      | networks whose header is trusted  |
-| `ROOFLINE_ADMINS`                | none                      | mode `proxy`: the admins          |
+| `ROOFLINE_ADMINS`                | none                      | `proxy`, `oidc`: the admins       |
+| `ROOFLINE_OIDC_ISSUER`           | none                      | mode `oidc`: the provider         |
+| `ROOFLINE_OIDC_CLIENT_ID`        | none                      | mode `oidc`: this server there    |
+| `ROOFLINE_OIDC_CLIENT_SECRET`,   |                           |                                   |
+| `…_FILE`                         | none                      | mode `oidc`: its secret           |
+| `ROOFLINE_OIDC_SCOPES`           | `email`, `profile`        | mode `oidc`: what is asked for    |
+| `ROOFLINE_OIDC_GROUPS_CLAIM`     | `groups`                  | mode `oidc`: lists the groups     |
+| `ROOFLINE_OIDC_GROUPS`           | all                       | mode `oidc`: those with access    |
+| `ROOFLINE_OIDC_ADMIN_GROUPS`     | none                      | mode `oidc`: those of admins      |
 | `ROOFLINE_METRICS_TOKEN`         | none                      | reads `/metrics`, nothing else    |
 | `ROOFLINE_VISIBILITY`            | `everybody`               | `everybody`, `link` or `owner`    |
 |                                  |                           | sees new profiles                 |
@@ -60,7 +68,7 @@ from roofline.model.units import GIB, MIB
 
 Network = IPv4Network | IPv6Network
 
-_SECRETS = ("database_url", "token", "admin_token", "metrics_token")
+_SECRETS = ("database_url", "token", "admin_token", "metrics_token", "oidc_client_secret")
 
 
 def _listed(value: object) -> object:
@@ -116,7 +124,7 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65_535)
     allowed_hosts: Words = ()
-    auth: Literal["open", "token", "proxy"] = "open"
+    auth: Literal["open", "token", "proxy", "oidc"] = "open"
     token: SecretStr | None = None
     token_file: Path | None = None
     admin_token: SecretStr | None = None
@@ -124,6 +132,14 @@ class Settings(BaseSettings):
     proxy_header: str = Field(default="X-Forwarded-User", pattern=r"^[A-Za-z0-9-]+$")
     proxy_addresses: Networks = ()
     admins: Words = ()
+    oidc_issuer: str = ""
+    oidc_client_id: str = ""
+    oidc_client_secret: SecretStr | None = None
+    oidc_client_secret_file: Path | None = None
+    oidc_scopes: Words = ("email", "profile")
+    oidc_groups_claim: str = "groups"
+    oidc_groups: Words = ()
+    oidc_admin_groups: Words = ()
     metrics_token: SecretStr | None = None
     metrics_token_file: Path | None = None
     budget_file: Path | None = None
@@ -183,7 +199,7 @@ def _explained(error: ValidationError) -> SettingsError:
     first = error.errors()[0]
     name = "_".join(str(part) for part in first["loc"] if isinstance(part, str)).upper()
     # A secret is not repeated, not even a bad one.
-    value = "" if "TOKEN" in name else f" {first.get('input')!r}"
+    value = "" if "TOKEN" in name or "SECRET" in name else f" {first.get('input')!r}"
     return SettingsError(
         f"ROOFLINE_{name} cannot be{value or ' this'}: {first['msg'].lower()}.",
         remedy=f"Correct or unset ROOFLINE_{name} and start again.",

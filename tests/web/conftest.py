@@ -37,6 +37,7 @@ class Client:
         self.app = app
         self.parts: ServerParts = app.state.parts
         self.settings = settings
+        self.address = address
         self._portal = portal
         self._http = httpx.AsyncClient(
             transport=httpx.ASGITransport(
@@ -53,6 +54,10 @@ class Client:
     def forget_cookies(self) -> None:
         """As another browser."""
         self._http.cookies.clear()
+
+    def cookies(self) -> str:
+        """The cookies of this browser, as a header."""
+        return "; ".join(f"{one.name}={one.value}" for one in self._http.cookies.jar)
 
     def start(self, method: str, path: str, **options: Any) -> "Future[httpx.Response]":
         async def send() -> httpx.Response:

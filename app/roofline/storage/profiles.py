@@ -26,6 +26,7 @@ from roofline.storage.ended_sessions import EndedSessions
 from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job
 from roofline.storage.ledger import AdviceLedger
 from roofline.storage.manifests import import_manifests
+from roofline.storage.people import People
 from roofline.storage.places import open_blobs
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.raw import RawStore
@@ -74,6 +75,7 @@ class ProfileStore:
         self.ended_sessions = EndedSessions(self.database)
         self.api_tokens = ApiTokens(self.database)
         self.share_links = ShareLinks(self.database)
+        self.people = People(self.database)
         self.audit = AuditLog(self.database)
         self.advice = AdviceLedger(self.database)
         self.blobs = open_blobs(blobs, root)

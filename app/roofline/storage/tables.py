@@ -197,6 +197,16 @@ api_token = Table(
     Column("revoked_at", Double),
 )
 
+# By SHA-256 of issuer and the provider's id; `owner` is what profiles remember of their uploader.
+person = Table(
+    "person",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("owner", Text, nullable=False, unique=True),
+    Column("is_admin", Boolean, nullable=False),  # at the last log-in
+    Column("seen_at", Double, nullable=False),
+)
+
 # Times are Unix seconds; `maker` is what a profile remembers of its uploader.
 share_link = Table(
     "share_link",

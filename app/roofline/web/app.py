@@ -42,13 +42,14 @@ from roofline.web.http.assets import assets_dir, load_static
 from roofline.web.http.door import Attempts, Door
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy
+from roofline.web.http.oidc_log_in import OidcLogIn
 from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.response_cache import FromCache, ResponseCache
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
-from roofline.web.pages import health, login
+from roofline.web.pages import health, login, oidc
 from roofline.web.pages import model as model_pages
 from roofline.web.pages import op_cost as op_cost_pages
 from roofline.web.pages import routes as pages
@@ -96,6 +97,8 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(router)
     if parts.door is not None:
         app.include_router(login.router)
+    if parts.oidc is not None:
+        app.include_router(oidc.router)
     return app
 
 
@@ -156,6 +159,7 @@ def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:
         upload_rate=UploadRate(uploads_per_hour(settings)),
         attempts=attempts,
         door=_door(settings, backend.instance, attempts),
+        oidc=_oidc(settings, backend.instance),
         token_holders=_token_holders(settings, backend.instance),
     )
 
@@ -166,10 +170,16 @@ def _door(settings: Settings, instance: Instance, attempts: Attempts) -> Door | 
     return Door(Tokens(settings, instance.store.ended_sessions), attempts)
 
 
+def _oidc(settings: Settings, instance: Instance) -> OidcLogIn | None:
+    if settings.auth != "oidc":
+        return None
+    return OidcLogIn(settings, instance.store.ended_sessions, instance.store.people)
+
+
 def _token_holders(settings: Settings, instance: Instance) -> TokenHolders | None:
     if settings.auth == "open":
         return None
-    return TokenHolders(settings, instance.store.api_tokens)
+    return TokenHolders(settings, instance.store.api_tokens, instance.store.people.is_admin)
 
 
 def cache_of(settings: Settings) -> ResponseCache | None:
@@ -184,6 +194,8 @@ def _policy(parts: ServerParts) -> Policy:
     identify: Identify = everyone
     if parts.door is not None:
         identify = parts.door.tokens.identify
+    elif parts.oidc is not None:
+        identify = parts.oidc.identify
     elif settings.auth == "proxy":
         identify = ProxyUsers(settings, partial(parts.instance.key_for, "csrf")).identify
     if parts.token_holders is not None:
@@ -192,7 +204,7 @@ def _policy(parts: ServerParts) -> Policy:
         answered_hosts=answered_hosts(settings),
         identify=identify,
         proxies=settings.proxy_addresses,
-        logs_in=parts.door is not None,
+        logs_in=parts.door is not None or parts.oidc is not None,
         reads_metrics=lambda headers: metrics_token_matches(settings, headers),
         attempts=parts.attempts,
         idle_seconds=settings.upload_idle_seconds,

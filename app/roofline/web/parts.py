@@ -22,6 +22,7 @@ from roofline.web.http.assets import StaticFiles
 from roofline.web.http.door import Attempts, Door
 from roofline.web.http.guard import actor_of
 from roofline.web.http.kept import Kept
+from roofline.web.http.oidc_log_in import OidcLogIn
 from roofline.web.http.rate_limit import UploadRate
 from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.streams import Streams
@@ -39,7 +40,7 @@ RANGES_KEPT = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerParts:
-    """The parts of one server. `door` is `None` where no token is entered.
+    """The parts of one server. `door` is `None` where no token is entered, `oidc` in other modes.
 
     `token_holders` is `None` on an open server, which does not know its users. Profiles are read
     and listed for one viewer only: see `Reader` and `Lists`.
@@ -57,6 +58,7 @@ class ServerParts:
     upload_rate: UploadRate
     attempts: Attempts
     door: Door | None
+    oidc: OidcLogIn | None
     token_holders: TokenHolders | None
     comparisons: Kept[ComparedPage] = field(default_factory=lambda: Kept(COMPARISONS_KEPT))
     run_numbers: Kept[Mapping[str, RunNumbers]] = field(default_factory=lambda: Kept(RUNS_KEPT))

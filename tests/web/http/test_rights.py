@@ -11,6 +11,8 @@ from roofline.web.http.access_policy import uploads_per_hour
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 
+SECRET = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+
 API = "/api/v1/profiles"
 TOKENS = "/api/v1/tokens"
 SAFE = {"get", "head"}
@@ -126,7 +128,44 @@ def proxy_instance(launch: Launch, capture: bytes) -> Instance:
     return Instance(client, body["id"], body["delete_token"], actors, link["token"])
 
 
+def oidc_instance(launch: Launch, capture: bytes) -> Instance:
+    """People whom a provider has vouched for; it is not asked here, see `test_oidc`."""
+    issuer = {"oidc_issuer": "https://login.example.org", "oidc_client_id": "roofline"}
+    client = launch(auth="oidc", **issuer, oidc_client_secret=SECRET, oidc_admin_groups="root")
+    oidc = client.parts.oidc
+    assert oidc is not None
+
+    def user(sub: str, *groups: str, email: str = "ada@example.org") -> dict[str, str]:
+        cookie, _ = oidc.end({"sub": sub, "email": email, "groups": list(groups)})
+        headers = {"cookie": f"roofline_session={cookie}"}
+        page = client.get("/", headers={**headers, "accept": "text/html"}).text
+        found = re.search(r'name="csrf-token" content="([^"]+)"', page)
+        assert found
+        return {**headers, "x-csrf-token": found[1], "sec-fetch-site": "same-origin"}
+
+    owner, admin = user("1"), user("2", "root", email="root@example.org")
+    body = client.upload(capture, headers=owner, title="Mine").json()
+    assert body["uploader"] == "ada@example.org"
+    actors = {
+        "owner": owner,
+        "of the same name": user("3"),
+        "tool": user("4", email="ci@example.org"),
+        "admin tool": user("5", "root", email="root@example.org"),
+        "admin": admin,
+        "nobody": {},
+        "wrong token": BEARER,
+        "forged cookie": {"cookie": owner["cookie"][:-1] + "-"},
+        "without csrf": {"cookie": owner["cookie"]},
+        "other site": {**owner, "sec-fetch-site": "cross-site"},
+        "other host": {**owner, "host": "evil.example"},
+    }
+    actors.update(api_tokens(client, owner, admin))
+    link = share(client, body["id"], owner)
+    return Instance(client, body["id"], body["delete_token"], actors, link["token"])
+
+
 MODES = {"token": token_instance, "proxy": proxy_instance}
+ALL_MODES = {**MODES, "oidc": oidc_instance}
 CHANGES_OF_ONE = {
     ("patch", f"{API}/{{profile_id}}"),
     ("delete", f"{API}/{{profile_id}}"),
@@ -143,7 +182,7 @@ ADMINS = {"admin", "admin tool", "admin's token"}
 UNKNOWN = {"nobody", "wrong token", "forged cookie", "revoked token"}
 MAY_CHANGE = {"owner", "admin", "admin tool", "owner's token", "admin's token"}
 OWNERS_WHO_READ = {"owner's reading token", "without csrf", "other site"}
-PUBLIC = {"/healthz", "/readyz", "/login", "/static/{build}/{name:path}"}
+PUBLIC = {"/healthz", "/readyz", "/login", "/login/callback", "/static/{build}/{name:path}"}
 
 
 def expected(actor: str, operation: tuple[str, str]) -> set[int]:
@@ -151,7 +190,7 @@ def expected(actor: str, operation: tuple[str, str]) -> set[int]:
     method, path = operation
     if actor == "other host":
         return {403}
-    if operation == ("post", "/login"):  # without the token
+    if operation in {("post", "/login"), ("get", "/login/callback")}:  # without token or log-in
         return {403}
     if path in PUBLIC or path.startswith("/l/"):
         return set()
@@ -172,9 +211,9 @@ def expected(actor: str, operation: tuple[str, str]) -> set[int]:
     return set()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ALL_MODES)
 def test_every_route_asks_who_asks(launch: Launch, capture: bytes, mode: str) -> None:
-    instance = MODES[mode](launch, capture)
+    instance = ALL_MODES[mode](launch, capture)
     operations = operations_of(instance.client)
     assert len(operations) >= 40
     seen = 0

@@ -9,7 +9,14 @@ import pytest
 from roofline.storage import share_links
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN
-from tests.web.http.test_rights import API, MODES, Instance, operations_of, share, token_instance
+from tests.web.http.test_rights import (
+    ALL_MODES,
+    API,
+    Instance,
+    operations_of,
+    share,
+    token_instance,
+)
 
 SHOWN = ("", "/state", "/page", "/roofline", "/roofline.csv", "/advice", "/ops/0", "/source")
 AS_HTML = {"accept": "text/html"}
@@ -26,9 +33,9 @@ def edit(instance: Instance, **values: Any) -> None:
     assert answer.status_code == 200
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ALL_MODES)
 def test_link_shows_one_profile_without_a_log_in(launch: Launch, capture: bytes, mode: str) -> None:
-    instance = MODES[mode](launch, capture)
+    instance = ALL_MODES[mode](launch, capture)
     client, base = instance.client.at("10.9.9.9"), f"/l/{instance.link_token}"
     for visibility in ("everybody", "link"):
         edit(instance, visibility=visibility)
@@ -44,7 +51,15 @@ def test_link_shows_one_profile_without_a_log_in(launch: Launch, capture: bytes,
     assert '<meta name="robots" content="noindex, nofollow">' in page
     assert '<meta name="referrer" content="no-referrer">' in page
     # Not what needs access, nor the person behind the profile.
-    for hidden in (f"{API}/", "/api/v1/", "csrf-token", "data-run-picker", "/?tag=", "data-share"):
+    for hidden in (
+        f"{API}/",
+        "/api/v1/",
+        "csrf-token",
+        "data-run-picker",
+        "/?tag=",
+        "/model?",
+        "data-share",
+    ):
         assert hidden not in page, hidden
     assert "ada" not in page.lower().replace("adapt", "").replace("metadata", "")
     for actor in ("owner", "admin"):

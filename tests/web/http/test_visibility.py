@@ -17,8 +17,8 @@ from tests.conftest import SAMPLES
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import BEARER, TOKEN, session
 from tests.web.http.test_rights import (
+    ALL_MODES,
     API,
-    MODES,
     PUBLIC,
     UNKNOWN,
     Instance,
@@ -32,10 +32,18 @@ PREDICTION = {"model": "llama-3-8b", "device": "h100-sxm", "phase": "decode", "c
 ELSEWHERE: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {
     ("get", "/c/{pair}"): ("/c/{id}..{other}", {}),
     ("head", "/c/{pair}"): ("/c/{other}..{id}", {}),
+    ("get", "/model"): ("/model?over={id}", {}),
+    ("head", "/model"): ("/model?over={id}", {}),
     ("get", "/api/v1/compare"): ("/api/v1/compare?a={other}&b={id}", {}),
     ("get", "/api/v1/compare/page"): ("/api/v1/compare/page?a={other}&a={id}&b={other}", {}),
     ("get", "/api/v1/series/check"): ("/api/v1/series/check?name=Unmistakable&run={id}", {}),
     ("post", "/api/v1/predict"): ("/api/v1/predict", {**PREDICTION, "over": "{id}"}),
+}
+# What routes with a body want in it.
+BODIES: dict[str, dict[str, Any]] = {
+    f"{API}/{{profile_id}}": {"title": "x"},
+    f"{API}/{{profile_id}}/decisions": {"finding": "x", "state": "accepted"},
+    f"{API}/{{profile_id}}/measured": {"after": NOTHING},
 }
 # Routes that take none: their answers must not show one that is hidden.
 WITHOUT = {
@@ -52,6 +60,7 @@ WITHOUT = {
     ),
     *("/s/{name:path}", "/api/v1/profiles", "/api/v1/series", "/api/v1/samples"),
     *("/api/v1/samples/{name}", "/api/v1/devices", "/api/v1/estimate", "/api/v1/limits"),
+    *("/api/v1/ledger", "/api/v1/ledger/rates"),
     *("/api/v1/audit", "/api/v1/tokens", "/api/v1/tokens/{token_id}", "/api/v1/trash"),
 }
 SEE_IT = {"owner", "admin", "admin tool", "owner's token", "owner's reading token", "admin's token"}
@@ -77,7 +86,7 @@ def asked(
 ) -> httpx.Response:
     """The answer for the profile `ids["id"]`, wherever this operation takes one."""
     method, path = operation
-    address, body = ELSEWHERE.get(operation, (path, {"title": "x"} if method == "patch" else {}))
+    address, body = ELSEWHERE.get(operation, (path, BODIES.get(path, {})))
     address = address.replace("{profile_id}", "{id}").replace("{link_id}", "none")
     options: dict[str, Any] = {"headers": headers}
     if method in ("patch", "post"):
@@ -92,11 +101,11 @@ def comparable(answer: httpx.Response, profile_id: str) -> tuple[int, str, dict[
     return answer.status_code, text, headers
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ALL_MODES)
 def test_hidden_profile_is_answered_like_an_unknown_one(
     launch: Launch, capture: bytes, mode: str
 ) -> None:
-    instance = MODES[mode](launch, capture)
+    instance = ALL_MODES[mode](launch, capture)
     client = instance.client
     other = client.upload(capture, headers=instance.actors["tool"]).json()["id"]
     hide(instance)

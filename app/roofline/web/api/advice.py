@@ -21,7 +21,6 @@ from roofline.web.api.results import computed, stored_advice
 from roofline.web.http.assets import matches
 from roofline.web.http.encodings import accepts_gzip
 from roofline.web.http.guard import actor_of
-from roofline.web.http.response_cache import keep
 from roofline.web.http.rights import check_may_change
 from roofline.web.parts import Library, Parts, Reader
 
@@ -123,7 +122,6 @@ async def advice(
     if is_packed:
         headers["content-encoding"] = "gzip"
         content = await run_in_threadpool(gzip.compress, content, _LEVEL, mtime=0)
-    keep(request)
     return Response(content, headers=headers, media_type="application/json")
 
 
@@ -163,8 +161,8 @@ async def measure(
     For the uploader of the first profile and administrators.
     """
     await _check(request, library, profile_id)
-    note_compared(request, (profile_id, given.after))
     sides = await sides_of(reader, (profile_id,), (given.after,))
+    note_compared(request, (profile_id, given.after))
     found = await run_in_threadpool(parts.advice.measured, profile_id, given.after, sides)
     await run_in_threadpool(parts.advice.keep, profile_id, found)
     await run_in_threadpool(log_action, request, "measure", profile_id, details=given.after)

@@ -5,6 +5,7 @@
 | `open`  | everyone; the server listens on this machine only   | everyone                  |
 | `token` | people and tools with the shared token              | uploading browser, admins |
 | `proxy` | users that a trusted proxy names in a header        | uploading user, admins    |
+| `oidc`  | people whom a sign-in provider vouches for          | uploading user, admins    |
 
 Every secret is compared in constant time, as digests of equal length.
 """
@@ -114,12 +115,12 @@ class Tokens:
 
     def log_out(self, headers: Headers) -> None:
         """Ends the session of these headers, if they have one, for every copy of its cookie."""
-        session = self._sessions.read(_cookie(headers))
+        session = self._sessions.read(cookie_of(headers, COOKIE))
         if session is not None:
             self._ended.end(session.id, over_s=session.opened_s + LIFETIME_S)
 
     def _session(self, headers: Headers) -> Session | None:
-        session = self._sessions.read(_cookie(headers))
+        session = self._sessions.read(cookie_of(headers, COOKIE))
         return None if session is None or self._ended.has(session.id) else session
 
     def log_in(self, given: str, name: str) -> str | None:
@@ -190,9 +191,10 @@ def bearer_token(headers: Headers) -> str | None:
     return tokens[0] if len(given) == 1 else ""
 
 
-def _cookie(headers: Headers) -> str:
+def cookie_of(headers: Headers, name: str) -> str:
+    """The cookie `name`, empty without one."""
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
     return found.value if found is not None else ""

@@ -1,5 +1,8 @@
 """What a server's settings allow: which names it answers to, and how often people may upload."""
 
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
 from roofline.errors import SettingsError
 from roofline.settings import Settings
 
@@ -19,9 +22,11 @@ def check_access(settings: Settings) -> None:
             f" {settings.host}: everyone who reaches that address could see and delete every"
             " profile.",
             remedy="Choose who has access: ROOFLINE_AUTH=token with ROOFLINE_TOKEN_FILE,"
-            " or ROOFLINE_AUTH=proxy behind a proxy that signs people in.",
+            " ROOFLINE_AUTH=oidc with a sign-in provider, or ROOFLINE_AUTH=proxy behind a proxy"
+            " that signs people in.",
         )
     _check_secrets(settings)
+    _check_provider(settings)
     _check_networks(settings)
     if settings.auth == "proxy" and not settings.proxy_addresses:
         raise SettingsError(
@@ -44,6 +49,7 @@ def _check_secrets(settings: Settings) -> None:
         ("ROOFLINE_TOKEN", settings.token),
         ("ROOFLINE_ADMIN_TOKEN", settings.admin_token),
         ("ROOFLINE_METRICS_TOKEN", settings.metrics_token),
+        ("ROOFLINE_OIDC_CLIENT_SECRET", settings.oidc_client_secret),
     ):
         if secret is None:
             continue
@@ -55,6 +61,31 @@ def _check_secrets(settings: Settings) -> None:
                 remedy="Make another one with `openssl rand -hex 24`.",
             )
         found[value] = variable
+
+
+def _check_provider(settings: Settings) -> None:
+    if settings.auth != "oidc":
+        return
+    if find_spec("authlib") is None:
+        raise SettingsError(
+            "ROOFLINE_AUTH=oidc needs Authlib, which is not installed.",
+            remedy="Install `roofline[team]`.",
+        )
+    given = (settings.oidc_issuer, settings.oidc_client_id, settings.oidc_client_secret)
+    if not all(given):
+        raise SettingsError(
+            "ROOFLINE_AUTH=oidc needs the provider's issuer, and the id and secret by which it"
+            " knows this server.",
+            remedy="Set ROOFLINE_OIDC_ISSUER, ROOFLINE_OIDC_CLIENT_ID and"
+            " ROOFLINE_OIDC_CLIENT_SECRET_FILE.",
+        )
+    issuer = urlsplit(settings.oidc_issuer)
+    is_here = issuer.scheme == "http" and issuer.hostname in LOOPBACK_NAMES
+    if not issuer.hostname or (issuer.scheme != "https" and not is_here):
+        raise SettingsError(
+            f"ROOFLINE_OIDC_ISSUER is {settings.oidc_issuer!r}, and must begin with https://.",
+            remedy="Take it from the provider: its address ends before /.well-known/.",
+        )
 
 
 def _check_strength(variable: str, secret: str) -> None:

@@ -13,6 +13,7 @@ the session of its maker: like sessions, tokens end when that secret is changed.
 import hashlib
 import hmac
 import secrets
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
@@ -32,13 +33,16 @@ _COMPUTES = frozenset({"/api/v1/estimate"})
 
 
 class TokenHolders:
-    """The people behind API tokens, on a server with these settings."""
+    """The people behind API tokens; `was_admin` tells of people that a provider vouches for."""
 
-    def __init__(self, settings: "Settings", tokens: ApiTokens) -> None:
+    def __init__(
+        self, settings: "Settings", tokens: ApiTokens, was_admin: Callable[[str], bool]
+    ) -> None:
         self._tokens = tokens
-        self._admins = frozenset(settings.admins)
+        proxy_admins = frozenset(settings.admins)
+        self._is_admin = was_admin if settings.auth == "oidc" else proxy_admins.__contains__
         # True: of those whose session was opened with the admins' secret.
-        self._keys = {False: settings.token.get_secret_value() if settings.token else "proxy"}
+        self._keys = {False: settings.token.get_secret_value() if settings.token else settings.auth}
         if settings.admin_token is not None:
             self._keys[True] = settings.admin_token.get_secret_value()
 
@@ -51,7 +55,7 @@ class TokenHolders:
                     owner=found.owner,
                     name=f"{shown_owner(found.owner)} (token {found.name})".strip(),
                     is_admin=found.scope == "admin"
-                    and (is_of_admins or found.owner in self._admins),
+                    and (is_of_admins or self._is_admin(found.owner)),
                     scope=found.scope,
                 )
         return None

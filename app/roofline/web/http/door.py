@@ -33,6 +33,10 @@ class Attempts:
                 retry_after_s=wait_s,
             )
 
+    def note(self, address: str) -> None:
+        """Counts one that was wrong."""
+        self._limit.take(address)
+
 
 @dataclass(frozen=True, slots=True)
 class Door:

@@ -37,6 +37,8 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.NotReadyError: 409,
     errors.NotAllowedError: 403,
     errors.NotSignedInError: 401,
+    errors.LogInRefusedError: 403,
+    errors.ProviderUnavailableError: 503,
     errors.TooManyRequestsError: 429,
     errors.BadViewError: 400,
     errors.NoSuchRangeError: 404,

@@ -69,12 +69,13 @@ _LINK_HEADERS = {
     for one in (False, True)
 }
 LOGIN_PATH = "/login"
+CALLBACK_PATH = "/login/callback"
 LOGOUT_PATH = "/logout"
 UPLOAD_PATH = "/api/v1/profiles"
 BODY_BYTES = 1 << 20  # of every request but uploads, which have limits of their own
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
-_PUBLIC_PATHS = frozenset({"/healthz", "/readyz", LOGIN_PATH})
+_PUBLIC_PATHS = frozenset({"/healthz", "/readyz", LOGIN_PATH, CALLBACK_PATH})
 # The log-in page's own style and script, nothing of any profile; share links, which are secrets.
 _PUBLIC_FOLDERS = ("/static/", LINK_FOLDER)
 _WAS_READ = frozenset({200, 206, 304})

@@ -14,7 +14,7 @@ from itsdangerous import BadSignature, Signer, URLSafeTimedSerializer
 
 COOKIE = "roofline_session"
 LIFETIME_S = 30 * 24 * 3600
-_SIGNING: dict[str, Any] = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+SIGNING: dict[str, Any] = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,5 +65,5 @@ class _Keys:
 
     def __init__(self, secret: str, role: str) -> None:
         salt = f"roofline {role} session"
-        self.cookies = URLSafeTimedSerializer(secret, salt=salt, signer_kwargs=_SIGNING)
-        self.changes = Signer(secret, salt=f"roofline {role} csrf", **_SIGNING)
+        self.cookies = URLSafeTimedSerializer(secret, salt=salt, signer_kwargs=SIGNING)
+        self.changes = Signer(secret, salt=f"roofline {role} csrf", **SIGNING)

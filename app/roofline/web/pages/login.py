@@ -9,6 +9,7 @@ from roofline.web.api.audit import log_action
 from roofline.web.http.access import NAME_LENGTH
 from roofline.web.http.door import Door
 from roofline.web.http.guard import LOGIN_PATH, LOGOUT_PATH, actor_of, peer_of_request, stale_page
+from roofline.web.http.local_path import local_path
 from roofline.web.http.sessions import COOKIE, LIFETIME_S
 from roofline.web.pages import views
 from roofline.web.parts import Pages, Parts
@@ -21,20 +22,14 @@ def _door(parts: Parts) -> Door:
     return parts.door
 
 
-def _local(address: str) -> str:
-    """`address` if it is a path on this server: a log-in must not lead elsewhere."""
-    is_path = address.startswith("/") and not address.startswith(("//", "/\\"))
-    return address if is_path and address.isprintable() and address.isascii() else "/"
-
-
 @router.api_route(LOGIN_PATH, methods=["GET", "HEAD"])
 def show(
     request: Request, pages: Pages, wanted: Annotated[str, Query(alias="next")] = "/"
 ) -> Response:
     """The form that asks for the token."""
     if actor_of(request).has_session:
-        return RedirectResponse(_local(wanted), 303)
-    return pages.page("login.html", views.LoginView(next=_local(wanted)), request)
+        return RedirectResponse(local_path(wanted), 303)
+    return pages.page("login.html", views.LoginView(next=local_path(wanted)), request)
 
 
 @router.post(LOGIN_PATH)
@@ -51,9 +46,9 @@ def log_in(
     cookie = door.tokens.log_in(token, name)
     log_action(request, "log-in" if cookie else "log-in refused", person=name)
     if cookie is None:
-        view = views.LoginView(next=_local(wanted), name=name, is_refused=True)
+        view = views.LoginView(next=local_path(wanted), name=name, is_refused=True)
         return pages.page("login.html", view, request, status=403)
-    response = RedirectResponse(_local(wanted), 303)
+    response = RedirectResponse(local_path(wanted), 303)
     response.set_cookie(
         COOKIE,
         cookie,

@@ -47,8 +47,8 @@ async def _measured(request: Request, reader: ProfileReader, profile_id: str) ->
     """The run to lay the step over; an id that is not one of a ready profile is an error page."""
     if not profile_id:
         return None
-    note_compared(request, (profile_id,))
     sides = await sides_of(reader, (profile_id,), ())
+    note_compared(request, (profile_id,))
     return Measured(run=sides.a[0], url=f"/p/{profile_id}")
 
 

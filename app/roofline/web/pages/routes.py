@@ -48,7 +48,7 @@ def home(
         max_upload_bytes=settings.max_upload_bytes,
         max_files=settings.max_files,
         kept_days=settings.retention_days,
-        wants_token=parts.door is not None,
+        wants_token=parts.door is not None or parts.oidc is not None,
         has_trash=settings.trash_days > 0,
     )
     return parts.templates.page("home.html", view, request)

@@ -13,6 +13,7 @@
 | `error.html`   | `ErrorView`   |
 | `api.html`     | `ApiView`     |
 | `login.html`   | `LoginView`   |
+| `login_oidc.html` | `OidcLoginView` |
 | `tokens.html`  | `TokensView`  |
 | `trash.html`   | `TrashView`   |
 
@@ -44,6 +45,16 @@ class LoginView:
     next: str
     name: str = ""
     is_refused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OidcLoginView:
+    """The log-in by a sign-in provider; `leave_url` is where a session with it ends."""
+
+    next: str
+    provider: str
+    problem: ErrorBody | None = None
+    leave_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
