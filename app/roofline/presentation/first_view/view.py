@@ -42,6 +42,7 @@ class FirstView:
     beyond: str
     share: str
     serving: Mapping[str, Any] | None
+    has_timeline: bool
 
 
 def first_view(page: Page) -> FirstView:
@@ -76,6 +77,7 @@ def first_view(page: Page) -> FirstView:
         beyond=_beyond(rows),
         share=percent(sum(rows.shares) / max(1.0, sum(rows.shares))),
         serving=page["serving"],
+        has_timeline=bool(page.get("timeline")),
     )
 
 
