@@ -7,6 +7,7 @@ import { opFigure } from "./op-figure.js";
 import {
   boxFrom,
   isInside,
+  isShare,
   landmarks,
   opGeometry,
   pannedBy,
@@ -206,7 +207,9 @@ export class OpChart {
   #showLandings() {
     const geometry = this.#geometry;
     if (!geometry) return;
-    const moves = geometry.joined || !this.#landings ? [] : this.#moves(this.#landings, geometry);
+    // A share of a roof does not say where the roof is after fewer bytes: no marks there.
+    const hasRates = !geometry.joined && !isShare(this.#options.store.get());
+    const moves = this.#landings && hasRates ? this.#moves(this.#landings, geometry) : [];
     if (moves.length > 0) this.#points.fade(new Set(moves.map(({ from }) => from.row)));
     this.#overlay.land(moves.filter(({ to }) => isInside(to, geometry.scale)));
   }
