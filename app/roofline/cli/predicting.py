@@ -23,6 +23,7 @@ _CHOICES: Mapping[str, tuple[type, str]] = {
     "seq": (int, "new tokens of a sequence, of prefill and train"),
     "context": (int, "keys of a sequence, the new ones included, of decode"),
     "cached": (int, "tokens of a sequence that are in the cache before prefill (0)"),
+    "prompts": (int, "sequences that a mixed step reads beside those that decode (1)"),
     "new-tokens": (int, "tokens that decode checks at once: guessed ones and one more (1)"),
     "weights": (str, "element type of weights, such as int4:g128 (bf16)"),
     "expert-weights": (str, "element type of routed experts (as weights)"),
@@ -54,7 +55,7 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
         "config.json of a Hugging Face model. docs/predict.md has the formulas."
     )
     parser.add_argument("model", metavar="MODEL", help="a preset, or a file ending in .json")
-    parser.add_argument("--phase", choices=("prefill", "decode", "train"), required=True)
+    parser.add_argument("--phase", choices=("prefill", "decode", "train", "mixed"), required=True)
     parser.add_argument("--device", required=True, metavar="NAME", help="a part of the catalogue")
     parser.add_argument("-f", "--format", choices=("text", "json", "generic"), default="text")
     parser.add_argument(

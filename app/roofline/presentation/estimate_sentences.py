@@ -19,6 +19,7 @@ ESTIMATE_SENTENCES: Mapping[str, str] = {
     # A step of a language model.
     "model_decode": "{time} a token, {rate} tokens/s on {device}: {bound}",
     "model_prefill": "{time} to the first token, {rate} tokens/s on {device}: {bound}",
+    "model_mixed": "{time} a step, {rate} tokens/s on {device}: {bound}",
     "model_train": "{time} a step, {rate} tokens/s on {device}: {bound}",
     "model_unknown": "The time of a step on {device} is not known",
     "model_moves": "*{name}*, {load}: {work} and {moved} a step, {share} of the bytes weights. ",

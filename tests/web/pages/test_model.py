@@ -43,7 +43,7 @@ def test_a_step_is_predicted_for_several_devices(client: Client) -> None:
     assert " style=" not in html
 
 
-@pytest.mark.parametrize("phase", ["decode", "prefill", "train"])
+@pytest.mark.parametrize("phase", ["decode", "prefill", "mixed", "train"])
 def test_every_preset_has_a_page(client: Client, phase: str) -> None:
     for name in list(presets())[:: 4 if phase != "decode" else 1]:
         html = read(client, model=name, phase=phase, device="tpu-v5p")

@@ -22,7 +22,7 @@ class CurvePoint:
 
 def with_context(load: Workload, tokens: int) -> Workload:
     """The load at so many keys of a sequence; a prefill or a training step gets new tokens."""
-    if load.phase == "decode":
+    if load.phase in ("decode", "mixed"):
         return replace(load, cached=max(tokens - load.new_tokens, 0))
     return replace(load, new_tokens=tokens)
 

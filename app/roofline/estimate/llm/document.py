@@ -137,10 +137,11 @@ def step_text(step: Step, name: str) -> str:
 
 def _lines(step: Step, name: str) -> Iterator[str]:
     load = step.load
-    yield (
-        f"{name}, {load.phase}, {load.batch:,} x {load.new_tokens:,} tokens after {load.cached:,},"
-        f" on {step.part.name}"
-    )
+    sequences = f"{load.batch:,} x {load.new_tokens:,} tokens after {load.cached:,}"
+    if load.prompts:
+        beside = f"{load.prompts:,} x {load.prompt_tokens:,} after {load.prompt_cached:,}"
+        sequences = f"{sequences} and {beside}"
+    yield f"{name}, {load.phase}, {sequences}, on {step.part.name}"
     yield ""
     yield f"{'op':<28}{'calls':>7}{'FLOP':>12}{'bytes':>12}{'time':>12}  bound by"
     for timed in step.ops:

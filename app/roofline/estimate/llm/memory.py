@@ -33,7 +33,9 @@ def stage_parameters(model: ModelConfig, load: Workload) -> float:
 def cache_bytes(model: ModelConfig, load: Workload) -> float:
     """Keys and values of all sequences per device, in whole blocks of `kv_block` tokens."""
     stage = stage_of(model, load.pp)
-    return load.batch * _sequence_elements(stage, load) * bytes_per_element(load.kv)
+    held = load.batch * _sequence_elements(stage, load, load.context)
+    held += load.prompts * _sequence_elements(stage, load, load.prompt_cached + load.prompt_tokens)
+    return held * bytes_per_element(load.kv)
 
 
 def cache_bytes_per_token(model: ModelConfig, load: Workload) -> tuple[float, float]:
@@ -51,11 +53,11 @@ def _elements(model: ModelConfig, load: Workload) -> float:
     return 2 * max(model.kv_heads // load.tp, 1) * model.head_size
 
 
-def _sequence_elements(stage: ModelConfig, load: Workload) -> float:
+def _sequence_elements(stage: ModelConfig, load: Workload, context: int) -> float:
     """Elements of one sequence: all layers, each with the keys that it keeps."""
     full = stage.layers - stage.windowed_layers
-    kept = min(load.context, stage.window) if stage.window else 0
-    keys = full * _blocks(load.context, load) + stage.windowed_layers * _blocks(kept, load)
+    kept = min(context, stage.window) if stage.window else 0
+    keys = full * _blocks(context, load) + stage.windowed_layers * _blocks(kept, load)
     return keys * _elements(stage, load)
 
 

@@ -13,7 +13,7 @@ from roofline.errors import BadViewError
 from roofline.estimate.element_types import bytes_per_element
 from roofline.estimate.llm.config import ModelConfig
 
-Phase = Literal["prefill", "decode", "train"]
+Phase = Literal["prefill", "decode", "train", "mixed"]
 Fusion = Literal["unfused", "typical", "ideal"]
 Place = Literal["layer", "first", "last", "boundary", "step"]
 
@@ -23,7 +23,8 @@ class Workload:
     """What is run, and how: sequences, tokens, element types, fusion, and ways of parallelism.
 
     `new_tokens` per sequence go through the model, after `cached` ones. `all_logits` takes the head
-    over all rows, not over the last of each sequence.
+    over all rows, not over the last of each sequence. In a mixed step `prompts` sequences with
+    `prompt_tokens` new ones after `prompt_cached` run beside those that decode.
     """
 
     phase: Phase = "decode"
@@ -50,6 +51,9 @@ class Workload:
     grad_bytes: int = 2
     kv_block: int = 1
     acceptance: float | None = None
+    prompts: int = 0
+    prompt_tokens: int = 0
+    prompt_cached: int = 0
 
     @property
     def context(self) -> int:
@@ -59,7 +63,7 @@ class Workload:
     @property
     def rows(self) -> int:
         """Tokens that go through the layers."""
-        return self.batch * self.new_tokens
+        return self.batch * self.new_tokens + self.prompts * self.prompt_tokens
 
     @property
     def head_rows(self) -> int:

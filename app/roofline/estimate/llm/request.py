@@ -22,7 +22,8 @@ class PredictOptions:
     included. `new_tokens` above 1 make decode a check of guessed tokens (speculative decoding).
     `weights`, `activations` and the others are element types; `expert_weights` those of routed
     experts. `kv_block` is the block of a paged cache in tokens, `acceptance` the share (0 to 1) of
-    guessed tokens that are right.
+    guessed tokens that are right. A mixed step decodes `batch` sequences at `context`, and reads
+    `prompts` with `seq` new tokens after `cached` ones.
     """
 
     phase: str = "decode"
@@ -50,12 +51,14 @@ class PredictOptions:
     grad_bytes: int = 2
     kv_block: int = 1
     acceptance: float | None = None
+    prompts: int = 1
 
 
 def workload(given: PredictOptions) -> Workload:
     """The workload that `given` means; `BadViewError` says which option is wrong or missing."""
     phase = cast(Phase, _choice("phase", given.phase, get_args(Phase)))
     new, cached = _lengths(given, phase)
+    is_mixed = phase == "mixed"
     is_check = phase == "decode" and new > 1
     pairs = _default("pairs", given.pairs, Pairs, "causal" if phase == "train" else "full")
     head = _default("head", given.head, Head, "all" if phase == "train" or is_check else "last")
@@ -65,7 +68,7 @@ def workload(given: PredictOptions) -> Workload:
         )
     if given.acceptance is not None and not 0 <= given.acceptance <= 1:
         raise BadViewError("Acceptance is a share.", remedy="Give a number from 0 to 1.")
-    for name in ("batch", "tp", "ep", "pp", "dp", "microbatches", "kv_block"):
+    for name in ("batch", "tp", "ep", "pp", "dp", "microbatches", "kv_block", "prompts"):
         if getattr(given, name) > _MOST:
             raise BadViewError(f"{name} is above {_MOST:,}.", remedy="Choose a smaller one.")
     return Workload(
@@ -92,12 +95,17 @@ def workload(given: PredictOptions) -> Workload:
         grad_bytes=given.grad_bytes,
         kv_block=given.kv_block,
         acceptance=given.acceptance,
+        prompts=given.prompts if is_mixed else 0,
+        prompt_tokens=(given.seq or 0) if is_mixed else 0,
+        prompt_cached=given.cached if is_mixed else 0,
     )
 
 
 def _lengths(given: PredictOptions, phase: Phase) -> tuple[int, int]:
     """New tokens per sequence, and those that are in the cache."""
-    if phase == "decode":
+    if phase == "mixed" and not (given.seq and given.context):
+        raise _missing(phase, "--context N for those that decode, and --seq N for the prompts")
+    if phase in ("decode", "mixed"):
         keys, new = given.context or given.seq, given.new_tokens or 1
         if keys is None:
             raise _missing("decode", "--context N: the keys of a sequence, the new one included")
@@ -108,7 +116,7 @@ def _lengths(given: PredictOptions, phase: Phase) -> tuple[int, int]:
         if not tokens:
             raise _missing(phase, "--seq N: the new tokens of a sequence")
         found = tokens, cached
-    if max(map(abs, found)) > _MOST:
+    if max(*map(abs, found), given.seq or 0, given.cached) > _MOST:
         raise BadViewError(f"A length is above {_MOST:,}.", remedy="Give tokens per sequence.")
     return found
 

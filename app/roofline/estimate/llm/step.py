@@ -13,6 +13,7 @@ from roofline.devices.sustained import sustained_matrix_rate
 from roofline.estimate.element_types import precision_of
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import memory_bytes
+from roofline.estimate.llm.mixed import mixed_ops
 from roofline.estimate.llm.ops import ModelOp, Workload, forward
 from roofline.estimate.llm.training import training_ops
 from roofline.estimate.on_device import (
@@ -33,6 +34,7 @@ from roofline.model.units import US_PER_S
 OUTSIDE = "compute_activations"
 """The peak of products outside the layers, at the type of activations."""
 
+_OPS = {"train": training_ops, "mixed": mixed_ops}
 _CLOCKS = (COMPUTE, VECTOR, MEMORY, LINK)
 _MEMORY_REACHED = 0.9
 
@@ -204,7 +206,7 @@ class StepPeaks:
 
     def step(self, model: ModelConfig, load: Workload) -> Step:
         """One step of `model` under `load`; `BadViewError` for a load that cannot be."""
-        ops = training_ops(model, load) if load.phase == "train" else forward(model, load)
+        ops = _OPS.get(load.phase, forward)(model, load)
         timed = tuple(
             _timed(op, self.inside if op.is_layer_product else self.outside, load) for op in ops
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from roofline.devices.parts import Part
 from roofline.estimate.llm.memory import cache_bytes
+from roofline.estimate.llm.ops import Workload
 from roofline.estimate.llm.step import Step, TimedOp, step_of
 from roofline.estimate.llm.thresholds import Thresholds, thresholds_of
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR
@@ -142,15 +143,23 @@ def _moves(asked: Asked, step: Step) -> Sentence:
     moved = step.total(lambda op: op.bytes)
     weights = step.total(lambda op: op.weights)
     load = step.load
-    tokens = load.context if load.phase == "decode" else load.new_tokens
     return say(
         "model_moves",
         name=asked.form.title,
-        load=f"batch {count(load.batch)} at {count(tokens)} tokens",
+        load=_load_words(load),
         work=amount(step.total(lambda op: op.matrix), "FLOP"),
         moved=amount(moved, "B"),
         share=Number(weights / moved if moved else 0.0, "ratio"),
     )
+
+
+def _load_words(load: Workload) -> str:
+    is_decode = load.phase in ("decode", "mixed")
+    tokens = load.context if is_decode else load.new_tokens
+    words = f"batch {count(load.batch)} at {count(tokens)} tokens"
+    if load.phase != "mixed":
+        return words
+    return f"{words} and {count(load.prompts)} × {count(load.prompt_tokens)} tokens of prompts"
 
 
 def _holds(step: Step) -> Sentence:

@@ -68,7 +68,8 @@ def _plot(
 
 
 def _tokens(step: Step) -> int:
-    return step.load.context if step.load.phase == "decode" else step.load.new_tokens
+    is_decode = step.load.phase in ("decode", "mixed")
+    return step.load.context if is_decode else step.load.new_tokens
 
 
 def _value(point: CurvePoint, what: str) -> float:

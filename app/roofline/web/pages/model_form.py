@@ -17,7 +17,7 @@ CONFIG = "config"
 
 MOST_CONFIG = 8_000
 _MOST_NUMBER = 10**9
-_PHASES = ("decode", "prefill", "train")
+_PHASES = ("decode", "prefill", "mixed", "train")
 _DEFAULTS = {"model": "llama-3-8b", "phase": "decode", "batch": "8", "context": "2048"}
 
 
@@ -32,6 +32,13 @@ def _count(key: str, label: str, default: str = "", kind: Kind = "count") -> Fie
 def _lengths(phase: str) -> tuple[Field, ...]:
     if phase == "decode":
         return (_count("context", "Context", "2048"), _count("new_tokens", "Guessed tokens", "1"))
+    if phase == "mixed":
+        return (
+            _count("context", "Context of these", "2048"),
+            _count("prompts", "Prompts", "1"),
+            _count("seq", "Their new tokens", "512"),
+            _count("cached", "Their cached tokens", "0"),
+        )
     if phase == "prefill":
         return (_count("seq", "New tokens", "2048"), _count("cached", "Cached tokens", "0"))
     return (_count("seq", "Tokens", "4096"),)
