@@ -19,7 +19,7 @@ WORDS = """() => [".verdict h1", ".verdict p", "[data-device-strip]", "[data-res
   "[data-strip-note]", "#op-table thead", "#op-table tbody", "[data-page-text]"]
   .map((part) => document.querySelector(part))
   .map((part) => part.innerText.replace(/\\s+/g, " ").trim())"""
-BOXES = """() => [".verdict", ".budget", ".device", ".filters", ".zone", ".advice", ".tables"]
+BOXES = """() => [".verdict", ".budget", ".device", ".filters", ".zone"]
   .map((part) => document.querySelector(part)?.getBoundingClientRect())
   .map((box) => box && [box.x, box.y, box.width])"""
 SHIFT = """() => new Promise((resolve) => {
@@ -29,6 +29,10 @@ SHIFT = """() => new Promise((resolve) => {
   }).observe({ type: "layout-shift", buffered: true });
   setTimeout(() => resolve(sum), 100);
 })"""
+DEAD = """() => [...document.querySelectorAll("main button, .topbar button, main input")]
+  .filter((one) => one.checkVisibility() && !one.popoverTargetElement)
+  .filter((one) => getComputedStyle(one).pointerEvents !== "none")
+  .map((one) => one.outerHTML)"""
 MOST_SHIFT = 0.02
 CHARTS = {"ops": "#op-chart", "program": "#program-chart"}
 
@@ -42,6 +46,10 @@ def test_the_page_is_complete_without_scripts_and_stays_where_it_is(
     new_page: NewPage, profile_url: str
 ) -> None:
     still = new_page(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    still.goto(profile_url)
+    is_without_dead_buttons(still)
+    # Without the style sheet of a report, as it is seen before the script has run.
+    still.route("**/no-script.css", lambda route: route.fulfill(body="", content_type="text/css"))
     still.goto(profile_url)
     page = new_page(viewport={"width": 1280, "height": 900})
     page.goto(profile_url)
@@ -57,6 +65,18 @@ def test_the_page_is_complete_without_scripts_and_stays_where_it_is(
         # Places of slanted labels are rounded to a class of sizes.
         assert_close([at for _, *at in first], [at for _, *at in then], 6)
     expect(page.locator("[data-figure]")).to_have_count(0)
+
+
+def is_without_dead_buttons(page: Page) -> None:
+    """Without scripts a button that can be pressed opens a menu, or nothing is there to press."""
+    dead = page.evaluate(DEAD)
+    assert dead == []
+    page.get_by_role("button", name="Download").click()
+    links = page.locator("#menu-download a:visible")
+    expect(links).to_have_count(3)
+    expect(page.locator("#menu-download button:visible")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator("#diagnostics")).to_be_visible()
 
 
 def assert_close(first: list[Any], then: list[Any], pixels: float) -> None:

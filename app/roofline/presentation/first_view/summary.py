@@ -365,3 +365,36 @@ def _program_note(points: Sequence[Mapping[str, Any]]) -> str:
         return f"Total counts every op; {counted(steps, 'step')}."
     complete = "one complete step" if steps == 1 else f"{count(steps)} complete steps"
     return f"Total counts every op; Average only the {complete}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """Steps of a language-model server: labels and help of columns, and cells as text."""
+
+    note: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def serving(page: Page) -> Serving | None:
+    """The card of a server; `None` for other programs."""
+    sent = page["serving"]
+    if not sent:
+        return None
+    units = [column["unit"] for column in sent["columns"]]
+    return Serving(
+        note=sent["note"],
+        columns=tuple((column["label"], column["help"] or "") for column in sent["columns"]),
+        rows=tuple(
+            tuple(_cell(value, unit) for value, unit in zip(row, units, strict=True))
+            for row in sent["rows"]
+        ),
+    )
+
+
+def _cell(value: Any, unit: str) -> str:
+    if value is None or value == "":
+        return DASH
+    if not isinstance(value, int | float):
+        return str(value)
+    return percent(value) if unit == "ratio" else quantity(value, unit)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.op_chart import OpChart, op_chart
@@ -41,7 +40,7 @@ class FirstView:
     table: Table
     beyond: str
     share: str
-    serving: Mapping[str, Any] | None
+    serving: summary.Serving | None
     has_timeline: bool
 
 
@@ -76,7 +75,7 @@ def first_view(page: Page) -> FirstView:
         table=op_table(rows),
         beyond=_beyond(rows),
         share=percent(sum(rows.shares) / max(1.0, sum(rows.shares))),
-        serving=page["serving"],
+        serving=summary.serving(page),
         has_timeline=bool(page.get("timeline")),
     )
 
