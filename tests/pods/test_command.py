@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from roofline.importers.intake.archives import UnpackLimits
 from roofline.pods.partial import Partial
 from roofline.pods.reading import Found, files_of, read_file
 from tests.cli.test_main import refused, run
@@ -125,15 +126,18 @@ def test_compressed_files_are_the_same_hosts(tmp_path: Path) -> None:
     assert analysed(tmp_path) == analysed(THREE_HOSTS)
 
 
-def test_the_same_file_gives_the_same_partial() -> None:
+def test_the_same_file_gives_the_same_partial(tmp_path: Path) -> None:
     (file, *_) = files_of([THREE_HOSTS])
-    (first,), (second,) = read_file(file), read_file(Found(file.path, is_named=True))
+    again = Found(file.path, is_named=True)
+    (first,), (second,) = (
+        read_file(one, digest="d", scratch=tmp_path, limits=UnpackLimits()) for one in (file, again)
+    )
     assert isinstance(first, Partial)
     assert isinstance(second, Partial)
     assert first.content() == second.content()
     assert len(first.content()) + len(first.names.content) < file.path.stat().st_size / 4
-    again = Partial.read(first.content(), lambda _digest: first.names)
-    assert again.content() == first.content()
+    read = Partial.read(first.content(), lambda _digest: first.names)
+    assert read.content() == first.content()
 
 
 def test_a_coordinator_takes_no_part(tmp_path: Path) -> None:

@@ -105,12 +105,7 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="one file per host, or archives of them"
     )
-    parser.add_argument(
-        "--engine",
-        choices=runs.ENGINES,
-        help="hold the hosts of one run against each other: files, the folder that holds them, or"
-        " its address, such as s3://bucket/folder/; see docs/runs.md. Formats: text, json",
-    )
+    runs.add_run_options(parser)
     parser.add_argument(
         "-f",
         "--format",
@@ -307,11 +302,11 @@ def _serve(given: argparse.Namespace) -> None:
 
 
 def _analyze(given: argparse.Namespace) -> None:
+    if given.engine:
+        put_out(runs.analyse_run(given), given.output)
+        return
     # The process ends with the answer: collecting garbage on the way is 0.08 s for nothing.
     gc.disable()
-    if given.engine:
-        put_out(runs.analyse_run(given.files, given.format), given.output)
-        return
     from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
     from roofline.exports.render import render, render_groups

@@ -1,44 +1,71 @@
-"""`roofline analyze --engine local`: the hosts of one run against each other."""
+"""`roofline analyze --engine …`: the hosts of one run against each other."""
 
+import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from roofline.pods.partial import Partial
+    from roofline.fleet.receipts import Receipt
 
 ENGINES = ("local",)
 FORMATS = ("text", "json")
 
 
-def analyse_run(places: Sequence[str], output_format: str) -> bytes:
-    """The report of the run whose hosts' files are at `places`: paths, folders, addresses."""
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `analyze` that are for runs of many hosts."""
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        help="hold the hosts of one run against each other: files, the folder that holds them, or"
+        " its address, such as s3://bucket/folder/; see docs/runs.md. Formats: text, json",
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="with --engine: read so many files at once"
+    )
+    parser.add_argument(
+        "--partials",
+        metavar="PLACE",
+        help="with --engine: keep what was read of each host there: a folder, or an address such as"
+        " s3://bucket/prefix; otherwise in the data folder",
+    )
+
+
+def analyse_run(given: argparse.Namespace) -> bytes:
+    """The report of the run whose hosts' files are named, or in the folders that are."""
     from roofline.errors import UploadRejectedError
     from roofline.exports.run_report import render_run
-    from roofline.pods.fetching import read_sources, sources_of
-    from roofline.pods.partial import Partial
-    from roofline.pods.reduce import reduce_run
-    from roofline.pods.spool import spool
+    from roofline.fleet.choosing import EngineChoice, host_files, open_engine, open_kept, own_place
+    from roofline.fleet.reducing import reduce_receipts
+    from roofline.pods.fetching import sources_of
+    from roofline.settings import Settings
 
-    if output_format not in FORMATS:
+    if given.format not in FORMATS:
         raise UploadRejectedError(
-            f"A run of many hosts cannot be written as {output_format}.",
+            f"A run of many hosts cannot be written as {given.format}.",
             remedy=f"Choose one of these formats: {', '.join(FORMATS)}.",
         )
-    with spool() as kept:
-        unreadable = []
-        for one in read_sources(sources_of(places)):
-            if isinstance(one, Partial):
-                kept.add(one)
-            else:
-                unreadable.append(one)
-        partials = kept.partials()
-        _note_repeated(partials)
-        return render_run(reduce_run(partials, unreadable, release=kept.release), output_format)
+    files = host_files(sources_of(given.files))
+    settings = Settings.from_env()
+    place = _place(given.partials) or own_place(settings)
+    choice = EngineChoice(engine=given.engine, workers=given.workers)
+    with open_engine(choice, settings, place) as engine:
+        receipts = list(engine.submit(files).receipts())
+    _note_repeated(receipts)
+    return render_run(reduce_receipts(receipts, open_kept(place)), given.format)
 
 
-def _note_repeated(partials: "Sequence[Partial]") -> None:
+def _place(named: str | None) -> str | None:
+    """The place as an address."""
+    if named is None or "://" in named:
+        return named
+    return f"file://{Path(named).expanduser().absolute()}"
+
+
+def _note_repeated(receipts: "Sequence[Receipt]") -> None:
     """Say how many files count once: the report itself does not depend on them."""
-    repeated = len(partials) - len({one.header.file_digest for one in partials})
+    digests = [one.digest for one in receipts if one.partials]
+    repeated = len(digests) - len(set(digests))
     if repeated:
         sys.stderr.write(f"roofline: equal files count once; left out: {repeated}.\n")

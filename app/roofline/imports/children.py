@@ -19,7 +19,8 @@ from typing import Any
 
 from roofline import process_environment
 from roofline.errors import ImportStoppedError, RooflineError, error_from
-from roofline.imports.messages import ImportLimits, ImportRequest
+from roofline.imports.messages import ImportRequest
+from roofline.sandbox.limits import ImportLimits
 
 # Each phase with its weight in the progress of the whole, as measured on 5 million events.
 PHASES = {

@@ -20,8 +20,9 @@ from roofline.errors import (
     StoreUnavailableError,
 )
 from roofline.imports.children import ChildLost, Children, ImportTask, Outcome, Progress
-from roofline.imports.messages import ImportLimits, ImportRequest
+from roofline.imports.messages import ImportRequest
 from roofline.model.units import MIB
+from roofline.sandbox.limits import ImportLimits
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.jobs import MAX_ATTEMPTS
 from roofline.storage.profiles import ProfileStore

@@ -3,17 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportLimits:
-    """What one import may use. `memory_bytes` is address space beyond the size of the files."""
-
-    memory_bytes: int
-    cpu_seconds: int
-    wall_seconds: float
-    max_unpacked_bytes: int
-    max_unpacked_files: int
-    max_expansion_ratio: int
+from roofline.sandbox.limits import ImportLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from roofline.imports.messages import ImportLimits
+from roofline.fleet.limits import import_limits
 from roofline.library.instance import Instance, InstanceOptions, Listeners
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.reader import ProfileReader
@@ -47,20 +47,9 @@ def build_instance(settings: Settings, listeners: Listeners | None = None) -> In
     return Instance(
         settings.data_dir,
         results_version(),
-        limits=_limits(settings),
+        limits=import_limits(settings),
         options=_options(settings),
         listeners=listeners or Listeners(),
-    )
-
-
-def _limits(settings: Settings) -> ImportLimits:
-    return ImportLimits(
-        memory_bytes=settings.import_memory_bytes,
-        cpu_seconds=settings.import_cpu_seconds,
-        wall_seconds=settings.import_wall_seconds,
-        max_unpacked_bytes=settings.max_unpacked_bytes,
-        max_unpacked_files=settings.max_unpacked_files,
-        max_expansion_ratio=settings.max_expansion_ratio,
     )
 
 

@@ -14,12 +14,12 @@ from roofline.imports.children import Children
 from roofline.imports.job_run import ImportReport, RunParts
 from roofline.imports.job_runs import JobRuns
 from roofline.imports.local_runner import LocalRunner
-from roofline.imports.messages import ImportLimits
 from roofline.imports.runner import Runner
 from roofline.imports.waiting import Waiting
 from roofline.library.data_folder import DataFolder
 from roofline.library.scrubbing import Scrubbing
 from roofline.library.upkeep import Upkeep
+from roofline.sandbox.limits import ImportLimits
 from roofline.storage.disk_room import DiskRoom
 from roofline.storage.profiles import FAILURES_KEPT, ProfileStore
 from roofline.storage.records import EVERYBODY, Visibility

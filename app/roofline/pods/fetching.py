@@ -1,21 +1,14 @@
-"""Files of a run that lie in buckets: fetched a few ahead, each once, while others are read."""
+"""Files of a run on this machine and in buckets: found, and fetched as they were listed."""
 
-import tempfile
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from roofline.errors import RooflineError, UploadRejectedError
-from roofline.pods.partial import Partial
-from roofline.pods.reading import Found, captures_among, files_of, read_file
-from roofline.pods.report import Unreadable
+from roofline.errors import UploadRejectedError
+from roofline.pods.reading import Found, captures_among, files_of
 from roofline.storage import buckets
 from roofline.storage.buckets import ChangedError, Listed
 
-AHEAD = 8
-"""Files fetched before they are read: their bytes lie on the disk."""
 _TRIES = 3
 
 
@@ -50,57 +43,6 @@ def _objects_at(address: str) -> list[Source]:
         )
     is_named = len(listed) == 1 and buckets.parse(address) == buckets.parse(listed[0].address)
     return [FoundObject(one, is_named) for one in captures_among(listed)]
-
-
-def read_sources(sources: Sequence[Source]) -> Iterator[Partial | Unreadable]:
-    """What each source gives to the run, in order."""
-    with (
-        tempfile.TemporaryDirectory(prefix="roofline-") as scratch,
-        ThreadPoolExecutor(AHEAD) as threads,
-    ):
-        waiting: deque[Future[_Fetched]] = deque()
-        rest = iter(enumerate(sources))
-        while True:
-            for number, source in rest:
-                folder = Path(scratch) / str(number)
-                waiting.append(threads.submit(_fetched, source, folder))
-                if len(waiting) >= AHEAD:
-                    break
-            if not waiting:
-                return
-            fetched = waiting.popleft().result()
-            yield from fetched.read()
-
-
-@dataclass(frozen=True, slots=True)
-class _Fetched:
-    """A file that is here now, or why it is not; `is_ours` if it goes after it was read."""
-
-    file: Found | Unreadable
-    is_ours: bool
-
-    def read(self) -> list[Partial | Unreadable]:
-        if isinstance(self.file, Unreadable):
-            return [self.file]
-        try:
-            return read_file(self.file)
-        finally:
-            if self.is_ours:
-                self.file.path.unlink(missing_ok=True)
-
-
-def _fetched(source: Source, folder: Path) -> _Fetched:
-    if isinstance(source, Found):
-        return _Fetched(source, is_ours=False)
-    folder.mkdir()
-    target = folder / source.listed.name
-    try:
-        fetch_steady(source.listed, target)
-    except RooflineError as error:
-        reason = f"{error.message} {error.remedy}"
-        gone = Unreadable(name=source.listed.name, digest="", reason=reason)
-        return _Fetched(gone, is_ours=False)
-    return _Fetched(Found(target, source.is_named), is_ours=True)
 
 
 def fetch_steady(listed: Listed, target: Path) -> tuple[Listed, str]:

@@ -1,11 +1,10 @@
-"""Files of a run to partials, one after the other: the engine `local`.
+"""Which files a run has, and what one of them gives: a partial for each host in it.
 
 A file that cannot be read is listed with the reason, and the others go on.
 """
 
 import hashlib
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -42,6 +41,15 @@ class Found:
     path: Path
     is_named: bool
 
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.path.name
+
+
+def nothing(_size_bytes: int) -> None:
+    """Takes note of nothing."""
+
 
 def files_of(paths: Sequence[Path]) -> list[Found]:
     """The files at `paths`, those in and below folders, and those of patterns with `*`.
@@ -77,27 +85,39 @@ def captures_among(files: Sequence[AnyNamed]) -> list[AnyNamed]:
     return [one for one in files if one.name.endswith(_XSPACE)] or list(files)
 
 
-def read_file(file: Found) -> list[Partial | Unreadable]:
+def read_file(
+    file: Found,
+    *,
+    digest: str,
+    scratch: Path,
+    limits: UnpackLimits,
+    unpacked: Callable[[int], None] = nothing,
+) -> list[Partial | Unreadable]:
     """The partial of a file, or why there is none; one for each file of an archive.
 
-    A file of a folder or archive that is not a capture gives nothing.
+    A file of a folder or archive that is not a capture gives nothing. `digest` is the SHA-256 of
+    the file. Archives are unpacked into `scratch`, which nobody else uses; `unpacked` is told how
+    many bytes there are afterwards.
     """
     source = SourceFile(file.path)
-    with tempfile.TemporaryDirectory(prefix="roofline-") as scratch:
-        try:
-            into = Path(scratch) / "unpacked"
-            opened = unpack([source], into=into, limits=UnpackLimits())
-        except RooflineError as error:
-            return [Unreadable(name=source.name, digest=_digest(source), reason=error.message)]
-        except OSError as error:
-            reason = f"It cannot be read: {(error.strerror or str(error)).lower()}."
-            return [Unreadable(name=source.name, digest="", reason=reason)]
-        found = [_read(one.source, is_named=file.is_named and len(opened) == 1) for one in opened]
-        return [one for one in found if one is not None]
+    try:
+        opened = unpack([source], into=scratch / "unpacked", limits=limits)
+    except RooflineError as error:
+        return [Unreadable(name=source.name, digest=digest, reason=error.message)]
+    unpacked(sum(one.source.size_bytes for one in opened))
+    own = {file.path: digest}
+    found = [
+        _read(
+            one.source,
+            digest=own.get(one.source.path) or digest_of(one.source.path),
+            is_named=file.is_named and len(opened) == 1,
+        )
+        for one in opened
+    ]
+    return [one for one in found if one is not None]
 
 
-def _read(source: SourceFile, *, is_named: bool) -> Partial | Unreadable | None:
-    digest = _digest(source)
+def _read(source: SourceFile, *, digest: str, is_named: bool) -> Partial | Unreadable | None:
     try:
         profile = import_profile([source])
     except UnknownFormatError as error:
@@ -109,6 +129,7 @@ def _read(source: SourceFile, *, is_named: bool) -> Partial | Unreadable | None:
     return partial_of(profile, file_digest=digest)
 
 
-def _digest(source: SourceFile) -> str:
-    with source.path.open("rb") as file:
+def digest_of(path: Path) -> str:
+    """The SHA-256 of the file at `path`."""
+    with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

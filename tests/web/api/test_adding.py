@@ -178,7 +178,7 @@ def in_a_fork_server(code: str, **environment: str) -> str:
 
 
 def test_import_reaches_nobody(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = "from roofline.imports.child.sandbox import give_up_network; print(give_up_network())"
+    asked = "from roofline.sandbox.isolation import give_up_network; print(give_up_network())"
     may_leave = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
     if may_leave.stdout.strip() != "True":
         pytest.skip("this system lets no process of this user leave the network")

@@ -30,12 +30,6 @@ from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
 from roofline.imports.child.groups import chosen, located
 from roofline.imports.child.headline import found_in
-from roofline.imports.child.limits import (
-    limit_memory,
-    limit_process,
-    out_of_memory,
-    system_fault,
-)
 from roofline.imports.messages import ImportRequest
 from roofline.model.device import Device
 from roofline.model.profile import Profile
@@ -45,6 +39,12 @@ from roofline.presentation.budget_bar import budget_json
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
+from roofline.sandbox.limits import (
+    limit_memory,
+    limit_process,
+    out_of_memory,
+    system_fault,
+)
 from roofline.storage.records import Found
 from roofline.storage.results import (
     ADVICE,

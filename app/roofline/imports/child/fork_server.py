@@ -6,11 +6,11 @@ import os
 # and threads do not survive a fork. Must be set before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from roofline.imports.child import sandbox
+from roofline.sandbox import isolation
 
 # First of all, while there is one thread; children inherit both.
-sandbox.give_up_network()
-sandbox.forget_environment()
+isolation.give_up_network()
+isolation.forget_environment()
 
 from roofline.importers import registry  # noqa: E402
 from roofline.imports.child import child  # noqa: F401, E402

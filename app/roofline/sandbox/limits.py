@@ -1,8 +1,9 @@
-"""What the child of one import allows itself: memory, processor time, file sizes; in its own words
+"""What a child that reads files allows itself: memory, processor time, file sizes; in its own words
 when one of these runs out."""
 
 import errno
 import resource
+from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.errors import (
@@ -11,10 +12,21 @@ from roofline.errors import (
     StorageFullError,
     UploadTooLargeError,
 )
-from roofline.imports.messages import ImportLimits
 from roofline.model.units import GIB
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportLimits:
+    """What one import may use. `memory_bytes` is address space beyond the size of the files."""
+
+    memory_bytes: int
+    cpu_seconds: int
+    wall_seconds: float
+    max_unpacked_bytes: int
+    max_unpacked_files: int
+    max_expansion_ratio: int
 
 
 def limit_process(limits: ImportLimits, file_bytes: int) -> None:

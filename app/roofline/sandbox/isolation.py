@@ -1,4 +1,4 @@
-"""The sandbox of processes that read untrusted files: no network, no secrets.
+"""The isolation of processes that read untrusted files: no network, no secrets.
 
 The network is given up where the system allows it (Linux with user namespaces, or with the right
 to make network namespaces); elsewhere the host must separate it, see docs/operations.md.
@@ -20,9 +20,17 @@ _KEPT_PREFIXES = ("LC_", "NUMBA_", "OMP_", "OPENBLAS_", "PYTHON", "XDG_")
 
 def forget_environment() -> None:
     """Drops every variable of this process but those that reading files may need."""
-    process_environment.forget(
-        name for name in os.environ if name not in _KEPT and not name.startswith(_KEPT_PREFIXES)
-    )
+    process_environment.forget(os.environ.keys() - needed_environment().keys())
+
+
+def needed_environment() -> dict[str, str]:
+    """The variables of this process that reading files may need: what a program is started with
+    that reads them."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    }
 
 
 def give_up_network() -> bool:

@@ -1,0 +1,95 @@
+"""One file to kept partials: what every worker of every engine does."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from roofline.errors import RooflineError
+from roofline.fleet.kept import KeptFile, KeptPartials
+from roofline.fleet.readers import Readers
+from roofline.fleet.receipts import HostFile, Receipt, unread
+from roofline.pods.fetching import fetch_steady
+from roofline.pods.reading import digest_of
+from roofline.storage import buckets
+from roofline.storage.buckets import Listed
+
+# A host may still write its file: it is read again then.
+_TRIES = 3
+
+
+def map_file(file: HostFile, kept: KeptPartials, readers: Readers) -> Receipt:
+    """Read a file unless its partials are kept.
+
+    Raises `ImportStoppedError` when `readers` are closed, and what the store of `kept` raises.
+    """
+    if file.digest and (found := kept.find(file, file.digest)):
+        return _receipt(file, file.digest, found, cpu_seconds=0.0, was_kept=True)
+    with TemporaryDirectory(prefix="roofline-") as scratch:
+        for _ in range(_TRIES):
+            try:
+                here = _on_this_machine(file, Path(scratch))
+            except RooflineError as error:
+                return unread(file, f"{error.message} {error.remedy}")
+            except OSError as error:
+                return unread(file, f"It cannot be read: {(error.strerror or str(error)).lower()}.")
+            if receipt := _read(file, here, kept, readers):
+                return receipt
+    return unread(file, "The file changes while it is read.")
+
+
+class _Here(NamedTuple):
+    """A file on this machine: its place, its SHA-256, and its size and time before that."""
+
+    path: Path
+    digest: str
+    stamp: tuple[int, int]
+
+
+def _read(file: HostFile, here: _Here, kept: KeptPartials, readers: Readers) -> Receipt | None:
+    """The receipt; `None` where other bytes were read than those of the digest."""
+    digest = here.digest
+    if found := kept.find(file, digest):
+        return _receipt(file, digest, found, cpu_seconds=0.0, was_kept=True)
+    reading = readers.read(file, here.path, digest)
+    if _stamp(here.path) != here.stamp:
+        return None
+    is_sure, unsure = reading.is_sure, KeptFile(partials=(), unreadable=reading.unreadable)
+    found = kept.keep(file, digest, reading.entries) if is_sure else unsure
+    return _receipt(file, digest, found, cpu_seconds=reading.cpu_seconds, was_kept=False)
+
+
+def is_remote(file: HostFile) -> bool:
+    """True for an object that must be fetched first."""
+    return buckets.is_address(file.address)
+
+
+def _on_this_machine(file: HostFile, scratch: Path) -> _Here:
+    """The file, fetched into `scratch` where it is an object."""
+    if not is_remote(file):
+        path = Path(file.address)
+        stamp = _stamp(path)
+        return _Here(path, digest_of(path), stamp)
+    path = scratch / file.name
+    digest = fetch_steady(Listed(file.address, file.version, file.size_bytes, 0.0), path)[1]
+    return _Here(path, digest, _stamp(path))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return (0, 0)
+    return (found.st_size, found.st_mtime_ns)
+
+
+def _receipt(
+    file: HostFile, digest: str, found: KeptFile, *, cpu_seconds: float, was_kept: bool
+) -> Receipt:
+    return Receipt(
+        address=file.address,
+        digest=digest,
+        partials=found.partials,
+        unreadable=found.unreadable,
+        cpu_seconds=cpu_seconds,
+        was_kept=was_kept,
+    )

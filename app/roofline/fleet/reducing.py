@@ -1,0 +1,23 @@
+"""Receipts to the report of a run."""
+
+from collections.abc import Iterable
+
+from roofline.fleet.kept import KeptPartials
+from roofline.fleet.receipts import Receipt
+from roofline.pods.reduce import reduce_run
+from roofline.pods.report import RunReport, Unreadable
+from roofline.pods.spool import spool
+
+
+def reduce_receipts(receipts: Iterable[Receipt], kept: KeptPartials) -> RunReport:
+    """What is said of the run whose files gave `receipts`; their order does not count.
+
+    Raises `ValueError` where a partial of a receipt is missing in `kept`.
+    """
+    with spool() as found:
+        unreadable: list[Unreadable] = []
+        for receipt in receipts:
+            unreadable += receipt.unreadable
+            for key in receipt.partials:
+                found.add(kept.partial(key))
+        return reduce_run(found.partials(), unreadable, release=found.release)

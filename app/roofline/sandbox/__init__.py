@@ -1,0 +1,1 @@
+"""What processes that read untrusted files may use: limits of the system, and no network."""
