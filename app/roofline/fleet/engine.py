@@ -28,7 +28,7 @@ class Submission(Protocol):
         """How far it is."""
 
     def cancel(self) -> None:
-        """Stop, from any thread: what is being read is killed. Kept partials stay."""
+        """Stop, from any thread, and kill the children that read. Kept partials stay."""
 
 
 class Engine(Protocol):

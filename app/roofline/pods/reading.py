@@ -96,8 +96,8 @@ def read_file(
     """The partial of a file, or why there is none; one for each file of an archive.
 
     A file of a folder or archive that is not a capture gives nothing. `digest` is the SHA-256 of
-    the file. Archives are unpacked into `scratch`, which nobody else uses; `unpacked` is told how
-    many bytes there are afterwards.
+    the file. Archives are unpacked into the empty folder `scratch`; `unpacked` is told how many
+    bytes there are afterwards.
     """
     source = SourceFile(file.path)
     try:
