@@ -6,12 +6,14 @@ whatever their order.
 
 from typing import Any
 
-from roofline.exports.run_words import outlier_sentence, outliers, run_verdict
+from roofline.exports.run_words import outlier_sentence, run_verdict
 from roofline.exports.text_table import cut, named, plain, spaced, table
-from roofline.model.units import PS_PER_US
+from roofline.model.units import GIB, PS_PER_US
+from roofline.pods.putting_right import outliers
 from roofline.pods.report import (
     ChipReport,
     CollectiveReport,
+    Deviation,
     HostReport,
     OpReport,
     RunReport,
@@ -42,9 +44,10 @@ def run_record(run: RunReport) -> Record:
         "no_verdict": None if run.no_verdict is None else run.no_verdict.value,
         "outliers": [
             {"host": one.host, "kind": one.verdict, "sentence": outlier_sentence(one, _steps(run))}
-            for one in outliers(run)
+            for one in outliers(run.hosts)
         ],
         "stragglers_cost_ratio": run.cost_ratio,
+        "gains": [{"host": one.host, "share_ratio": one.share} for one in run.gains],
         "representative": run.representative,
         "hosts": [_host(one) for one in run.hosts],
         "ops": [_op(one) for one in run.ops],
@@ -69,8 +72,11 @@ def _host(one: HostReport) -> Record:
         "wait_us": _us(one.wait_ps),
         "wait_is": None if one.wait_bound is None else one.wait_bound.value,
         "same_work_ratio": one.same_work_ratio,
+        "memory_bandwidth_gibs": None if one.bandwidth is None else one.bandwidth / GIB,
+        "score": one.score,
         "slow_steps": one.slow_steps,
         "verdict": None if one.verdict is None else one.verdict.value,
+        "deviations": [_deviation(each) for each in one.deviations],
         "chips": [_chip(chip) for chip in one.chips],
     }
 
@@ -86,12 +92,25 @@ def _chip(one: ChipReport) -> Record:
     }
 
 
+def _deviation(one: Deviation) -> Record:
+    return {
+        "name": one.key.name,
+        "program": one.key.program,
+        "category": one.key.category,
+        "time_us": _us(one.time_ps),
+        "representative_us": _us(one.representative_ps),
+    }
+
+
 def _op(one: OpReport) -> Record:
     return {
         "name": one.key.name,
         "program": one.key.program,
         "category": one.key.category,
         "hosts": one.hosts,
+        "flop": one.flop,
+        "bytes": one.bytes,
+        "min_us": _us(one.min_ps),
         "median_us": _us(one.median_ps),
         "p95_us": _us(one.p95_ps),
         "max_us": _us(one.max_ps),
@@ -108,7 +127,9 @@ def _step(one: StepReport) -> Record:
         "median_us": _us(one.median_ps),
         "max_us": _us(one.max_ps),
         "spread_ratio": one.spread_ratio,
+        "min_work_us": _us(one.min_work_ps),
         "median_work_us": _us(one.median_work_ps),
+        "p95_work_us": _us(one.p95_work_ps),
         "max_work_us": _us(one.max_work_ps),
         "critical_host": one.critical_host,
     }
@@ -142,7 +163,7 @@ def run_to_text(run: RunReport) -> str:
 
 
 def _hosts_text(run: RunReport) -> str:
-    first = {one.host for one in outliers(run)}
+    first = {one.host for one in outliers(run.hosts)}
     order = sorted(run.hosts, key=lambda one: (one.host not in first, one.state is State.READ))
     rows = [
         (

@@ -1,6 +1,7 @@
 """What is said of a run of many hosts: how many were read, and which hold the others up."""
 
 from roofline.pods.definitions import FEWEST_HOSTS, LEAST_READABLE
+from roofline.pods.putting_right import outliers
 from roofline.pods.report import HostReport, NoVerdict, RunReport, State, Verdict
 from roofline.presentation.sentences import Number, Sentence, plain_text, say
 
@@ -10,15 +11,9 @@ _SENTENCES = {verdict: f"hosts_{verdict.name.lower()}" for verdict in Verdict}
 def run_verdict(run: RunReport) -> str:
     """The sentences on top of a run."""
     said = _read(run) + _judged(run)
-    for one in outliers(run):
+    for one in outliers(run.hosts):
         said += [*say("hosts_next"), *_outlier(one, len(run.steps))]
     return plain_text([*said, *say("hosts_end")])
-
-
-def outliers(run: RunReport) -> list[HostReport]:
-    """The hosts that hold the others up, the worst ratio first."""
-    found = [one for one in run.hosts if one.verdict is not None]
-    return sorted(found, key=lambda one: (-(one.same_work_ratio or 0.0), one.host))
 
 
 def outlier_sentence(one: HostReport, steps: int) -> str:
@@ -40,7 +35,7 @@ def _judged(run: RunReport) -> Sentence:
             return say("hosts_few", fewest=Number(FEWEST_HOSTS, "count"))
         case NoVerdict.UNREADABLE:
             return say("hosts_unreadable", share=Number(LEAST_READABLE, "ratio"))
-    if not outliers(run):
+    if not outliers(run.hosts):
         return say("hosts_even")
     return say("hosts_cost", share=Number(run.cost_ratio or 0.0, "ratio"))
 

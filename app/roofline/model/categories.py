@@ -55,3 +55,8 @@ def is_async_copy(category: str) -> bool:
 def is_infeed_outfeed(category: str) -> bool:
     """True for host transfers; XProf matches the words anywhere in the category."""
     return "infeed" in category or "outfeed" in category
+
+
+def is_work(category: str) -> bool:
+    """True for ops that are the program's own work: no waiting for others, for hosts or at all."""
+    return not (is_collective(category) or is_infeed_outfeed(category) or category == IDLE_CATEGORY)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roofline.model.categories import IDLE_CATEGORY, is_collective, is_infeed_outfeed
+from roofline.model.categories import is_work
 from roofline.model.device import DeviceKind
 from roofline.model.op_columns import F64, I64, Values
 from roofline.model.profile import Profile
@@ -155,11 +155,11 @@ def _work_on_cores(timeline: Timeline, place: I64, n_ops: int) -> _Work:
 def _work_in_all(profile: Profile, place: I64, n_ops: int, cores: int) -> _Work:
     """The mean work of a core, from an op table that does not tell cores apart."""
     ops = profile.ops
-    is_work = np.array([_is_work(one) for one in ops.category], np.bool_) & ops.time_known
+    works = np.array([is_work(one) for one in ops.category], np.bool_) & ops.time_known
     work_ps = np.zeros((1, n_ops), np.int64)
     calls = np.zeros((1, n_ops), np.int64)
-    np.add.at(work_ps[0], place[is_work], _whole(ops.self_time_ps[is_work]))
-    np.add.at(calls[0], place[is_work], _whole(ops.occurrences[is_work]))
+    np.add.at(work_ps[0], place[works], _whole(ops.self_time_ps[works]))
+    np.add.at(calls[0], place[works], _whole(ops.occurrences[works]))
     work_ps //= cores
     return _Work(
         chips=("mean of all cores",),
@@ -168,10 +168,6 @@ def _work_in_all(profile: Profile, place: I64, n_ops: int, cores: int) -> _Work:
         chip_ps=work_ps.sum(axis=1),
         step_work_ps=np.zeros((1, 0), np.int64),
     )
-
-
-def _is_work(category: str) -> bool:
-    return not (is_collective(category) or is_infeed_outfeed(category) or category == IDLE_CATEGORY)
 
 
 def _collectives(profile: Profile, timeline: Timeline, programs: dict[int, str]) -> _Waits:

@@ -13,9 +13,20 @@ import numpy as np
 
 from roofline.model.op_columns import I64
 from roofline.pods import definitions
+from roofline.pods.bandwidths import Bandwidths
 from roofline.pods.blocks import HOSTS_BETWEEN_RELEASES, Block, blocks, chip_hosts, keep
 from roofline.pods.judging import Judged, judge, why_not
-from roofline.pods.partial import SELF, Partial
+from roofline.pods.partial import (
+    BYTES,
+    BYTES_KNOWN,
+    FLOP,
+    FLOP_KNOWN,
+    KNOWN,
+    OCCURRENCES,
+    SELF,
+    Partial,
+)
+from roofline.pods.putting_right import gains, with_deviations
 from roofline.pods.report import (
     ChipReport,
     HostReport,
@@ -29,7 +40,7 @@ from roofline.pods.same_work import Ratios, SameWork
 from roofline.pods.steps import SharedSteps, shared_steps
 from roofline.pods.waiting import Waits, waits
 
-VERSION = 1
+VERSION = 2
 """Rises with every change of what the reduce says of the same partials."""
 
 
@@ -47,10 +58,12 @@ def reduce_run(
     workers = _workers(hosts)
     host_of = chip_hosts(workers)
     same = SameWork(host_of, np.array([one.header.cores for one in workers], np.int64))
+    bandwidths = Bandwidths(len(workers))
     ops: list[OpReport] = []
     distance = np.zeros(len(workers), np.int64)
     for block in blocks(workers, release=release):
         same.take(block)
+        bandwidths.take(block)
         found, away = _op_reports(block, workers)
         ops += found
         distance += away
@@ -58,17 +71,22 @@ def reduce_run(
     steps, waited = shared_steps(workers), waits(workers)
     no_verdict = why_not(len(workers), len(missing))
     judged = judge(host_of, ratios, steps, is_allowed=no_verdict is None)
-    working = iter(_host_reports(workers, ratios, waited, judged))
-    chosen = {id(one) for one in workers}
+    found_hosts = _host_reports(workers, ratios, waited, judged)
+    found_hosts = _measured(found_hosts, bandwidths, steps, is_judged=no_verdict is None)
+    representative = workers[int(distance.argmin())] if workers else None
+    if representative is not None:
+        found_hosts = with_deviations(found_hosts, workers, representative)
+    working, chosen = iter(found_hosts), {id(one) for one in workers}
     reports = [next(working) if id(one) in chosen else _coordinator(one) for one in hosts]
     return RunReport(
         hosts=(*reports, *map(_unreadable, missing)),
         ops=tuple(sorted(ops, key=lambda one: (-one.lost_ps, one.key))),
         steps=_step_reports(steps, workers),
         collectives=waited.collectives,
+        gains=gains(found_hosts, steps.work_ps) if no_verdict is None else (),
         no_verdict=no_verdict,
         cost_ratio=_cost(steps) if no_verdict is None else None,
-        representative=workers[int(distance.argmin())].header.host if workers else None,
+        representative=None if representative is None else representative.header.host,
         digest=_digest(hosts, missing, release),
     )
 
@@ -136,10 +154,14 @@ def _op_reports(block: Block, workers: Sequence[Partial]) -> tuple[list[OpReport
     times = block.quantities[SELF] // cores[:, None]
     found = definitions.spread(times)
     ran = (times > 0).sum(axis=0)
+    work = _median_work(block, cores)
     reports = [
         OpReport(
             key=key,
             hosts=int(ran[k]),
+            flop=work[0][k],
+            bytes=work[1][k],
+            min_ps=int(found.least[k]),
             median_ps=int(found.median[k]),
             p95_ps=int(found.p95[k]),
             max_ps=int(found.largest[k]),
@@ -150,6 +172,17 @@ def _op_reports(block: Block, workers: Sequence[Partial]) -> tuple[list[OpReport
         for k, key in enumerate(block.keys)
     ]
     return reports, np.abs(times - found.median).sum(axis=1)
+
+
+def _median_work(block: Block, cores: I64) -> list[list[int | None]]:
+    """FLOPs and bytes per core of the median host; `None` where a host that ran it knows none."""
+    ran = block.quantities[OCCURRENCES] > 0
+    found: list[list[int | None]] = []
+    for row, bit in ((FLOP, FLOP_KNOWN), (BYTES, BYTES_KNOWN)):
+        known = (((block.quantities[KNOWN] & bit) > 0) | ~ran).all(axis=0).tolist()
+        middle = definitions.lower_median(block.quantities[row] // cores[:, None]).tolist()
+        found.append([value if known[k] else None for k, value in enumerate(middle)])
+    return found
 
 
 def _imbalance(largest: int, total: int, hosts: int) -> float | None:
@@ -173,7 +206,9 @@ def _step_reports(steps: SharedSteps, workers: Sequence[Partial]) -> tuple[StepR
             spread_ratio=definitions.share(
                 int(lasted.largest[k] - lasted.least[k]), int(lasted.median[k])
             ),
+            min_work_ps=int(work.least[k]),
             median_work_ps=int(work.median[k]),
+            p95_work_ps=int(work.p95[k]),
             max_work_ps=int(work.largest[k]),
             critical_host=workers[int(work.worst[k])].header.host,
         )
@@ -215,11 +250,25 @@ def _host_reports(
                 wait_ps=waited.host_ps[k],
                 wait_bound=waited.bound if waited.host_ps[k] is not None else None,
                 same_work_ratio=max(known, default=None),
+                bandwidth=None,
+                score=None,
                 slow_steps=int(judged.slow_steps[k]),
                 verdict=judged.verdicts[k],
             )
         )
     return reports
+
+
+def _measured(
+    hosts: Sequence[HostReport], bandwidths: Bandwidths, steps: SharedSteps, *, is_judged: bool
+) -> list[HostReport]:
+    """The hosts with their bandwidth, and with their score where they are judged."""
+    work = steps.work_ps.sum(axis=1)
+    scores = definitions.scores(work).tolist() if is_judged else [None] * len(hosts)
+    return [
+        replace(one, bandwidth=bandwidth, score=score)
+        for one, bandwidth, score in zip(hosts, bandwidths.per_core(), scores, strict=True)
+    ]
 
 
 def _chip(one: Partial, chip: int, row: int, ratios: Ratios, *, is_slow: bool) -> ChipReport:
@@ -254,6 +303,8 @@ def _without_work(host: str, state: State, reason: str, device: str) -> HostRepo
         wait_ps=None,
         wait_bound=None,
         same_work_ratio=None,
+        bandwidth=None,
+        score=None,
         slow_steps=0,
         verdict=None,
     )

@@ -66,8 +66,29 @@ class ChipReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """An op of one host against the representative: self time per core."""
+
+    key: OpKey
+    time_ps: int
+    representative_ps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """The share of the time that one more host put right brings; `host` is `None` for the rest."""
+
+    host: str | None
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostReport:
-    """One host. Times are per core; they are `None` where they are not known."""
+    """One host. Times are per core; they are `None` where they are not known.
+
+    `bandwidth` is in bytes per second and core, over work whose bytes are known. `score` is that of
+    its work, of its slowest chip, over all steps. `deviations` are those of hosts with a verdict.
+    """
 
     host: str
     rank: int | None
@@ -79,16 +100,26 @@ class HostReport:
     wait_ps: int | None
     wait_bound: WaitBound | None
     same_work_ratio: float | None
+    bandwidth: float | None
+    score: float | None
     slow_steps: int
     verdict: Verdict | None
+    deviations: tuple[Deviation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpReport:
-    """One op over hosts: whole picoseconds of self time per core."""
+    """One op over hosts: whole picoseconds of self time per core.
+
+    `flop` and `bytes` are those of the median host per core; `None` where a host that ran the op
+    does not know them.
+    """
 
     key: OpKey
     hosts: int
+    flop: int | None
+    bytes: int | None
+    min_ps: int
     median_ps: int
     p95_ps: int
     max_ps: int
@@ -106,7 +137,9 @@ class StepReport:
     median_ps: int
     max_ps: int
     spread_ratio: float | None
+    min_work_ps: int
     median_work_ps: int
+    p95_work_ps: int
     max_work_ps: int
     critical_host: str
 
@@ -135,13 +168,14 @@ class RunReport:
     """Everything that is said of a run; `digest` names the set of files and this version.
 
     `cost_ratio` is the share of the time that would be saved at most if the slowest chip of each
-    step took as long as the median one.
+    step took as long as the median one; `gains` divide it among the hosts.
     """
 
     hosts: tuple[HostReport, ...]
     ops: tuple[OpReport, ...]
     steps: tuple[StepReport, ...]
     collectives: tuple[CollectiveReport, ...]
+    gains: tuple[Gain, ...]
     no_verdict: NoVerdict | None
     cost_ratio: float | None
     representative: str | None
