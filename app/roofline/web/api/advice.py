@@ -4,9 +4,9 @@ import gzip
 import hashlib
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Body, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import NotAllowedError
@@ -27,6 +27,10 @@ from roofline.web.parts import Library, Parts, Reader
 _LEVEL = 5  # of gzip, as for comparisons
 
 router = APIRouter(prefix="/api/v1", tags=["advice"])
+
+
+# A number as JSON has it: neither a truth value nor a text is taken for one.
+Number = Annotated[float, Body(strict=True, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +55,8 @@ class MeasuredEntryBody:
 
     profile: str
     at: str
-    term_us: float
-    side_us: float
+    term_us: Number
+    side_us: Number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +73,7 @@ class EntryBody:
     term: str
     ops: list[str]
     title: str
-    saving_us: float
+    saving_us: Number
     reason: str = ""
     measured: MeasuredEntryBody | None = None
 
