@@ -28,6 +28,7 @@ ONLY = "only"
 _LEAST_MATCHED = 0.5
 _ABOVE_ROOF = 1.03
 _VISIBLE = 0.01
+_EXPOSED = "communication"
 MEMORIES = frozenset(level.value for level in MemoryLevel)
 """Resources that are memories or links; all others are compute units."""
 
@@ -37,7 +38,9 @@ class Side:
     """One side of a change: names of its operations, time, calls and work in a unit.
 
     `flop`, `bytes` and `main_bytes` (those of the main memory) are per call, `efficiency` is the
-    share of the roof, `bound` the resource at the lowest roof; `None` is unknown.
+    share of the roof, `bound` the resource at the lowest roof; `None` is unknown. `compute_us` and
+    `memory_us` are the longest clocks of either kind over all calls, `serial_us` is the sum of all
+    clocks; NaN without known cost. `operands` and `results` are tensors in XLA's notation.
     """
 
     names: tuple[str, ...]
@@ -49,6 +52,21 @@ class Side:
     efficiency: float | None
     bound: str | None
     source: str
+    compute_us: float
+    memory_us: float
+    serial_us: float
+    operands: str
+    results: str
+
+    @property
+    def is_known(self) -> bool:
+        """True where time and cost are known."""
+        return self.time_us > 0 and max(self.compute_us, self.memory_us) > 0
+
+    @property
+    def roof_us(self) -> float:
+        """The longest clock: T min."""
+        return max(self.compute_us, self.memory_us)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +128,8 @@ class Comparison:
 
     `matched` are shares of the time in operations of both runs, by tier, with `only` for what has
     no partner. `notes` say what limits the comparison; `is_comparable` is false where no headline
-    should be made of it. `tested` is there from three captures a side on.
+    should be made of it. `tested` is there from three captures a side on. `exposed_us` is the
+    exposed communication of A and of B.
     """
 
     unit: str
@@ -131,6 +150,16 @@ class Comparison:
     is_comparable: bool
     main_memory: str
     peaks: tuple[Mapping[str, float], Mapping[str, float]]
+    exposed_us: tuple[float, float]
+
+    @property
+    def sides(self) -> tuple[tuple[Side, ...], tuple[Side, ...]]:
+        """All operations of A, and all of B."""
+        a = [one.a for one in self.ops] + [one.side for one in self.only_a]
+        b = [one.b for one in self.ops] + [one.side for one in self.only_b]
+        a += [side for group in self.groups for side in group.a]
+        b += [side for group in self.groups for side in group.b]
+        return tuple(a), tuple(b)
 
 
 def compare(a: Sequence[Run], b: Sequence[Run], unit: str | None = None) -> Comparison:
@@ -242,6 +271,7 @@ def _of_matching(
         is_comparable=not set(notes) & {"no-time", "little-matched"},
         main_memory=a.main_memory,
         peaks=(a.peaks, b.peaks),
+        exposed_us=(time_a.parts.get(_EXPOSED, 0.0), time_b.parts.get(_EXPOSED, 0.0)),
     )
 
 
@@ -352,6 +382,8 @@ def _work_of(run: Run, resources: Sequence[str], first: Floats) -> tuple[Floats,
 
 def _sides(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Side]:
     names, per_call = run.text("name"), roof_us(costs)
+    operands, results = run.text("operands"), run.text("results")
+    clocks = _clocks(costs)
     allowed = per_call * costs.calls
     known = costs.is_known & (per_call > 0)
     shown = known & (costs.time_us > 0)
@@ -367,13 +399,19 @@ def _sides(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Side
             efficiency=_number(share),
             bound=_bound(run, members[0]) if is_known else None,
             source=run.source(members[0]),
+            compute_us=compute_us,
+            memory_us=memory_us,
+            serial_us=serial_us,
+            operands=operands[members[0]],
+            results=results[members[0]],
         )
-        for members, time_us, calls, share, is_known in zip(
+        for members, time_us, calls, share, is_known, (compute_us, memory_us, serial_us) in zip(
             rows,
             costs.time_us.tolist(),
             costs.calls.tolist(),
             efficiency.tolist(),
             known.tolist(),
+            clocks,
             strict=True,
         )
     ]
@@ -386,6 +424,24 @@ def _main_bytes(run: Run, row: int) -> float | None:
 
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+def _clocks(costs: Costs) -> list[tuple[float, float, float]]:
+    """Longest compute clock, longest memory clock and the sum of all, over all calls; NaN unknown.
+
+    Work without a peak has no clock.
+    """
+    flop_us, bytes_us = (
+        np.where(peaks > 0, work / np.where(peaks > 0, peaks, 1.0), 0.0)
+        for work, peaks in ((costs.flop, costs.flop_peaks), (costs.bytes, costs.bytes_peaks))
+    )
+    columns = (
+        flop_us.max(axis=1, initial=0.0),
+        bytes_us.max(axis=1, initial=0.0),
+        flop_us.sum(axis=1) + bytes_us.sum(axis=1),
+    )
+    known = [np.where(costs.is_known, one * costs.calls, np.nan).tolist() for one in columns]
+    return list(zip(*known, strict=True))
 
 
 def _bound(run: Run, row: int) -> str | None:

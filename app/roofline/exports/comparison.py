@@ -18,9 +18,12 @@ from roofline.compare.comparison import (
     OpChange,
     Side,
 )
+from roofline.exports.acceptance import Check, checks_of
 from roofline.exports.comparison_words import (
+    CHECK_LABELS,
     NOTES,
     PER,
+    STATE_LABELS,
     TERM_LABELS,
     TIER_LABELS,
     change_verdict,
@@ -68,12 +71,24 @@ def comparison_record(found: Comparison) -> Record:
         "categories": _categories(found),
         "peaks": {side: _peaks(peaks) for side, peaks in zip("ab", found.peaks, strict=True)},
         "main_memory": found.main_memory,
+        "checks": [_check(one) for one in checks_of(found)],
         "captures": {"a": _captures(found.captures_a), "b": _captures(found.captures_b)},
         "tested": None if found.tested is None else asdict(found.tested),
         "differences": [
             {"name": one.name, "a": one.a, "b": one.b, "is_same": one.a == one.b}
             for one in found.differences
         ],
+    }
+
+
+def _check(one: Check) -> Record:
+    return {
+        "id": one.id,
+        "label": CHECK_LABELS[one.id],
+        "state": one.state.value,
+        "state_label": STATE_LABELS[one.state],
+        "said": _written(one.said),
+        **one.numbers,
     }
 
 
@@ -194,6 +209,12 @@ def comparison_to_text(found: Comparison) -> str:
     sections += [_differences(found), table(*_term_rows(found), left={0})]
     sections += [table(*rows, left={0, 1}) for rows in _op_tables(found) if rows[1]]
     sections.append("\n".join(textwrap.wrap(f"How sure: {how_sure(found)}", 100)))
+    checks = [
+        line
+        for said in check_lines(found)
+        for line in textwrap.wrap(said, 100, initial_indent="  ", subsequent_indent="    ")
+    ]
+    sections.append("\n".join(["Checks of the model", *checks]))
     notes = [f"  i {NOTES[code]}" for code in found.notes]
     if notes:
         wrapped = [
@@ -213,6 +234,7 @@ def comparison_to_markdown(found: Comparison) -> str:
     sections += [markdown_plain(_differences(found)), markdown_table(*_term_rows(found))]
     sections += [markdown_table(*rows) for rows in _op_tables(found) if rows[1]]
     sections.append(f"How sure: {how_sure(found)}")
+    sections.append("\n".join(f"- {markdown_plain(said)}" for said in check_lines(found)))
     sections += [f"- {markdown_plain(NOTES[code])}" for code in found.notes]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -232,6 +254,14 @@ def operations_line(found: Comparison, most: int) -> str:
     """The operations that changed most, in one line."""
     changed = [one for one in found.ops if abs(one.change_us) >= _LEAST_SHOWN_US]
     return ", ".join(f"{_name(one)} {_change(one.change_us)}" for one in changed[:most])
+
+
+def check_lines(found: Comparison) -> list[str]:
+    """The checks of the model, a line each."""
+    return [
+        f"{CHECK_LABELS[one.id]}: {STATE_LABELS[one.state]}. {_written(one.said)}"
+        for one in checks_of(found)
+    ]
 
 
 def how_sure(found: Comparison) -> str:

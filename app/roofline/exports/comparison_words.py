@@ -39,6 +39,22 @@ TIER_LABELS: Mapping[str, str] = {
 }
 """How sure a match is, from the surest tier down."""
 
+CHECK_LABELS: Mapping[str, str] = {
+    "classification": "Bound",
+    "time_bounds": "Time between its bounds",
+    "lever": "Lever",
+    "dtype": "Element types",
+    "distributed_flip": "Communication against work",
+}
+"""What each check of the model is called."""
+
+STATE_LABELS: Mapping[str, str] = {
+    "held": "the model holds",
+    "broken": "the model does not hold",
+    "told": "no verdict",
+    "untested": "not tested",
+}
+
 PER: Mapping[str, str] = {STEP: "a step", EXECUTION: "an execution", CAPTURE: "in the capture"}
 
 NOTES: Mapping[str, str] = {

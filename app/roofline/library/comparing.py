@@ -34,7 +34,7 @@ class ComparedPage:
     frame: Mapping[str, Any]
 
 
-_IN_FRAME = ("unit", "a_us", "b_us", "verdict", "comparable", "notes", "differences")
+_IN_FRAME = ("unit", "a_us", "b_us", "verdict", "comparable", "notes", "differences", "checks")
 _LEVEL = 5  # of gzip: a tenth larger than at 9, in a third of the time
 
 

@@ -15,6 +15,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from roofline.analysis.causes import WHY_ABOVE
 from roofline.presentation.advice_sentences import ADVICE_SENTENCES
+from roofline.presentation.check_sentences import CHECK_SENTENCES
 from roofline.presentation.estimate_sentences import ESTIMATE_SENTENCES
 from roofline.presentation.quantities import quantity
 
@@ -204,6 +205,7 @@ SENTENCES: Mapping[str, str] = {
     "change_only": "{share} of the time has no partner in the other run. ",
     **ADVICE_SENTENCES,
     **ESTIMATE_SENTENCES,
+    **CHECK_SENTENCES,
     # A run of many hosts.
     "hosts_read": "{read} of {hosts} {hosts|host|hosts} read",
     "hosts_working": ", {count} of them without an accelerator",

@@ -156,6 +156,7 @@ def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views
         lead_class=_COLOURS.get(verdict["state"], ""),
         is_comparable=frame["comparable"],
         notes=tuple(one["message"] for one in frame["notes"]),
+        checks=tuple(frame["checks"]),
         differing=tuple(one for one in facts if not one["is_same"]),
         same=tuple(one for one in facts if one["is_same"] and one["a"]),
     )

@@ -239,6 +239,7 @@ class CompareView:
     notes: tuple[str, ...] = ()
     differing: tuple[Mapping[str, Any], ...] = ()
     same: tuple[Mapping[str, Any], ...] = ()
+    checks: tuple[Mapping[str, Any], ...] = ()
     measured: tuple[str, ...] = ()  # accepted findings of A: predicted against measured
     keep_url: str = ""  # where these can be kept; empty for people who may not
 
