@@ -13,6 +13,8 @@ PYTEST_ARGS ?=
 # Files stay whole, for they share servers, in the order of conftest.py.
 WORKERS  ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 CYCLES  ?= 500
+# Which states `make screenshots` shows.
+ONLY    ?= *
 GUIDED  := xspace hlo ncu-report ncu-table pytorch xprof-export rocprof generic wrong-file archive
 comma   := ,
 
@@ -23,7 +25,7 @@ PRETTY  := static/js static/css tests/js
 KERNELS := $(shell find app/roofline/importers -name '*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot headlines lock dist samples clean
+.PHONY: help run test lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +79,9 @@ fuzz-guided: .venv/.warm-test ## The same by the branches reached, SECONDS for e
 
 bench-server: .venv/.warm-test ## Time the server: 200 viewers, an import of 60 MB, an upload of 1.5 GB.
 	$(BIN)/python -m bench.server --keep
+
+screenshots: .venv/.warm-test ## Take every page in every state, size and theme into build/screenshots, and check each.
+	$(BIN)/python -m tests.screens.run --only "$(ONLY)"
 
 screenshot: .venv/.warm-test ## Take docs/screenshot.png from the running page.
 	$(BIN)/python -m docs.take_screenshot

@@ -10,6 +10,7 @@ from typing import Literal
 
 from roofline.errors import BadViewError
 from roofline.estimate.ops import OPS, Options
+from roofline.model.written_numbers import plain_number
 
 Kind = Literal["count", "number", "type", "storage", "choice", "flag", "text"]
 
@@ -254,15 +255,21 @@ def form_of(op: str) -> Form:
 def filled(op: str, given: Mapping[str, str]) -> Filled:
     """The form of `op` with the values `given`, defaults for the others."""
     form = form_of(op)
-    values = {one.key: given.get(one.key, "").strip()[:_MOST_TEXT] for one in form.fields}
+    values = {one.key: written(one, given.get(one.key, "")) or one.default for one in form.fields}
     return Filled(
         op=op,
         form=form,
-        values={one.key: values[one.key] or one.default for one in form.fields},
+        values=values,
     )
 
 
 _MOST_TEXT = 100
+
+
+def written(one: Field, text: str) -> str:
+    """What a person wrote in a field; a number as the code reads it."""
+    text = text.strip()[:_MOST_TEXT]
+    return plain_number(text) if one.kind in ("count", "number") else text
 
 
 def _value(one: Field, text: str) -> object:

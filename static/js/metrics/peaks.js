@@ -292,6 +292,23 @@ const LEAST = 1e-6;
 const MOST = 1e12;
 
 /**
+ * A number as people write it, without groups and with a decimal point: of a comma and a point the last
+ * one is the decimal mark, as in German "1.555,2"; a comma alone groups thousands where three digits
+ * follow each. `model/written_numbers.py` reads the same in forms of the server.
+ * @param {string} text digits, spaces, commas and points
+ */
+export function plainNumber(text) {
+  const plain = text.replace(/[\s\u00a0\u202f'’]/g, "");
+  const [comma, point] = [plain.lastIndexOf(","), plain.lastIndexOf(".")];
+  if (comma >= 0 && point >= 0)
+    return comma > point
+      ? plain.replaceAll(".", "").replaceAll(",", ".")
+      : plain.replaceAll(",", "");
+  const isGrouped = /^[1-9]\d{0,2}(?:,\d{3})+$/.test(plain);
+  return plain.replaceAll(",", isGrouped ? "" : ".");
+}
+
+/**
  * "1.2 TB/s", "1555 GB/s", "989 TFLOP/s": what people write.
  * @param {string} text
  * @param {"gflops" | "gbs"} kind
@@ -299,12 +316,9 @@ const MOST = 1e12;
  * @returns {number | null} GFLOP/s or GB/s; null: not understood, or no positive number
  */
 export function parseAmount(text, kind, unit = kind === "gflops" ? "gflop/s" : "gb/s") {
-  const match = /^([\d.,\s\u00a0\u202f]*\d(?:\.|e[+-]?\d+)?)\s*([a-z/]*)$/i.exec(text.trim());
+  const match = /^([\d.,\s\u00a0\u202f'’]*\d(?:\.|e[+-]?\d+)?)\s*([a-z/]*)$/i.exec(text.trim());
   if (!match) return null;
-  const digits = match[1]
-    .replace(/[\s\u00a0\u202f]/g, "")
-    .replace(/,(?=\d{3}(?:\D|$))/g, "")
-    .replace(",", ".");
-  const value = Number(digits) * (UNITS[kind][(match[2] || unit).toLowerCase()] ?? NaN);
+  const value =
+    Number(plainNumber(match[1])) * (UNITS[kind][(match[2] || unit).toLowerCase()] ?? NaN);
   return value >= LEAST && value <= MOST ? value : null;
 }

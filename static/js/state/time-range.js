@@ -1,5 +1,7 @@
 // A range of the capture's time: snapping to bins, and the address that shows it. Pure.
 
+import { plainNumber } from "../metrics/peaks.js";
+
 /** @import { TimeStrip } from "../types/page-data.js" */
 
 /** @typedef {[number, number]} Range places of two edges, the first before the second */
@@ -65,7 +67,7 @@ export function addressOfRange({ pathname, search }, us) {
 
 /** Milliseconds as a person writes them, "12,5" too, in us; null where it is not a number. @param {string} text */
 export function readMs(text) {
-  const plain = text.trim().replace(",", ".");
+  const plain = plainNumber(text);
   const ms = Number(plain);
   return plain && Number.isFinite(ms) && ms >= 0 ? ms * 1000 : null;
 }

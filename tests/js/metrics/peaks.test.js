@@ -33,6 +33,10 @@ test("amounts are read as people write them", () => {
   assert.equal(parseAmount("989 TFLOP/s", "gflops"), 989_000);
   assert.equal(parseAmount("2.1PFLOPS", "gflops"), 2_100_000);
   assert.equal(parseAmount("1e3", "gbs"), 1000);
+  assert.equal(parseAmount("1.555,2 GB/s", "gbs"), 1555.2);
+  assert.equal(parseAmount("1,555.2 GB/s", "gbs"), 1555.2);
+  assert.equal(parseAmount("0,125 TB/s", "gbs"), 125);
+  assert.equal(parseAmount("1'638 GB/s", "gbs"), 1638);
   assert.equal(parseAmount("1\u202f638\u00a0GB/s", "gbs"), 1638);
 });
 

@@ -96,6 +96,12 @@ def test_the_drawer_of_an_op_says_what_it_should_cost(client: Client) -> None:
     assert client.get("/p/unknown/ops/0/cost", headers=HTML).status_code == 404
 
 
+def test_sizes_are_read_as_people_paste_them(client: Client) -> None:
+    plain = read(client, op="matmul", m=8944, k=1024, n=2816)
+    pasted = read(client, op="matmul", m="8 944", k="1,024", n="2,816")
+    assert pasted == plain
+
+
 def test_a_time_below_the_bound_is_doubted(client: Client) -> None:
     assert "below this bound" in read(client, measured_us=1)
     assert "below this bound" not in read(client, measured_us="nan")

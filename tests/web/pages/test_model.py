@@ -83,6 +83,10 @@ def test_what_cannot_be_predicted_is_said(client: Client, query: str, said: str)
     assert "data-cost-form" in answer.text
 
 
+def test_a_price_is_read_with_a_decimal_comma(client: Client) -> None:
+    assert read(client, price="2,5") == read(client, price="2.5").replace('"2.5"', '"2,5"')
+
+
 def test_a_step_lies_over_a_stored_profile(client: Client) -> None:
     step = step_of(preset("llama-3-8b"), workload(DECODE), known_part("h100-sxm"))
     document = generic_document(step, "llama-3-8b")

@@ -25,10 +25,10 @@ from roofline.presentation.quantities import (
 from roofline.presentation.sentences import Number, Segment, Sentence, say
 from roofline.web.pages import calculator_views as views
 from roofline.web.pages.pieces import pieces
-from roofline.web.pages.roof_lines import draw_roofs
+from roofline.web.pages.roof_lines import draw_roofs, size_tick
 
 OTHERS = ("h100-sxm", "b200", "mi300x", "a100-80-sxm", "tpu-v5e", "tpu-v5p", "tpu-v6e")
-_LINES = 5  # looks of lines in the style sheet
+_LINES = 8  # looks of lines in the style sheet
 _SWEPT = (1.0, 1e6)
 _SAMPLES = 61
 
@@ -232,7 +232,7 @@ def _roofline(found: Estimate, measured: Measured) -> Plot | None:
     drawing = Drawing(axis_of([at, corner, at / 3, corner * 3]), axis_of(rates))
     memory = found.peaks[MEMORY]
     bandwidth = amount(memory.value, "B/s")
-    draw_roofs(drawing, unit.value, corner, f"{memory.label} {bandwidth}")
+    draw_roofs(drawing, unit.value, corner, f"{memory.label} {bandwidth}", apart_from=at)
     if reached:
         drawing.curve([(at, best), (at, reached)], "tie")
         drawing.mark((at, reached), "measured", f"measured {duration(measured.time_us)}", 7)
@@ -333,7 +333,7 @@ def _sizes(form: Filled, found: Estimate, others: Sequence[Estimate]) -> Plot | 
     return drawing.plot(
         title=f"FLOP per byte over {form.form.unit}, with the ridge of each device",
         x_title=form.form.unit,
-        x_text=lambda value: significant(value, 1),
+        x_text=size_tick,
         y_text=lambda value: significant(value, 1),
     )
 

@@ -11,6 +11,7 @@ from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
 from roofline.estimate.forms import Field
 from roofline.library.reader import ProfileReader
+from roofline.model.written_numbers import plain_number
 from roofline.web.api.comparing import note_compared, sides_of
 from roofline.web.http.errors import error_body
 from roofline.web.pages import model_views as views
@@ -98,7 +99,7 @@ def _price(text: str) -> float | None:
     if not text.strip():
         return None
     try:
-        value = float(text)
+        value = float(plain_number(text))
     except ValueError:
         value = 0.0
     if not 0 < value < math.inf:

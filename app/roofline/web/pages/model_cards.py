@@ -1,5 +1,6 @@
 """What the page of a model answers: a step as sentences, bars, plots and tables."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -256,7 +257,8 @@ def _roofline(step: Step, record: OverRecord | None) -> Plot | None:
     xs = [x for x, _ in (*places, *ends)]
     ys = [y for _, y in (*places, *ends)]
     drawing = Drawing(axis_of([*xs, corner, corner * 3]), axis_of([*ys, unit.value]))
-    draw_roofs(drawing, unit.value, corner, f"{memory.label} {amount(memory.value, 'B/s')}")
+    name = f"{memory.label} {amount(memory.value, 'B/s')}"
+    draw_roofs(drawing, unit.value, corner, name, apart_from=_log_middle(xs))
     _rings(drawing, ops, with_names=not seen)
     _discs(drawing, seen)
     _star(drawing, step)
@@ -267,6 +269,10 @@ def _roofline(step: Step, record: OverRecord | None) -> Plot | None:
         y_text=lambda value: flop_rate(value / GIGA, 1),
         split=corner,
     )
+
+
+def _log_middle(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def _intensity(timed: TimedOp) -> float:

@@ -9,7 +9,8 @@ from roofline.estimate.llm.curves import CurvePoint, most_that_fits, over_batch,
 from roofline.estimate.llm.step import Step, step_of
 from roofline.estimate.llm.thresholds import thresholds_of
 from roofline.presentation.plots import Drawing, Plot, axis_of
-from roofline.presentation.quantities import amount, count, duration, significant
+from roofline.presentation.quantities import amount, count, duration
+from roofline.web.pages.roof_lines import size_tick
 
 _BATCHES = tuple(2**power for power in range(11))
 _CONTEXTS = tuple(2**power for power in range(7, 18))
@@ -60,7 +61,7 @@ def _plot(
     return drawing.plot(
         title=f"{title}; a disc is where the memory is full",
         x_title="batch" if of == "batch" else "tokens of a sequence",
-        x_text=lambda value: significant(value, 1),
+        x_text=size_tick,
         y_text=(lambda value: duration(value, 1))
         if what == _TIME
         else lambda value: amount(value, digits=1),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from roofline.errors import BadViewError
-from roofline.estimate.forms import STORAGE, TYPES, Field, Kind
+from roofline.estimate.forms import STORAGE, TYPES, Field, Kind, written
 from roofline.estimate.llm.config import ModelConfig, preset, presets
 from roofline.estimate.llm.hugging_face import config_of
 from roofline.estimate.llm.ops import Workload
@@ -111,7 +111,8 @@ def read_form(given: Mapping[str, str]) -> ModelForm:
     phase = given.get("phase") or _DEFAULTS["phase"]
     phase = phase if phase in _PHASES else _DEFAULTS["phase"]
     main = (_count("batch", "Batch", _DEFAULTS["batch"]), *_lengths(phase), *_STORED, *_WAYS)
-    values = {one.key: given.get(one.key, "").strip() or one.default for one in (*main, *_MORE)}
+    every = (*main, *_MORE)
+    values = {one.key: written(one, given.get(one.key, "")) or one.default for one in every}
     return ModelForm(
         model=given.get("model") or _DEFAULTS["model"],
         phase=phase,

@@ -1,0 +1,228 @@
+"""Every state of every page, as functions that bring a browser page there."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser import view
+from tests.browser.files import drop
+from tests.browser.watching import is_ready
+from tests.screens.site import TOKEN, Site
+
+Show = Callable[[Page, Site], None]
+
+
+def _profile(name: str, query: str = "", then: Callable[[Page], None] | None = None) -> Show:
+    def show(page: Page, site: Site) -> None:
+        page.goto(f"{site.server.url}{site.profile(name)}{query}")
+        is_ready(page)
+        if then is not None:
+            then(page)
+
+    return show
+
+
+def _path(path: str, then: Callable[[Page], None] | None = None) -> Show:
+    def show(page: Page, site: Site) -> None:
+        page.goto(f"{site.server.url}{path}")
+        if then is not None:
+            then(page)
+
+    return show
+
+
+def _click(selector: str) -> Callable[[Page], None]:
+    return lambda page: page.locator(selector).first.click()
+
+
+def _button(name: str) -> Callable[[Page], None]:
+    return lambda page: page.get_by_role("button", name=name, exact=True).first.click()
+
+
+def _details(page: Page) -> None:
+    view.rows(page).first.click()
+    expect(page.locator("#drawer")).not_to_contain_text("Loading…")
+
+
+def _all_findings(page: Page) -> None:
+    for summary in page.locator("[data-advice] summary").all():
+        if summary.is_visible():
+            summary.click()
+
+
+def _everything_unfolded(page: Page) -> None:
+    page.locator("[data-device-toggle]").click()
+    page.locator("[data-diagnostics-toggle]").click()
+
+
+def _groups(page: Page) -> None:
+    page.locator("#group-by").select_option("path")
+
+
+def _home(page: Page, site: Site) -> None:
+    for name in ("v6e", "h100", "right-to-left", "run-1", "run-2", "run-3"):
+        site.profile(name)
+    page.goto(site.server.url)
+
+
+def _two_chosen(page: Page, site: Site) -> None:
+    _home(page, site)
+    boxes = page.locator(".profile-list input[type=checkbox], [data-profile-list] [type=checkbox]")
+    for box in boxes.all()[:2]:
+        box.check()
+
+
+def _comparison(first: str, second: str) -> Show:
+    def show(page: Page, site: Site) -> None:
+        page.goto(f"{site.server.url}/c/{site.id(first)}..{site.id(second)}")
+        is_ready(page)
+
+    return show
+
+
+def _series(page: Page, site: Site) -> None:
+    for name in ("run-1", "run-2", "run-3"):
+        site.profile(name)
+    page.goto(f"{site.server.url}/s/host_0")
+    is_ready(page)
+
+
+def _range(page: Page, site: Site) -> None:
+    page.goto(f"{site.server.url}{site.profile('v6e')}")
+    is_ready(page)
+    page.locator("[data-timeline-step]").select_option(index=2)
+    page.wait_for_url(re.compile("from_us="))
+    is_ready(page)
+
+
+def _shared(page: Page, site: Site) -> None:
+    page.goto(f"{site.server.url}{site.profile('v6e')}")
+    is_ready(page)
+    page.get_by_role("button", name="Share", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Share this profile")
+    dialog.get_by_label("Link holders").check()
+    dialog.get_by_label("For").fill("a colleague")
+    dialog.get_by_role("button", name="Create link").click()
+    expect(dialog.locator("[data-share-url]")).not_to_be_empty()
+
+
+def _share_link(page: Page, site: Site) -> None:
+    _shared(page, site)
+    page.goto(page.locator("[data-share-url]").inner_text())
+    is_ready(page)
+
+
+def _refused(page: Page, site: Site) -> None:
+    page.goto(site.server.url)
+    page.wait_for_load_state("load")
+    drop(page, *site.files("wrong"))
+    expect(page.get_by_role("alert")).to_be_visible(timeout=60_000)
+
+
+def _never(_route: Route) -> None:
+    """The answer to an upload that never ends."""
+
+
+def _importing(page: Page, site: Site) -> None:
+    page.route("**/api/v1/profiles?*", _never)
+    page.goto(site.server.url)
+    page.wait_for_load_state("load")
+    drop(page, *site.files("run-1"))
+    expect(page.get_by_label("Import in progress")).to_be_visible()
+
+
+def _log_in(page: Page) -> None:
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_role("button", name="Log in").click()
+
+
+def _guarded(path: str, then: Callable[[Page], None] = _log_in) -> Show:
+    def show(page: Page, site: Site) -> None:
+        page.goto(f"{site.guarded.url}{path}")
+        then(page)
+
+    return show
+
+
+def _token_made(page: Page) -> None:
+    _log_in(page)
+    page.get_by_label("Name").fill("nightly")
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.locator("[data-token-secret]")).not_to_be_empty()
+
+
+def _trash(page: Page, site: Site) -> None:
+    made: list[Path] = list(site.files("sparse"))
+    page.goto(site.server.url)
+    page.set_input_files("#file", made)
+    is_ready(page)
+    token = page.locator("meta[name=csrf-token]").get_attribute("content") or ""
+    profile = page.evaluate("location.pathname").rpartition("/")[2]
+    answer = page.request.delete(
+        f"{site.server.url}/api/v1/profiles/{profile}",
+        headers={"x-csrf-token": token, "origin": site.server.url},
+    )
+    assert answer.ok, answer.text()
+    page.goto(f"{site.server.url}/trash")
+
+
+# In this order: the first sees a server without profiles.
+STATES: dict[str, Show] = {
+    "home-empty": _path("/"),
+    "home": _home,
+    "home-two-chosen": _two_chosen,
+    "upload": _importing,
+    "refused": _refused,
+    "profile-v6e": _profile("v6e"),
+    "profile-v6e-inference": _profile("v6e-inference"),
+    "profile-v5p": _profile("v5p"),
+    "profile-v100": _profile("v100"),
+    "profile-h100": _profile("h100"),
+    "profile-ranks": _profile("ranks"),
+    "profile-a100": _profile("a100"),
+    "profile-thousand": _profile("thousand"),
+    "profile-hostile": _profile("hostile"),
+    "profile-no-peaks": _profile("no-peaks"),
+    "profile-zero-ops": _profile("zero-ops"),
+    "profile-sparse": _profile("sparse"),
+    "profile-right-to-left": _profile("right-to-left"),
+    "profile-unfolded": _profile("v6e", then=_everything_unfolded),
+    "profile-details": _profile("v6e", then=_details),
+    "profile-details-h100": _profile("h100", then=_details),
+    "profile-findings": _profile("v6e", then=_all_findings),
+    "profile-groups": _profile("v6e", then=_groups),
+    "profile-columns": _profile("v6e", then=_click("[data-columns-button]")),
+    "profile-downloads": _profile("v6e", then=_button("Download")),
+    "profile-categories": _profile("v6e", then=_click("#filter-category")),
+    "profile-about": _profile("v6e", then=_button("About this profile")),
+    "profile-runs": _profile("v6e", then=_button("Compare with another run")),
+    "profile-program": _profile("v6e", then=_click("#tab-program")),
+    "profile-filtered-out": _profile("v6e", "?v=1&q=nothing+has+this+name"),
+    "profile-shares": _profile("v6e", "?v=1&y=share"),
+    "profile-what-if": _profile(
+        "v6e",
+        "?v=1&dev=l4&peak.hbm=1200&vs=h100-sxm,tpu-v5p&tab=hardware",
+        _click("[data-peaks-button]"),
+    ),
+    "profile-range": _range,
+    "share-dialog": _shared,
+    "share-link": _share_link,
+    "compare": _comparison("run-1", "run-2"),
+    "compare-same": _comparison("run-1", "run-1"),
+    "series": _series,
+    "calculator": _path("/calculator?op=matmul&m=32&k=4096&n=4096&dtype=bf16&device=h100-sxm"),
+    "calculator-empty": _path("/calculator"),
+    "model": _path("/model?model=llama-3-8b&vs=mi300x"),
+    "log-in": _guarded("/", lambda page: None),
+    "tokens": _guarded("/tokens", _token_made),
+    "trash": _trash,
+    "limits": _path("/limits"),
+    "api": _path("/api"),
+    "missing": _path("/p/AAAAAAAAAAAAAAAAAAAAAA"),
+}
+
+# The states of the server that asks for a token.
+GUARDED = frozenset({"log-in", "tokens"})
