@@ -4,20 +4,19 @@ import { wireCompareEntry } from "./compare-entry.js";
 import { createDownload } from "../page/download-menu.js";
 import { wireDevice } from "../page/device-strip.js";
 import { showDiagnostics } from "../page/diagnostics.js";
-import { turnHeight } from "../page/filter-bar.js";
 import { watchFilterBar, watchSize } from "../page/follow-size.js";
 import { PageView } from "../page/page-view.js";
 import { wirePrinting } from "../page/printing.js";
 import { showServing } from "../page/serving.js";
 import { showTimeline } from "../page/timeline.js";
 import { copyLink, notify } from "../page/toast.js";
+import { wireWorking } from "../page/working.js";
 import { createChosenHardware } from "../state/chosen-hardware.js";
 import { fitToProfile, leftOutText, withoutHardware } from "../state/fit-state.js";
 import { createModel, unpacked } from "../state/model.js";
 import { parseQuery } from "../state/query.js";
 import { createStore } from "../state/store.js";
 import { buttonPart, find, findAll, part } from "../ui/dom.js";
-import { wireKeyboard } from "../ui/keyboard.js";
 import { wireMenus } from "../ui/menu.js";
 import { painted } from "../ui/turns.js";
 import { colour, onThemeChange } from "../ui/theme.js";
@@ -116,14 +115,8 @@ async function open(hardware, { state, unknown }) {
 
 /** @param {PageView} view @param {Store} store @param {Model} model @param {Paint} paint */
 function wire(view, store, model, paint) {
-  const { selection } = view;
   wireMenus();
-  wireKeyboard({
-    search: () => find(HTMLElement, "#filter-name").focus(),
-    move: selection.move,
-    close: selection.close,
-    turn: () => turnHeight(store),
-  });
+  wireWorking({ view, model, store });
   buttonPart("show-program-table").addEventListener("click", () => showProgramTable(store));
   buttonPart("copy-link").addEventListener("click", () => copyLink(store.get()));
   if (findAll(HTMLElement, "[data-run-picker]").length > 0) wireCompareEntry(); // not behind a link

@@ -1,4 +1,4 @@
-// Keys that work anywhere on the page: / search, J and K through the operations, Y the other height, Escape back.
+// Keys that work anywhere on the page: / search, J and K through the operations, Escape back, and those of the page.
 
 import { find, findAll } from "./dom.js";
 import { isMenuOpen } from "./menu.js";
@@ -11,31 +11,51 @@ function typedInto({ target }) {
   return isField ? target : null;
 }
 
+/** @typedef {Record<string, (() => void) | undefined>} KeyActions by key, letters in lower case */
+
 /**
  * @param {object} actions
  * @param {() => void} actions.search
  * @param {(step: number) => void} actions.move
  * @param {() => void} actions.close
- * @param {() => void} [actions.turn] the other height of the chart
+ * @param {KeyActions} [actions.own] other keys of the page
+ * @param {KeyActions} [actions.withCtrl] with Ctrl or Cmd: "k", "shift z"
  */
-export function wireKeyboard({ search, move, close, turn }) {
-  /** @type {Record<string, (() => void) | undefined>} */
-  const actions = { "/": search, j: () => move(1), k: () => move(-1), ...(turn && { y: turn }) };
+export function wireKeyboard({ search, move, close, own = {}, withCtrl = {} }) {
+  /** @type {KeyActions} */
+  const actions = { "/": search, j: () => move(1), k: () => move(-1), ...own };
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.key === "Escape" && !isMenuOpen()) {
+    if (event.defaultPrevented) return;
+    // Brackets are typed with AltGr on many keyboards, which some systems report as Ctrl and Alt.
+    const isPlain = event.getModifierState("AltGraph") || !(event.ctrlKey || event.altKey);
+    if (event.ctrlKey !== event.metaKey && !event.altKey) run(event, withCtrl[withShift(event)]);
+    else if (!isPlain || event.metaKey || isDialogOpen()) return;
+    else if (event.key === "Escape" && !isMenuOpen()) {
       const field = typedInto(event);
       if (field) field.blur();
       else close();
-      return;
-    }
-    if (typedInto(event)) return;
-    const action = actions[event.key.toLowerCase()];
-    if (!action) return;
-    event.preventDefault();
-    action();
+    } else if (!typedInto(event)) run(event, actions[event.key.toLowerCase()]);
   });
 }
+
+/** @param {KeyboardEvent} event @param {(() => void) | undefined} action */
+function run(event, action) {
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+/** @param {KeyboardEvent} event */
+const withShift = (event) => `${event.shiftKey ? "shift " : ""}${event.key.toLowerCase()}`;
+
+/** True while a dialog covers the page: its keys are its own. */
+const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
+
+/** True where Ctrl Z belongs to a field that is being typed into. */
+export const isTyping = () =>
+  document.activeElement?.matches(
+    "input[type=text], input[type=search], input:not([type]), textarea",
+  ) ?? false;
 
 /** @type {Record<string, [right: number, up: number] | undefined>} */
 const PAN = {

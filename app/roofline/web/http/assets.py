@@ -25,7 +25,17 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 _ZSTD_LEVEL = 19  # of files, which are compressed once
 _WORTH = 0.9  # of the size, up to which a compressed form is sent
 # Files that a page needs together, as one: the order of style sheets counts.
-_STYLES = ("tokens", "base", "page", "first-view", "op-cost", "profile-meta", "timeline", "narrow")
+_STYLES = (
+    "tokens",
+    "base",
+    "page",
+    "first-view",
+    "op-cost",
+    "profile-meta",
+    "timeline",
+    "working",
+    "narrow",
+)
 _PROFILE = ("js/ui/theme.js", "js/app/main.js", "js/app/profile-meta.js")
 BUNDLES = {
     "js/app/profile.bundle.js": _PROFILE,

@@ -1,0 +1,214 @@
+// What the command palette offers on the page of a profile: its controls, operations, groups, and the pages beside it.
+
+import { DIMENSIONS, groupId } from "../state/group-keys.js";
+import { toggled } from "../state/filter.js";
+import { groupTree } from "../state/groups.js";
+import { dateTime, percent } from "../text/format.js";
+import { find, findAll } from "../ui/dom.js";
+
+/** @import { Model } from "../types/model.js" */
+/** @import { GroupBy } from "../types/view-state.js" */
+/** @import { ListedRun } from "../state/run-order.js" */
+/** @import { Group } from "../state/groups.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { Command } from "./palette.js" */
+/** @import { PageView } from "./page-view.js" */
+
+const MOST_GROUPS = 400;
+const MOST_PROFILES = 30;
+
+/**
+ * Actions that are buttons of the page: what is hidden or not there is not offered.
+ * @type {readonly (readonly [name: string, selector: string, keys?: string])[]}
+ */
+const BUTTONS = [
+  ["Copy the link to this view", "[data-copy-link]"],
+  ["Compare with another run…", '[popovertarget="menu-runs"]'],
+  ["Clear all filters", "[data-clear]"],
+  ["Set peaks or choose another device…", "[data-peaks-button]"],
+  ["Reset the peaks", "[data-peaks-reset]"],
+  ["Choose columns…", "[data-columns-button]"],
+  ["Zoom in", '[data-zoom-by="0.5"]'],
+  ["Zoom out", '[data-zoom-by="2"]'],
+  ["Reset the zoom", "[data-zoom-reset]"],
+  ["Drag to zoom", '[data-tool="zoom"]'],
+  ["Drag to move", '[data-tool="pan"]'],
+  ["Drag to select operations", '[data-tool="select"]'],
+  ["Height: FLOP rate", '[data-set="y"][value="rate"]', "Y"],
+  ["Height: share of roof", '[data-set="y"][value="share"]', "Y"],
+  ["Range of 99 % of the time", '[data-set="fit"][value="time"]'],
+  ["Range of all operations", '[data-set="fit"][value="all"]'],
+  ["Marker area: time", '[data-set="size"][value="time"]'],
+  ["Markers of one size", '[data-set="size"][value="equal"]'],
+  ["With or without infeed and outfeed", "#filter-infeed"],
+  ["Table of operations", "#tab-ops"],
+  ["Table of program and steps", "#tab-program"],
+  ["Other hardware", "#tab-hardware"],
+  ["Compare with a device…", "[data-hardware-add]"],
+  ["Show all fields of the device", "[data-device-toggle]"],
+  ["Show diagnostics", "[data-diagnostics-toggle]"],
+  ["Download the table as shown, CSV", '[data-download="csv-shown"]'],
+  ["Download all operations, CSV", '[data-download="csv-all"]'],
+  ["Download the groups, CSV", "[data-csv-groups]"],
+  ["Download the chart, PNG", '[data-download="png"]'],
+  ["Download the chart, SVG", '[data-download="svg"]'],
+  ["Download the analysis, JSON", '#menu-download a[download$=".json"]'],
+  ["About this profile: title, note, tags", "[data-about-open]"],
+  ["Share…", "[data-share-open]"],
+  ["Colour theme: next", "[data-theme-switch]"],
+];
+
+/** @type {readonly (readonly [name: string, address: string])[]} */
+const PAGES = [
+  ["All profiles", "/"],
+  ["Calculator", "/calculator"],
+  ["Models", "/model"],
+  ["API", "/api"],
+  ["Limits of this server", "/limits"],
+];
+
+/**
+ * @typedef {object} CommandSources
+ * @property {PageView} view
+ * @property {Model} model
+ * @property {Store} store
+ * @property {readonly Command[]} own actions that have no button
+ * @property {boolean} isShared opened by a share link: other pages are not the reader's
+ */
+
+/** @param {CommandSources} sources @returns {Command[]} */
+export const commandsOf = (sources) => [
+  ...sources.own,
+  ...buttonCommands(),
+  ...choiceCommands(),
+  ...groupingCommands(sources),
+  ...filterCommands(sources),
+  ...opCommands(sources),
+  ...groupCommands(sources),
+  ...(sources.isShared ? [] : pageCommands()),
+];
+
+/** @param {HTMLElement} element */
+function isOffered(element) {
+  if (element.closest("[hidden]:not([role=tabpanel])")) return false;
+  return !(element instanceof HTMLButtonElement && element.disabled);
+}
+
+/** @returns {Command[]} */
+const buttonCommands = () =>
+  BUTTONS.flatMap(([name, selector, keys]) => {
+    const button = findAll(HTMLElement, selector).find(isOffered);
+    return button ? [{ kind: "Action", name, keys, run: () => press(button) }] : [];
+  });
+
+/** @param {HTMLElement} button */
+function press(button) {
+  button.click();
+  if (!button.hasAttribute("popovertarget")) button.focus();
+}
+
+/** The entries of the chart's lists. @returns {Command[]} */
+const choiceCommands = () =>
+  /** @type {const} */ ([
+    ["Intensity of", "#chart-axis"],
+    ["Roofs", "#chart-roofs"],
+    ["Compute roof", "#chart-precision"],
+    ["Step", "[data-timeline-step]"],
+  ]).flatMap(([what, selector]) => {
+    const [select] = findAll(HTMLSelectElement, selector);
+    if (!select || !isOffered(select) || select.disabled) return [];
+    return [...select.options].map((option) => ({
+      kind: "Action",
+      name: `${what}: ${option.label}`,
+      run: () => {
+        select.value = option.value;
+        select.dispatchEvent(new Event("change"));
+      },
+    }));
+  });
+
+/** @param {CommandSources} sources @returns {Command[]} */
+const groupingCommands = ({ store }) =>
+  [...find(HTMLSelectElement, "#group-by").options].map(({ value, label }) => ({
+    kind: "Action",
+    name: `Group by ${label}`,
+    keys: "G",
+    run: () => groupBy(store, DIMENSIONS.find((one) => one === value) ?? null),
+  }));
+
+/** @param {Store} store @param {GroupBy | null} by */
+export function groupBy(store, by) {
+  store.set({ by, group: null, open: [], page: 1, tab: "ops" });
+  find(HTMLElement, ".group-bar").scrollIntoView({ block: "nearest" });
+}
+
+/** @param {CommandSources} sources @returns {Command[]} */
+const filterCommands = ({ model, store }) => [
+  ...model.categories.map(({ name }) => ({
+    kind: "Category",
+    name,
+    run: () => store.set({ cat: toggled(store.get().cat, name), page: 1 }),
+  })),
+  ...model.bounds.map(({ id, label }) => ({
+    kind: "Bound by",
+    name: label,
+    run: () => store.set({ bound: toggled(store.get().bound, id), page: 1 }),
+  })),
+];
+
+/** @param {CommandSources} sources @returns {Command[]} */
+const opCommands = ({ view, model, store }) =>
+  model.view(store.get().infeed).rows.map((row) => ({
+    kind: "Operation",
+    name: row.name,
+    hint: percent(row.share),
+    run: () => {
+      if (store.get().op !== row.op) view.selection.toggle(row);
+    },
+  }));
+
+/** Groups of the chosen grouping, else of layers and modules. @param {CommandSources} sources */
+function groupCommands({ view, model, store }) {
+  const by = store.get().by ?? "path";
+  const infeed = model.view(store.get().infeed);
+  const tree = groupTree(model, infeed, view.visible.besidesGroup, by);
+  return flat(tree)
+    .filter(({ name }) => name)
+    .slice(0, MOST_GROUPS)
+    .map(({ path, share }) => ({
+      kind: "Group",
+      name: path.join(" / "),
+      hint: percent(share),
+      run: () => store.set({ by, group: groupId(path), open: parents(path), page: 1, tab: "ops" }),
+    }));
+}
+
+/** @param {readonly Group[]} groups @returns {Group[]} */
+const flat = (groups) => groups.flatMap((one) => [one, ...flat(one.children)]);
+
+/** @param {readonly string[]} path */
+const parents = (path) => path.slice(1).map((_, i) => groupId(path.slice(0, i + 1)));
+
+/** @returns {Command[]} */
+const pageCommands = () =>
+  PAGES.map(([name, address]) => ({
+    kind: "Page",
+    name,
+    run: () => location.assign(address),
+  }));
+
+/** The newest profiles of this server. @returns {Promise<Command[]>} */
+export async function profileCommands() {
+  const response = await fetch(`/api/v1/profiles?limit=${MOST_PROFILES}`, {
+    headers: { Accept: "application/json" },
+  });
+  if (!response.ok) return [];
+  /** @type {{ profiles: ListedRun[] }} */
+  const { profiles } = await response.json();
+  return profiles.map(({ id, title, created_at: created }) => ({
+    kind: "Profile",
+    name: title,
+    hint: created ? dateTime(created) : "",
+    run: () => location.assign(`/p/${encodeURIComponent(id)}`),
+  }));
+}

@@ -1,0 +1,62 @@
+// Working with the page of a profile: its keys, the palette of commands, and the help on keys.
+
+import { DIMENSIONS } from "../state/group-keys.js";
+import { find, findAll, part } from "../ui/dom.js";
+import { wireKeyboard } from "../ui/keyboard.js";
+import { commandsOf, groupBy, profileCommands } from "./commands.js";
+import { turnHeight } from "./filter-bar.js";
+import { createKeyHelp } from "./key-help.js";
+import { createPalette } from "./palette.js";
+
+/** @import { Model } from "../types/model.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { Command } from "./palette.js" */
+/** @import { PageView } from "./page-view.js" */
+
+/** @param {object} options @param {PageView} options.view @param {Model} options.model @param {Store} options.store */
+export function wireWorking({ view, model, store }) {
+  const { selection } = view;
+  const help = createKeyHelp();
+  const step = (/** @type {number} */ by) => selectStep(model, store, by);
+  const isShared = findAll(HTMLElement, "[data-run-picker]").length === 0;
+  /** @type {Command[]} */
+  const own = [
+    { kind: "Action", name: "All keys", keys: "?", run: help.open },
+    { kind: "Action", name: "Next step", keys: "]", run: () => step(1) },
+    { kind: "Action", name: "Previous step", keys: "[", run: () => step(-1) },
+    { kind: "Action", name: "Clear the selection", keys: "Esc", run: selection.close },
+  ];
+  const palette = createPalette({
+    commands: () => commandsOf({ view, model, store, own, isShared }),
+    more: async () => (isShared ? [] : profileCommands()),
+  });
+  part("palette-open").addEventListener("click", palette.open);
+  wireKeyboard({
+    search: () => find(HTMLElement, "#filter-name").focus(),
+    move: selection.move,
+    close: selection.close,
+    own: {
+      y: () => turnHeight(store),
+      g: () => nextGrouping(store),
+      "[": () => step(-1),
+      "]": () => step(1),
+      "?": help.open,
+    },
+    withCtrl: { k: palette.open },
+  });
+}
+
+/** The program point before or after the selected one. @param {Model} model @param {Store} store @param {number} by */
+function selectStep(model, store, by) {
+  const points = model.view(store.get().infeed).program;
+  const at = points.findIndex(({ label }) => label === store.get().step);
+  const next = at < 0 ? points[by > 0 ? 0 : points.length - 1] : points[at + by];
+  if (next) store.set({ step: next.label });
+}
+
+/** @param {Store} store */
+function nextGrouping(store) {
+  const { by } = store.get();
+  const next = by === null ? 0 : DIMENSIONS.indexOf(by) + 1;
+  groupBy(store, DIMENSIONS[next] ?? null);
+}
