@@ -104,6 +104,7 @@ async function open(hardware, { state, unknown }) {
     opsUrl: written("opsUrl"),
     opsQuery: written("opsQuery"),
   });
+  wireHistory(store, model, hardware);
   wireDevice();
   showServing(model.serving);
   showTimeline(model.timeline);
@@ -111,6 +112,16 @@ async function open(hardware, { state, unknown }) {
   await view.start();
   wire(view, store, model, paint);
   return view;
+}
+
+/** Back and forward of the browser. @param {Store} store @param {Model} model @param {ChosenHardware} hardware */
+function wireHistory(store, model, hardware) {
+  addEventListener("popstate", async () => {
+    const { state } = await withDevices(hardware, parseQuery(location.search).state);
+    const { page: seen, others } = hardware.pageFor(state);
+    model.use(seen, others);
+    store.restore(fitToProfile(state, model).state);
+  });
 }
 
 /** @param {PageView} view @param {Store} store @param {Model} model @param {Paint} paint */

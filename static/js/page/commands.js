@@ -18,7 +18,7 @@ const MOST_GROUPS = 400;
 const MOST_PROFILES = 30;
 
 /**
- * Actions that are buttons of the page: what is hidden or not there is not offered.
+ * Actions that are buttons of the page. A hidden or missing button is not offered.
  * @type {readonly (readonly [name: string, selector: string, keys?: string])[]}
  */
 const BUTTONS = [

@@ -1,6 +1,7 @@
 // Working with the page of a profile: its keys, the palette of commands, and the help on keys.
 
 import { DIMENSIONS } from "../state/group-keys.js";
+import { redo, undo } from "../state/store.js";
 import { find, findAll, part } from "../ui/dom.js";
 import { wireKeyboard } from "../ui/keyboard.js";
 import { commandsOf, groupBy, profileCommands } from "./commands.js";
@@ -22,6 +23,8 @@ export function wireWorking({ view, model, store }) {
   /** @type {Command[]} */
   const own = [
     { kind: "Action", name: "All keys", keys: "?", run: help.open },
+    { kind: "Action", name: "Undo the last change of the view", keys: "Ctrl Z", run: undo },
+    { kind: "Action", name: "Redo it", keys: "Ctrl Shift Z", run: redo },
     { kind: "Action", name: "Next step", keys: "]", run: () => step(1) },
     { kind: "Action", name: "Previous step", keys: "[", run: () => step(-1) },
     { kind: "Action", name: "Clear the selection", keys: "Esc", run: selection.close },
@@ -42,7 +45,7 @@ export function wireWorking({ view, model, store }) {
       "]": () => step(1),
       "?": help.open,
     },
-    withCtrl: { k: palette.open },
+    withCtrl: { k: palette.open, z: undo, y: redo, "shift z": redo },
   });
 }
 

@@ -1,4 +1,4 @@
-// The view state, its listeners, and its place in the address bar.
+// The view state, its listeners, and its place in the address bar and in the history of the browser.
 
 import { toQuery } from "./query.js";
 
@@ -9,16 +9,29 @@ import { toQuery } from "./query.js";
 /** @param {ViewState} initial */
 export function createStore(initial) {
   let state = initial;
+  at = last = entryNumber();
   /** @type {Listener[]} */
   const listeners = [];
+  /** @param {ViewState} next */
+  function use(next) {
+    const previous = state;
+    state = next;
+    for (const listener of listeners) listener(state, previous);
+  }
   return {
     get: () => state,
     /** @param {Partial<ViewState>} change */
     set(change) {
-      const previous = state;
-      state = { ...state, ...change };
-      writeAddress(state);
-      for (const listener of listeners) listener(state, previous);
+      const next = { ...state, ...change };
+      writeAddress(next, Object.keys(change).sort().join());
+      use(next);
+    },
+    /** Takes the state of the history entry that the browser has gone to. @param {ViewState} next */
+    restore(next) {
+      forgetPending();
+      lastKeys = "";
+      at = entryNumber();
+      use(next);
     },
     /** @param {Listener} listener */
     subscribe: (listener) => void listeners.push(listener),
@@ -29,24 +42,80 @@ export function createStore(initial) {
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let pending;
+let write = () => {};
 let lastWritten = -Infinity;
+/** Keys of the last change, and when it was: dragging a slider is one entry of the history. */
+let lastKeys = "";
+let lastChange = -Infinity;
+/** The number of this page's entry in the history, and of its last one. */
+let at = 0;
+let last = 0;
 
 /**
  * Browsers refuse more than about 100 history changes in half a minute, which dragging a slider would reach:
  * the first change is written at once, those right after it together.
  */
 const PAUSE_MS = 400;
+/** Changes of the same thing in quick succession are undone together. */
+const TOGETHER_MS = 1000;
 
-/** @param {ViewState} state */
-function writeAddress(state) {
+/** @param {ViewState} state @param {string} keys that change */
+function writeAddress(state, keys) {
+  const address = addressOf(state);
+  const now = performance.now();
+  const goesOn = keys === lastKeys && now - lastChange < TOGETHER_MS;
+  if (goesOn) replaceSoon(address);
+  else if (address !== location.pathname + location.search) push(address);
+  lastKeys = keys;
+  lastChange = now;
+}
+
+/** @param {string} address */
+function push(address) {
+  finish();
+  at = last = at + 1;
+  lastWritten = performance.now();
+  history.pushState({ roofline: at }, "", address);
+}
+
+/** @param {string} address */
+function replaceSoon(address) {
   clearTimeout(pending);
-  const write = () => {
+  write = () => {
+    forgetPending();
     lastWritten = performance.now();
-    history.replaceState(null, "", addressOf(state));
+    history.replaceState({ roofline: at }, "", address);
   };
   const wait = lastWritten + PAUSE_MS - performance.now();
   if (wait <= 0) write();
   else pending = setTimeout(write, wait);
+}
+
+/** Writes what waits to be written. */
+function finish() {
+  write();
+  forgetPending();
+}
+
+function forgetPending() {
+  clearTimeout(pending);
+  write = () => {};
+}
+
+function entryNumber() {
+  const number = Number(history.state?.roofline);
+  return Number.isFinite(number) ? number : 0;
+}
+
+/** Back to the view before the last change; never off this page. */
+export function undo() {
+  finish();
+  if (at > 0) history.back();
+}
+
+/** Forward again, as far as this page knows that there is something. */
+export function redo() {
+  if (at < last) history.forward();
 }
 
 /** This page's address with the view state in it. @param {ViewState} state */

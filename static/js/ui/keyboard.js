@@ -28,7 +28,7 @@ export function wireKeyboard({ search, move, close, own = {}, withCtrl = {} }) {
     if (event.defaultPrevented) return;
     // Brackets are typed with AltGr on many keyboards, which some systems report as Ctrl and Alt.
     const isPlain = event.getModifierState("AltGraph") || !(event.ctrlKey || event.altKey);
-    if (event.ctrlKey !== event.metaKey && !event.altKey) run(event, withCtrl[withShift(event)]);
+    if (event.ctrlKey !== event.metaKey && !event.altKey) run(event, ctrlAction(event, withCtrl));
     else if (!isPlain || event.metaKey || isDialogOpen()) return;
     else if (event.key === "Escape" && !isMenuOpen()) {
       const field = typedInto(event);
@@ -45,17 +45,14 @@ function run(event, action) {
   action();
 }
 
-/** @param {KeyboardEvent} event */
-const withShift = (event) => `${event.shiftKey ? "shift " : ""}${event.key.toLowerCase()}`;
+/** Undoing is a field's own while it is typed into. @param {KeyboardEvent} event @param {KeyActions} actions */
+function ctrlAction(event, actions) {
+  const key = `${event.shiftKey ? "shift " : ""}${event.key.toLowerCase()}`;
+  return /[yz]$/.test(key) && (typedInto(event) || isDialogOpen()) ? undefined : actions[key];
+}
 
 /** True while a dialog covers the page: its keys are its own. */
 const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
-
-/** True where Ctrl Z belongs to a field that is being typed into. */
-export const isTyping = () =>
-  document.activeElement?.matches(
-    "input[type=text], input[type=search], input:not([type]), textarea",
-  ) ?? false;
 
 /** @type {Record<string, [right: number, up: number] | undefined>} */
 const PAN = {

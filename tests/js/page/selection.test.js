@@ -27,6 +27,7 @@ function selectionIn(initial = {}) {
     set: (change) => {
       state = { ...state, ...change };
     },
+    restore: () => {},
     subscribe: () => {},
   };
   const table = {

@@ -1,0 +1,82 @@
+"""Working with a page: commands by name, keys, and going back to an earlier view."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser import view
+
+
+def test_palette_finds_actions_operations_and_groups(profile: Page) -> None:
+    profile.keyboard.press("Control+k")
+    palette = profile.get_by_role("dialog", name="Commands")
+    field = palette.get_by_role("combobox")
+    options = palette.get_by_role("option")
+    expect(field).to_be_focused()
+    expect(options.first).to_have_attribute("aria-selected", "true")
+
+    field.fill("group by category")
+    profile.keyboard.press("Enter")
+    expect(palette).to_be_hidden()
+    view.has_query(profile, "by", "category")
+
+    name = str(view.page_data(profile)["ops"]["columns"]["name"][0])
+    profile.keyboard.press("Control+k")
+    profile.keyboard.press("ArrowDown")
+    expect(options.first).to_have_attribute("aria-selected", "false")
+    field.fill(name)
+    options.filter(has_text="Operation").first.click()
+    expect(profile.locator("#drawer")).to_contain_text(name)
+
+    profile.keyboard.press("Control+k")
+    field.fill("zzzzqqq")
+    expect(options).to_have_count(0)
+    expect(palette).to_contain_text("Nothing has such a name")
+    profile.keyboard.press("Escape")
+    expect(palette).to_be_hidden()
+    expect(profile.locator("#drawer")).to_be_visible()  # Escape was the palette's
+
+
+def test_keys_are_listed_and_go_through_steps_and_groupings(profile: Page) -> None:
+    profile.keyboard.press("?")
+    keys = profile.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("Ctrl K")
+    profile.keyboard.press("g")  # belongs to the dialog while it is open
+    profile.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+    profile.keyboard.press("]")
+    view.has_query(profile, "step", "Total")
+    profile.keyboard.press("]")
+    view.has_query(profile, "step", "Average")
+    profile.keyboard.press("[")
+    view.has_query(profile, "step", "Total")
+    assert "by" not in view.query(profile)
+    profile.keyboard.press("g")
+    view.has_query(profile, "by", "path")
+
+
+def test_view_is_undone_and_redone_by_keys_and_by_the_browser(profile: Page) -> None:
+    start = profile.url
+    profile.keyboard.press("y")
+    view.has_query(profile, "y", "share")
+    profile.locator("#filter-name").press_sequentially("fusion")  # one change, not six
+    view.has_query(profile, "q", "fusion")
+    profile.locator("#filter-name").blur()
+    shown, total = view.result(profile)
+    assert shown < total
+
+    profile.keyboard.press("Control+z")
+    view.has_query(profile, "q")
+    assert view.result(profile) == (total, total)
+    expect(profile.locator("#filter-name")).to_have_value("")
+    profile.go_back()
+    profile.wait_for_url(start)
+    expect(profile.get_by_role("button", name="FLOP/s", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    profile.keyboard.press("Control+z")  # there is nothing before the page was opened
+    profile.keyboard.press("Control+Shift+z")
+    view.has_query(profile, "y", "share")
+    profile.keyboard.press("Control+Shift+z")
+    view.has_query(profile, "q", "fusion")
+    expect(profile).to_have_title(re.compile("Roofline"))
