@@ -47,6 +47,7 @@
 | `ROOFLINE_IMPORT_WORKERS`        | processors - 1, 1 to 4    | imports at the same time          |
 | `ROOFLINE_KEPT_ANSWERS_BYTES`    | 32 MiB, 0: none           | memory for answers to repeat      |
 | `ROOFLINE_BUDGET_FILE`           | the gate's default limits | rules for runs over time          |
+| `ROOFLINE_BUCKETS`               | none                      | places whose runs may be read     |
 | `ROOFLINE_LOG_FORMAT`            | `text`                    | `text` or `json`                  |
 
 Lists are separated by commas, or written as JSON. A secret is at best in a file that only the
@@ -143,6 +144,7 @@ class Settings(BaseSettings):
     metrics_token: SecretStr | None = None
     metrics_token_file: Path | None = None
     budget_file: Path | None = None
+    buckets: Words = ()
     visibility: Literal["everybody", "link", "owner"] = "everybody"
     uploads_per_hour: int | None = Field(default=None, gt=0)
     max_upload_bytes: int = Field(default=4 * GIB, gt=0)

@@ -37,7 +37,10 @@ CHECKS = [
 CHECKS_OF_VALUES = [*CHECKS, negative_data_rejection, positive_data_acceptance]
 # Which shape an op takes, and which devices there are, no schema says.
 CHECKS_OF_ESTIMATES = [*CHECKS, negative_data_rejection]
-PATH_PARAMETERS = ("profile_id", "index", "name", "token_id", "token", "link_id")
+PATH_PARAMETERS = (
+    *("profile_id", "index", "name", "token_id", "token", "link_id"),
+    *("run_id", "op_id", "file"),
+)
 ESTIMATES = ("/estimate", "/predict")
 
 
@@ -114,8 +117,13 @@ def check(client: Client, operation: Any, mode: GenerationMode, known: Callable[
     @given(case=operation.as_strategy(generation_mode=mode), is_known=st.booleans())
     def answers(case: schemathesis.Case[Any], is_known: bool) -> None:
         answer = ask(client, case, known() if is_known else "")
-        # Which numbers of operations or groups of files there are depends on the profile.
-        depends = "index" in case.path_parameters or operation.path.endswith("/split")
+        # Which numbers of operations or groups of files there are depends on the profile, and which
+        # places are read on the server.
+        depends = (
+            "index" in case.path_parameters
+            or operation.path.endswith("/split")
+            or operation.path == "/api/v1/runs"
+        )
         is_plain = not is_form and not depends
         is_judged = is_plain and all(map(_can_be_sent, case.headers.values()))
         of_values = CHECKS_OF_ESTIMATES if operation.path.endswith(ESTIMATES) else CHECKS_OF_VALUES

@@ -4,11 +4,13 @@ Keys carry units; `null` is "not known", 0 is a real zero. The same files give t
 whatever their order.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from roofline.exports.run_words import outlier_sentence, run_verdict
 from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.model.units import GIB, PS_PER_US
+from roofline.pods.one_op import OpOnHost, op_id
 from roofline.pods.putting_right import outliers
 from roofline.pods.report import (
     ChipReport,
@@ -102,8 +104,18 @@ def _deviation(one: Deviation) -> Record:
     }
 
 
+def op_record(hosts: Sequence[OpOnHost]) -> bytes:
+    """The times of one operation on each host, as JSON."""
+    rows = [
+        {"host": one.host, "self_us": _us(one.self_ps), "occurrences": one.occurrences}
+        for one in hosts
+    ]
+    return to_json({"hosts": rows})
+
+
 def _op(one: OpReport) -> Record:
     return {
+        "id": op_id(one.key),
         "name": one.key.name,
         "program": one.key.program,
         "category": one.key.category,

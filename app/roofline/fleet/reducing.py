@@ -4,9 +4,16 @@ from collections.abc import Iterable
 
 from roofline.fleet.kept import KeptPartials
 from roofline.fleet.receipts import Receipt
+from roofline.pods.one_op import OpOnHost, op_on_hosts
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import RunReport, Unreadable
 from roofline.pods.spool import spool
+
+
+def op_of_receipts(receipts: Iterable[Receipt], kept: KeptPartials, op: str) -> list[OpOnHost]:
+    """The operation with this id on each host. Raises as `reduce_receipts`."""
+    partials = (kept.partial(key) for receipt in receipts for key in receipt.partials)
+    return op_on_hosts(partials, op)
 
 
 def reduce_receipts(receipts: Iterable[Receipt], kept: KeptPartials) -> RunReport:

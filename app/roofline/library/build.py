@@ -9,6 +9,8 @@ from roofline.library.instance import Instance, InstanceOptions, Listeners
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.reader import ProfileReader
 from roofline.library.results_version import results_version
+from roofline.library.run_places import RunPlaces
+from roofline.library.runs import RunLibrary
 from roofline.settings import Settings
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.user_quota import UserQuota
@@ -22,6 +24,7 @@ class Backend:
     library: ProfileLibrary
     reader: ProfileReader
     queries: ProfileQueries
+    runs: RunLibrary
 
 
 def build_backend(
@@ -34,9 +37,11 @@ def build_backend(
 def backend_of(instance: Instance, samples_dir: Path) -> Backend:
     """The parts of one server on `instance`."""
     reader = ProfileReader(instance)
+    library = ProfileLibrary(instance, reader, samples_dir)
     return Backend(
         instance=instance,
-        library=ProfileLibrary(instance, reader, samples_dir),
+        library=library,
+        runs=RunLibrary(instance, library, RunPlaces.of(instance.options.buckets)),
         reader=reader,
         queries=instance.store.queries,
     )
@@ -69,4 +74,5 @@ def _options(settings: Settings) -> InstanceOptions:
         user_quota=UserQuota(size_bytes=settings.user_quota_bytes, profiles=settings.user_profiles),
         user_imports=settings.user_imports,
         visibility=settings.visibility,
+        buckets=settings.buckets,
     )

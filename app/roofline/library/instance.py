@@ -17,6 +17,7 @@ from roofline.imports.local_runner import LocalRunner
 from roofline.imports.runner import Runner
 from roofline.imports.waiting import Waiting
 from roofline.library.data_folder import DataFolder
+from roofline.library.run_keeper import RunKeeper
 from roofline.library.scrubbing import Scrubbing
 from roofline.library.upkeep import Upkeep
 from roofline.sandbox.limits import ImportLimits
@@ -49,6 +50,7 @@ class InstanceOptions:
     user_imports: int | None = None
     scrub_days: float = 7.0
     visibility: Visibility = EVERYBODY
+    buckets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,13 @@ class Instance:
         )
         self.runs = JobRuns(parts, self._ended)
         self.upkeep = Upkeep(self.store, self.deliver, options.quota_bytes)
+        self.run_keeper = RunKeeper(
+            self.store,
+            limits,
+            place=options.blobs or f"file://{root.absolute()}",
+            workers=options.workers,
+            room=DiskRoom(root, options.disk_reserve_bytes),
+        )
         self._scrubbing = _scrubbing(self.store, self.deliver, options.scrub_days)
         self.damaged: tuple[Path, ...] = ()
         self._on_import_end = listeners.on_import_end
@@ -140,6 +149,7 @@ class Instance:
         try:
             self._runner.start()
             self.upkeep.start()
+            self.run_keeper.start()
             if self._scrubbing is not None:
                 self._scrubbing.start()
         except BaseException:
@@ -174,6 +184,7 @@ class Instance:
         self.waiting.close()
         if self._scrubbing is not None:
             self._scrubbing.stop()
+        self.run_keeper.stop()
         self.upkeep.stop()
         self._runner.close()
         self._write_audit()

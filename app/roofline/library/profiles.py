@@ -87,7 +87,7 @@ class ProfileLibrary:
                 uploader=uploader,
                 expires_at=self._expiry(),
                 delete_token_hash=delete_token_hash,
-                visibility=self._visibility(visibility, uploader),
+                visibility=self.visibility(visibility, uploader),
             )
             job_id = self._store.add(new, area.files)
         finally:
@@ -266,8 +266,8 @@ class ProfileLibrary:
                 area.receive_all(path.name, iter(partial(file.read, COPY_BYTES), b""))
         return self.add(area, title=sample.title, sample=key)
 
-    def _visibility(self, wanted: Visibility | None, uploader: str | None) -> Visibility:
-        """The visibility of a new profile; one without an owner could never be shown again."""
+    def visibility(self, wanted: Visibility | None, uploader: str | None) -> Visibility:
+        """That of a new profile or run; one without an owner could never be shown again."""
         if uploader is not None:
             return wanted or self._usual_visibility
         if wanted not in (None, EVERYBODY):

@@ -15,12 +15,14 @@ from roofline.importers.intake.archives import UnpackLimits, unpack
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.pods.from_profile import partial_of
+from roofline.pods.packed import SUFFIX, is_packed
+from roofline.pods.packed import unpack as unpack_partial
 from roofline.pods.partial import Partial
 from roofline.pods.report import Unreadable
 
 _XSPACE = ".xplane.pb"
 # In a folder, other files that no importer recognises are not captures of hosts.
-_CAPTURES = (_XSPACE, ".json", ".json.gz", ".ncu-rep")
+_CAPTURES = (_XSPACE, ".json", ".json.gz", ".ncu-rep", SUFFIX)
 
 
 class Named(Protocol):
@@ -100,6 +102,8 @@ def read_file(
     bytes there are afterwards.
     """
     source = SourceFile(file.path)
+    if is_packed(file.path):
+        return [_unpacked(source, digest)]
     try:
         opened = unpack([source], into=scratch / "unpacked", limits=limits)
     except RooflineError as error:
@@ -115,6 +119,14 @@ def read_file(
         for one in opened
     ]
     return [one for one in found if one is not None]
+
+
+def _unpacked(source: SourceFile, digest: str) -> Partial | Unreadable:
+    """The partial that a host has sent in place of its file."""
+    try:
+        return unpack_partial(source.path.read_bytes())
+    except ValueError as error:
+        return Unreadable(name=source.name, digest=digest, reason=str(error))
 
 
 def _read(source: SourceFile, *, digest: str, is_named: bool) -> Partial | Unreadable | None:

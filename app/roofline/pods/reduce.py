@@ -54,8 +54,8 @@ def reduce_run(
 
     `release` is called now and then to give back the memory of partials that lie on disk.
     """
-    hosts, missing = _once(partials), _once_each(unreadable)
-    workers = _workers(hosts)
+    hosts, missing = in_order(partials), _once_each(unreadable)
+    workers = workers_of(hosts)
     host_of = chip_hosts(workers)
     same = SameWork(host_of, np.array([one.header.cores for one in workers], np.int64))
     bandwidths = Bandwidths(len(workers))
@@ -91,7 +91,7 @@ def reduce_run(
     )
 
 
-def _once(partials: Iterable[Partial]) -> list[Partial]:
+def in_order(partials: Iterable[Partial]) -> list[Partial]:
     """The hosts in order, each file once, with a name of its own for each."""
     by_digest = {one.header.file_digest: one for one in sorted(partials, key=_order, reverse=True)}
     hosts = sorted(by_digest.values(), key=_order)
@@ -119,7 +119,7 @@ def _order(partial: Partial) -> tuple[int, str, str, str]:
     return (header.known_rank, header.host, header.file_name, header.file_digest)
 
 
-def _workers(hosts: Sequence[Partial]) -> list[Partial]:
+def workers_of(hosts: Sequence[Partial]) -> list[Partial]:
     """The hosts that do the work: those with an accelerator, if any has one."""
     accelerated = [one for one in hosts if one.header.has_accelerator]
     return accelerated or list(hosts)

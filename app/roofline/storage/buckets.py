@@ -47,7 +47,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One object of a listing. `version` changes with its bytes; `modified_at` in Unix seconds."""
+    """One object of a listing, or one file of a mounted folder, by its path.
+
+    `version` changes with its bytes; `modified_at` is in Unix seconds.
+    """
 
     address: str
     version: str
@@ -56,8 +59,9 @@ class Listed:
 
     @property
     def name(self) -> str:
-        """The last part of its key."""
-        return parse(self.address).key.rpartition("/")[2]
+        """The last part of its key or path."""
+        is_object = is_address(self.address)
+        return (parse(self.address).key if is_object else self.address).rpartition("/")[2]
 
     @property
     def identity(self) -> str:

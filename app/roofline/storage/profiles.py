@@ -32,6 +32,7 @@ from roofline.storage.queries import ProfileQueries
 from roofline.storage.raw import RawStore
 from roofline.storage.records import READY, Found, Job, JobKind, NewProfile, timestamp
 from roofline.storage.results import ResultStore
+from roofline.storage.runs import RunStore
 from roofline.storage.search_text import write_search_text
 from roofline.storage.share_links import ShareLinks
 from roofline.storage.shared_results import SharedResults
@@ -89,6 +90,7 @@ class ProfileStore:
         self._failures_kept = failures_kept
         self.trash_kept = trash_kept
         self._user_quota = user_quota or UserQuota()
+        self.runs = RunStore(self.database, self.raw, self._user_quota)
         self._on_change = on_change
 
     @property
@@ -144,7 +146,7 @@ class ProfileStore:
             self.raw.put(file)
         with self.database.write() as connection:
             digests = [file.sha256 for file in files]
-            lock_digests(connection, [*digests, self._user_quota.key(new)])
+            lock_digests(connection, [*digests, self._user_quota.key(new.uploader)])
             self._user_quota.check(connection, new)
             for file in files:
                 # Another profile's deletion may have taken the bytes since.
@@ -288,7 +290,7 @@ class ProfileStore:
     def _check_restored(self, connection: Connection, profile_id: str) -> None:
         held = statements.upload_of(connection, profile_id)
         if held is not None and trash.holds_files(connection, profile_id):
-            lock_digests(connection, [self._user_quota.key(held)])
+            lock_digests(connection, [self._user_quota.key(held.uploader)])
             self._user_quota.check(connection, held, words=OF_RESTORING)
 
     def remove(self, profile_id: str) -> frozenset[str] | None:

@@ -31,7 +31,17 @@ from roofline.storage.records import (
     Summary,
 )
 from roofline.storage.search_text import write_search_text
-from roofline.storage.tables import audit, file, instance, job, profile, result, sweep_log, tag
+from roofline.storage.tables import (
+    audit,
+    file,
+    instance,
+    job,
+    profile,
+    result,
+    run_host,
+    sweep_log,
+    tag,
+)
 
 _IS_OR_WILL_BE_READY = profile.c.state.in_([IMPORTING, READY])
 HOLDS_FILES = profile.c.holds_files.is_(True)
@@ -288,6 +298,16 @@ def stored_file(row: "Row[Any]") -> StoredFile:
     )
 
 
+def pushed_file(row: "Row[Any]") -> StoredFile:
+    """A row of `run_host` whose bytes are kept."""
+    return StoredFile(
+        name=row.name,
+        size_bytes=row.size_bytes,
+        sha256=row.sha256,
+        stored_bytes=row.stored_bytes,
+    )
+
+
 def _tags(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     ordered = select(tag).where(tag.c.profile_id.in_(ids)).order_by(tag.c.profile_id, tag.c.name)
     found: dict[str, tuple[str, ...]] = {}
@@ -303,19 +323,26 @@ def digests_of(connection: Connection, profile_id: str) -> frozenset[str]:
 
 
 def referenced(connection: Connection, digests: Iterable[str] | None = None) -> frozenset[str]:
-    """Of `digests`, or of all, those whose bytes a profile needs."""
-    statement = select(file.c.sha256).distinct().join(profile).where(HOLDS_FILES)
+    """Of `digests`, or of all, those whose bytes a profile or a run needs."""
+    of_profiles = select(file.c.sha256).distinct().join(profile).where(HOLDS_FILES)
+    of_runs = select(run_host.c.sha256).distinct().where(run_host.c.is_kept.is_(True))
     if digests is not None:
-        statement = statement.where(file.c.sha256.in_(list(digests)))
-    return frozenset(connection.execute(statement).scalars())
+        wanted = list(digests)
+        of_profiles = of_profiles.where(file.c.sha256.in_(wanted))
+        of_runs = of_runs.where(run_host.c.sha256.in_(wanted))
+    return frozenset(
+        digest for one in (of_profiles, of_runs) for digest in connection.execute(one).scalars()
+    )
 
 
 def needed_files(connection: Connection, *, of_trash: bool = True) -> list[tuple[str, StoredFile]]:
-    """Every file whose bytes must be there, with the id of its profile."""
+    """Every file whose bytes must be there, with the id of its profile or run."""
     statement = select(file).join(profile).where(HOLDS_FILES).order_by(profile.c.number)
     if not of_trash:
         statement = statement.where(profile.c.state != TRASHED)
-    return [(row.profile_id, stored_file(row)) for row in connection.execute(statement)]
+    found = [(row.profile_id, stored_file(row)) for row in connection.execute(statement)]
+    pushed = select(run_host).where(run_host.c.is_kept.is_(True)).order_by(run_host.c.turn)
+    return found + [(row.run_id, pushed_file(row)) for row in connection.execute(pushed)]
 
 
 def profile_ids(connection: Connection) -> frozenset[str]:

@@ -242,4 +242,59 @@ advice_hit = Table(
     Column("ratio", Double, nullable=False),
 )
 
+# A run of many hosts. Times are Unix seconds; `owner` and `lease_until` are those of the process
+# that reads it. `document` is the key of what was last said of it, of `said_of` hosts.
+run = Table(
+    "run",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("title", Text, nullable=False),
+    Column("uploader", Text),
+    Column("visibility", Text, nullable=False),
+    Column("delete_token_hash", Text),
+    Column("created_at", Text, nullable=False),
+    Column("address", Text),  # null: hosts are pushed
+    Column("join_s", Double),
+    Column("expected_hosts", Integer),
+    Column("state", Text, nullable=False),
+    Column("note", Text, nullable=False, server_default=""),
+    Column("reason", Text, nullable=False, server_default=""),
+    Column("changed_at", Double, nullable=False),
+    Column("listed_at", Double),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("document", Text),
+    Column("said_of", Integer, nullable=False, server_default=text("0")),
+    Column("version", Integer, nullable=False, server_default=text("0")),
+    Column("owner", Text),
+    Column("lease_until", Double),
+    Column("trashed_at", Text),
+    Index("run_by_state", "state", "lease_until"),
+    Index("run_by_age", "trashed_at", "number"),
+)
+
+# One file of a run. `identity` is the SHA-256 of address, version and size of an object, or that of
+# a pushed file, whose bytes are kept. `receipt` is what reading it gave, as JSON.
+run_host = Table(
+    "run_host",
+    metadata,
+    Column("run_id", Text, ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    Column("identity", Text, primary_key=True),
+    Column("turn", Integer, nullable=False),  # the order of reading
+    Column("name", Text, nullable=False),
+    Column("address", Text),  # null: it was pushed
+    Column("version", Text, nullable=False, server_default=""),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("stored_bytes", BigInteger),
+    Column("sha256", Text),
+    Column("is_kept", Boolean, nullable=False),  # its bytes are raw files of this server
+    Column("state", Text, nullable=False),
+    Column("receipt", Text),
+    Column("profile_id", Text),  # made of this file when somebody opened it
+    Column("arrived_at", Double, nullable=False),
+    Index("run_host_by_turn", "run_id", "state", "turn"),
+    Index("run_host_by_digest", "sha256"),
+    Index("run_host_by_identity", "identity"),
+)
+
 instance = Table("instance", metadata, Column("id", Text, primary_key=True))

@@ -9,7 +9,7 @@ from roofline.errors import OverQuotaError
 from roofline.model.units import bytes_text
 from roofline.storage.records import TRASHED, NewProfile
 from roofline.storage.statements import HOLDS_FILES
-from roofline.storage.tables import file, profile
+from roofline.storage.tables import file, profile, run, run_host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ class UserQuota:
     size_bytes: int | None = None
     profiles: int | None = None
 
-    def key(self, new: NewProfile) -> str:
-        """A digest of the uploader, to be locked while the quota is checked and used."""
-        return sha256((new.uploader or "").encode()).hexdigest()
+    def key(self, uploader: str | None) -> str:
+        """A digest of the person, to be locked while the quota is checked and used."""
+        return sha256((uploader or "").encode()).hexdigest()
 
     def check(
         self, connection: Connection, new: NewProfile, *, words: QuotaWords | None = None
@@ -56,21 +56,33 @@ class UserQuota:
         words = words or OF_UPLOADS
         if new.sample is not None or (self.size_bytes is None and self.profiles is None):
             return
-        is_theirs = func.coalesce(profile.c.uploader, "") == (new.uploader or "")
-        kept = (is_theirs, profile.c.state != TRASHED, HOLDS_FILES)
-        count = connection.execute(
-            select(func.count()).select_from(profile).where(*kept)
-        ).scalar_one()
+        added_bytes = sum(one.size_bytes for one in new.files)
+        self._check(connection, new.uploader, added_bytes, words, is_new=True)
+
+    def check_run(
+        self, connection: Connection, uploader: str | None, added_bytes: int, *, is_new: bool
+    ) -> None:
+        """The same for a run, which counts as a profile, and for hosts that are pushed to it."""
+        if self.size_bytes is not None or self.profiles is not None:
+            self._check(connection, uploader, added_bytes, OF_UPLOADS, is_new=is_new)
+
+    def _check(
+        self,
+        connection: Connection,
+        uploader: str | None,
+        added_bytes: int,
+        words: QuotaWords,
+        *,
+        is_new: bool,
+    ) -> None:
+        count, size_bytes = _kept(connection, uploader or "")
         plural = "" if count == 1 else "s"
-        if self.profiles is not None and count >= self.profiles:
+        if is_new and self.profiles is not None and count >= self.profiles:
             raise OverQuotaError(
                 f"{words.has} {count} profile{plural} on this server, and one person may have"
                 f" {self.profiles}.",
                 remedy=words.remedy,
             )
-        size = select(func.coalesce(func.sum(file.c.size_bytes), 0)).join(profile).where(*kept)
-        size_bytes = int(connection.execute(size).scalar_one())
-        added_bytes = sum(one.size_bytes for one in new.files)
         if self.size_bytes is not None and size_bytes + added_bytes > self.size_bytes:
             raise OverQuotaError(
                 f"{words.files} on this server have {bytes_text(size_bytes)}, and one person may"
@@ -78,3 +90,20 @@ class UserQuota:
                 f" {bytes_text(added_bytes)}.",
                 remedy=words.remedy,
             )
+
+
+def _kept(connection: Connection, uploader: str) -> tuple[int, int]:
+    """Profiles and runs of a person, and bytes of their files; without those in the trash."""
+    is_theirs = func.coalesce(profile.c.uploader, "") == uploader
+    kept = (is_theirs, profile.c.state != TRASHED, HOLDS_FILES)
+    of_run = (func.coalesce(run.c.uploader, "") == uploader, run.c.trashed_at.is_(None))
+    numbers = [
+        select(func.count()).select_from(profile).where(*kept),
+        select(func.count()).select_from(run).where(*of_run),
+        select(func.coalesce(func.sum(file.c.size_bytes), 0)).join(profile).where(*kept),
+        select(func.coalesce(func.sum(run_host.c.size_bytes), 0))
+        .join(run)
+        .where(*of_run, run_host.c.is_kept.is_(True)),
+    ]
+    profiles, runs, files, pushed = (int(connection.execute(one).scalar_one()) for one in numbers)
+    return profiles + runs, files + pushed

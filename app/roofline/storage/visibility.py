@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, and_, false, or_, true
 
 from roofline.storage.records import EVERYBODY, LINK, OWNER, Ownership
-from roofline.storage.tables import profile
+from roofline.storage.tables import profile, run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,16 @@ def is_seen_by(viewer: Viewer) -> ColumnElement[bool]:
         return true()
     is_open = profile.c.visibility == EVERYBODY
     return or_(is_open, profile.c.uploader == viewer.owner) if viewer.owner else is_open
+
+
+def sees_runs(viewer: Viewer) -> ColumnElement[bool]:
+    """The same of every row of `run`. Runs have no share links."""
+    if viewer.sees_all:
+        return true()
+    if viewer.linked is not None:
+        return false()
+    is_open = run.c.visibility == EVERYBODY
+    return or_(is_open, run.c.uploader == viewer.owner) if viewer.owner else is_open
 
 
 def is_hidden_from(viewer: Viewer) -> ColumnElement[bool]:

@@ -15,6 +15,7 @@ from roofline.library.lists import ProfileLists
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.ranges import RangeResults
 from roofline.library.reader import ProfileReader
+from roofline.library.runs import RunLibrary
 from roofline.settings import Settings
 from roofline.storage.visibility import Viewer
 from roofline.web.http.api_tokens import TokenHolders
@@ -49,6 +50,7 @@ class ServerParts:
     settings: Settings
     instance: Instance
     library: ProfileLibrary
+    runs: RunLibrary
     advice: AdviceBook
     reader_for: Callable[[Viewer], ProfileReader]
     lists_for: Callable[[Viewer], ProfileLists]

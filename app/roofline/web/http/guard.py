@@ -7,6 +7,7 @@ Logs carry route patterns and the first characters of ids, never addresses: a li
 """
 
 import asyncio
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -72,6 +73,7 @@ LOGIN_PATH = "/login"
 CALLBACK_PATH = "/login/callback"
 LOGOUT_PATH = "/logout"
 UPLOAD_PATH = "/api/v1/profiles"
+_PUSH_PATH = re.compile(r"/api/v1/runs/[A-Za-z0-9_-]+/hosts")
 BODY_BYTES = 1 << 20  # of every request but uploads, which have limits of their own
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
@@ -146,12 +148,12 @@ class Guard:
 
     def _note_read(self, scope: Scope, route: str, status: int) -> None:
         """For the audit table; it is here because some answers reach no route."""
-        profile_id = scope.get("path_params", {}).get("profile_id")
-        if profile_id and scope["method"] == "GET" and status in _WAS_READ:
+        name, subject = _subject(scope)
+        if subject and scope["method"] == "GET" and status in _WAS_READ:
             state = scope["state"]
             person = state["actor"].name if state["actor"] is not None else ""
-            action = f"read {route.rpartition('{profile_id}')[2].lstrip('/') or 'profile'}"
-            self._policy.note_read(action, person, state["peer"].address, profile_id)
+            what = route.rpartition(f"{{{name}_id}}")[2].lstrip("/") or name
+            self._policy.note_read(f"read {what}", person, state["peer"].address, subject)
 
     async def _pass(
         self, scope: Scope, receive: Receive, sender: "_Sender", headers: Headers
@@ -234,7 +236,7 @@ def _limited(scope: Scope, receive: Receive, idle_seconds: float) -> Receive:
 
     Uploads have limits of their own, with reasons that name files.
     """
-    if scope["path"] == UPLOAD_PATH:
+    if scope["path"] == UPLOAD_PATH or _PUSH_PATH.fullmatch(scope["path"]):
         return receive
     seen, has_ended, waited_s = 0, False, 0.0
 
@@ -325,6 +327,15 @@ def _method(scope: Scope) -> str:
     return method if method in _METHODS else "other"
 
 
+def _subject(scope: Scope) -> tuple[str, str]:
+    """What a request is about: `profile` or `run`, and its id; two empty texts for others."""
+    found = scope.get("path_params", {})
+    for name in ("profile", "run"):
+        if f"{name}_id" in found:
+            return name, str(found[f"{name}_id"])
+    return "", ""
+
+
 def _write_line(scope: Scope, route: str, status: int, seconds: float) -> None:
     fields: dict[str, object] = {
         "method": scope["method"],
@@ -332,9 +343,9 @@ def _write_line(scope: Scope, route: str, status: int, seconds: float) -> None:
         "status": status,
         "ms": round(seconds * MS_PER_S, 1),
     }
-    profile_id = scope.get("path_params", {}).get("profile_id")
-    if profile_id:
-        fields["profile"] = str(profile_id)[:ID_CHARACTERS_LOGGED]
+    name, subject = _subject(scope)
+    if subject:
+        fields[name] = subject[:ID_CHARACTERS_LOGGED]
     # Probes and static files would drown what people do.
     write = _log.debug if route in _QUIET_ROUTES else _log.info
     write("request", **fields)

@@ -9,6 +9,7 @@ from fastapi import Header
 
 from roofline.errors import NotAllowedError
 from roofline.library.reader import not_found
+from roofline.library.runs import no_run
 from roofline.storage.records import Ownership
 from roofline.storage.visibility import may_see
 from roofline.web.http.access import Actor
@@ -46,6 +47,32 @@ def check_may_change(
         else "Ask one of them, or send the token that the upload answered with as"
         " `X-Delete-Token`.",
     )
+
+
+def check_may_change_run(
+    actor: Actor, run_id: str, ownership: Ownership, delete_token: str = ""
+) -> None:
+    """The same for a run."""
+    if actor.may_change(ownership.uploader or "") or _holds(delete_token, ownership):
+        return
+    if not may_see(actor.viewer, run_id, ownership):
+        raise no_run()
+    raise NotAllowedError(
+        "Only the person who imported this run, or an administrator, can change it.",
+        remedy="Ask one of them, or send the token that the import answered with as"
+        " `X-Delete-Token`.",
+    )
+
+
+def check_may_push(actor: Actor, run_id: str, ownership: Ownership, delete_token: str = "") -> None:
+    """The same for adding hosts: where a run has no owner, anyone may who knows its id."""
+    if ownership.uploader is not None:
+        check_may_change_run(actor, run_id, ownership, delete_token)
+
+
+def _holds(delete_token: str, ownership: Ownership) -> bool:
+    stored = ownership.delete_token_hash
+    return bool(delete_token and stored and hmac.compare_digest(_digest(delete_token), stored))
 
 
 def _digest(token: str) -> str:

@@ -1,0 +1,102 @@
+"""The process that reads the hosts of a run for a server: started, asked, and killed.
+
+It lists buckets, reads files through an engine and writes what is said of the run. The server
+itself loads neither importers nor NumPy, and its memory does not grow with hosts.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from roofline.errors import ImportStoppedError, RooflineError, error_from
+from roofline.sandbox.limits import ImportLimits
+
+PROGRAM = "roofline.imports.run_program"
+Answer = dict[str, Any]
+
+
+class RunProcess:
+    """One such process, which keeps partials at `place` (see `storage.places`)."""
+
+    def __init__(self, place: str, limits: ImportLimits, workers: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._lock = threading.Lock()
+        self._is_killed = False
+        self._send({"place": place, "limits": asdict(limits), "workers": workers})
+
+    def list(self, address: str, join_s: float | None) -> Answer:
+        """The `files` of a run at an address, and a `note` of how they were found."""
+        return self._ask({"do": "list", "address": address, "join_s": join_s})
+
+    def read(self, files: Sequence[Mapping[str, object]]) -> Iterator[Answer]:
+        """A receipt for each of the files, in the order in which they are done."""
+        self._send({"do": "read", "files": list(files)})
+        while "end" not in (answer := self._answer()):
+            yield answer
+
+    def write_document(self, receipts: Sequence[str], target: Path) -> None:
+        """Writes what is said of the hosts with these receipts, as JSON, to `target`."""
+        self._ask({"do": "write", "receipts": list(receipts), "target": str(target)})
+
+    def write_op(self, receipts: Sequence[str], op: str, target: Path) -> None:
+        """Writes the times of one operation on each host, as JSON, to `target`."""
+        self._ask({"do": "op", "receipts": list(receipts), "op": op, "target": str(target)})
+
+    def fetch(self, file: Mapping[str, object], target: Path) -> None:
+        """Writes the bytes of one file to `target`."""
+        self._ask({"do": "fetch", "file": dict(file), "target": str(target)})
+
+    def kill(self) -> None:
+        """Ends it from any thread: the thread that waits for an answer gets an error."""
+        self._is_killed = True
+        self._process.kill()
+
+    def close(self) -> None:
+        """Ends it; a second call does nothing."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with self._lock, suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+    def _ask(self, request: Mapping[str, object]) -> Answer:
+        self._send(request)
+        return self._answer()
+
+    def _send(self, request: Mapping[str, object]) -> None:
+        assert self._process.stdin is not None
+        try:
+            with self._lock:
+                self._process.stdin.write(json.dumps(request).encode() + b"\n")
+                self._process.stdin.flush()
+        except OSError as error:
+            raise self._lost() from error
+
+    def _answer(self) -> Answer:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line.endswith(b"\n"):
+            raise self._lost()
+        answer: Answer = json.loads(line)
+        if "error" in answer:
+            raise error_from(answer["error"])
+        return answer
+
+    def _lost(self) -> RooflineError:
+        what = "was stopped" if self._is_killed else "was ended by the operating system"
+        return ImportStoppedError(
+            f"Reading the run {what}.", remedy="It goes on with what was not read yet."
+        )

@@ -1,0 +1,109 @@
+"""What `run_process` starts: requests as JSON lines come in, answers as JSON lines go out.
+
+It ends when its input does.
+"""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from roofline.errors import (
+    CorruptProfileError,
+    RooflineError,
+    UploadRejectedError,
+    describe,
+)
+from roofline.exports.run_report import op_record, render_run
+from roofline.fleet.choosing import open_kept
+from roofline.fleet.engine import Engine
+from roofline.fleet.kept import KeptPartials
+from roofline.fleet.local import LocalEngine
+from roofline.fleet.receipts import HostFile, receipts_from
+from roofline.fleet.reducing import op_of_receipts, reduce_receipts
+from roofline.pods.fetching import fetch_steady
+from roofline.pods.listing import list_run
+from roofline.sandbox.limits import ImportLimits
+from roofline.storage import buckets
+
+Request = dict[str, Any]
+
+
+def main() -> None:
+    """Answers requests until there are no more."""
+    pipe = sys.stdout.buffer
+    sys.stdout = sys.stderr  # nothing but answers goes to the pipe
+    lines = iter(sys.stdin.buffer)
+    options = json.loads(next(lines))
+    kept = open_kept(options["place"])
+    with ExitStack() as ending:
+        engine = LocalEngine(
+            kept, ImportLimits(**options["limits"]), workers=max(1, int(options["workers"]))
+        )
+        ending.callback(engine.close)
+        for line in lines:
+            for answer in _guarded(json.loads(line), engine, kept):
+                pipe.write(json.dumps(answer).encode() + b"\n")
+                pipe.flush()
+
+
+def _guarded(request: Request, engine: Engine, kept: KeptPartials) -> Iterator[Request]:
+    try:
+        yield from _answers(request, engine, kept)
+    except RooflineError as error:
+        yield {"error": describe(error)}
+    except ValueError as error:  # a partial that is not kept any more
+        missing = CorruptProfileError(str(error), remedy="The hosts are read again.")
+        yield {"error": describe(missing)}
+
+
+def _answers(request: Request, engine: Engine, kept: KeptPartials) -> Iterator[Request]:
+    match request["do"]:
+        case "list":
+            found = list_run(request["address"], join_s=request["join_s"])
+            yield {"files": [_file(one) for one in found.files], "note": found.note}
+        case "read":
+            files = [HostFile(**one) for one in request["files"]]
+            for receipt in engine.submit(files).receipts():
+                yield asdict(receipt)
+            yield {"end": True}
+        case "write":
+            report = reduce_receipts(_receipts(request), kept)
+            Path(request["target"]).write_bytes(render_run(report, "json"))
+            yield {"written": True}
+        case "op":
+            found_op = op_of_receipts(_receipts(request), kept, request["op"])
+            Path(request["target"]).write_bytes(op_record(found_op))
+            yield {"written": True}
+        case _:
+            _fetch(buckets.Listed(**request["file"]), Path(request["target"]))
+            yield {"written": True}
+
+
+def _fetch(listed: buckets.Listed, target: Path) -> None:
+    if buckets.is_address(listed.address):
+        fetch_steady(listed, target)
+        return
+    try:
+        shutil.copyfile(listed.address, target)
+    except OSError as error:
+        raise UploadRejectedError(
+            f"{listed.name} cannot be read: {(error.strerror or str(error)).lower()}.",
+            remedy="It may have been moved since; import the run again.",
+        ) from error
+
+
+def _file(one: buckets.Listed) -> Request:
+    return {**asdict(one), "identity": one.identity, "name": one.name}
+
+
+def _receipts(request: Request) -> list[Any]:
+    return receipts_from(f"[{','.join(request['receipts'])}]")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""RunKeeper: reads the hosts of runs on a thread of a server, and says what is known so far.
+
+A run is read in turns, so that none waits for the hosts of another. All that a turn finds is in
+rows and kept partials at once: a turn that was cut off goes on where it was.
+"""
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from roofline.errors import RooflineError
+from roofline.imports.run_process import RunProcess
+from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
+from roofline.sandbox.limits import ImportLimits
+from roofline.storage.disk_room import DiskRoom
+from roofline.storage.profiles import ProfileStore
+from roofline.storage.records import timestamp
+
+LOOK_EVERY_S = 1.0
+SWEEP_EVERY_S = 600.0
+IDLE_S = 30.0
+FIRST_PAUSE_S = 1.0
+_log = logging.getLogger("roofline.runs")
+
+
+class _Pause(NamedTuple):
+    """After so many failures in a row a run waits until then (Unix seconds)."""
+
+    until: float
+    failures: int
+
+
+_NO_PAUSE = _Pause(0.0, 0)
+
+
+class RunKeeper:
+    """Reads the runs of `store`. `workers` hosts are read at the same time."""
+
+    def __init__(
+        self, store: ProfileStore, limits: ImportLimits, *, place: str, workers: int, room: DiskRoom
+    ) -> None:
+        self._store = store
+        self._runs = store.runs
+        self._limits, self._place, self._workers, self._room = limits, place, workers, room
+        self._owner = secrets.token_hex(8)
+        self._closing, self._wake = threading.Event(), threading.Event()
+        self._lock = threading.Lock()
+        self._reading: tuple[str, RunProcess] | None = None
+        self._pauses: dict[str, _Pause] = {}
+        # It loads what reads files once for many turns; only the thread uses it.
+        self._process: RunProcess | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begins to read on a thread of its own. Where this process is alone, at once."""
+        self._closing.clear()
+        if not self._store.is_shared:
+            self._runs.take_back()
+        self._thread = threading.Thread(target=self._work, name="runs", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread; runs are read on with the next start."""
+        self._closing.set()
+        self._wake.set()
+        self.stop_reading(None)
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def look(self) -> None:
+        """Has runs looked at now: there may be something to do."""
+        self._wake.set()
+
+    def stop_reading(self, run_id: str | None) -> None:
+        """Kills the process that reads a run here, or any run."""
+        with self._lock:
+            if self._reading is not None and run_id in (None, self._reading[0]):
+                self._reading[1].kill()
+
+    def new_process(self) -> RunProcess:
+        """A process that answers questions about runs; the caller closes it."""
+        return RunProcess(self._place, self._limits, self._workers)
+
+    def remove(self, run_id: str) -> None:
+        """Deletes a run for good, with the bytes that nothing else needs."""
+        digests = self._runs.remove(run_id)
+        for info in list(self._store.blobs.list(f"{FOLDER}/{run_id}")):
+            self._store.blobs.delete(info.key)
+        self._store.drop_unreferenced(digests or ())
+
+    def _sweep(self) -> bool:
+        """Removes runs that were in the trash for their time; true if there was one."""
+        due = self._runs.trashed(timestamp(-self._store.trash_kept))
+        for run_id in due:
+            self.remove(run_id)
+        return bool(due)
+
+    # ------------------------------------------------------------------------------------- turns
+
+    def _work(self) -> None:
+        swept_at = worked_at = time.monotonic()
+        while not self._closing.is_set():
+            self._wake.clear()
+            if time.monotonic() - swept_at > SWEEP_EVERY_S:
+                swept_at = time.monotonic()
+                self._guarded(self._sweep)
+            if self._guarded(self._turns):
+                worked_at = time.monotonic()
+                continue
+            if time.monotonic() - worked_at > IDLE_S:
+                self._end_process()
+            self._wake.wait(LOOK_EVERY_S)
+        self._end_process()
+
+    def _turns(self) -> bool:
+        """A turn for each run that needs one; false if none did."""
+        now = time.time()
+        found = [
+            run
+            for run in self._runs.open_runs()
+            if needs_turn(run, now) and self._pauses.get(run.id, _NO_PAUSE).until <= now
+        ]
+        for run in found:
+            if self._closing.is_set() or not self._runs.claim(run.id, self._owner):
+                continue
+            try:
+                self._turn(run.id)
+            finally:
+                self._runs.release(run.id, self._owner)
+        return bool(found)
+
+    def _turn(self, run_id: str) -> None:
+        process = self._process = self._process or self.new_process()
+        with self._lock:
+            self._reading = (run_id, process)
+        is_clean = False
+        try:
+            with held_lease(self._runs, run_id, self._owner, process.kill):
+                turn = RunTurn(self._store, run_id, self._owner, process, self._room)
+                is_clean = turn.go()
+            self._pause(run_id, is_clean=is_clean)
+        finally:
+            with self._lock:
+                self._reading = None
+            if not is_clean:  # it may have ended, or still answer an earlier request
+                self._end_process()
+
+    def _pause(self, run_id: str, *, is_clean: bool) -> None:
+        """After a failure the next turn waits, longer each time."""
+        last = self._pauses.pop(run_id, _NO_PAUSE)
+        if not is_clean:
+            until = time.time() + FIRST_PAUSE_S * 2**last.failures
+            self._pauses[run_id] = _Pause(until, last.failures + 1)
+
+    def _end_process(self) -> None:
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _guarded(self, work: Callable[[], bool]) -> bool:
+        try:
+            return work()
+        except RooflineError as error:
+            _log.warning("runs: %s", error.message)
+        except Exception:  # noqa: BLE001 - the thread must go on, as that of `upkeep`
+            _log.exception("reading a run failed by a fault of the server")
+        return False

@@ -1,0 +1,229 @@
+"""RunLibrary: what people do with runs of many hosts: import, push, close, delete, open a host."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from roofline.errors import (
+    BadEditError,
+    NotReadyError,
+    ProfileNotFoundError,
+    UploadRejectedError,
+)
+from roofline.imports.run_process import RunProcess
+from roofline.library import labels
+from roofline.library.instance import Instance
+from roofline.library.profiles import ProfileLibrary
+from roofline.library.run_places import RunPlaces
+from roofline.storage.durable import COPY_BYTES
+from roofline.storage.records import (
+    Ownership,
+    ProfileId,
+    Visibility,
+    new_profile_id,
+    timestamp,
+)
+from roofline.storage.run_records import NewRun, Run, RunHost, RunsListed
+from roofline.storage.runs import stored_file
+from roofline.storage.staging import StagingArea
+from roofline.storage.visibility import Viewer, may_see
+
+MOST_HOSTS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWish:
+    """What a person says of a new run; `address` is `None` where its hosts are pushed."""
+
+    address: str | None = None
+    join_s: float | None = None
+    hosts: int | None = None
+    title: str = ""
+    visibility: Visibility | None = None
+
+
+class RunLibrary:
+    """The runs of `instance`. Every method may block; call it from any thread."""
+
+    def __init__(self, instance: Instance, profiles: ProfileLibrary, places: RunPlaces) -> None:
+        self._instance = instance
+        self._runs = instance.store.runs
+        self._profiles = profiles
+        self.places = places
+
+    def add(self, wish: RunWish, *, uploader: str | None, delete_token_hash: str) -> str:
+        """Stores a run, whose hosts are read from now on; its id.
+
+        Raises `NotAllowedError` for an address that this server may not read.
+        """
+        if wish.hosts is not None and not 0 < wish.hosts <= MOST_HOSTS:
+            raise BadEditError(
+                f"A run cannot have {wish.hosts:,} hosts.", remedy=f"Give 1 to {MOST_HOSTS:,}."
+            )
+        address = None if wish.address is None else self.places.allowed(wish.address)
+        new = NewRun(
+            id=new_profile_id(),
+            title=labels.title(wish.title) or _title_of(wish.address),
+            created_at=timestamp(),
+            address=address,
+            join_s=wish.join_s,
+            expected_hosts=wish.hosts,
+            uploader=uploader,
+            visibility=self._profiles.visibility(wish.visibility, uploader),
+            delete_token_hash=delete_token_hash,
+        )
+        self._runs.add(new)
+        self._instance.run_keeper.look()
+        return new.id
+
+    def get(self, run_id: str, viewer: Viewer) -> Run:
+        """A run that `viewer` sees; `ProfileNotFoundError` where there is none."""
+        found, owned = self._runs.get(run_id), self._runs.ownership(run_id)
+        if found is None or owned is None or not may_see(viewer, run_id, owned):
+            raise no_run()
+        return found
+
+    def ownership(self, run_id: str, *, in_trash: bool = False) -> Ownership:
+        """The owner of a run; `ProfileNotFoundError` where there is none."""
+        owned = self._runs.ownership(run_id, in_trash=in_trash)
+        if owned is None:
+            raise no_run()
+        return owned
+
+    def listed(self, viewer: Viewer, *, offset: int = 0, limit: int = 50) -> RunsListed:
+        """Runs that `viewer` sees, the newest first."""
+        return self._runs.listed(viewer, offset=offset, limit=limit)
+
+    def hosts(self, run: Run, *, offset: int = 0, limit: int | None = None) -> tuple[RunHost, ...]:
+        """The files of a run in the order of reading."""
+        return self._runs.hosts(run.id, offset=offset, limit=limit)
+
+    def push(self, run_id: str, area: StagingArea) -> int:
+        """Adds the files received in `area`, which is gone then; how many were new.
+
+        When this returns, they survive a crash.
+        """
+        try:
+            if not area.files:
+                raise UploadRejectedError("There is no file to read.", remedy="Choose a file.")
+            added = self._runs.push(run_id, area.files)
+        finally:
+            area.discard()
+        if added is None:
+            raise no_run()
+        self._instance.run_keeper.look()
+        return added
+
+    def close(self, run_id: str) -> None:
+        """Has a run end with the hosts that came until now."""
+        self._runs.expect(run_id, 0)
+        self._instance.run_keeper.look()
+
+    def delete(self, run_id: str) -> None:
+        """Ends a run that is being read, and puts it into the trash, or removes it."""
+        self._runs.end(run_id)
+        if not self._runs.trash(run_id):
+            raise no_run()
+        self._instance.run_keeper.stop_reading(run_id)
+        if not self._instance.store.trash_kept:
+            self._instance.run_keeper.remove(run_id)
+
+    def restore(self, run_id: str) -> None:
+        """Takes a run out of the trash; `ProfileNotFoundError` when it is not there."""
+        if not self._runs.restore(run_id):
+            raise no_run()
+
+    def document(self, run: Run) -> bytes | None:
+        """What is said of a run, as JSON; `None` before the first hosts were read."""
+        if run.document is None:
+            return None
+        try:
+            return b"".join(self._instance.store.blobs.open(run.document))
+        except FileNotFoundError:
+            return None
+
+    def op_hosts(self, run: Run, op: str) -> bytes:
+        """The times of one operation on each host of a run, as JSON."""
+        receipts = self._runs.receipts(run.id)
+        return self._asked(lambda process, target: process.write_op(receipts, op, target))
+
+    def host_profile(self, run: Run, identity: str, *, uploader: str | None) -> ProfileId:
+        """The profile of one host's file, imported when it is asked for first.
+
+        `NotReadyError` where only the partial of the host was pushed.
+        """
+        host = self._runs.host(run.id, identity)
+        if host is None:
+            raise ProfileNotFoundError(
+                "There is no such host in this run.", remedy="Choose one of its list."
+            )
+        if host.profile_id and self._instance.store.queries.get(host.profile_id) is not None:
+            return ProfileId(host.profile_id)
+        if host.name.endswith(_PARTIAL):
+            raise NotReadyError(
+                "Only the partial of this host was sent, which has no page of its own.",
+                remedy="Send the whole file with `roofline push`.",
+            )
+        area = self._profiles.stage()
+        try:
+            self._receive(area, host)
+            profile_id = self._profiles.add(
+                area,
+                title=f"{run.title}: {host.name}"[: labels.TITLE_LENGTH],
+                uploader=uploader,
+                visibility=run.visibility,
+            )
+        finally:
+            area.discard()
+        self._runs.set_profile(run.id, identity, profile_id)
+        return profile_id
+
+    def _receive(self, area: StagingArea, host: RunHost) -> None:
+        if host.is_kept:
+            area.receive_all(host.name, self._instance.store.raw.chunks(stored_file(host)))
+            return
+        listed = {
+            "address": host.address,
+            "version": host.version,
+            "size_bytes": host.size_bytes,
+            "modified_at": 0.0,
+        }
+        self._instance.check_room(host.size_bytes)
+        target = area.root / "fetched"
+        self._with_process(lambda process: process.fetch(listed, target))
+        with target.open("rb") as file:
+            area.receive_all(host.name, iter(lambda: file.read(COPY_BYTES), b""))
+        target.unlink()
+
+    def _asked(self, ask: Callable[[RunProcess, Path], None]) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="roofline-") as folder:
+            target = Path(folder) / "answer"
+            self._with_process(lambda process: ask(process, target))
+            return target.read_bytes()
+
+    def _with_process(self, ask: Callable[[RunProcess], None]) -> None:
+        process = self._instance.run_keeper.new_process()
+        try:
+            ask(process)
+        finally:
+            process.close()
+
+
+# As `pods.packed` has it, which loads NumPy.
+_PARTIAL = ".partial"
+
+
+def no_run() -> ProfileNotFoundError:
+    """The error for a run that is not there, or that may not be seen."""
+    return ProfileNotFoundError(
+        "There is no such run.", remedy="Check the link; the run may have been deleted."
+    )
+
+
+def _title_of(address: str | None) -> str:
+    """The last folder of an address, or what else a run may be called."""
+    if address is None:
+        return "run"
+    parts = [part for part in address.partition("?")[0].split("/") if part]
+    return labels.title(parts[-1] if parts else "") or "run"

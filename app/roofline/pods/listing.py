@@ -1,0 +1,128 @@
+"""The files of a run at one place: a folder, a pattern, or an address in a bucket.
+
+JAX and TensorFlow write `LOG_DIR/plugins/profile/SESSION/HOST.xplane.pb`. Hosts of one capture may
+land in several sessions, each named after the clock of its host: `join` puts them together.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from roofline.errors import UploadRejectedError
+from roofline.pods.reading import captures_among, files_of
+from roofline.storage import buckets
+from roofline.storage.buckets import Listed
+
+_SESSION = re.compile(r"(?:.*/)?plugins/profile/(?P<session>[^/]+)/(?P<host>[^/]+)\.xplane\.pb")
+_STARTED = re.compile(r"\d{4}(?:_\d\d){5}")
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RunListing:
+    """The files of a run, and how they were found where that needs words."""
+
+    files: tuple[Listed, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Files of one session; `begun_at` is the time in its name, or that of its first file."""
+
+    name: str
+    begun_at: float
+    files: tuple[Listed, ...]
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The names of its files, which are those of hosts."""
+        return frozenset(one.name for one in self.files)
+
+
+def list_run(place: str, *, join_s: float | None = None) -> RunListing:
+    """The captures of hosts at `place`. Nothing of them is read.
+
+    Raises `UploadRejectedError` where there is none, and where there are several sessions unless
+    `join_s` puts them together: they begin at most so many seconds apart, and share no host.
+    """
+    found = buckets.list_objects(place) if buckets.is_address(place) else _on_disk(place)
+    if not found:
+        raise UploadRejectedError(
+            f"There are no files at {place[:200]}.",
+            remedy="Name the folder that the profiler wrote, with a / at its end.",
+        )
+    captures = captures_among(found)
+    sessions = sessions_of(captures)
+    if len(sessions) < 2:
+        return RunListing(tuple(captures), "")
+    if join_s is None:
+        raise UploadRejectedError(
+            f"There are {len(sessions)} sessions: {_names(sessions)}.",
+            remedy="Name one of them, or put sessions of one capture together with --join 120s.",
+        )
+    return _joined(sessions, join_s)
+
+
+def _on_disk(place: str) -> list[Listed]:
+    return [_file(one.path) for one in files_of([Path(place)]) if one.path.is_file()]
+
+
+def _file(path: Path) -> Listed:
+    known = path.stat()
+    return Listed(str(path.absolute()), str(known.st_mtime_ns), known.st_size, known.st_mtime)
+
+
+def sessions_of(files: Sequence[Listed]) -> list[Session]:
+    """The sessions of a profiler among `files`, in order of begin; none for other files."""
+    found: dict[str, list[Listed]] = {}
+    for one in files:
+        path = buckets.parse(one.address).key if buckets.is_address(one.address) else one.address
+        if (parts := _SESSION.fullmatch(path)) is not None:
+            found.setdefault(parts["session"], []).append(one)
+    sessions = [
+        Session(name=name, begun_at=_begun_at(name, own), files=tuple(own))
+        for name, own in found.items()
+    ]
+    return sorted(sessions, key=lambda one: (one.begun_at, one.name))
+
+
+def _begun_at(name: str, files: Sequence[Listed]) -> float:
+    if _STARTED.fullmatch(name):
+        try:
+            return datetime.strptime(name, "%Y_%m_%d_%H_%M_%S").replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            pass
+    return min(one.modified_at for one in files)
+
+
+def _joined(sessions: Sequence[Session], join_s: float) -> RunListing:
+    """All sessions as one run. Raises `UploadRejectedError` where they are not one capture."""
+    apart_s = sessions[-1].begun_at - sessions[0].begun_at
+    if apart_s > join_s:
+        raise UploadRejectedError(
+            f"The {len(sessions)} sessions begin {apart_s:,.0f} s apart, more than {join_s:,.0f} s:"
+            f" {_names(sessions)}.",
+            remedy="Name the sessions of one capture with a pattern, such as SESSION*/.",
+        )
+    seen: dict[str, str] = {}
+    for session in sessions:
+        for host in sorted(session.hosts):
+            if host in seen:
+                raise UploadRejectedError(
+                    f"{host} is in two sessions: {seen[host]} and {session.name}. They are two"
+                    " captures.",
+                    remedy="Name one of them.",
+                )
+            seen[host] = session.name
+    files = tuple(one for session in sessions for one in session.files)
+    note = f"{len(sessions)} sessions are one run; they begin {apart_s:,.0f} s apart:"
+    return RunListing(files, f"{note} {_names(sessions)}.")
+
+
+def _names(sessions: Sequence[Session]) -> str:
+    names = [one.name for one in sessions[:_SHOWN]]
+    more = len(sessions) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")

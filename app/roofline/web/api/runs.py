@@ -1,0 +1,455 @@
+"""The HTTP API, version 1: runs of many hosts: import, push, follow, read, close, delete."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+
+from roofline.errors import ProfileNotFoundError
+from roofline.library.runs import RunLibrary, RunWish
+from roofline.storage.records import Visibility
+from roofline.storage.run_records import READING, Run, RunHost, RunState
+from roofline.storage.visibility import ALL_SEEING
+from roofline.web.api.adding import check_upload_rate
+from roofline.web.api.audit import log_action
+from roofline.web.api.responses import BAD_FILE, NO_ROOM, Responses
+from roofline.web.api.settling import Wait
+from roofline.web.api.uploads import receive, upload_limits
+from roofline.web.bodies import ProfileBody, body_of
+from roofline.web.http.access import shown_owner
+from roofline.web.http.errors import ErrorBody
+from roofline.web.http.guard import actor_of, peer_of_request
+from roofline.web.http.rights import (
+    DeleteToken,
+    check_may_change_run,
+    check_may_push,
+    new_delete_token,
+)
+from roofline.web.parts import Parts
+
+INTERVAL_S = 0.5
+MOST_HOSTS_LISTED = 5000
+NOTHING_YET = orjson.dumps(
+    {
+        "verdict": None,
+        "no_verdict": None,
+        "outliers": [],
+        "gains": [],
+        "stragglers_cost_ratio": None,
+        "representative": None,
+        "hosts": [],
+        "ops": [],
+        "steps": [],
+        "collectives": [],
+        "digest": None,
+    }
+)
+"""The document of a run before any of its hosts was read."""
+
+NO_RUN: Responses = {404: {"model": ErrorBody, "description": "There is no such run."}}
+NOT_YOUR_RUN: Responses = {
+    403: {"model": ErrorBody, "description": "The run is somebody else's."},
+    **NO_RUN,
+}
+_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "Captures of hosts, or their partials.",
+                        }
+                    },
+                }
+            }
+        },
+    }
+}
+
+router = APIRouter(prefix="/api/v1", tags=["runs"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRunBody:
+    """A run to be read: its hosts lie at `uri`, or are pushed without one.
+
+    `join` is how many seconds apart sessions of one capture may begin. The run is complete with
+    `hosts`, where that is known.
+    """
+
+    uri: str | None = None
+    join: float | None = None
+    hosts: int | None = None
+    title: str = ""
+    visibility: Visibility | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBody:
+    """A run in one of the states `reading`, `complete`, `cancelled` and `failed`.
+
+    `read` and `unreadable` count files of `total`; `version` rises with each document. `note` says
+    how the hosts were found, `reason` why they could not be listed. `delete_token` is given once.
+    """
+
+    id: str
+    url: str
+    state: RunState
+    title: str
+    created_at: str
+    read: int
+    unreadable: int
+    total: int
+    version: int
+    uri: str | None = None
+    expected_hosts: int | None = None
+    note: str | None = None
+    reason: str | None = None
+    uploader: str | None = None
+    visibility: Visibility | None = None
+    delete_token: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunList:
+    """Runs, the newest first; `total` counts all that may be seen."""
+
+    runs: tuple[RunBody, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunHostBody:
+    """A file of a run: waiting, read, unreadable (`reason`), or not a host.
+
+    `file` is its id in addresses, `profile_id` the profile that was made of it.
+    """
+
+    file: str
+    name: str
+    state: str
+    size_bytes: int
+    reason: str | None = None
+    profile_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunHostList:
+    """Files of a run in the order of reading."""
+
+    hosts: tuple[RunHostBody, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushedBody:
+    """A push: how many files were new. Files that the run has already are not added again."""
+
+    added: int
+    run: RunBody
+
+
+def _run(request: Request, run_id: str, parts: Parts) -> Run:
+    return parts.runs.get(run_id, actor_of(request).viewer)
+
+
+Seen = Annotated[Run, Depends(_run)]
+"""A run that the sender sees."""
+
+
+@router.post(
+    "/runs",
+    status_code=201,
+    response_model_exclude_none=True,
+    responses={
+        429: {"model": ErrorBody, "description": "Too many uploads; see `Retry-After`."},
+        **NO_ROOM,
+    },
+)
+def add_run(request: Request, response: Response, wish: NewRunBody, parts: Parts) -> RunBody:
+    """Import a run of many hosts from a bucket or a mounted folder, or begin one to push hosts to.
+
+    Only what is below the prefixes of `ROOFLINE_BUCKETS` is read.
+    """
+    check_upload_rate(request, parts)
+    token, token_hash = new_delete_token()
+    wanted = RunWish(
+        address=wish.uri,
+        join_s=wish.join,
+        hosts=wish.hosts,
+        title=wish.title,
+        visibility=wish.visibility,
+    )
+    run_id = parts.runs.add(
+        wanted, uploader=actor_of(request).owner or None, delete_token_hash=token_hash
+    )
+    log_action(request, "import run", run_id)
+    body = replace(run_body(parts.runs.get(run_id, ALL_SEEING)), delete_token=token)
+    response.headers["location"] = body.url
+    return body
+
+
+@router.get("/runs", response_model_exclude_none=True)
+def list_runs(
+    request: Request,
+    parts: Parts,
+    offset: Annotated[int, Query(ge=0, le=999_999)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+) -> RunList:
+    """Runs of many hosts, the newest first."""
+    found = parts.runs.listed(actor_of(request).viewer, offset=offset, limit=limit)
+    return RunList(runs=tuple(map(run_body, found.runs)), total=found.total)
+
+
+@router.get(
+    "/runs/{run_id}",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "What `roofline analyze --engine … --format json` says of the hosts read"
+            " until now, with `id`, `title`, `state`, `read`, `total` and the rest of the run.",
+            "content": {"application/json": {"schema": {"type": "object"}}},
+        },
+        304: {"description": "Nothing changed since `If-None-Match`."},
+        **NO_RUN,
+    },
+)
+async def read_run(request: Request, run: Seen, parts: Parts, wait: Wait = 0.0) -> Response:
+    """A run: its hosts against each other, as far as they were read.
+
+    Waits up to `wait` seconds while it is being read.
+    """
+    run = await _settled(parts.runs, run, wait)
+    etag = f'"{run.version}-{run.state}-{run.read}-{run.unreadable}-{run.total}"'
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers={"etag": etag})
+    document = await run_in_threadpool(parts.runs.document, run)
+    known = {name: value for name, value in asdict(run_body(run)).items() if value is not None}
+    content = orjson.dumps(known)[:-1] + b"," + (document or NOTHING_YET).strip()[1:]
+    return Response(content, media_type="application/json", headers={"etag": etag})
+
+
+@router.get("/runs/{run_id}/hosts", response_model_exclude_none=True, responses=NO_RUN)
+def list_hosts(
+    run: Seen,
+    parts: Parts,
+    offset: Annotated[int, Query(ge=0, le=999_999)] = 0,
+    limit: Annotated[int, Query(ge=1, le=MOST_HOSTS_LISTED)] = 1000,
+) -> RunHostList:
+    """The files of a run, and how each stands."""
+    found = parts.runs.hosts(run, offset=offset, limit=limit)
+    return RunHostList(hosts=tuple(map(_host_body, found)), total=run.total)
+
+
+@router.get(
+    "/runs/{run_id}/ops/{op_id}/hosts",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "Self time per core and occurrences of the operation on each host.",
+            "content": {"application/json": {"schema": {"type": "object"}}},
+        },
+        **NO_RUN,
+    },
+)
+def read_op(
+    run: Seen, parts: Parts, op_id: Annotated[str, Path(max_length=64, description="Its `id`.")]
+) -> Response:
+    """One operation of a run on each of its hosts."""
+    content = parts.runs.op_hosts(run, op_id)
+    if content == b'{"hosts":[]}':
+        raise ProfileNotFoundError(
+            "There is no such operation in this run.", remedy="Take its `id` from the run's `ops`."
+        )
+    return Response(content, media_type="application/json")
+
+
+@router.post(
+    "/runs/{run_id}/hosts",
+    response_model_exclude_none=True,
+    responses={**BAD_FILE, **NOT_YOUR_RUN},
+    openapi_extra=_FORM,
+)
+async def push_hosts(
+    request: Request, run_id: str, parts: Parts, x_delete_token: DeleteToken = ""
+) -> PushedBody:
+    """Add files of hosts to a run: captures, or the partials that `roofline push --partial` makes.
+
+    What was answered survives a crash. A file that the run has already is not added again. For the
+    owner of the run, administrators, and anyone holding its delete token; to a run without an owner
+    anyone may add.
+    """
+    owned = await run_in_threadpool(parts.runs.ownership, run_id)
+    check_may_push(actor_of(request), run_id, owned, x_delete_token)
+    with ExitStack() as cleanup:
+        area = await run_in_threadpool(parts.library.stage)
+        cleanup.callback(area.discard)
+        limits = upload_limits(parts.settings, parts.upload_writers)
+        await receive(request, area, limits, parts.instance.check_room)
+        added = await run_in_threadpool(parts.runs.push, run_id, area)
+    await run_in_threadpool(log_action, request, "push to run", run_id)
+    run = await run_in_threadpool(parts.runs.get, run_id, ALL_SEEING)
+    return PushedBody(added=added, run=run_body(run))
+
+
+@router.post("/runs/{run_id}/close", response_model_exclude_none=True, responses=NOT_YOUR_RUN)
+def close_run(
+    request: Request, run_id: str, parts: Parts, x_delete_token: DeleteToken = ""
+) -> RunBody:
+    """Say that no more hosts come: the run is complete once those that came are read."""
+    check_may_push(actor_of(request), run_id, parts.runs.ownership(run_id), x_delete_token)
+    parts.runs.close(run_id)
+    log_action(request, "close run", run_id)
+    return run_body(parts.runs.get(run_id, ALL_SEEING))
+
+
+@router.post(
+    "/runs/{run_id}/hosts/{file}/profile",
+    response_model_exclude_none=True,
+    responses={
+        409: {"model": ErrorBody, "description": "Only the partial of this host was sent."},
+        **NO_RUN,
+    },
+)
+def open_host(
+    request: Request,
+    run: Seen,
+    parts: Parts,
+    file: Annotated[str, Path(max_length=64, description="Its `file` in the list of hosts.")],
+) -> ProfileBody:
+    """Open one host of a run as a profile of its own, which is imported the first time."""
+    owner = actor_of(request).owner or None
+    profile_id = parts.runs.host_profile(run, file, uploader=owner)
+    log_action(request, "open host", profile_id)
+    return body_of(request, parts.reader_for(ALL_SEEING).state(profile_id))
+
+
+@router.delete("/runs/{run_id}", status_code=204, responses=NOT_YOUR_RUN)
+def delete_run(
+    request: Request, run_id: str, parts: Parts, x_delete_token: DeleteToken = ""
+) -> None:
+    """End a run that is being read, and move it to the trash.
+
+    Nothing is deleted at the place that it was read from. For its owner, administrators, and anyone
+    holding its delete token.
+    """
+    owned = parts.runs.ownership(run_id)
+    check_may_change_run(actor_of(request), run_id, owned, x_delete_token)
+    parts.runs.delete(run_id)
+    log_action(request, "delete run", run_id)
+
+
+@router.post("/runs/{run_id}/restore", response_model_exclude_none=True, responses=NOT_YOUR_RUN)
+def restore_run(
+    request: Request, run_id: str, parts: Parts, x_delete_token: DeleteToken = ""
+) -> RunBody:
+    """Take a run out of the trash. Hosts are added to it by importing or pushing them again."""
+    owned = parts.runs.ownership(run_id, in_trash=True)
+    check_may_change_run(actor_of(request), run_id, owned, x_delete_token)
+    parts.runs.restore(run_id)
+    log_action(request, "restore run", run_id)
+    return run_body(parts.runs.get(run_id, ALL_SEEING))
+
+
+# ----------------------------------------------------------------------------------------- events
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedRun:
+    """A stream that was admitted: the state it begins with."""
+
+    first: Run
+
+
+async def _admitted(
+    request: Request, response: Response, run: Seen, parts: Parts
+) -> AsyncIterator[FollowedRun]:
+    response.headers["cache-control"] = "no-store"
+    with parts.streams.admitted(peer_of_request(request).address):
+        yield FollowedRun(run)
+
+
+@router.get(
+    "/runs/{run_id}/events",
+    response_class=EventSourceResponse,
+    responses={
+        200: {"description": "Events named after the state; data are those of the list of runs."},
+        **NO_RUN,
+        429: {"model": ErrorBody, "description": "Too many streams."},
+    },
+)
+async def follow_run(
+    parts: Parts, followed: Annotated[FollowedRun, Depends(_admitted)]
+) -> AsyncIterator[ServerSentEvent]:
+    """Follow a run: an event for each change, until it is not read any more."""
+    run, said = followed.first, None
+    while True:
+        if run != said:
+            said = run
+            known = {name: one for name, one in asdict(run_body(run)).items() if one is not None}
+            yield ServerSentEvent(event=run.state, raw_data=orjson.dumps(known).decode())
+        if run.state != READING or parts.streams.is_closing:
+            return
+        await asyncio.sleep(INTERVAL_S)
+        try:
+            run = await run_in_threadpool(parts.runs.get, run.id, ALL_SEEING)
+        except ProfileNotFoundError:
+            return
+
+
+async def _settled(runs: RunLibrary, run: Run, wait: float) -> Run:
+    """The run when it is not read any more, or after `wait` seconds."""
+    until = time.monotonic() + wait
+    while run.state == READING and (left := until - time.monotonic()) > 0:
+        await asyncio.sleep(min(INTERVAL_S, left))
+        run = await run_in_threadpool(runs.get, run.id, ALL_SEEING)
+    return run
+
+
+def run_body(run: Run) -> RunBody:
+    """A run as the API shows it; what its address says of the store is the server's own."""
+    return RunBody(
+        id=run.id,
+        url=f"/r/{run.id}",
+        state=run.state,
+        title=run.title,
+        created_at=run.created_at,
+        read=run.read,
+        unreadable=run.unreadable,
+        total=run.total,
+        version=run.version,
+        uri=None if run.address is None else run.address.partition("?")[0],
+        expected_hosts=run.expected_hosts or None,
+        note=run.note or None,
+        reason=run.reason or None,
+        uploader=shown_owner(run.uploader or "") or None,
+        visibility=run.visibility,
+    )
+
+
+def _host_body(host: RunHost) -> RunHostBody:
+    reason = None
+    if host.state == "unreadable" and host.receipt is not None:
+        unreadable = orjson.loads(host.receipt)["unreadable"]
+        reason = " ".join(str(one["reason"]) for one in unreadable[:1]) or None
+    return RunHostBody(
+        file=host.identity,
+        name=host.name,
+        state=host.state,
+        size_bytes=host.size_bytes,
+        reason=reason,
+        profile_id=host.profile_id,
+    )
