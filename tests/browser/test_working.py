@@ -80,3 +80,40 @@ def test_view_is_undone_and_redone_by_keys_and_by_the_browser(profile: Page) -> 
     profile.keyboard.press("Control+Shift+z")
     view.has_query(profile, "q", "fusion")
     expect(profile).to_have_title(re.compile("Roofline"))
+
+
+def test_several_operations_are_summed_and_copied(profile: Page) -> None:
+    rows = view.rows(profile)
+    rows.nth(0).click(modifiers=["Shift"])
+    bar = profile.get_by_role("region", name="Sum of the chosen operations")
+    expect(bar).to_contain_text("1 op")
+    rows.nth(1).locator("th button").focus()
+    profile.keyboard.press("Shift+Enter")
+    expect(bar).to_contain_text("2 ops")
+    expect(rows.nth(1)).to_have_attribute("aria-selected", "true")
+    profile.keyboard.press("Escape")
+    expect(bar).to_be_hidden()
+
+    profile.keyboard.press("j")
+    profile.keyboard.press("x")
+    profile.keyboard.press("j")
+    profile.keyboard.press("x")
+    data = view.page_data(profile)
+    columns, ops = data["views"]["in"]["columns"], data["views"]["in"]["op"]
+    expect(bar.locator("dl")).to_contain_text(
+        f"{sum(columns['self_share_ratio'][:2]) * 100:.1f}\u202f%"
+    )
+    view.has_query(profile, "sel", f"{ops[0]},{ops[1]}")
+
+    profile.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    bar.get_by_role("button", name="Copy TSV").click()
+    expect(bar.get_by_role("button", name="Copied")).to_be_visible()
+    header, *lines, end = profile.evaluate("navigator.clipboard.readText()").split("\n")
+    names = [data["ops"]["columns"]["name"][op] for op in ops[:2]]
+    assert header.startswith("name\t")
+    assert end == ""
+    assert [line.split("\t")[0] for line in lines] == names
+    bar.get_by_role("button", name="Copy Markdown").click()
+    markdown = profile.evaluate("navigator.clipboard.readText()").split("\n")
+    assert markdown[1].startswith("| --- | ---:")
+    assert markdown[2].startswith(f"| `{names[0]}` |")

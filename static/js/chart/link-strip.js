@@ -21,7 +21,7 @@ const TICKS = [0, 0.25, 0.5, 0.75, 1];
  * @param {Model} options.model
  * @param {Store} options.store
  * @param {(row: Row | null, event: PointerEvent) => void} options.onHover
- * @param {(row: Row) => void} options.onClick
+ * @param {(row: Row, event: PointerEvent) => void} options.onClick
  * @param {(key: string) => void} options.onAsk a peak is asked for, by its key
  */
 export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
@@ -71,7 +71,7 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
   trackPointer(root, {
     places: () => marks.map(({ place }) => place).filter(({ row }) => shown.has(row)),
     onHover: (place, event) => onHover(place?.row ?? null, event),
-    onClick: ({ row }) => onClick(row),
+    onClick: ({ row }, event) => onClick(row, event),
   });
 
   return {

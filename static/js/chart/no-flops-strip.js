@@ -22,7 +22,7 @@ const LABEL_HALF = 38; // half the width of a tick label
  * @param {Model} options.model
  * @param {Store} options.store
  * @param {(row: Row | null, event: PointerEvent) => void} options.onHover
- * @param {(row: Row) => void} options.onClick
+ * @param {(row: Row, event: PointerEvent) => void} options.onClick
  */
 export function createNoFlopsStrip({ model, store, onHover, onClick }) {
   const root = find(SVGSVGElement, "#no-flop-chart");
@@ -65,7 +65,7 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
   trackPointer(root, {
     places: () => geometry?.places.filter(({ row }) => shown.has(row)) ?? [],
     onHover: (place, event) => onHover(place?.row ?? null, event),
-    onClick: ({ row }) => onClick(row),
+    onClick: ({ row }, event) => onClick(row, event),
   });
 
   return {

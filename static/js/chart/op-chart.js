@@ -47,7 +47,7 @@ import { edgeNotes } from "./points.js";
  * @property {Store} store
  * @property {Paint} paint
  * @property {(place: OpPlace | null, event: PointerEvent) => void} onHover
- * @property {(place: OpPlace) => void} onClick
+ * @property {(place: OpPlace, event: PointerEvent) => void} onClick
  */
 
 const NAME_LETTERS = 22;
@@ -164,7 +164,7 @@ export class OpChart {
   }
 
   markSelection() {
-    const { op, box } = this.#options.store.get();
+    const { op, sel, box } = this.#options.store.get();
     const geometry = this.#geometry;
     if (!geometry) return;
     const { scale } = geometry;
@@ -178,6 +178,7 @@ export class OpChart {
     const roofY = Number.isFinite(roof) ? Math.max(scale.margin.t, scale.toY(roof)) : null;
     this.#overlay.select(point, this.#own ? null : roofY);
     this.#overlay.area(box ? rectangleOf(box, scale) : null);
+    this.#overlay.pick(sel.flatMap((one) => this.#visible(one) ?? []));
   }
 
   /** The ceilings of the selected op alone. @param {Point} point */

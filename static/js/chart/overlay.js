@@ -97,8 +97,17 @@ export function createOverlay(box) {
   const names = svg("g", { class: "op-labels" });
   const landings = svg("g", { class: "landings" });
   const own = svg("g", { class: "own-ceilings" });
+  const picked = svg("g", { class: "picked-ops" });
   box.append(
-    svg("svg", { class: "overlay", "aria-hidden": "true" }, landings, own, ...shapes, names),
+    svg(
+      "svg",
+      { class: "overlay", "aria-hidden": "true" },
+      landings,
+      own,
+      picked,
+      ...shapes,
+      names,
+    ),
   );
   for (const shape of shapes) show(shape, null);
   return {
@@ -116,8 +125,14 @@ export function createOverlay(box) {
     own: (ceilings) => own.replaceChildren(...(ceilings ? ownNodes(ceilings) : [])),
     /** While the chart is dragged names would stand elsewhere. @param {boolean} isMoving */
     moving(isMoving) {
-      for (const layer of [names, own, landings]) layer.classList.toggle("moving", isMoving);
+      for (const layer of [names, own, picked, landings])
+        layer.classList.toggle("moving", isMoving);
     },
+    /** Rings around several operations. @param {readonly PixelPlace[]} places */
+    pick: (places) =>
+      picked.replaceChildren(
+        ...places.map((place) => svg("circle", { class: "picked", ...ring(place) })),
+      ),
     /** Hollow marks where points would land, and lines to them. @param {readonly Move[]} moves */
     land: (moves) => landings.replaceChildren(...moves.flatMap(landingNodes)),
     /** @param {readonly Named[]} labels */

@@ -12,7 +12,7 @@ const CLICK_REACH = 4; // pixels a press may move and still be a click
  * @typedef {object} PointerHandlers
  * @property {() => Iterable<T>} places
  * @property {(place: T | null, event: PointerEvent) => void} onHover
- * @property {(place: T) => void} onClick
+ * @property {(place: T, event: PointerEvent) => void} onClick
  */
 
 /**
@@ -61,7 +61,7 @@ function trackHover(element, at, onHover) {
  * @template {PixelPlace} T
  * @param {HTMLElement | SVGSVGElement} element
  * @param {(event: PointerEvent) => T | null} at
- * @param {(place: T) => void} onClick
+ * @param {PointerHandlers<T>["onClick"]} onClick
  */
 function trackClicks(element, at, onClick) {
   /** @type {{ x: number, y: number, place: T | null } | null} */
@@ -76,7 +76,7 @@ function trackClicks(element, at, onClick) {
     pressed = null;
     if (!start?.place) return;
     const moved = Math.hypot(event.clientX - start.x, event.clientY - start.y);
-    if (moved <= CLICK_REACH) onClick(start.place);
+    if (moved <= CLICK_REACH) onClick(start.place, event);
   };
   listen(element, "pointerdown", press, { capture: true });
   // While a button is down the drag layer of the chart library covers the page: listen above it.

@@ -35,19 +35,19 @@ export function createCharts(options) {
     store,
     paint,
     onHover: light.place,
-    onClick: (place) => choose(place, options),
+    onClick: (place, event) => choose(place, event, options),
   });
   const strip = createNoFlopsStrip({
     model,
     store,
     onHover: light.row,
-    onClick: selection.toggle,
+    onClick: selection.click,
   });
   const links = createLinkStrip({
     model,
     store,
     onHover: light.row,
-    onClick: selection.toggle,
+    onClick: selection.click,
     onAsk: options.onAsk,
   });
   const program = createProgramChart({
@@ -85,10 +85,11 @@ export function createCharts(options) {
 /**
  * A click on the chart of operations: an op, or the program's star.
  * @param {OpPlace} place
+ * @param {PointerEvent} event
  * @param {ChartsOptions} options
  */
-function choose(place, { model, store, selection }) {
-  if ("row" in place) selection.toggle(place.row);
+function choose(place, event, { model, store, selection }) {
+  if ("row" in place) selection.click(place.row, event);
   else if (!place.ridge) selection.togglePoint(model.view(store.get().infeed).program[0]);
 }
 

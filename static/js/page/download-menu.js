@@ -1,6 +1,16 @@
 // The menu of downloads: tables as CSV, the chart as a picture, as they are shown.
 
-import { saveAllOps, saveChart, saveGroups, saveOps, saveProgram } from "./downloads.js";
+import { copyText } from "../ui/clipboard.js";
+import {
+  copyChart,
+  opsText,
+  saveAllOps,
+  saveChart,
+  saveGroups,
+  saveOps,
+  saveProgram,
+} from "./downloads.js";
+import { toast } from "./toast.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { Paint } from "../chart/looks.js" */
@@ -14,7 +24,8 @@ import { saveAllOps, saveChart, saveGroups, saveOps, saveProgram } from "./downl
  * @param {Model} options.model
  * @param {Paint} options.paint
  * @param {string} options.title of the profile
- * @returns {(what: string) => void} "csv-shown", "csv-groups", "csv-all", "png" or "svg"
+ * @returns {(what: string) => void} "csv-shown", "csv-groups", "csv-all", "png" or "svg",
+ *   and "copy-markdown", "copy-tsv" and "copy-image"
  */
 export function createDownload({ view, store, model, paint, title }) {
   function saveShown() {
@@ -30,8 +41,24 @@ export function createDownload({ view, store, model, paint, title }) {
     saveChart(view.charts.Plotly, picture, paint, format);
   }
 
+  /** @param {import("./downloads.js").TextFormat} format */
+  async function copyTable(format) {
+    const copied = await copyText(chosenText({ view, store, model }, format));
+    toast(copied ? "Table copied" : "Copying is not allowed here: download it as CSV");
+  }
+
+  async function copyImage() {
+    if (!view.charts) return;
+    const picture = { model, title, state: store.get(), shown: view.visible.set };
+    const copied = await copyChart(view.charts.Plotly, picture, paint);
+    toast(copied ? "Chart copied as a picture" : "Copying is not allowed here: saved as a file");
+  }
+
   /** @type {Record<string, (() => void) | undefined>} */
   const actions = {
+    "copy-markdown": () => copyTable("markdown"),
+    "copy-tsv": () => copyTable("tsv"),
+    "copy-image": copyImage,
     "csv-shown": saveShown,
     "csv-groups": () => saveGroups(title, view.parts.groupTable.tree),
     "csv-all": () => saveAllOps(model, title),
@@ -39,4 +66,17 @@ export function createDownload({ view, store, model, paint, title }) {
     svg: () => savePicture("svg"),
   };
   return (what) => actions[what]?.();
+}
+
+/**
+ * The chosen operations as text to paste, or all in the table where none is chosen.
+ * @param {{ view: PageView, store: Store, model: Model }} page
+ * @param {import("./downloads.js").TextFormat} format
+ */
+export function chosenText({ view, store, model }, format) {
+  const state = store.get();
+  const { rows } = view.parts.opTable.grid;
+  const { byOp } = model.view(state.infeed);
+  const chosen = state.sel.flatMap((op) => byOp.get(op) ?? []);
+  return opsText(model, state, chosen.length > 0 ? chosen : rows, format);
 }

@@ -4,7 +4,9 @@ import { CONFIG } from "../chart/looks.js";
 import { PICTURE, pictureFigure } from "../chart/picture-figure.js";
 import { pointValue } from "../state/model.js";
 import { SLOWER } from "../state/groups.js";
-import { shownColumns } from "../state/shown-columns.js";
+import { isXprofPreset, shownColumns } from "../state/shown-columns.js";
+import { toMarkdown, toTsv } from "../text/copied.js";
+import { columnScale } from "../text/format.js";
 import { fileName, toCsv } from "../text/csv.js";
 import { entryOf } from "./cells.js";
 
@@ -15,6 +17,8 @@ import { entryOf } from "./cells.js";
 /** @import { Group } from "../state/groups.js" */
 /** @import { Paint } from "../chart/looks.js" */
 /** @import { Picture } from "../chart/picture-figure.js" */
+
+/** @typedef {"markdown" | "tsv"} TextFormat */
 
 const CSV = "text/csv;charset=utf-8";
 const LIFETIME_MS = 30_000; // the click only starts the download; the address must outlive it
@@ -75,6 +79,32 @@ export function saveOps(model, title, state, rows) {
   const lines = linesOf(model, columns, rows, model.view(state.infeed).reader);
   save(new Blob([toCsv(idsOf(columns), lines)], { type: CSV }), fileName(title, "operations.csv"));
 }
+
+/**
+ * Operations with the columns that are shown, as text to paste.
+ * @param {Model} model
+ * @param {ViewState} state
+ * @param {readonly Row[]} rows
+ * @param {TextFormat} format
+ */
+export function opsText(model, state, rows, format) {
+  const columns = shownColumns(model.columns, state.cols);
+  const lines = linesOf(model, columns, rows, model.view(state.infeed).reader);
+  if (format === "tsv") return toTsv(idsOf(columns), lines);
+  const isBinary = isXprofPreset(model.columns, state.cols);
+  const scales = columns.map(({ unit }, i) => columnScale(unit, largestOf(lines, i), isBinary));
+  const header = columns.map(({ label, sub }, i) =>
+    [label, [scales[i].unit, sub].filter(Boolean).join(" ")].filter(Boolean).join(", "),
+  );
+  return toMarkdown(
+    header,
+    lines.map((line) => line.map((value, i) => scales[i].text(value))),
+  );
+}
+
+/** @param {readonly (readonly Value[])[]} lines @param {number} column */
+const largestOf = (lines, column) =>
+  lines.reduce((most, line) => Math.max(most, Number(line[column]) || 0), 0);
 
 /**
  * The table of the program and its steps.
@@ -153,12 +183,42 @@ export function saveAllOps(model, title) {
  * @param {"png" | "svg"} format
  */
 export async function saveChart(Plotly, picture, paint, format) {
+  save(
+    await chartBlob(Plotly, picture, paint, format),
+    fileName(picture.title, `roofline.${format}`),
+  );
+}
+
+/**
+ * Puts the chart as a picture on the clipboard; where the browser does not allow it, it becomes a file.
+ * @param {Plotly} Plotly
+ * @param {Picture} picture
+ * @param {Paint} paint
+ * @returns {Promise<boolean>} whether it is on the clipboard
+ */
+export async function copyChart(Plotly, picture, paint) {
+  const content = chartBlob(Plotly, picture, paint, "png");
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ "image/png": content })]);
+    return true;
+  } catch {
+    save(await content, fileName(picture.title, "roofline.png"));
+    return false;
+  }
+}
+
+/**
+ * @param {Plotly} Plotly
+ * @param {Picture} picture
+ * @param {Paint} paint
+ * @param {"png" | "svg"} format
+ */
+async function chartBlob(Plotly, picture, paint, format) {
   const figure = { ...pictureFigure(picture, paint), config: CONFIG };
   const { width, height } = PICTURE;
   const scale = format === "png" ? 2 : 1;
   const address = await Plotly.toImage(figure, { format, width, height, scale });
-  const content = format === "svg" ? svgBlob(address) : pngBlob(address);
-  save(content, fileName(picture.title, `roofline.${format}`));
+  return format === "svg" ? svgBlob(address) : pngBlob(address);
 }
 
 /**

@@ -10,6 +10,7 @@ const KEYS = [
       ["Ctrl K", "Find any action, operation, group or page"],
       ["/", "Search operations"],
       ["J  K", "Next and previous operation"],
+      ["X", "Add the selected operation to a sum; so does a click with Shift or Ctrl"],
       ["[  ]", "Previous and next step"],
       ["G", "Next way of grouping"],
       ["Y", "Height of points: FLOP rate, or share of roof"],

@@ -22,7 +22,7 @@ const keyOf = (row) => String(row.op);
  * @param {object} options
  * @param {Model} options.model
  * @param {Store} options.store
- * @param {(row: Row) => void} options.onSelect
+ * @param {(row: Row, event: MouseEvent) => void} options.onSelect
  * @param {(row: Row | null) => void} options.onLight
  * @param {(column: TableColumn<Row> | null, anchor: HTMLElement) => void} options.onHelp
  */
@@ -65,6 +65,7 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
       grid.showSort(state.sort);
       const read = valueReader(model, state);
       grid.show(sortRows(shown, read, state.sort.startsWith("-")), state.page);
+      grid.pick(state.sel.map(String));
       grid.select(state.op === null ? null : String(state.op));
       part("ops-count").textContent = countText(shown.length, model.view(state.infeed).rows.length);
     },

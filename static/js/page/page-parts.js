@@ -9,10 +9,12 @@ import { createBudget } from "./budget.js";
 import { createCategories } from "./categories.js";
 import { createColumnMenu } from "./column-menu.js";
 import { Drawer } from "./drawer.js";
+import { opsText } from "./downloads.js";
 import { createEmptyStates } from "./empty-states.js";
 import { createFilterBar } from "./filter-bar.js";
 import { createGroupTable } from "./group-table.js";
 import { createOpTable } from "./op-table.js";
+import { createPicked } from "./picked.js";
 import { createOtherDevicesTable } from "./other-devices-table.js";
 import { PeaksMenu } from "./peaks-menu.js";
 import { ProgramList } from "./program-list.js";
@@ -57,6 +59,11 @@ export function createParts(options) {
     budget: createBudget({ store, onHelp: options.light.help }),
     categories: createCategories({ model, onToggle: (name) => toggleCategory(store, name) }),
     columnMenu: createColumnMenu({ model, store }),
+    picked: createPicked({
+      model,
+      store,
+      textOf: (rows, format) => opsText(model, store.get(), rows, format),
+    }),
     drawer: new Drawer({ model, opsUrl, opsQuery, onClose, onMove }),
     otherDevices: createOtherDevicesTable({
       model,
@@ -88,7 +95,7 @@ function createLists({ model, store, paint, light, selection }) {
     opTable: createOpTable({
       model,
       store,
-      onSelect: selection.toggle,
+      onSelect: selection.click,
       onLight: (row) => light.row(row, null),
       onHelp,
     }),

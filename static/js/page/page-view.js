@@ -178,9 +178,10 @@ export class PageView {
     },
     {
       part: "table of operations",
-      keys: [...SHOWN, "cols", "sort", "page", "op"],
+      keys: [...SHOWN, "cols", "sort", "page", "op", "sel"],
       render: (state) => this.parts.opTable.show(this.#visible.shown, state),
     },
+    { part: "sum", keys: [...VIEW, "sel"], render: (state) => this.parts.picked.render(state) },
     {
       part: "table of the program",
       keys: [...VIEW, "step"],

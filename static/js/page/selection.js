@@ -5,6 +5,7 @@
 /** @import { Store } from "../state/store.js" */
 /** @import { Table } from "../ui/table.js" */
 
+/** @typedef {{ shiftKey: boolean, ctrlKey: boolean, metaKey: boolean }} Modifiers */
 /** @typedef {Pick<Table<Row>, "rows" | "pageOf" | "scrollTo">} SelectedTable */
 
 /**
@@ -18,12 +19,27 @@ export function createSelection({ store, table }) {
     store.set({ op, page: table().pageOf(String(op)) ?? fallback });
     table().scrollTo(String(op));
   }
+  /** Selects an op; the selected one is left. @param {Row} row */
+  function toggle({ op }) {
+    if (store.get().op === op) store.set({ op: null });
+    else choose(op, store.get().page);
+  }
+  /**
+   * Adds an op to those of which the sum is shown, or takes it out; the selected op is the first of them.
+   * @param {Row} row
+   */
+  function pick({ op }) {
+    const { op: chosen, sel } = store.get();
+    const before = sel.length === 0 && chosen !== null && chosen !== op ? [chosen] : sel;
+    const isIn = before.includes(op);
+    store.set({ sel: isIn ? before.filter((one) => one !== op) : [...before, op] });
+  }
   return {
-    /** Selects an op; the selected one is left. @param {Row} row */
-    toggle({ op }) {
-      if (store.get().op === op) store.set({ op: null });
-      else choose(op, store.get().page);
-    },
+    toggle,
+    pick,
+    /** A click on an op: with Shift, Ctrl or Cmd it is one of several. @param {Row} row @param {Modifiers} event */
+    click: (row, event) =>
+      event.shiftKey || event.ctrlKey || event.metaKey ? pick(row) : toggle(row),
     /** Selects a program point; the selected one is left. @param {ProgramPoint} point */
     togglePoint({ label }) {
       store.set({ step: store.get().step === label ? null : label });
@@ -36,7 +52,7 @@ export function createSelection({ store, table }) {
       if (next) choose(next.op, 1);
     },
     closeOp: () => store.set({ op: null }),
-    close: () => store.set({ op: null, step: null }),
+    close: () => store.set({ op: null, sel: [], step: null }),
   };
 }
 

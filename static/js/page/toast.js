@@ -15,13 +15,20 @@ export function notify(text) {
   notice.textContent = text;
 }
 
+/** A word at the bottom that goes by itself. @param {string} text */
+export function toast(text) {
+  const shown = part("toast");
+  shown.textContent = text;
+  shown.classList.add("shown");
+  setTimeout(() => shown.classList.remove("shown"), SHOWN_MS);
+}
+
 /** Copies the link to this very view. @param {ViewState} state */
 export async function copyLink(state) {
-  const toast = part("toast");
   const copied = await copyText(new URL(addressOf(state), location.href).href);
-  toast.textContent = copied
-    ? "Link copied: it opens this very view"
-    : "Copying is not allowed here: the address bar holds the same link";
-  toast.classList.add("shown");
-  setTimeout(() => toast.classList.remove("shown"), SHOWN_MS);
+  toast(
+    copied
+      ? "Link copied: it opens this very view"
+      : "Copying is not allowed here: the address bar holds the same link",
+  );
 }

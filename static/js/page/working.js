@@ -41,6 +41,7 @@ export function wireWorking({ view, model, store }) {
     own: {
       y: () => turnHeight(store),
       g: () => nextGrouping(store),
+      x: () => pickSelected(view, model, store),
       "[": () => step(-1),
       "]": () => step(1),
       "?": help.open,
@@ -55,6 +56,15 @@ function selectStep(model, store, by) {
   const at = points.findIndex(({ label }) => label === store.get().step);
   const next = at < 0 ? points[by > 0 ? 0 : points.length - 1] : points[at + by];
   if (next) store.set({ step: next.label });
+}
+
+/** The selected op into the sum, or out of it. @param {PageView} view @param {Model} model @param {Store} store */
+function pickSelected(view, model, store) {
+  const { op, sel, infeed } = store.get();
+  const row = op === null ? undefined : model.view(infeed).byOp.get(op);
+  if (!row) return;
+  if (sel.length === 0) store.set({ sel: [row.op] });
+  else view.selection.pick(row);
 }
 
 /** @param {Store} store */

@@ -5,7 +5,7 @@ import { groupFilter } from "./groups.js";
 import { DEFAULTS } from "./query.js";
 import { sortColumn } from "./shown-columns.js";
 
-/** @import { Model } from "../types/model.js" */
+/** @import { Model, View } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 
 /**
@@ -66,9 +66,17 @@ export function fitToProfile(state, model) {
     prec: orDefault(state.prec, "precision", isPrecision, null),
     sort: orDefault(state.sort, "sort column", isColumn(sorted), DEFAULTS.sort),
     op: orDefault(state.op, "operation", isOp, null),
+    sel: withKnownOps(state.sel, view, unknown),
     step: orDefault(state.step, "step", isStep, null),
   };
   return { state: fitted, unknown };
+}
+
+/** @param {readonly number[]} ops @param {View} view @param {string[]} unknown is added to */
+function withKnownOps(ops, view, unknown) {
+  const found = ops.filter((op) => view.byOp.has(op));
+  if (found.length < ops.length) unknown.push("operations of its selection");
+  return found;
 }
 
 /** @param {string | null} wanted a part or a kind of parts @param {string} id of a part */

@@ -10,10 +10,7 @@ const FEWEST_SISTERS = 3;
 const SAME_WORK = 0.01;
 
 /**
- * @typedef {object} Group
- * @property {string} name empty: not known, or no deeper group
- * @property {readonly string[]} path
- * @property {Row[]} rows
+ * @typedef {object} OpSum
  * @property {number} share of the program's time
  * @property {number} time self time per core, µs
  * @property {number | null} efficiency share of the roof, weighted by time, each op at most 1
@@ -22,9 +19,18 @@ const SAME_WORK = 0.01;
  * @property {number} flopKnown share of the time
  * @property {number | null} bytes
  * @property {number} bytesKnown
+ * @property {number | null} intensity FLOP per byte of the ops that say both
+ * @property {number} intensityKnown share of the time
+ *
+ * @typedef {object} InTree
+ * @property {string} name empty: not known, or no deeper group
+ * @property {readonly string[]} path
+ * @property {Row[]} rows
  * @property {Group[]} children
  * @property {number} sisters
  * @property {number | null} slower time over the median of the sisters
+ *
+ * @typedef {OpSum & InTree} Group
  *
  * @typedef {object} Readers what a group sums up, of one op; null: not known
  * @property {(row: Row) => number} time
@@ -53,6 +59,9 @@ export function groupFilter(model, view, by, id) {
   /** @param {Row} row */
   return (row) => isOf(id, keyOf(row));
 }
+
+/** What some ops add up to. @param {Model} model @param {View} view @param {readonly Row[]} rows */
+export const sumOf = (model, view, rows) => sums(rows, readersOf(model, view));
 
 /** @param {Model} model @param {View} view @returns {Readers} */
 function readersOf(model, view) {
@@ -101,17 +110,29 @@ function split(keyed, above, read) {
 /** @param {Keyed[]} keyed @param {readonly string[]} path @param {Readers} read @returns {Group} */
 function group(keyed, path, read) {
   const rows = keyed.map(({ row }) => row);
+  const name = path[path.length - 1];
+  return {
+    ...sums(rows, read),
+    name,
+    path,
+    rows,
+    children: name === NOT_KNOWN ? [] : split(keyed, path, read),
+    sisters: 0,
+    slower: null,
+  };
+}
+
+/** @param {readonly Row[]} rows @param {Readers} read @returns {OpSum} */
+function sums(rows, read) {
   const time = sum(rows, read.time);
   const placed = rows.filter((row) => read.efficiency(row) !== null);
   const placedTime = sum(placed, read.time);
   const reached = sum(placed, (row) => read.time(row) * Math.min(1, read.efficiency(row) ?? 0));
   const [flop, flopKnown] = known(rows, read.flop, read.time);
   const [moved, bytesKnown] = known(rows, read.bytes, read.time);
-  const name = path[path.length - 1];
+  const both = rows.filter((row) => read.flop(row) !== null && read.bytes(row) !== null);
+  const bothBytes = sum(both, (row) => read.bytes(row) ?? 0);
   return {
-    name,
-    path,
-    rows,
     share: sum(rows, (row) => row.share),
     time,
     efficiency: placedTime > 0 ? reached / placedTime : null,
@@ -120,9 +141,8 @@ function group(keyed, path, read) {
     flopKnown,
     bytes: moved,
     bytesKnown,
-    children: name === NOT_KNOWN ? [] : split(keyed, path, read),
-    sisters: 0,
-    slower: null,
+    intensity: bothBytes > 0 ? sum(both, (row) => read.flop(row) ?? 0) / bothBytes : null,
+    intensityKnown: time > 0 ? sum(both, read.time) / time : 0,
   };
 }
 

@@ -34,6 +34,7 @@ export const DEFAULTS = Object.freeze({
   fit: "time",
   zoom: null,
   op: null,
+  sel: [],
   step: null,
   sort: "-self_share_ratio",
   cols: [],
@@ -93,6 +94,9 @@ const writeBox = (box) => box.map((value) => Number(value.toFixed(4))).join(",")
 
 /** @type {Reader<string>} */
 const anyText = (text) => text;
+/** @type {Reader<number[]>} */
+const readNumbers = (text) =>
+  /^\d+(,\d+)*$/.test(text) ? [...new Set(text.split(",").map(Number))] : undefined;
 /** @type {Reader<string[]>} */
 const readIds = (text) => text.split(",").filter(Boolean);
 
@@ -125,6 +129,7 @@ const READ = {
   fit: oneOf("time", "all"),
   zoom: readBox,
   op: wholeFrom(0),
+  sel: readNumbers,
   step: anyText,
   sort: anyText,
   cols: readIds,
@@ -231,6 +236,8 @@ function written(state, key) {
     case "cols":
     case "vs":
       return [[key, joinIds(state[key])]];
+    case "sel":
+      return [[key, joinIds(state.sel.map(String))]];
     default:
       return [[key, String(state[key])]];
   }

@@ -53,6 +53,8 @@ export interface ViewState {
   zoom: Box | null;
   /** Selected op, an index into `ops`. */
   op: number | null;
+  /** Ops of which the sum is shown, indices into `ops`. */
+  sel: readonly number[];
   /** Selected program point, its label. */
   step: string | null;
   /** Column id, "-" first for descending. */

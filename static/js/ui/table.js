@@ -30,7 +30,7 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1 };
  * @property {string} caption
  * @property {boolean} sortable
  * @property {(row: R) => string} keyOf
- * @property {(row: R) => void} onSelect
+ * @property {(row: R, event: MouseEvent) => void} onSelect
  * @property {(row: R | null) => void} onLight
  * @property {(id: string) => void} onSort
  * @property {(page: number) => void} onPage
@@ -52,6 +52,8 @@ export class Table {
   #litKey = null;
   /** @type {string | null} */
   #selectedKey = null;
+  /** @type {ReadonlySet<string>} */
+  #pickedKeys = new Set();
   /** @type {string | null} */
   #focusKey = null;
 
@@ -132,6 +134,12 @@ export class Table {
     this.#mark();
   }
 
+  /** Marks several rows. @param {readonly string[]} keys */
+  pick(keys) {
+    this.#pickedKeys = new Set(keys);
+    this.#mark();
+  }
+
   /** The page that holds this row; null when it is not among the rows. @param {string} key */
   pageOf(key) {
     const index = this.#rows.findIndex((row) => this.#options.keyOf(row) === key);
@@ -184,7 +192,11 @@ export class Table {
     const { keyOf, onSelect, onLight } = this.#options;
     this.body.addEventListener("click", (event) => {
       const row = this.#rowOf(event);
-      if (row) onSelect(row);
+      if (row) onSelect(row, event);
+    });
+    // Shift with a click adds a row to others: it must not mark the text between them.
+    this.body.addEventListener("mousedown", (event) => {
+      if (event.shiftKey) event.preventDefault();
     });
     this.body.addEventListener("pointerover", (event) => onLight(this.#rowOf(event)));
     this.body.addEventListener("pointerleave", () => onLight(null));
@@ -286,7 +298,9 @@ export class Table {
   #mark(keys = this.#shownKeys()) {
     this.#pool.forEach((element, i) => {
       element.classList.toggle("lit", keys[i] !== undefined && keys[i] === this.#litKey);
-      const selected = keys[i] !== undefined && keys[i] === this.#selectedKey;
+      element.classList.toggle("picked", this.#pickedKeys.has(keys[i]));
+      const selected =
+        keys[i] !== undefined && (keys[i] === this.#selectedKey || this.#pickedKeys.has(keys[i]));
       if ((element.getAttribute("aria-selected") === "true") !== selected)
         element.setAttribute("aria-selected", String(selected));
     });

@@ -78,3 +78,16 @@ test("closing leaves both", () => {
   selection.close();
   assert.deepEqual([store.get().op, store.get().step], [null, null]);
 });
+
+test("a click with Shift or Ctrl adds an op to the sum, the selected one first, and takes it out again", () => {
+  const { selection, store } = selectionIn({ op: 0 });
+  const plain = { shiftKey: false, ctrlKey: false, metaKey: false };
+  selection.click(rows[1], { ...plain, shiftKey: true });
+  assert.deepEqual([store.get().sel, store.get().op], [[0, 1], 0]);
+  selection.click(rows[0], { ...plain, ctrlKey: true });
+  assert.deepEqual(store.get().sel, [1]);
+  selection.click(rows[0], plain);
+  assert.deepEqual([store.get().sel, store.get().op], [[1], null]);
+  selection.close();
+  assert.deepEqual(store.get().sel, []);
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { shownGroups } from "../../../static/js/page/group-table.js";
-import { groupFilter, groupTree } from "../../../static/js/state/groups.js";
+import { groupFilter, groupTree, sumOf } from "../../../static/js/state/groups.js";
 import { createModel } from "../../../static/js/state/model.js";
 import { pageWith, there } from "../builders.js";
 
@@ -118,4 +118,22 @@ test("a group filters to its operations, and open groups show what is in them", 
     "layer_1",
     "layer_2",
   ]);
+});
+
+test("a sum says of which share of the time its work is known, and its intensity is of ops that say both", () => {
+  const seen = model();
+  seen.ops.columns.memory_bandwidth_gibs = [1, null, 1, null, null, null].map((gib, i) =>
+    gib === null ? null : (gib * 1e6) / (TIMES[i] * 2 ** 30),
+  );
+  const view = seen.view("in");
+  const rows = [0, 1, 3].flatMap((op) => view.byOp.get(op) ?? []);
+  const sum = sumOf(seen, view, rows);
+  assert.equal(sum.time, 244);
+  assert.ok(Math.abs(sum.share - 0.61) < 1e-9);
+  assert.ok(Math.abs((sum.flop ?? 0) - 2e6) < 1);
+  assert.ok(Math.abs(sum.flopKnown - 204 / 244) < 1e-9);
+  assert.ok(Math.abs((sum.bytes ?? 0) - 1) < 1e-9);
+  assert.ok(Math.abs((sum.intensity ?? 0) - 1e6) < 1, "FLOPs and bytes of the first op alone");
+  assert.ok(Math.abs(sum.intensityKnown - 100 / 244) < 1e-9);
+  assert.equal(sumOf(seen, view, rows.slice(2)).flop, null);
 });

@@ -43,6 +43,7 @@ test("every key survives the address bar", () => {
     fit: "all",
     zoom: [0, 1, 2, 3.5],
     op: 12,
+    sel: [12, 3],
     step: "4",
     sort: "name",
     cols: ["name", "rank"],
