@@ -42,6 +42,7 @@ def test_x_axis_can_be_changed(profile: Page) -> None:
     axes = [axis["id"] for axis in view.page_data(profile)["x_axes"]]
     assert {"bottleneck", "hbm", "total"} <= set(axes)
     chosen = profile.locator("#chart-axis")
+    view.chart_options(profile)
     for axis in axes[1:]:
         chosen.select_option(axis)
         view.has_query(profile, "x", axis)
@@ -132,6 +133,7 @@ def test_rectangle_filters_the_table(profile: Page) -> None:
 def test_roofs_can_be_shown_or_hidden(profile: Page) -> None:
     page = profile
     used = page.locator(ROOF_LINES).count()
+    view.chart_options(page)
     page.locator("#chart-roofs").select_option("all")
     view.has_query(page, "roofs", "all")
     every = page.locator(ROOF_LINES).count()

@@ -36,12 +36,16 @@ def by_bound(page: Page) -> tuple[str, str]:
 
 
 def by_share(page: Page) -> tuple[str, str]:
+    view.more_filters(page)
     page.locator("#filter-min").select_option("1")
+    page.keyboard.press("Escape")
     return "min", "1"
 
 
 def by_cover(page: Page) -> tuple[str, str]:
+    view.more_filters(page)
     page.locator("#filter-cover").fill("80")
+    page.keyboard.press("Escape")
     return "cover", "80"
 
 
@@ -99,6 +103,7 @@ def test_infeed_switch_needs_no_request_and_takes_infeed_out(
     profile: Page, watches: list[Watch]
 ) -> None:
     expect(profile.locator("#category-chart")).to_contain_text("infeed")
+    view.more_filters(profile)
     asked = [url for url in watches[0].requests if "/api/" in url]
     profile.get_by_role("switch", name="Infeed and outfeed").uncheck()
     expect(profile.locator("#category-chart")).not_to_contain_text("infeed")

@@ -105,14 +105,17 @@ def test_chart_zooms_and_moves_with_keys(profile: Page) -> None:
 
 
 def test_menus_open_walk_and_close_with_keys(profile: Page) -> None:
-    button = profile.locator("#filter-category")
+    button = profile.locator("[data-more-filters]")
     button.focus()
     profile.keyboard.press("Enter")
-    menu = profile.locator("#menu-category")
-    expect(menu.get_by_label("Find a category")).to_be_focused()
-    profile.keyboard.press("ArrowDown")
+    menu = profile.locator("#menu-filters")
+    expect(menu.locator("#filter-min")).to_be_focused()
+    for _ in range(4):
+        profile.keyboard.press("Tab")
+    expect(menu.locator("[data-category-list] input").first).to_be_focused()
     profile.keyboard.press("Space")
-    expect(menu.locator("input:checked")).to_have_count(1)
+    profile.keyboard.press("ArrowDown")
+    expect(menu.locator("input:checked")).to_have_count(2)
     profile.keyboard.press("Escape")
     expect(menu).to_be_hidden()
     expect(button).to_be_focused()

@@ -101,8 +101,18 @@ def page_data(page: Page) -> Any:
 
 
 def choose_category(page: Page, name: str) -> None:
-    """Ticks `name` in the category menu and closes it."""
-    page.locator("#filter-category").click()
-    page.locator("#menu-category").get_by_role("checkbox", name=name, exact=True).check()
+    """Ticks `name` among the categories and closes the menu."""
+    more_filters(page)
+    page.locator("#menu-filters").get_by_role("checkbox", name=name, exact=True).check()
     page.keyboard.press("Escape")
-    expect(page.locator("#menu-category")).to_be_hidden()
+    expect(page.locator("#menu-filters")).to_be_hidden()
+
+
+def more_filters(page: Page) -> None:
+    """Opens the filters that have no place in the bar."""
+    page.locator("[data-more-filters]").click()
+
+
+def chart_options(page: Page) -> None:
+    """Opens the options of the chart, and leaves them open."""
+    page.get_by_role("button", name="More options of the chart").click()

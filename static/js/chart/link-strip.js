@@ -39,7 +39,7 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
     dropFirstFigure("links");
     const count = lanesNeeded();
     box.hidden = count === 0;
-    part("links-head").hidden = box.hidden;
+    part("links-box").hidden = box.hidden;
     if (box.hidden) return;
     box.style.setProperty("--lanes", String(count));
     const size = { width: root.clientWidth, height: root.clientHeight };

@@ -16,15 +16,21 @@ export function createAdvice(store, onLand) {
   const root = document.querySelector("[data-advice]");
   if (!(root instanceof HTMLElement)) return { render: () => {} };
   const buttons = findAll(HTMLButtonElement, "[data-advice-filter]", root);
-  for (const button of buttons)
-    button.addEventListener("click", () => {
-      const state = store.get();
-      store.set(
-        isChosen(state, button)
-          ? withoutFilters(state)
-          : withFilter(state, { [keyOf(button)]: button.dataset.adviceFilter ?? "" }),
-      );
-    });
+  /** @param {HTMLButtonElement} button @param {boolean} isOn */
+  const filter = (button, isOn) => {
+    const state = store.get();
+    if (isChosen(state, button) === isOn) return;
+    const values = { [keyOf(button)]: button.dataset.adviceFilter ?? "" };
+    store.set(isOn ? withFilter(state, values) : withoutFilters(state));
+  };
+  for (const button of buttons) {
+    button.addEventListener("click", () => filter(button, !isChosen(store.get(), button)));
+    // Opening a finding shows its operations, too; closing it shows all of them again.
+    const details = button.closest("details");
+    details
+      ?.querySelector("summary")
+      ?.addEventListener("click", () => filter(button, !details.open));
+  }
   const chosen = wireLandings(root, onLand);
   return {
     /** @param {ViewState} state */

@@ -40,12 +40,8 @@ export function createFilterBar({ model, store }) {
     change({ cat: toggled(store.get().cat, category) }),
   );
   const clear = buttonPart("clear");
-  const box = part("box-chip");
-  const ofBudget = createPartChip(model, () => change({ part: null }));
-  const ofGroup = part("group-chip");
-  ofGroup.addEventListener("click", () => change({ group: null }));
+  const active = createActiveChips(model, change);
   clear.addEventListener("click", () => store.set(withoutFilters(store.get())));
-  box.addEventListener("click", () => change({ box: null }));
 
   return {
     /** @param {ViewState} state @param {FilterResult} result */
@@ -53,31 +49,40 @@ export function createFilterBar({ model, store }) {
       fields.render(state);
       switches.render(state);
       showError(result.error);
-      box.hidden = state.box === null;
-      ofBudget(state.part);
-      ofGroup.hidden = state.by === null || state.group === null;
-      part("group-chip-text").textContent = state.group ?? "";
+      active(state);
       clear.disabled = !isFiltered(state);
       chips.render(state.bound, result.boundCounts);
       menu.render(state.cat);
-      part("category-label").textContent = categoryLabel(state.cat);
       showResult(result);
     },
   };
 }
 
 /**
- * The chip of the chosen part of the budget, which clears it.
+ * Chips of the filters that are on and have no control of their own in the bar: each one takes its filter away.
  * @param {Model} model
- * @param {() => void} onClear
+ * @param {(values: Partial<ViewState>) => void} change
  */
-function createPartChip(model, onClear) {
-  const chip = part("part-chip");
-  chip.addEventListener("click", onClear);
-  /** @param {string | null} chosen */
-  return (chosen) => {
-    chip.hidden = chosen === null;
-    part("part-chip-text").textContent = chosen === null ? "" : partLabel(model.budget, chosen);
+function createActiveChips(model, change) {
+  /** @type {readonly [name: string, off: Partial<ViewState>, text: (state: ViewState) => string | null][]} */
+  const chips = [
+    ["part", { part: null }, ({ part }) => part && partLabel(model.budget, part)],
+    ["group", { group: null }, ({ by, group }) => by && group],
+    ["box", { box: null }, ({ box }) => box && "Selected area"],
+    ["category", { cat: [] }, ({ cat }) => (cat.length ? categoryLabel(cat) : null)],
+    ["min", { min: 0 }, ({ min }) => (min > 0 ? `share ≥ ${min}\u202f%` : null)],
+    ["cover", { cover: 100 }, ({ cover }) => (cover < 100 ? `cover ${cover}\u202f%` : null)],
+    ["infeed", { infeed: "in" }, ({ infeed }) => (infeed === "out" ? "no infeed, outfeed" : null)],
+  ];
+  for (const [name, off] of chips)
+    part(`${name}-chip`).addEventListener("click", () => change(off));
+  /** @param {ViewState} state */
+  return (state) => {
+    for (const [name, , text] of chips) {
+      const words = text(state);
+      part(`${name}-chip`).hidden = !words;
+      part(`${name}-chip-text`).textContent = words ?? "";
+    }
   };
 }
 
@@ -196,7 +201,6 @@ function showError(error) {
 
 /** @param {readonly string[]} chosen */
 function categoryLabel(chosen) {
-  if (chosen.length === 0) return "All categories";
   return chosen.length === 1 ? chosen[0] : `${chosen.length} categories`;
 }
 

@@ -2,7 +2,9 @@
 
 import { find, findAll, html } from "./dom.js";
 
-const STOPS = "input, button, a";
+const STOPS = "select, input, button, a";
+/** Controls with a use of their own for the arrow keys. */
+const OWN_ARROWS = "select, input[type=range]";
 /** @type {Record<string, number | undefined>} */
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 
@@ -53,9 +55,10 @@ function place(menu, button) {
 /** Arrow keys go through the entries. @param {HTMLElement} menu @param {KeyboardEvent} event */
 function walk(menu, event) {
   const step = STEPS[event.key];
-  if (!step) return;
+  const at = document.activeElement;
+  if (!step || at?.matches(OWN_ARROWS)) return;
   const stops = findAll(HTMLElement, STOPS, menu).filter((stop) => !stop.closest("[hidden]"));
-  const next = stops[stops.findIndex((stop) => stop === document.activeElement) + step];
+  const next = stops[stops.findIndex((stop) => stop === at) + step];
   if (!next) return;
   event.preventDefault();
   next.focus();

@@ -14,7 +14,7 @@ from roofline.presentation.first_view.rows import RATE, Rows
 from roofline.presentation.first_view.shown_roofs import all_roofs, log_places, shown_roofs
 
 MARGIN = Margin(left=84, right=14, top=10, bottom=44)
-HEIGHT = 396  # pixels in a usual window
+HEIGHT = 500  # pixels in a usual window: static/css/zone.css
 # More marks than this would keep the first view from being seen at once; the script draws all.
 MOST_MARKS = 1_500
 LABEL_ROOM = 0.08  # of the plot's height, above the highest compute roof

@@ -29,6 +29,7 @@ _STYLES = (
     "tokens",
     "base",
     "page",
+    "zone",
     "first-view",
     "op-cost",
     "profile-meta",

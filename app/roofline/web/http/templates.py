@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from roofline import __version__
+from roofline.presentation.quantities import duration, percent
 from roofline.web.http.assets import StaticFiles, assets_dir
 from roofline.web.http.encodings import best_encoding, packed
 from roofline.web.http.guard import actor_of
@@ -35,7 +36,9 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.filters["thousands"] = "{:,}".format
+        self._environment.filters.update(
+            thousands="{:,}".format, duration=duration, predicted=_predicted, percent=percent
+        )
         self._environment.globals.update(
             static_url=static.url, imported_urls=static.imported, version=__version__
         )
@@ -50,3 +53,8 @@ class Templates:
         if encoding:
             headers["content-encoding"] = encoding
         return HTMLResponse(packed(content.encode(), encoding), status, headers)
+
+
+def _predicted(us: float) -> str:
+    """A predicted time has two digits: the third would promise more than a prediction can."""
+    return duration(float(f"{us:.1e}"), 2)
