@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
-from roofline.cli import advising, comparing, gating, ledger, runs, series, sharing
+from roofline.cli import advising, comparing, gating, ledger, run_client, runs, series, sharing
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.cli.time_range import read_range
 from roofline.errors import MixedUploadError, RooflineError
@@ -80,6 +80,10 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     _add_calibrate(commands.add_parser("calibrate", help="measure this machine's peaks"))
     _add_template(commands.add_parser("template", help="print an example of the generic format"))
     _add_upload(commands.add_parser("upload", help="send a profile to a server, print its link"))
+    run_client.add_import(
+        commands.add_parser("import", help="have a server read a run of many hosts")
+    )
+    run_client.add_push(commands.add_parser("push", help="add hosts to a run on a server"))
     sharing.add_share(commands.add_parser("share", help="share a stored profile by a link"))
     _add_upkeep(commands)
     warm_up = commands.add_parser(

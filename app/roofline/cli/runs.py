@@ -1,13 +1,14 @@
 """`roofline analyze --engine …`: the hosts of one run against each other."""
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from roofline.fleet.receipts import Receipt
+    from roofline.fleet.receipts import HostFile, Receipt
 
 ENGINES = ("local",)
 FORMATS = ("text", "json")
@@ -23,6 +24,13 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers", type=int, metavar="N", help="with --engine: read so many files at once"
+    )
+    parser.add_argument(
+        "--join",
+        type=seconds,
+        metavar="TIME",
+        help="with --engine: sessions of one place are one run if they begin at most this apart"
+        " and share no host: 120s, 5m",
     )
     parser.add_argument(
         "--partials",
@@ -46,7 +54,10 @@ def analyse_run(given: argparse.Namespace) -> bytes:
             f"A run of many hosts cannot be written as {given.format}.",
             remedy=f"Choose one of these formats: {', '.join(FORMATS)}.",
         )
-    files = host_files(sources_of(given.files))
+    if given.join is not None:
+        files = _joined(given.files, given.join)
+    else:
+        files = host_files(sources_of(given.files))
     settings = Settings.from_env()
     place = _place(given.partials) or own_place(settings)
     choice = EngineChoice(engine=given.engine, workers=given.workers)
@@ -54,6 +65,37 @@ def analyse_run(given: argparse.Namespace) -> bytes:
         receipts = list(engine.submit(files).receipts())
     _note_repeated(receipts)
     return render_run(reduce_receipts(receipts, open_kept(place)), given.format)
+
+
+def seconds(text: str) -> float:
+    """`120s`, `5m` or `2h` in seconds; a number alone is seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time: write 120s, 5m or 2h")
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def _joined(places: Sequence[str], join_s: float) -> "list[HostFile]":
+    """The files at each place; sessions of one capture are put together, and it is said."""
+    from roofline.fleet.receipts import HostFile
+    from roofline.pods.listing import list_run
+
+    files = []
+    for place in places:
+        found = list_run(place, join_s=join_s)
+        if found.note:
+            sys.stderr.write(f"roofline: {found.note}\n")
+        files += [
+            HostFile(
+                address=one.address,
+                name=one.name,
+                size_bytes=one.size_bytes,
+                is_named=False,
+                version=one.version,
+            )
+            for one in found.files
+        ]
+    return files
 
 
 def _place(named: str | None) -> str | None:

@@ -50,19 +50,10 @@ def send(
     otherwise `MixedUploadError` says which files belong together. Raises `UploadRejectedError` with
     the server's own words, or with the reason why it cannot be reached.
     """
-    sizes = [_size(path) for path in upload.files]
     link = ServerLink(receiver)
     # Gigabytes are not sent to find out that the token is wrong.
     link.ask("GET", "/api/v1/profiles?limit=1", timeout_s=TIMEOUT_S)
-    boundary = f"roofline-{secrets.token_hex(16)}"
-    heads = _heads(upload, boundary, sizes)
-    tail = f"\r\n--{boundary}--\r\n".encode()
-    length = sum(sizes) + sum(len(head) for head in heads) + len(tail)
-    headers = {
-        "Content-Type": f"multipart/form-data; boundary={boundary}",
-        "Content-Length": str(length),
-    }
-    body = _body(upload.files, sizes, heads, tail)
+    body, headers = form_of(upload)
     path = f"/api/v1/profiles?wait={wait_s:g}"
     timeout_s = TIMEOUT_S + wait_s
     status, answer = link.answer("POST", path, body=body, headers=headers, timeout_s=timeout_s)
@@ -72,8 +63,22 @@ def send(
         made = link.ask("POST", path, headers=held, timeout_s=timeout_s)
         return list(made["profiles"])
     if status >= http.client.BAD_REQUEST:
-        raise _refusal(status, answer)
+        raise refusal(status, answer)
     return [answer]
+
+
+def form_of(upload: Upload) -> tuple[Iterator[bytes], dict[str, str]]:
+    """The body of a request with these files, read as it is sent, and its headers."""
+    sizes = [_size(path) for path in upload.files]
+    boundary = f"roofline-{secrets.token_hex(16)}"
+    heads = _heads(upload, boundary, sizes)
+    tail = f"\r\n--{boundary}--\r\n".encode()
+    length = sum(sizes) + sum(len(head) for head in heads) + len(tail)
+    headers = {
+        "Content-Type": f"multipart/form-data; boundary={boundary}",
+        "Content-Length": str(length),
+    }
+    return _body(upload.files, sizes, heads, tail), headers
 
 
 def read_token(path: Path | None) -> str | None:
@@ -130,7 +135,7 @@ class ServerLink:
         """The JSON answer; every other end is an `UploadRejectedError`."""
         status, answer = self.answer(method, path, timeout_s=timeout_s, body=body, headers=headers)
         if status >= http.client.BAD_REQUEST:
-            raise _refusal(status, answer)
+            raise refusal(status, answer)
         return answer
 
     def answer(
@@ -202,7 +207,7 @@ class ServerLink:
         )
 
 
-def _refusal(status: int, answer: Mapping[str, Any]) -> RooflineError:
+def refusal(status: int, answer: Mapping[str, Any]) -> RooflineError:
     """The error that the server describes, in its own words."""
     message = str(answer.get("message", f"The server answered {status}."))
     remedy = str(answer.get("remedy", "Look into the server's log."))

@@ -197,7 +197,7 @@ def add_run(request: Request, response: Response, wish: NewRunBody, parts: Parts
         wanted, uploader=actor_of(request).owner or None, delete_token_hash=token_hash
     )
     log_action(request, "import run", run_id)
-    body = replace(run_body(parts.runs.get(run_id, ALL_SEEING)), delete_token=token)
+    body = replace(run_body(request, parts.runs.get(run_id, ALL_SEEING)), delete_token=token)
     response.headers["location"] = body.url
     return body
 
@@ -211,7 +211,7 @@ def list_runs(
 ) -> RunList:
     """Runs of many hosts, the newest first."""
     found = parts.runs.listed(actor_of(request).viewer, offset=offset, limit=limit)
-    return RunList(runs=tuple(map(run_body, found.runs)), total=found.total)
+    return RunList(runs=tuple(run_body(request, run) for run in found.runs), total=found.total)
 
 
 @router.get(
@@ -237,7 +237,9 @@ async def read_run(request: Request, run: Seen, parts: Parts, wait: Wait = 0.0) 
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers={"etag": etag})
     document = await run_in_threadpool(parts.runs.document, run)
-    known = {name: value for name, value in asdict(run_body(run)).items() if value is not None}
+    known = {
+        name: value for name, value in asdict(run_body(request, run)).items() if value is not None
+    }
     content = orjson.dumps(known)[:-1] + b"," + (document or NOTHING_YET).strip()[1:]
     return Response(content, media_type="application/json", headers={"etag": etag})
 
@@ -302,7 +304,7 @@ async def push_hosts(
         added = await run_in_threadpool(parts.runs.push, run_id, area)
     await run_in_threadpool(log_action, request, "push to run", run_id)
     run = await run_in_threadpool(parts.runs.get, run_id, ALL_SEEING)
-    return PushedBody(added=added, run=run_body(run))
+    return PushedBody(added=added, run=run_body(request, run))
 
 
 @router.post("/runs/{run_id}/close", response_model_exclude_none=True, responses=NOT_YOUR_RUN)
@@ -313,7 +315,7 @@ def close_run(
     check_may_push(actor_of(request), run_id, parts.runs.ownership(run_id), x_delete_token)
     parts.runs.close(run_id)
     log_action(request, "close run", run_id)
-    return run_body(parts.runs.get(run_id, ALL_SEEING))
+    return run_body(request, parts.runs.get(run_id, ALL_SEEING))
 
 
 @router.post(
@@ -361,7 +363,7 @@ def restore_run(
     check_may_change_run(actor_of(request), run_id, owned, x_delete_token)
     parts.runs.restore(run_id)
     log_action(request, "restore run", run_id)
-    return run_body(parts.runs.get(run_id, ALL_SEEING))
+    return run_body(request, parts.runs.get(run_id, ALL_SEEING))
 
 
 # ----------------------------------------------------------------------------------------- events
@@ -392,14 +394,16 @@ async def _admitted(
     },
 )
 async def follow_run(
-    parts: Parts, followed: Annotated[FollowedRun, Depends(_admitted)]
+    request: Request, parts: Parts, followed: Annotated[FollowedRun, Depends(_admitted)]
 ) -> AsyncIterator[ServerSentEvent]:
     """Follow a run: an event for each change, until it is not read any more."""
     run, said = followed.first, None
     while True:
         if run != said:
             said = run
-            known = {name: one for name, one in asdict(run_body(run)).items() if one is not None}
+            known = {
+                name: one for name, one in asdict(run_body(request, run)).items() if one is not None
+            }
             yield ServerSentEvent(event=run.state, raw_data=orjson.dumps(known).decode())
         if run.state != READING or parts.streams.is_closing:
             return
@@ -419,11 +423,11 @@ async def _settled(runs: RunLibrary, run: Run, wait: float) -> Run:
     return run
 
 
-def run_body(run: Run) -> RunBody:
+def run_body(request: Request, run: Run) -> RunBody:
     """A run as the API shows it; what its address says of the store is the server's own."""
     return RunBody(
         id=run.id,
-        url=f"/r/{run.id}",
+        url=f"{str(request.base_url).rstrip('/')}/r/{run.id}",
         state=run.state,
         title=run.title,
         created_at=run.created_at,

@@ -1,0 +1,178 @@
+"""`roofline import` and `roofline push`: runs of many hosts on a server."""
+
+import argparse
+import http.client
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roofline.cli import sharing
+from roofline.cli.output import print_bytes
+from roofline.cli.runs import seconds
+
+if TYPE_CHECKING:
+    from roofline.cli.upload import ServerLink
+
+TRIES = 5
+FIRST_PAUSE_S = 1.0
+_ASKED_S = 30.0
+# The server, or a proxy in front of it, cannot take it now.
+_LATER = frozenset({429, 502, 503, 504})
+
+
+def add_import(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `roofline import`."""
+    parser.description = (
+        "Have a server read a run of many hosts from a bucket or a mounted folder, and print the"
+        " link. Without an address the run waits for `roofline push`. See docs/runs.md."
+    )
+    parser.add_argument("address", nargs="?", help="s3://bucket/folder/, gs://…, az://… or /mnt/…")
+    parser.add_argument(
+        "--join",
+        type=seconds,
+        metavar="TIME",
+        help="sessions below the address are one run if they begin at most this apart and share no"
+        " host: 120s, 5m",
+    )
+    parser.add_argument("--hosts", type=int, metavar="N", help="the run is complete with N hosts")
+    parser.add_argument("--title", default="", help="name to show")
+    parser.add_argument("--visibility", choices=sharing.VISIBILITIES, help="as of uploads")
+    parser.add_argument("--wait", action="store_true", help="return when all hosts are read")
+    parser.add_argument(
+        "--json", action="store_true", help="print the whole answer, with the delete token"
+    )
+    sharing.add_server(parser)
+    parser.set_defaults(run=_import)
+
+
+def add_push(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `roofline push`."""
+    parser.description = (
+        "Add files of hosts to a run on a server, from where they were captured. A file that the"
+        " run has already is not added again: repeat the command if it fails."
+    )
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="captures of hosts")
+    parser.add_argument("--run", dest="run_id", required=True, metavar="ID", help="id or link")
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="send what the run needs of each file instead of the file: 47 kB for 60 MB",
+    )
+    parser.add_argument("--close", action="store_true", help="no more hosts come")
+    sharing.add_server(parser)
+    parser.set_defaults(run=_push)
+
+
+def _import(given: argparse.Namespace) -> None:
+    import json
+
+    link = _link(given)
+    wish = {
+        "uri": given.address,
+        "join": given.join,
+        "hosts": given.hosts,
+        "title": given.title,
+        "visibility": given.visibility,
+    }
+    made = link.send("POST", "/api/v1/runs", {k: v for k, v in wish.items() if v is not None})
+    if given.wait:
+        state = _waited(link, str(made["id"]))
+        made |= {name: state[name] for name in made.keys() & state.keys()}
+        if state["state"] == "failed":
+            from roofline.errors import UploadRejectedError
+
+            raise UploadRejectedError(
+                str(state.get("reason", "The run could not be read.")), remedy=str(made["url"])
+            )
+    text = json.dumps(made, indent=2) if given.json else str(made["url"])
+    print_bytes(f"{text}\n".encode())
+
+
+def _waited(link: "ServerLink", run_id: str) -> dict[str, Any]:
+    """The run when it is not read any more; each question waits on the server."""
+    while True:
+        path = f"/api/v1/runs/{run_id}?wait={_ASKED_S:g}"
+        state = link.ask("GET", path, timeout_s=_ASKED_S + 60)
+        if state["state"] != "reading":
+            return state
+
+
+def _push(given: argparse.Namespace) -> None:
+    from urllib.parse import quote
+
+    run_id = given.run_id.partition("/r/")[2].partition("?")[0] or given.run_id
+    path = f"/api/v1/runs/{quote(run_id, safe='')}"
+    link = _link(given)
+    added = 0
+    for file in given.files:
+        with _to_send(file, is_partial=given.partial) as sent:
+            for one in sent:
+                added += int(_sent(link, f"{path}/hosts", one)["added"])
+    if given.close:
+        link.send("POST", f"{path}/close")
+    print_bytes(f"added {added} of {len(given.files)}\n".encode())
+
+
+def _link(given: argparse.Namespace) -> "ServerLink":
+    from roofline.cli.upload import Receiver, ServerLink, read_token
+
+    return ServerLink(Receiver(given.server, read_token(given.token_file)))
+
+
+def _sent(link: "ServerLink", path: str, file: Path) -> dict[str, Any]:
+    """The answer to one file, which is sent again while the server cannot take it."""
+    from roofline.cli.upload import TIMEOUT_S, Upload, form_of, refusal
+    from roofline.errors import UploadRejectedError
+
+    for left in reversed(range(TRIES)):
+        body, headers = form_of(Upload(files=(file,)))
+        try:
+            status, answer = link.answer(
+                "POST", path, body=body, headers=headers, timeout_s=TIMEOUT_S
+            )
+        except UploadRejectedError:  # there was no answer
+            if not left:
+                raise
+        else:
+            if status < http.client.BAD_REQUEST:
+                return answer
+            if status not in _LATER or not left:
+                raise refusal(status, answer)
+        time.sleep(FIRST_PAUSE_S * 2 ** (TRIES - 1 - left))
+    raise AssertionError
+
+
+@contextmanager
+def _to_send(file: Path, *, is_partial: bool) -> Iterator[list[Path]]:
+    """The file, or the partials of the hosts in it."""
+    if not is_partial:
+        yield [file]
+        return
+    from roofline.errors import UploadRejectedError
+    from roofline.importers.intake.archives import UnpackLimits
+    from roofline.pods.packed import SUFFIX, pack
+    from roofline.pods.reading import Found, digest_of, read_file
+    from roofline.pods.report import Unreadable
+
+    if not file.is_file():
+        raise UploadRejectedError(f"{file} cannot be read.", remedy="Check the path.")
+    with tempfile.TemporaryDirectory(prefix="roofline-") as folder:
+        found = read_file(
+            Found(file, is_named=True),
+            digest=digest_of(file),
+            scratch=Path(folder),
+            limits=UnpackLimits(),
+        )
+        made = []
+        for number, one in enumerate(found):
+            if isinstance(one, Unreadable):
+                raise UploadRejectedError(
+                    f"{one.name} has no partial: {one.reason}", remedy="Send the file itself."
+                )
+            part = f".{number}" if len(found) > 1 else ""
+            made.append(Path(folder) / f"{file.name}{part}{SUFFIX}")
+            made[-1].write_bytes(pack(one))
+        yield made
