@@ -15,6 +15,9 @@ READY = """() => new Promise(resolve => {
   look();
 })"""
 
+# Words, tables and points of the charts can be worked with; dragging the chart needs Plotly, too.
+INTERACTIVE = "performance.getEntriesByName('roofline:interactive')[0].startTime"
+
 # The verdict and the chart are in the HTML: they are painted first, and the largest of all.
 PAINTS = """() => new Promise(resolve => {
   const found = {painted: 0, shift: 0, longest: 0};
@@ -67,6 +70,7 @@ class Opened:
     """How a page opened: milliseconds from the start of navigation, and what came over the net."""
 
     painted: float
+    interactive: float
     ready: float
     shift: float
     longest_task: float
@@ -92,6 +96,7 @@ def opened(context: BrowserContext, url: str) -> tuple[Page, Opened]:
     found: dict[str, float] = page.evaluate(PAINTS)
     return page, Opened(
         painted=found["painted"],
+        interactive=float(page.evaluate(INTERACTIVE)),
         ready=ready,
         shift=found["shift"],
         longest_task=found["longest"],

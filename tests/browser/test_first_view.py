@@ -33,6 +33,7 @@ DEAD = """() => [...document.querySelectorAll("main button, .topbar button, main
   .filter((one) => one.checkVisibility() && !one.popoverTargetElement)
   .filter((one) => getComputedStyle(one).pointerEvents !== "none")
   .map((one) => one.outerHTML)"""
+INTERACTIVE = "() => performance.getEntriesByName('roofline:interactive').length > 0"
 MOST_SHIFT = 0.02
 CHARTS = {"ops": "#op-chart", "program": "#program-chart"}
 
@@ -99,3 +100,26 @@ def test_a_view_in_the_address_does_not_show_another_first(
         held.pop().continue_()
     is_ready(page)
     expect(page.locator("#op-table tbody")).to_be_visible()
+
+
+def test_points_can_be_worked_with_before_plotly_is_there(
+    new_page: NewPage, profile_url: str
+) -> None:
+    page = new_page(viewport={"width": 1280, "height": 900})
+    held: list[Route] = []
+    page.route("**/plotly-basic-*", lambda route: held.append(route))
+    page.goto(profile_url, wait_until="commit")
+    page.wait_for_function(INTERACTIVE)
+    points = page.locator("[data-figure=ops] .op-points .point")
+    name = page.locator("#op-table tbody th button").first.inner_text()
+    page.fill("#filter-name", name)
+    expect(page.locator("[data-figure=ops] .point.ghost").first).to_be_attached()
+    left = points.and_(page.locator(":not(.ghost, .gone)")).first.bounding_box()
+    assert left is not None
+    page.mouse.click(left["x"] + left["width"] / 2, left["y"] + left["height"] / 2)
+    expect(page.locator("#op-table tr[aria-selected=true]")).to_have_count(1)
+    while held:
+        held.pop().continue_()
+    is_ready(page)
+    expect(page.locator("[data-figure]")).to_have_count(0)
+    expect(page.locator("#op-chart .op-points .point.chosen")).to_have_count(1)

@@ -161,13 +161,15 @@ async function main() {
   try {
     const own = await loadPage(written("pageUrl"));
     await painted();
-    const library = plotlyReady();
     const hardware = createChosenHardware(own, written("devicesUrl"));
     watchFilterBar();
     const found = await withDevices(hardware, state);
     const view = await open(hardware, { ...found, unknown: [...unreadable, ...found.unknown] });
-    await view.startCharts(await library);
-    watchSize(() => view.redraw());
+    view.startCharts();
+    performance.mark("roofline:interactive");
+    await painted();
+    await view.drawCharts(await plotlyReady());
+    watchSize(() => view.resize());
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";
     notify(`The view could not be drawn. ${reason} Reload the page to try again.`);

@@ -1,6 +1,7 @@
 // The roofline of operations: draws with Plotly, filters by a class per point, selects by an overlay.
 
 import { find, findAll, html, part } from "../ui/dom.js";
+import { painted } from "../ui/turns.js";
 import { CONFIG, OP_MARGIN } from "./looks.js";
 import { dropFirstFigure } from "./first-figure.js";
 import { opFigure } from "./op-figure.js";
@@ -42,7 +43,6 @@ import { edgeNotes } from "./points.js";
  * @typedef {Point | Landmark} OpPlace what the pointer can be on: an op, a ridge point or the program
  *
  * @typedef {object} OpChartOptions
- * @property {Plotly} Plotly
  * @property {Model} model
  * @property {Store} store
  * @property {Paint} paint
@@ -109,6 +109,8 @@ export class OpChart {
   #shown = new Set();
   /** @type {readonly Landing[] | null} */
   #landings = null;
+  /** @type {Plotly | null} null before it is there: the server's drawing stands, with points that can be worked with */
+  #Plotly = null;
   #isWired = false;
   #frame = 0;
   #naming = 0;
@@ -131,21 +133,46 @@ export class OpChart {
     });
   }
 
+  /** The library draws from now on. @param {Plotly} library */
+  use(library) {
+    this.#Plotly = library;
+  }
+
+  /** Lays the points over the server's drawing: they can be pointed at, chosen and filtered before Plotly is there. */
+  prepare() {
+    const geometry = this.#place();
+    if (!geometry.joined) this.#drawPoints(geometry);
+  }
+
   async draw() {
-    const { Plotly, model, store, paint } = this.#options;
+    if (!this.#Plotly) return;
+    const geometry = this.#place();
+    const { paint } = this.#options;
+    const { data, layout } = opFigure(geometry, paint, { dragmode: this.#dragmode });
+    const plot = await this.#Plotly.react(this.#chart, data, layout, CONFIG);
+    this.#drawPoints(geometry);
+    dropFirstFigure("ops");
+    if (!this.#isWired) this.#wire(plot);
+    this.#overlay.moving(false);
+  }
+
+  #place() {
+    const { model, store } = this.#options;
     const geometry = opGeometry(model, store.get(), this.#box(), this.#shown);
     const { ridges, star } = landmarks(geometry);
     this.#geometry = geometry;
     this.#marks = star ? [...ridges, star] : ridges;
     this.#pointOf = new Map(standIns(geometry).map((point) => [point.row.op, point]));
-    showLegend(model, geometry);
-    const { data, layout } = opFigure(geometry, paint, { dragmode: this.#dragmode });
-    const plot = await Plotly.react(this.#chart, data, layout, CONFIG);
-    this.#points.draw({ ...geometry, points: geometry.joined ? [] : geometry.points, star }, paint);
-    dropFirstFigure("ops");
-    if (!this.#isWired) this.#wire(plot);
-    this.#overlay.moving(false);
     this.#obstacles = obstaclesOf(geometry, this.#marks);
+    showLegend(model, geometry);
+    return geometry;
+  }
+
+  /** @param {OpGeometry} geometry the places of this drawing */
+  #drawPoints(geometry) {
+    const { star } = landmarks(geometry);
+    const points = geometry.joined ? [] : geometry.points;
+    this.#points.draw({ ...geometry, points, star }, this.#options.paint);
     this.#fade();
     this.markSelection();
     this.#showLandings();
@@ -225,7 +252,7 @@ export class OpChart {
   setTool(chosen) {
     this.#tool = chosen;
     this.#chart.classList.toggle("selecting", chosen === "select");
-    return this.#options.Plotly.relayout(this.#chart, { dragmode: this.#dragmode });
+    this.#Plotly?.relayout(this.#chart, { dragmode: this.#dragmode });
   }
 
   /** @param {number} factor below 1 zooms in */
@@ -265,10 +292,12 @@ export class OpChart {
     });
   }
 
-  /** Names of the points that matter, of the selected one alone where there is one; a frame later, for keys come first. */
-  #nameSoon() {
-    cancelAnimationFrame(this.#naming);
-    this.#naming = requestAnimationFrame(() => this.#name());
+  /** Names of the points that matter, of the selected one alone where there is one; after the next frame, for keys come first. */
+  async #nameSoon() {
+    this.#naming += 1;
+    const mine = this.#naming;
+    await painted();
+    if (mine === this.#naming) this.#name();
   }
 
   #name() {
@@ -308,7 +337,7 @@ export class OpChart {
         this.#shown.has(point.row) &&
         this.#visible(point.row.op),
     );
-    const most = 2 * mostNames(this.#box().width);
+    const most = 2 * mostNames(this.#geometry?.scale.width ?? 0);
     return points.sort((a, b) => b.row.share - a.row.share).slice(0, most);
   }
 

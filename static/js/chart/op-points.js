@@ -1,6 +1,7 @@
 // The points of the roofline of operations, drawn here because Plotly takes 50 ms to style a thousand.
 // They lie inside Plotly's own plot, which clips them and carries them along while it is panned.
 
+import { firstPoints } from "./first-figure.js";
 import { svg } from "../ui/dom.js";
 
 /** @import { Row } from "../types/model.js" */
@@ -173,9 +174,14 @@ export class OpPoints {
     this.#stretch = "";
     this.#write();
     this.#drawn = points.map((point, i) => ({ node: this.#nodes[i].node, point }));
-    // A first drawing, or one from scratch, has a new plot.
+    this.#attach();
+  }
+
+  /** A first drawing, or one from scratch, has a new plot; before Plotly has drawn, the server's is there. */
+  #attach() {
     const plot = this.chart.querySelector(".overplot > .xy");
     if (plot && this.#layer.parentNode !== plot) plot.append(this.#layer);
+    else if (!plot && !this.#layer.parentNode) firstPoints()?.append(this.#layer);
   }
 
   /** While an axis is dragged at its end Plotly stretches the plot; marks keep their shape. */

@@ -19,21 +19,23 @@ import { shownRoofs } from "./shown-roofs.js";
 
 /**
  * @param {object} options
- * @param {Plotly} options.Plotly
  * @param {Model} options.model
  * @param {Store} options.store
  * @param {Paint} options.paint
  * @param {(point: ProgramPoint | null, event: PointerEvent) => void} options.onHover
  * @param {(point: ProgramPoint) => void} options.onClick
  */
-export function createProgramChart({ Plotly, model, store, paint, onHover, onClick }) {
+export function createProgramChart({ model, store, paint, onHover, onClick }) {
   const chart = find(HTMLElement, "#program-chart");
   const overlay = createOverlay(find(HTMLElement, ".plot-program"));
   /** @type {ProgramPlace[]} */
   let places = [];
+  /** @type {Plotly | null} null before it is there: the server's drawing stands */
+  let Plotly = null;
   const points = () => model.view(store.get().infeed).program;
 
-  async function draw() {
+  /** Finds the places of the points, which can be pointed at from then on. */
+  function prepare() {
     const { clientWidth: width, clientHeight: height } = chart;
     const { infeed, roofs, prec } = store.get();
     const shown = shownRoofs(model, model.view(infeed), { roofs, prec, x: model.x_axes[0].id });
@@ -41,10 +43,15 @@ export function createProgramChart({ Plotly, model, store, paint, onHover, onCli
     const geometry = programGeometry(model, points(), shown, box);
     places = geometry.places;
     showEmptiness(places, points());
-    const { data, layout } = programFigure(geometry, paint);
+    markSelection();
+    return geometry;
+  }
+
+  async function draw() {
+    if (!Plotly) return;
+    const { data, layout } = programFigure(prepare(), paint);
     await Plotly.react(chart, data, layout, CONFIG);
     dropFirstFigure("program");
-    markSelection();
   }
 
   /** @param {ProgramPoint | null | undefined} point */
@@ -65,6 +72,11 @@ export function createProgramChart({ Plotly, model, store, paint, onHover, onCli
   });
 
   return {
+    /** The library draws from now on. @param {Plotly} library */
+    use(library) {
+      Plotly = library;
+    },
+    prepare,
     draw,
     markSelection,
     /** @param {ProgramPoint | null} point */

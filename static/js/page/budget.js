@@ -12,6 +12,7 @@ import { around, findAll, svg } from "../ui/dom.js";
 const LABEL = { class: "part-label", x: 7, y: "50%", dy: "0.36em" };
 /** Textures that words can be read on. */
 const LABELLED = ["solid", "wait", "idle"];
+const LEAST_WIDTH = 30; // pixels of a segment that a word has room in
 
 /**
  * @param {object} options
@@ -32,9 +33,16 @@ export function createBudget({ store, onHelp }) {
   root.addEventListener("click", toggle);
   for (const segment of segments) wireHelp(segment, onHelp);
   wireScopes(root, store);
-  new ResizeObserver(() => label(segments)).observe(root);
+  let labelledWidth = -1;
+  const draw = () => {
+    labelledWidth = root.clientWidth;
+    label(segments);
+  };
+  new ResizeObserver(() => {
+    if (root.clientWidth !== labelledWidth) draw();
+  }).observe(root);
   return {
-    draw: () => label(segments),
+    draw,
     /** @param {ViewState} state */
     render(state) {
       showScope(root, state.budget);
@@ -44,7 +52,7 @@ export function createBudget({ store, onHelp }) {
         segment.classList.toggle("dim", !isOf(state.part, segment.dataset.part ?? ""));
       for (const note of findAll(HTMLElement, "[data-budget-own]", root))
         note.hidden = !isWhatIf(state);
-      label(segments);
+      draw();
     },
   };
 }
@@ -80,20 +88,32 @@ function wireHelp(segment, onHelp) {
 /** @param {string} text */
 const capitalised = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** Writes into each segment what fits. @param {readonly SVGSVGElement[]} segments */
+/**
+ * Writes into each segment what fits. All are measured before any is written: each turn between the two is a layout.
+ * @param {readonly SVGSVGElement[]} segments
+ */
 function label(segments) {
-  for (const segment of segments) {
-    segment.querySelector(".part-label")?.remove();
-    const width = segment.getBoundingClientRect().width;
-    if (width < 30 || !LABELLED.some((one) => segment.classList.contains(one))) continue;
-    const text = svg("text", LABEL);
-    segment.append(text);
-    /** @param {string} words */
-    const measure = (words) => {
-      text.textContent = words;
-      return text.getComputedTextLength();
-    };
-    const { label: name = "", amount = "" } = segment.dataset;
-    text.textContent = fitting(width, segmentTexts(name, amount), measure);
+  for (const segment of segments) segment.querySelector(".part-label")?.remove();
+  const wide = segments
+    .filter((segment) => LABELLED.some((one) => segment.classList.contains(one)))
+    .map((segment) => ({ segment, width: segment.getBoundingClientRect().width }))
+    .filter(({ width }) => width >= LEAST_WIDTH)
+    .map(({ segment, width }) => ({ segment, width, tries: triesOf(segment) }));
+  for (const { segment, tries } of wide) segment.append(...tries);
+  const fitted = wide.map(({ segment, width, tries }) => {
+    const lengths = new Map(
+      tries.map((text) => [text.textContent ?? "", text.getComputedTextLength()]),
+    );
+    const chosen = fitting(width, [...lengths.keys()], (words) => lengths.get(words) ?? 0);
+    return { segment, tries, chosen };
+  });
+  for (const { segment, tries, chosen } of fitted) {
+    for (const text of tries) text.remove();
+    segment.append(svg("text", LABEL, chosen));
   }
+}
+
+/** A text for each way to label a segment, to be measured. @param {SVGSVGElement} segment */
+function triesOf({ dataset: { label: name = "", amount = "" } }) {
+  return segmentTexts(name, amount).map((words) => svg("text", LABEL, words));
 }

@@ -1,4 +1,4 @@
-// The three charts of the page, made once their library is there, and the buttons and keys that move them.
+// The charts of the page, and the buttons and keys that move them. Their points can be worked with before Plotly is there.
 
 import { createLinkStrip } from "../chart/link-strip.js";
 import { createNoFlopsStrip } from "../chart/no-flops-strip.js";
@@ -6,6 +6,7 @@ import { OpChart } from "../chart/op-chart.js";
 import { createProgramChart } from "../chart/program-chart.js";
 import { buttonPart, find, findAll } from "../ui/dom.js";
 import { wireChartKeys } from "../ui/keyboard.js";
+import { turn } from "../ui/turns.js";
 
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { Plotly } from "../types/plotly.js" */
@@ -17,7 +18,6 @@ import { wireChartKeys } from "../ui/keyboard.js";
 
 /**
  * @typedef {object} ChartsOptions
- * @property {Plotly} Plotly
  * @property {Model} model
  * @property {Store} store
  * @property {Paint} paint
@@ -28,9 +28,8 @@ import { wireChartKeys } from "../ui/keyboard.js";
 
 /** @param {ChartsOptions} options */
 export function createCharts(options) {
-  const { Plotly, model, store, paint, light, selection } = options;
+  const { model, store, paint, light, selection } = options;
   const op = new OpChart({
-    Plotly,
     model,
     store,
     paint,
@@ -51,7 +50,6 @@ export function createCharts(options) {
     onAsk: options.onAsk,
   });
   const program = createProgramChart({
-    Plotly,
     model,
     store,
     paint,
@@ -60,7 +58,8 @@ export function createCharts(options) {
   });
   wireTools(op, store);
   return {
-    Plotly,
+    /** @type {Plotly | null} */
+    Plotly: null,
     op,
     strip,
     links,
@@ -71,11 +70,38 @@ export function createCharts(options) {
       strip.light(row);
       links.light(row);
     },
+    /**
+     * Draws what needs no library, and lays the points over the server's drawings.
+     * @param {(row: Row) => [number, number] | null} place position on the chart of operations
+     */
+    prepare(place) {
+      strip.draw(place);
+      links.draw();
+      op.prepare();
+      program.prepare();
+    },
+    /** Draws with the library from now on, a chart at a time. @param {Plotly} Plotly */
+    async use(Plotly) {
+      this.Plotly = Plotly;
+      for (const chart of [op, program]) {
+        chart.use(Plotly);
+        await chart.draw();
+        await turn();
+      }
+    },
     /** @param {(row: Row) => [number, number] | null} place position on the chart of operations */
     drawAll(place) {
       strip.draw(place);
       links.draw();
       return Promise.all([op.draw(), program.draw()]);
+    },
+    /** The same, but leaves the thread to the browser before the small chart. @param {(row: Row) => [number, number] | null} place */
+    async drawInTurns(place) {
+      strip.draw(place);
+      links.draw();
+      await op.draw();
+      await turn();
+      await program.draw();
     },
   };
 }

@@ -36,7 +36,7 @@ export function createDownload({ view, store, model, paint, title }) {
 
   /** @param {"png" | "svg"} format */
   function savePicture(format) {
-    if (!view.charts) return;
+    if (!view.charts?.Plotly) return;
     const picture = { model, title, state: store.get(), shown: view.visible.set };
     saveChart(view.charts.Plotly, picture, paint, format);
   }
@@ -48,7 +48,7 @@ export function createDownload({ view, store, model, paint, title }) {
   }
 
   async function copyImage() {
-    if (!view.charts) return;
+    if (!view.charts?.Plotly) return;
     const picture = { model, title, state: store.get(), shown: view.visible.set };
     const copied = await copyChart(view.charts.Plotly, picture, paint);
     toast(copied ? "Chart copied as a picture" : "Copying is not allowed here: saved as a file");

@@ -1,6 +1,6 @@
 // Charts follow the size of the window, and the page keeps clear of the filter bar.
 
-import { find, part } from "../ui/dom.js";
+import { find, findAll, part } from "../ui/dom.js";
 
 /** Charts follow their boxes; one drawing per frame is enough. @param {() => void} redraw */
 export function watchSize(redraw) {
@@ -26,7 +26,12 @@ export function watchSize(redraw) {
 export function watchFilterBar() {
   const bar = part("filters");
   const root = document.documentElement;
-  const measure = () => root.style.setProperty("--filters", `${bar.offsetHeight}px`);
+  // Only these keep clear of the bar. The property is not inherited: tokens.css.
+  const followers = [root, ...findAll(HTMLElement, ".grid-wrap")];
+  const measure = () => {
+    const height = `${bar.offsetHeight}px`;
+    for (const one of followers) one.style.setProperty("--filters", height);
+  };
   new ResizeObserver(measure).observe(bar);
   const offset = parseInt(getComputedStyle(root).getPropertyValue("--topbar"), 10);
   new IntersectionObserver(

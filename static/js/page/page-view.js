@@ -12,7 +12,7 @@ import { createHoverCard } from "./hover-card.js";
 import { createLight } from "./light.js";
 import { createParts } from "./page-parts.js";
 import { createSelection } from "./selection.js";
-import { turn } from "../ui/turns.js";
+import { painted, turn } from "../ui/turns.js";
 import { showVerdict } from "./verdict.js";
 import { filterResult, visibleOps } from "./visible-ops.js";
 
@@ -43,6 +43,9 @@ const SHOWN = /** @type {const} */ ([
   "x",
   "y",
 ]);
+
+/** The state that leaves the charts as they are. @type {ReadonlySet<keyof ViewState>} */
+const BESIDE_CHARTS = new Set(["sort", "page", "cols", "open", "gsort", "tab", "budget"]);
 
 /** Parts that are out of sight when a page opens. */
 const LATER = new Set(["groups", "table of the program", "other devices"]);
@@ -119,12 +122,11 @@ export class PageView {
     }
   }
 
-  /** Makes the charts and draws them. @param {Plotly} Plotly */
-  async startCharts(Plotly) {
+  /** Makes the charts: from now on their points can be pointed at, chosen and filtered. */
+  startCharts() {
     const { model, store, paint } = this.#options;
     const [light, selection] = [this.#light, this.selection];
     this.#charts = createCharts({
-      Plotly,
       model,
       store,
       paint,
@@ -135,14 +137,26 @@ export class PageView {
     this.#charts.op.show(this.#visible.set);
     this.#charts.strip.show(this.#visible.set);
     this.#charts.links.show(this.#visible.set);
-    await this.#charts.drawAll(this.#visible.place);
+    this.#charts.prepare(this.#visible.place);
   }
 
-  /** The same content in another size or in other colours. */
+  /** Draws the charts with their library, so that they can be moved. @param {Plotly} Plotly */
+  async drawCharts(Plotly) {
+    await this.#charts?.use(Plotly);
+  }
+
+  /** The same content in other colours, or on paper: at once. */
   redraw() {
     if (!this.#charts) return;
     this.parts.programList.draw();
     this.#charts.drawAll(this.#visible.place);
+  }
+
+  /** The same content in another size. */
+  async resize() {
+    await this.#charts?.drawInTurns(this.#visible.place);
+    await turn();
+    this.parts.programList.draw();
   }
 
   /**
@@ -206,7 +220,9 @@ export class PageView {
     if (changed(SHOWN)) this.#visible = visibleOps(this.#options.model, state);
     this.#card.hide();
     for (const { keys, render } of this.#table) if (changed(keys)) render(state);
-    this.#updateCharts(changed, needsDrawing(state, previous));
+    const all = /** @type {(keyof ViewState)[]} */ (Object.keys(state));
+    if (changed(all.filter((key) => !BESIDE_CHARTS.has(key))))
+      this.#updateCharts(changed, needsDrawing(state, previous));
   }
 
   /**
@@ -218,22 +234,35 @@ export class PageView {
     if (!charts) return;
     const isNew = changed(VIEW);
     charts.op.show(this.#visible.set, isNew || hasMoved);
-    charts.strip.show(this.#visible.set);
-    charts.links.show(this.#visible.set);
-    charts.program.markSelection();
     if (isNew || hasMoved) charts.op.draw();
     if (isNew) {
-      // The small charts may come a frame later, so that the changed part is seen sooner.
-      requestAnimationFrame(() => {
-        charts.strip.draw(this.#visible.place);
-        charts.links.draw();
-        charts.program.draw();
-      });
-    } else if (hasMoved) {
-      charts.strip.draw(this.#visible.place);
-      charts.links.draw();
+      this.#drawSmall(charts);
+      return;
     }
-    if (!isNew && changed(["roofs", "prec"])) charts.program.draw();
+    this.#showStrips(charts);
+    charts.program.markSelection();
+    if (hasMoved) this.#drawStrips(charts);
+    if (changed(["roofs", "prec"])) charts.program.draw();
+  }
+
+  /** The small charts come after the next frame, so that the changed part is seen sooner. @param {Charts} charts */
+  async #drawSmall(charts) {
+    await painted();
+    this.#showStrips(charts);
+    this.#drawStrips(charts);
+    charts.program.draw();
+  }
+
+  /** @param {Charts} charts */
+  #showStrips({ strip, links }) {
+    strip.show(this.#visible.set);
+    links.show(this.#visible.set);
+  }
+
+  /** @param {Charts} charts */
+  #drawStrips({ strip, links }) {
+    strip.draw(this.#visible.place);
+    links.draw();
   }
 
   /**
