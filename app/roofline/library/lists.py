@@ -13,11 +13,24 @@ class ProfileLists:
         self._viewer = viewer
 
     def search(
-        self, text: str = "", *, tag: str = "", device: str = "", offset: int = 0, limit: int = 50
+        self,
+        text: str = "",
+        *,
+        tag: str = "",
+        device: str = "",
+        offset: int = 0,
+        limit: int = 50,
+        sort: str = "",
     ) -> Listing:
         """See `ProfileQueries.search`."""
         return self._queries.search(
-            text, tag=tag, device=device, offset=offset, limit=limit, viewer=self._viewer
+            text,
+            tag=tag,
+            device=device,
+            offset=offset,
+            limit=limit,
+            sort=sort,
+            viewer=self._viewer,
         )
 
     def frequent_tags(self, limit: int) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Questions about profiles: one of them, lists of them, and sizes of the whole store."""
 
 from collections import Counter
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
@@ -26,6 +27,15 @@ from roofline.storage.search_text import has_word
 from roofline.storage.statements import HOLDS_FILES
 from roofline.storage.tables import file, profile, tag
 from roofline.storage.visibility import ALL_SEEING, Viewer, is_hidden_from, is_seen_by
+
+SORTS = {
+    "title": func.lower(profile.c.title),
+    "device": profile.c.device,
+    "bound": profile.c.bound_by,
+    "share": profile.c.efficiency_ratio,
+    "added": profile.c.created_at,
+}
+"""What lists are sorted by; unknown values come last in both directions."""
 
 
 class ProfileQueries:
@@ -84,9 +94,12 @@ class ProfileQueries:
         device: str = "",
         offset: int = 0,
         limit: int = 50,
+        sort: str = "",
         viewer: Viewer = ALL_SEEING,
     ) -> Listing:
         """Ready profiles that `viewer` sees with every word of `text`, pinned first, then newest.
+
+        `sort` is one of `SORTS`, with "-" in front for the other direction: then pins do not count.
 
         Words are looked for in title, note, tags, device, uploader and file names.
         """
@@ -97,8 +110,7 @@ class ProfileQueries:
             *([profile.c.device == device] if device else []),
         )
         count = select(func.count()).select_from(profile).where(wanted)
-        order = (profile.c.pinned.desc(), profile.c.created_at.desc(), profile.c.number.desc())
-        page = select(profile).where(wanted).order_by(*order).offset(offset).limit(limit)
+        page = select(profile).where(wanted).order_by(*_order(sort)).offset(offset).limit(limit)
         with self._database.read() as connection:
             if not viewer.sees_all:
                 page = page.where(is_seen_by(viewer))
@@ -159,3 +171,11 @@ def _sizes(connection: Connection) -> tuple[int, int, int]:
     stored = select(func.coalesce(func.sum(each.c.kept), 0))
     raw_bytes, stored_bytes = (connection.execute(one).scalar_one() for one in (raw, stored))
     return count, int(raw_bytes), int(stored_bytes)
+
+
+def _order(sort: str) -> tuple[ColumnElement[Any], ...]:
+    newest = profile.c.created_at.desc(), profile.c.number.desc()
+    by = SORTS.get(sort.removeprefix("-"))
+    if by is None:
+        return profile.c.pinned.desc(), *newest
+    return by.is_(None), by.desc() if sort.startswith("-") else by.asc(), *newest

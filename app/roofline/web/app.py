@@ -50,7 +50,7 @@ from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
-from roofline.web.pages import health, login, oidc
+from roofline.web.pages import health, login, oidc, previews
 from roofline.web.pages import model as model_pages
 from roofline.web.pages import op_cost as op_cost_pages
 from roofline.web.pages import routes as pages
@@ -83,6 +83,7 @@ _ROUTERS = (
     shared_pages.router,
     model_pages.router,
     op_cost_pages.router,
+    previews.router,
     health.router,
 )
 _log = structlog.get_logger("roofline.server")

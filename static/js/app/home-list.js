@@ -3,6 +3,7 @@
 
 import { around, findAll, inputPart, part } from "../ui/dom.js";
 import { dateTime, percent } from "../text/format.js";
+import { watchPreviews } from "./home-previews.js";
 import { markSelection, wireSelection } from "./home-select.js";
 import { relativeTime } from "../text/relative-time.js";
 
@@ -19,6 +20,7 @@ function fillRows() {
   for (const element of findAll(HTMLElement, "[data-token]"))
     element.style.setProperty("--mark", `var(${element.dataset.token})`);
   fillAges();
+  watchPreviews();
 }
 
 function fillAges() {

@@ -47,6 +47,37 @@ def test_home_lists_recent_profiles_and_samples(client: Client, capture: bytes) 
         assert sample["open_url"] in html
 
 
+def test_list_is_sorted_by_its_headers(client: Client, capture: bytes) -> None:
+    for title in ("beta", "Alpha", "gamma"):
+        client.upload(capture, title=title)
+    assert titles_at(client, "/") == ["gamma", "Alpha", "beta"]
+    html = client.get("/", headers=HTML).text
+    assert 'href="/?sort=title"' in html
+    assert "aria-sort" not in html
+    assert titles_at(client, "/?sort=title") == ["Alpha", "beta", "gamma"]
+    turned = client.get("/?sort=title", headers=HTML).text
+    assert 'aria-sort="ascending"' in turned
+    assert 'href="/?sort=-title"' in turned
+    assert titles_at(client, "/?sort=-title") == ["gamma", "beta", "Alpha"]
+    assert titles_at(client, "/?sort=nonsense") == titles_at(client, "/")
+
+
+def titles_at(client: Client, path: str) -> list[str]:
+    return re.findall(r'class="open"[^>]*>([^<]+)<', client.get(path, headers=HTML).text)
+
+
+def test_preview_has_the_verdict_and_a_drawing(client: Client, capture: bytes) -> None:
+    body = client.upload(capture).json()
+    answer = client.get(f"/p/{body['id']}/preview").json()
+    page = client.get(f"/p/{body['id']}", headers=HTML).text
+    headline = re.search(r"<h1 data-headline>(.*?)</h1>", page, re.S)
+    assert headline is not None
+    assert answer["headline"] == re.sub(r"<[^>]+>", "", headline[1])
+    assert answer["svg"].startswith('<svg xmlns="http://www.w3.org/2000/svg" width="92"')
+    assert 'fill="currentColor"' in answer["svg"]  # a mark at least
+    assert client.get("/p/unknown/preview").status_code == 404
+
+
 def test_unknown_profile_is_a_page_with_a_way_back(client: Client) -> None:
     answer = client.get("/p/unknown", headers=HTML)
     assert answer.status_code == 404

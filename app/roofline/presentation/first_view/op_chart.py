@@ -55,7 +55,7 @@ def op_chart(rows: Rows) -> OpChart:
     shown = shown_roofs(rows)
     main = shown.memory[0] if shown.memory else None
     flat = shown.compute[0] if shown.compute else None
-    x, y = _ranges(rows, places, shown)
+    x, y = ranges_of(rows, places, shown)
     chart = RoofChart(
         axes=Axes(x=x, y=y, margin=MARGIN, height=HEIGHT),
         shown=shown,
@@ -78,7 +78,7 @@ def op_chart(rows: Rows) -> OpChart:
     )
 
 
-def _ranges(rows: Rows, places: Sequence[Place | None], shown: Roofs) -> tuple[Range, Range]:
+def ranges_of(rows: Rows, places: Sequence[Place | None], shown: Roofs) -> tuple[Range, Range]:
     """Those of the ops that make 99 % of the time, and of the main ridge, with room for labels."""
     known = [(place, share) for place, share in zip(places, rows.shares, strict=True) if place]
     heavy = [known[i] for i in heaviest([share for _, share in known])]
@@ -141,7 +141,7 @@ def _marks(rows: Rows, points: Sequence[_Point]) -> list[Shape]:
     kept = points[:MOST_MARKS]
     ordered = [p for p in kept if not p.edge] + [p for p in kept if p.edge]
     shapes: list[Shape] = [_mark(point, rows, timing[point.row]) for point in ordered]
-    star = _star(rows)
+    star = star_of(rows)
     if star is not None:
         shapes.append(Mark(at=star, radius=8, symbol="star", token="--star", css="star"))
     return shapes
@@ -161,7 +161,8 @@ def _mark(point: _Point, rows: Rows, timing: str | None) -> Mark:
     return Mark(at=point.at, radius=size / 2, symbol=symbol, token=token, css="point")
 
 
-def _star(rows: Rows) -> Place | None:
+def star_of(rows: Rows) -> Place | None:
+    """log10 of intensity and FLOP rate of the program; `None` where they are not known."""
     if not rows.program:
         return None
     total = rows.program[0]

@@ -195,9 +195,9 @@ def _line(manifest: Manifest) -> str:
 
 # Tags repeat: a list of 50 profiles has a hundred of them.
 @lru_cache(maxsize=1024)
-def list_url(query: str, tag: str, page: int) -> str:
+def list_url(query: str, tag: str, page: int, sort: str = "") -> str:
     """The path of a page of the list."""
-    wanted = {"q": query, "tag": tag, "page": str(page) if page > 1 else ""}
+    wanted = {"q": query, "tag": tag, "sort": sort, "page": str(page) if page > 1 else ""}
     given = {name: value for name, value in wanted.items() if value}
     return f"/?{urlencode(given)}" if given else "/"
 

@@ -1,6 +1,7 @@
 """The pages: home, one profile, the API reference, and errors."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -22,6 +23,14 @@ from roofline.web.parts import Lists, Pages, Parts, Reader, parts_of
 
 PAGE_SIZE = 50
 TAGS_SHOWN = 12
+# Key, label and first order of each column of the list: numbers and dates begin with the largest.
+_HEADS = (
+    ("title", "Profile", "title"),
+    ("device", "Device", "device"),
+    ("bound", "Bound by", "bound"),
+    ("share", "Share of roof", "-share"),
+    ("added", "Added", "-added"),
+)
 
 # HEAD too: link previews and monitors ask with it.
 _READ = ["GET", "HEAD"]
@@ -37,11 +46,12 @@ def home(
     q: Annotated[str, Query(max_length=200)] = "",
     tag: Annotated[str, Query(max_length=200)] = "",
     page: Annotated[int, Query(ge=1, le=9_999)] = 1,
+    sort: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
     """Drop zone, pinned and recent profiles, and samples."""
     settings = parts.settings
     view = views.HomeView(
-        list=_list(lists, q, tag, page),
+        list=_list(lists, Narrowed(query=q, tag=tag, sort=sort), page),
         samples=tuple(sample_body(sample) for sample in parts.library.samples()),
         upload_url="/api/v1/profiles",
         origin=_origin(request),
@@ -116,9 +126,23 @@ def _origin(request: Request) -> str:
     return str(request.base_url).rstrip("/")
 
 
-def _list(lists: ProfileLists, query: str, tag: str, page: int) -> views.ListView:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """What the list is narrowed to, and its order."""
+
+    query: str
+    tag: str
+    sort: str
+
+    def url(self, page: int = 1, sort: str | None = None) -> str:
+        """The path of a page of the list, perhaps in another order."""
+        return list_url(self.query, self.tag, page, self.sort if sort is None else sort)
+
+
+def _list(lists: ProfileLists, narrowed: Narrowed, page: int) -> views.ListView:
     offset = (page - 1) * PAGE_SIZE
-    found = lists.search(query, tag=tag, offset=offset, limit=PAGE_SIZE)
+    query, tag = narrowed.query, narrowed.tag
+    found = lists.search(query, tag=tag, offset=offset, limit=PAGE_SIZE, sort=narrowed.sort)
     has_later = offset + PAGE_SIZE < found.total
     return views.ListView(
         profiles=tuple(_listed(manifest) for manifest in found.profiles),
@@ -127,9 +151,19 @@ def _list(lists: ProfileLists, query: str, tag: str, page: int) -> views.ListVie
         query=query,
         tag=tag,
         tags=tuple(map(tag_view, lists.frequent_tags(TAGS_SHOWN))),
-        earlier_url=list_url(query, tag, page - 1) if page > 1 else None,
-        later_url=list_url(query, tag, page + 1) if has_later else None,
+        earlier_url=narrowed.url(page - 1) if page > 1 else None,
+        later_url=narrowed.url(page + 1) if has_later else None,
+        heads=tuple(_head(narrowed, *head) for head in _HEADS),
+        sort=narrowed.sort,
     )
+
+
+def _head(narrowed: Narrowed, key: str, label: str, first: str) -> views.ListHead:
+    """A header that sorts; the second click turns the order, the third ends it."""
+    other = f"-{key}" if first == key else key
+    wanted = {first: other, other: ""}.get(narrowed.sort, first)
+    direction = {key: "ascending", f"-{key}": "descending"}.get(narrowed.sort, "")
+    return views.ListHead(key=key, label=label, url=narrowed.url(sort=wanted), direction=direction)
 
 
 def _listed(manifest: Manifest) -> views.ListedProfile:

@@ -93,6 +93,16 @@ class TagView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListHead:
+    """A header of the list; `url` sorts by it, `direction` is empty where it is not sorted so."""
+
+    key: str
+    label: str
+    url: str
+    direction: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListView:
     """One page of the list on the home page, and the paths of the pages beside it.
 
@@ -107,6 +117,8 @@ class ListView:
     tags: tuple[TagView, ...]  # to narrow by, the most frequent first
     earlier_url: str | None
     later_url: str | None
+    heads: tuple[ListHead, ...]
+    sort: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
