@@ -1,7 +1,7 @@
 """The bundled profiles: what lies in `sample_profiles/<format>/`, offered on the home page.
 
 A file there is one sample; a folder is one sample of several hosts. `samples.toml` beside the
-formats may give each a title and a description: `[<format>."<name>"]`.
+formats may give each a title and a description: `["<format>/<name>"]`.
 """
 
 import hashlib
@@ -72,11 +72,5 @@ def _sample(entry: Path, about: Mapping[str, Any]) -> Sample:
 
 
 def _read_catalogue(path: Path) -> dict[str, Mapping[str, Any]]:
-    if not path.is_file():
-        return {}
-    formats = tomllib.loads(path.read_text("utf-8"))
-    return {
-        f"{format_id}/{name}": about
-        for format_id, samples in formats.items()
-        for name, about in samples.items()
-    }
+    """What the catalogue says of each sample, by format and file, in its order."""
+    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}

@@ -26,7 +26,8 @@ const LABEL_HALF = 38; // half the width of a tick label
  */
 export function createNoFlopsStrip({ model, store, onHover, onClick }) {
   const root = find(SVGSVGElement, "#no-flop-chart");
-  const overlay = createOverlay(find(HTMLElement, ".plot-strip"));
+  const frame = find(HTMLElement, ".plot-strip");
+  const overlay = createOverlay(frame);
   /** @type {StripGeometry | null} null before the first drawing */
   let geometry = null;
   /** @type {{ place: StripPlace, node: Element }[]} */
@@ -36,8 +37,10 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
 
   /** @param {(row: Row) => [number, number] | null} place position on the chart above */
   function draw(place) {
+    frame.hidden = false; // it is measured
     const box = { width: root.clientWidth, height: root.clientHeight, margin: MARGIN };
     geometry = stripGeometry(model, store.get(), place, box);
+    frame.hidden = geometry.places.length === 0;
     marks = geometry.places.map((one) => ({ place: one, node: markNode(one) }));
     root.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
     root.replaceChildren(

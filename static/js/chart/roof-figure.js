@@ -28,6 +28,7 @@ import {
 
 const LETTER = 0.56; // of the font's size: width of a letter
 const LEAST_REGION = 110; // pixels that the name of a region needs
+const LEAST_APART = 18; // pixels between the name of a distance and that of a compute roof
 const LEAST_NAMES = 210; // pixels that names beside flat lines need
 
 /**
@@ -144,14 +145,21 @@ export function roofPlaces(memory, compute, { xRange }) {
  * @param {RoofChart} chart
  * @param {Paint} paint
  */
-function distanceLines({ main, flat, scale }, paint) {
+function distanceLines({ shown, main, flat, scale }, paint) {
   const xs = roofPlaces(main, flat, scale);
   const lines = [0.1, 0.01].map((share) => {
     /** @param {number} x */
     const y = (x) => attainable(x, main, flat) + Math.log10(share);
     return { name: `${share * 100} % of roof`, ys: xs.map(y), end: y(scale.xRange[1]) };
   });
-  const visible = lines.filter(({ end }) => end > scale.yRange[0] && end < scale.yRange[1]);
+  /** @param {number} end */
+  const isFree = (end) =>
+    shown.compute.every(
+      ({ gflops }) => Math.abs(scale.toY(end) - scale.toY(Math.log10(gflops))) >= LEAST_APART,
+    );
+  const visible = lines.filter(
+    ({ end }) => end > scale.yRange[0] && end < scale.yRange[1] && isFree(end),
+  );
   return {
     traces: lines.map(({ name, ys }) => distanceTrace(name, xs, ys, paint)),
     annotations: visible.map(({ name, end }) => distanceLabel(name, scale.xRange[1], end, paint)),

@@ -20,7 +20,7 @@ export function emptyWords({ all, shown, axis, diagnostics }) {
   if (all === 0)
     return {
       title: "This profile has no operations",
-      lines: reasons(diagnostics),
+      lines: noOpsLines(diagnostics),
       clear: false,
     };
   if (shown === 0)
@@ -39,6 +39,15 @@ export function emptyWords({ all, shown, axis, diagnostics }) {
     ],
     clear: !every,
   };
+}
+
+/** Codes of what is true, too, and is not the reason; `presentation/verdict.py` has the same. */
+const BESIDE_THE_POINT = ["no-steps", "steps-do-not-intersect", "hosts-differ", "no-peaks"];
+
+/** @param {readonly Diagnostic[]} diagnostics */
+function noOpsLines(diagnostics) {
+  const lines = reasons(diagnostics.filter(({ code }) => !BESIDE_THE_POINT.includes(code)));
+  return lines.length > 0 ? lines : ["The capture holds no ops of a device."];
 }
 
 /** Why the program has no place on a roofline. @param {readonly ProgramPoint[]} points */

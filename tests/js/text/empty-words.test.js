@@ -12,6 +12,23 @@ test("a profile without operations says so, and filters are not the cause", () =
   assert.equal(clear, false);
 });
 
+test("missing steps are not why a profile has no operations", () => {
+  /** @type {import("../../../static/js/types/page-data.js").Diagnostic} */
+  const steps = {
+    code: "no-steps",
+    severity: "warning",
+    message: "No steps.",
+    remedy: "",
+    count: 1,
+    filter: null,
+  };
+  const device = { ...steps, code: "no-device", message: "Only /host:CPU." };
+  /** @param {(typeof steps)[]} diagnostics */
+  const lines = (diagnostics) => emptyWords({ ...found, all: 0, shown: 0, diagnostics }).lines;
+  assert.deepEqual(lines([steps]), ["The capture holds no ops of a device."]);
+  assert.deepEqual(lines([steps, device]), ["Only /host:CPU."]);
+});
+
 test("filters that leave nothing can be cleared", () => {
   const { title, clear } = emptyWords({ ...found, shown: 0 });
   assert.match(title, /No operation matches/);

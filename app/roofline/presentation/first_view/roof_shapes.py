@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import log10
+from math import inf, log10
 
 from roofline.figures.roofs import (
     FlatLabel,
@@ -27,6 +27,7 @@ from roofline.presentation.quantities import (
 
 LETTER = 0.56  # of the font's size: width of a letter
 _LEAST_REGION = 110  # pixels that the name of a region needs
+_LEAST_APART = 18  # pixels between the name of a distance and that of a compute roof
 _LEAST_NAMES = 210  # pixels that names beside flat lines need
 _TICK_SIZE = 11.5
 _DESCENT = 0.25  # of the font's size: from the baseline of a text to its lower edge
@@ -239,7 +240,8 @@ def _region_labels(chart: RoofChart, scale: Scale) -> Iterator[Text]:
 def _distance_labels(chart: RoofChart, scale: Scale) -> Iterator[Text]:
     for part, name in ((0.1, "10 % of roof"), (0.01, "1 % of roof")):
         here = attainable(scale.x[1], chart.main, chart.flat) + log10(part)
-        if scale.y[0] < here < scale.y[1]:
+        nearest = min((abs(here - roof.log) for roof in chart.shown.compute), default=inf)
+        if scale.y[0] < here < scale.y[1] and nearest * scale.per_y >= _LEAST_APART:
             at = (scale.x[1], here)
             yield Text(text=name, at=at, shift=(-5.6, -5), anchor="end", size=11, token="--ink-3")
 

@@ -57,6 +57,7 @@ class Strip:
     svg: str
     note: str
     lanes: int = 1
+    is_empty: bool = False
     roof: str = ""
     roof_token: str = ""
 
@@ -211,6 +212,7 @@ def no_flops_strip(rows: Rows) -> Strip:
     return Strip(
         svg=SvgWriter(scale).layers(layers),
         note=_strip_note(rows, without, placeless, discs),
+        is_empty=not discs,
         roof="" if peak is None else f"{level['label']} peak",
         roof_token=token,
     )
