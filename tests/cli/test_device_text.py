@@ -29,6 +29,16 @@ def test_every_part_is_listed_in_a_line() -> None:
     assert "tpu-v5p" in shown
     assert "H100 SXM5 80GB" in shown
     assert "989.4 TFLOP/s bf16" in shown
+    (row,) = [line for line in shown.splitlines() if line.startswith("tpu-v5e ")]
+    assert row.split()[-2:] == ["240.5", "240.5"], "ridge and B*"
+
+
+def test_a_profile_is_shown_on_a_part_and_with_formats(capture: Path) -> None:
+    shown = run("devices", "tpu-v6e", "--over", capture, "--price", "tpu-v6e=2").stdout.decode()
+    assert "TPU v6e (Trillium)" in shown
+    assert "560" in shown
+    whatif = run("whatif", capture, "--storage", "fp8", "--format", "json").stdout
+    assert json.loads(whatif)["storage"] == "fp8"
 
 
 def test_one_part_is_shown_with_its_sources() -> None:

@@ -17,6 +17,7 @@ def test_numbers_are_per_profiler_device() -> None:
     tpu = entry("tpu-v7x")
     assert (tpu["devices_per_chip"], tpu["core_word"]) == (2, "TensorCore")
     assert (tpu["main_unit"], tpu["main_level"]) == ("matrix_bf16", "hbm")
+    assert tpu["ridge"] == 312.602
     assert tpu["compute"][0] == {
         "unit": "matrix_bf16",
         "label": "MXU bf16",
@@ -32,6 +33,7 @@ def test_numbers_are_per_profiler_device() -> None:
 def test_unknown_is_left_out() -> None:
     card = entry("intel-max-1550")
     assert (card["memory"], card["memory_bytes"], card["main_level"]) == ([], None, None)
+    assert card["ridge"] is None
 
 
 def test_every_source_is_listed() -> None:

@@ -122,6 +122,7 @@ _EXAMPLES: dict[str, Filling] = {
     "known": Number(0.583, "ratio"),
     "moved": "74.5 MB",
     "size": "487",
+    "before": Number(0.7, "ratio"),
     "old_share": Number(0.62, "ratio"),
     "new_share": Number(0.41, "ratio"),
     "below": Number(0.012, "ratio"),

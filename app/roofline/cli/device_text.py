@@ -5,20 +5,25 @@ from collections.abc import Iterable
 from roofline.devices.catalogue import parts
 from roofline.devices.choice import part_id_of
 from roofline.devices.identification import chosen_part
+from roofline.devices.listing import ridges_of
 from roofline.devices.parts import Figure, FigureStatus, Part
 from roofline.devices.this_machine import read_machine
 from roofline.model.units import GIGA, KILO, TERA
 
 MISSING = "–"
-_WIDTHS = (16, 30, 20, 12, 10)
+_WIDTHS = (18, 30, 20, 10, 10, 8, 8)
 
 
 def describe_parts() -> str:
     """Every part in one line: main compute peak, main memory, per profiler device."""
     machine = read_machine()
     known = (*([machine] if machine else []), *parts())
-    head = _columns("id", "name", "compute", "GB/s", "memory")
-    note = "Per device as a profiler shows it. `roofline devices ID` shows one with its sources."
+    head = _columns("id", "name", "compute", "GB/s", "memory", "ridge", "B*")
+    note = (
+        "Per device as a profiler shows it. Ridge: FLOP per byte of the main memory. B*: rows from "
+        "which\narithmetic binds a matrix product, ridge x bytes of a weight / 2. `roofline devices"
+        " ID` shows one with\nits sources, `roofline devices --over FILE` a profile on each."
+    )
     return "\n".join([head, *map(_line, known), "", note]) + "\n"
 
 
@@ -34,7 +39,10 @@ def _line(part: Part) -> str:
     main = next((one for one in memory if one.level.is_main), None)
     gbs = f"{main.gbs:,.0f}" if main else MISSING
     size = f"{part.memory_bytes / GIGA:,.0f} GB" if part.memory_bytes else MISSING
-    return _columns(part.id, part.name, peak, gbs, size)
+    ridge = next(iter(ridges_of(part)), None)
+    corner = f"{ridge.flop_per_byte:,.4g}" if ridge else MISSING
+    rows = f"{ridge.rows:,.4g}" if ridge and ridge.rows is not None else MISSING
+    return _columns(part.id, part.name, peak, gbs, size, corner, rows)
 
 
 def _columns(*cells: str) -> str:
@@ -64,8 +72,11 @@ def _roofs(part: Part) -> Iterable[str]:
         yield f"  {peak.label:<20}{_flops(peak.gflops):>16}"
     for unit in part.absent_units:
         yield f"  {unit.label:<20}{'none':>16}"
-    for one in part.memory():
+    for one in (*part.memory(), *part.links()):
         yield f"  {one.level.label:<20}{one.gbs:>11,.0f} GB/s"
+    for ridge in ridges_of(part):
+        rows = "" if ridge.rows is None else f"   B* {ridge.rows:,.4g} rows"
+        yield f"  ridge of {ridge.label:<11}{ridge.flop_per_byte:>11,.4g} FLOP/B{rows}"
 
 
 def _figures(part: Part) -> Iterable[str]:

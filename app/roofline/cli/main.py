@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from roofline import __version__
-from roofline.cli import advising, comparing, gating, ledger, run_client, runs, series, sharing
+from roofline.cli import (
+    advising,
+    comparing,
+    exploring,
+    gating,
+    ledger,
+    run_client,
+    runs,
+    series,
+    sharing,
+)
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.cli.time_range import read_range
 from roofline.errors import MixedUploadError, RooflineError
@@ -63,6 +73,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     _add_serve(commands.add_parser("serve", help="serve the dashboard"))
     _add_analyze(commands.add_parser("analyze", help="print the roofline of a profile"))
     advising.add_advise(commands.add_parser("advise", help="say what would help, and how much"))
+    exploring.add_whatif(commands.add_parser("whatif", help="what other number formats would save"))
     comparing.add_compare(commands.add_parser("compare", help="say what changed between two runs"))
     ledger.add_ledger_command(
         commands.add_parser("ledger", help="show advice that was accepted, and what became of it")
@@ -167,6 +178,16 @@ def _grouping(text: str) -> "Grouping":
 def _add_devices(parser: argparse.ArgumentParser) -> None:
     parser.description = "List the parts whose peaks are known, or one of them with every source."
     parser.add_argument("name", nargs="?", help="a part's id, name or device name")
+    parser.add_argument(
+        "--over", nargs="+", type=Path, metavar="FILE", help="hold this profile against the parts"
+    )
+    parser.add_argument(
+        "--price",
+        action="append",
+        default=[],
+        metavar="PART=DOLLARS",
+        help="with --over: dollars per device hour; repeatable",
+    )
     parser.set_defaults(run=_devices)
 
 
@@ -370,6 +391,10 @@ def _predict(given: argparse.Namespace) -> None:
 def _devices(given: argparse.Namespace) -> None:
     from roofline.cli.device_text import describe_part, describe_parts
 
+    if given.over:
+        names = [given.name] if given.name else []
+        print_bytes(exploring.parts_over(given.over, given.price, names).encode())
+        return
     print_bytes((describe_part(given.name) if given.name else describe_parts()).encode())
 
 

@@ -1,13 +1,59 @@
 """The device list that the page's picker reads: `docs/devices-data.md`."""
 
+from dataclasses import dataclass
 from typing import TypedDict
 
 from roofline.devices import catalogue
 from roofline.devices.parts import Figure, Part, PartBandwidth, PartPeak, Source
 from roofline.devices.sustained import SUSTAINED_SOURCE, sustained_matrix_rate
+from roofline.model.compute import Precision
 from roofline.model.device import DeviceKind
 
 SCHEMA = 1
+_BYTES = {
+    Precision.FP64: 8.0,
+    Precision.FP32: 4.0,
+    Precision.TF32: 4.0,
+    Precision.BF16: 2.0,
+    Precision.FP16: 2.0,
+    Precision.FP8: 1.0,
+    Precision.INT8: 1.0,
+    Precision.FP4: 0.5,
+    Precision.INT4: 0.5,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ridge:
+    """Where a compute unit's roof meets the main memory's, in FLOP per byte.
+
+    `rows` is B*, from which arithmetic binds a matrix product whose weights are stored in the
+    unit's own format: ridge · bytes of a weight ÷ 2. `None` for vector units.
+    """
+
+    unit: str
+    label: str
+    flop_per_byte: float
+    rows: float | None
+
+
+def ridges_of(part: Part) -> tuple[Ridge, ...]:
+    """The ridges of a part, its main unit first; none where its bandwidth is not known."""
+    main = next((one for one in part.memory() if one.level.is_main), None)
+    if main is None:
+        return ()
+    return tuple(
+        Ridge(
+            unit=one.unit.value,
+            label=one.label,
+            flop_per_byte=one.gflops / main.gbs,
+            rows=one.gflops / main.gbs * _BYTES[one.unit.precision] / 2
+            if one.unit.is_matrix
+            else None,
+        )
+        for one in part.compute()
+        if one.unit.precision in _BYTES
+    )
 
 
 class SourceEntry(TypedDict):
@@ -62,6 +108,7 @@ class DeviceEntry(TypedDict):
     memory_bytes: float | None
     main_unit: str | None
     main_level: str | None
+    ridge: float | None
     compute: list[ComputeEntry]
     sustained_matrix: SustainedEntry | None
     absent: list[str]
@@ -104,6 +151,7 @@ def _source(source: Source) -> SourceEntry:
 def _device(part: Part) -> DeviceEntry:
     compute, memory = part.compute(), part.memory()
     main = next((one.level.value for one in memory if one.level.is_main), None)
+    ridge = next((round(one.flop_per_byte, 3) for one in ridges_of(part)), None)
     return {
         "id": part.id,
         "name": part.name,
@@ -116,6 +164,7 @@ def _device(part: Part) -> DeviceEntry:
         "memory_bytes": part.memory_bytes,
         "main_unit": compute[0].unit.value if compute else None,
         "main_level": main,
+        "ridge": ridge,
         "compute": [_compute(peak) for peak in compute],
         "sustained_matrix": _sustained(part.kind),
         "absent": [unit.value for unit in part.absent_units],

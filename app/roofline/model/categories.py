@@ -57,6 +57,16 @@ def is_infeed_outfeed(category: str) -> bool:
     return "infeed" in category or "outfeed" in category
 
 
+_PRODUCTS = frozenset(
+    {"attention", "convolution", "convolution fusion", "dot", "gemm", "matmul", "output fusion"}
+)
+
+
+def is_product(category: str) -> bool:
+    """True for ops whose FLOPs are those of matrix products: a matrix unit does them."""
+    return category.lower() in _PRODUCTS
+
+
 def is_work(category: str) -> bool:
     """True for ops that are the program's own work: no waiting for others, for hosts or at all."""
     return not (is_collective(category) or is_infeed_outfeed(category) or category == IDLE_CATEGORY)

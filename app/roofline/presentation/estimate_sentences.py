@@ -34,4 +34,13 @@ ESTIMATE_SENTENCES: Mapping[str, str] = {
     "over_nothing": "No product of this run has the work of one of the model",
     "over_lead": "{count} {count|step|steps} of {time} measured against {least}; {flop} of the "
     "matrix FLOPs are in ops that the model has. ",
+    # A profile with other number formats.
+    "explore_as_it_ran": "{total} {per} as it ran",
+    "explore_changed": "{total} {per} becomes {time}: saves {saving}",
+    "explore_moved": "Bytes become *{share}* of those before, and memory binds *{known}* of the "
+    "time of known cost, before {before}. ",
+    "explore_kept": "{rest} of the time is that of chosen operations whose tensors or cost are not "
+    "known, or that do not change: it keeps its length. ",
+    "explore_rows": "Arithmetic binds products from *{size}* rows on, before from {least_batch}. ",
+    "explore_choose": "Choose what tensors are stored in, what products are computed in, or both.",
 }

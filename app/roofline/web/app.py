@@ -24,6 +24,7 @@ from roofline.web.api import (
     devices,
     estimate,
     events,
+    exploring,
     limits,
     links,
     predict,
@@ -50,6 +51,7 @@ from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
+from roofline.web.pages import explore as explore_pages
 from roofline.web.pages import health, login, oidc, previews
 from roofline.web.pages import model as model_pages
 from roofline.web.pages import op_cost as op_cost_pages
@@ -70,6 +72,7 @@ _ROUTERS = (
     devices.router,
     estimate.router,
     predict.router,
+    exploring.router,
     limits.router,
     audit.router,
     tokens.router,
@@ -82,6 +85,7 @@ _ROUTERS = (
     calculator_pages.router,
     shared_pages.router,
     model_pages.router,
+    explore_pages.router,
     op_cost_pages.router,
     previews.router,
     health.router,

@@ -1,0 +1,81 @@
+"""`roofline whatif`: a measured run with other number formats."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roofline.cli.comparing import add_peaks
+from roofline.cli.output import put_out
+
+if TYPE_CHECKING:
+    from roofline.compare.run import Run
+
+FORMATS = ("text", "json")
+TENSORS = ("all", "weights")
+
+
+def add_whatif(parser: argparse.ArgumentParser) -> None:
+    """The options of `roofline whatif`."""
+    parser.description = (
+        "Say what other number formats would save of a measured run. The stored format changes"
+        " bytes, the computed one the roof. Savings end at the next roof."
+    )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="one file per host, or archives of them"
+    )
+    parser.add_argument(
+        "--storage", metavar="TYPE", help="store tensors so: fp8, int8, int4:g128 (groups of 128)"
+    )
+    parser.add_argument(
+        "--tensors", choices=TENSORS, default="all", help="which tensors: all, or weights alone"
+    )
+    parser.add_argument("--compute", metavar="TYPE", help="multiply matrices so: fp8, int8, tf32")
+    parser.add_argument("--category", default="", help="only operations of this category")
+    parser.add_argument("--op", default="", metavar="TEXT", help="only operations with this name")
+    parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+    add_peaks(parser)
+    parser.add_argument("-o", "--output", type=Path, help="write to this file")
+    parser.set_defaults(run=_whatif)
+
+
+def _whatif(given: argparse.Namespace) -> None:
+    from roofline.exports.number_formats import (
+        Formats,
+        formats_record,
+        formats_text,
+        with_formats,
+    )
+
+    chosen = Formats(
+        storage=given.storage,
+        tensors=given.tensors,
+        compute=given.compute,
+        category=given.category,
+        op=given.op,
+    )
+    run = _read(given.files, given.device, given.peak)
+    record = formats_record(with_formats(run, chosen))
+    said = json.dumps(record, indent=2) + "\n" if given.format == "json" else formats_text(record)
+    put_out(said.encode(), given.output)
+
+
+def parts_over(files: list[Path], prices: list[str], names: list[str]) -> str:
+    """The table of `roofline devices --over`: a run on the parts of `names`, or on all."""
+    from roofline.devices.choice import known_part
+    from roofline.exports.on_parts import on_parts, parts_text, read_prices
+
+    run = _read(files, None, [])
+    chosen = [known_part(name) for name in names]
+    return parts_text(on_parts(run, read_prices(" ".join(prices)), chosen))
+
+
+def _read(files: list[Path], device: str | None, peaks: list[str]) -> "Run":
+    from roofline.cli.progress import progress_on_terminal
+    from roofline.compare.from_analysis import run_of
+    from roofline.devices.choice import read_choice
+    from roofline.pipeline import analyse_files
+
+    with progress_on_terminal(files) as progress:
+        analysis = analyse_files(files, choice=read_choice(device, peaks), progress=progress)
+    return run_of(analysis, files[0].name)

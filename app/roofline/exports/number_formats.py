@@ -1,0 +1,317 @@
+"""A measured run with other number formats: stored ones change bytes, computed ones the roof.
+
+The two are chosen apart. An op keeps its closeness e = rho / T and ends at the next roof:
+T' = max(rho' / e, rho'). Ops of unknown cost or tensors keep their time, and how much time that is
+stands beside the answer.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from roofline.advice.tensors import Tensor, tensors_of
+from roofline.analysis.roofline import Floats
+from roofline.compare.comparison import MEMORIES, common_unit
+from roofline.compare.run import Run
+from roofline.errors import BadViewError
+from roofline.estimate.element_types import bytes_per_element, precision_of
+from roofline.exports.text_table import named, spaced, table
+from roofline.model.categories import is_product
+from roofline.model.op_columns import Bools
+from roofline.presentation.quantities import amount, duration, percent, significant
+
+Record = dict[str, Any]
+
+TENSORS = ("weights", "all")
+SHOWN = 20
+_WIDTH = 50
+_COMPUTE = "compute"
+_MATRIX = "matrix_"
+_IMPOSSIBLE = 1.03
+_FLOATS = ("f", "bf")  # integers are indices and masks: their format does not change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formats:
+    """What to change: `storage` of `tensors` ("weights" or "all"), `compute` of matrix products.
+
+    `None` leaves one as it is. `category` and `op` (a part of the name) choose operations; empty
+    ones choose all.
+    """
+
+    storage: str | None = None
+    tensors: str = "all"
+    compute: str | None = None
+    category: str = ""
+    op: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Changed:
+    """A run with other formats; columns have an entry per op, times are us per unit and core.
+
+    `before` and `after` are clocks by resource. `is_told` marks chosen ops whose bytes or peak
+    change, `untold_us` is the time of chosen ops of which that is not known.
+    """
+
+    run: Run
+    unit: str
+    formats: Formats
+    before: dict[str, Floats]
+    after: dict[str, Floats]
+    time_us: Floats
+    after_us: Floats
+    is_told: Bools
+    untold_us: float
+    bytes_before: float
+    bytes_after: float
+    notes: tuple[str, ...] = field(default=())
+
+
+def with_formats(run: Run, formats: Formats) -> Changed:
+    """`run` with other number formats.
+
+    Raises `BadViewError` for an unknown element type, for tensors that are neither "weights" nor
+    "all", for a peak that the device does not have, and where nothing is chosen.
+    """
+    _check(formats)
+    unit = common_unit([run])
+    times = run.units[unit]
+    before = {name: needs * times.calls for name, needs in run.roof_us.items()}
+    chosen = _chosen(run, formats)
+    ratio = _byte_ratios(run, formats, chosen)
+    faster = _compute_ratios(run, formats, chosen)
+    after = dict(before)
+    if run.main_memory in after:
+        after[run.main_memory] = before[run.main_memory] * np.where(ratio > 0, ratio, 1.0)
+    for name, column in faster.items():
+        moves = column != 1.0
+        target = _unit_of(formats)
+        now = np.nan_to_num(after.get(target, np.zeros(len(run))))
+        after[target] = np.where(moves, np.nan_to_num(before[name]) * column, now)
+        if name != target:
+            after[name] = np.where(moves, 0.0, before[name])
+    rho, ends = _longest(before), _longest(after)
+    time_us = times.time_us
+    known = (rho > 0) & (time_us > 0) & (rho <= _IMPOSSIBLE * time_us)
+    stretched = np.where(known, time_us * ends / np.where(known, rho, 1.0), time_us)
+    moved = run.work.get(run.main_memory, np.zeros(len(run))) * times.calls
+    changes = (ratio > 0) | _any(faster, len(run))
+    return Changed(
+        run=run,
+        unit=unit,
+        formats=formats,
+        before=before,
+        after=after,
+        time_us=time_us,
+        after_us=np.where(known, np.maximum(stretched, ends), time_us),
+        is_told=chosen & changes & known,
+        untold_us=float(time_us[chosen & ~(changes & known)].sum()),
+        bytes_before=float(np.nansum(moved)),
+        bytes_after=float(np.nansum(moved * np.where(ratio > 0, ratio, 1.0))),
+    )
+
+
+def _check(formats: Formats) -> None:
+    if formats.storage is None and formats.compute is None:
+        raise BadViewError(
+            "No number format is chosen.",
+            remedy="Choose what is stored (storage), what is computed in (compute), or both.",
+        )
+    if formats.tensors not in TENSORS:
+        raise BadViewError(
+            f'"{formats.tensors}" does not name tensors.', remedy=f"Use {' or '.join(TENSORS)}."
+        )
+
+
+def _chosen(run: Run, formats: Formats) -> Bools:
+    named = np.array([formats.op in name for name in run.text("name")], np.bool_)
+    wanted = formats.category.casefold()
+    of_kind = [not wanted or one.casefold() == wanted for one in run.text("category")]
+    return named & np.array(of_kind, np.bool_)
+
+
+# ------------------------------------------------------------------------------------- storage
+
+
+def _byte_ratios(run: Run, formats: Formats, chosen: Bools) -> Floats:
+    """What is left of the main memory's bytes of each op; NaN where nothing says."""
+    found = np.full(len(run), np.nan)
+    if formats.storage is None:
+        return found
+    size = bytes_per_element(formats.storage)
+    operands, results = run.text("operands"), run.text("results")
+    moved = run.work.get(run.main_memory, found)
+    for op in np.flatnonzero(chosen & (np.nan_to_num(moved) > 0)).tolist():
+        if formats.tensors == "all":
+            found[op] = _of_all(tensors_of(f"{operands[op]}; {results[op]}"), size)
+        elif is_product(run.text("category")[op]):
+            found[op] = _of_weights(tensors_of(operands[op]), size, float(moved[op]))
+    return found
+
+
+def _of_all(tensors: tuple[Tensor, ...], size: float) -> float:
+    whole = sum(one.bytes for one in tensors)
+    new = sum(one.elements * size if _is_float(one) else one.bytes for one in tensors)
+    return new / whole if whole else float("nan")
+
+
+def _of_weights(tensors: tuple[Tensor, ...], size: float, moved: float) -> float:
+    """The second matrix of a product, at most all that the op moved."""
+    matrices = [one for one in tensors if len(one.shape) == 2 and _is_float(one)]
+    if len(matrices) < 2:
+        return float("nan")
+    weights = matrices[-1]
+    share = min(weights.bytes / moved, 1.0)
+    return 1 - share + share * size / weights.element_bytes
+
+
+def _is_float(tensor: Tensor) -> bool:
+    return tensor.dtype.startswith(_FLOATS)
+
+
+# ------------------------------------------------------------------------------------- compute
+
+
+def _compute_ratios(run: Run, formats: Formats, chosen: Bools) -> dict[str, Floats]:
+    """What is left of the clocks of matrix units, by resource: peak now ÷ peak then."""
+    if formats.compute is None:
+        return {}
+    unit = _unit_of(formats)
+    peak = run.peaks.get(unit, 0.0)
+    if not peak:
+        raise BadViewError(
+            f"The run's device has no known rate of matrix products in {formats.compute}.",
+            remedy=f"Known ones: {', '.join(_formats_of(run)) or 'none'}. Set one with --peak.",
+        )
+    products = np.array([is_product(one) for one in run.text("category")], np.bool_)
+    found = {}
+    for name, needs in run.roof_us.items():
+        if name.startswith(_MATRIX) or name == _COMPUTE:
+            rows = chosen & (np.nan_to_num(needs) > 0) & (name != _COMPUTE or products)
+            found[name] = np.where(rows, run.peaks.get(name, peak) / peak, 1.0)
+    return found
+
+
+def _unit_of(formats: Formats) -> str:
+    """The matrix unit of the format that is computed in."""
+    return f"{_MATRIX}{precision_of(formats.compute or '').value}"
+
+
+def _formats_of(run: Run) -> list[str]:
+    return [name.removeprefix(_MATRIX) for name in run.peaks if name.startswith(_MATRIX)]
+
+
+def _any(ratios: dict[str, Floats], count: int) -> Bools:
+    changed = np.zeros(count, np.bool_)
+    for column in ratios.values():
+        changed |= column != 1.0
+    return changed
+
+
+def _longest(clocks: dict[str, Floats]) -> Floats:
+    longest: Floats = np.fmax.reduce([np.nan_to_num(one) for one in clocks.values()])
+    return longest
+
+
+# ------------------------------------------------------------------------------------- document
+
+
+def formats_record(changed: Changed) -> Record:
+    """The document of `roofline whatif --format json` and of the API: docs/explore.md."""
+    run, unit = changed.run, changed.unit
+    now = run.units[unit].total_us
+    after = now + float((changed.after_us - changed.time_us).sum())
+    order = np.argsort(-np.abs(changed.time_us - changed.after_us), kind="stable")
+    rows = [op for op in order.tolist() if changed.is_told[op]]
+    return {
+        "unit": unit,
+        "storage": changed.formats.storage,
+        "tensors": changed.formats.tensors if changed.formats.storage else None,
+        "compute": changed.formats.compute,
+        "now_us": now,
+        "after_us": after,
+        "saving_us": now - after,
+        "bytes": {"now": changed.bytes_before, "after": changed.bytes_after},
+        "changed_ops": len(rows),
+        "unknown_share": changed.untold_us / now if now else None,
+        "memory_bound_share": {
+            "now": _memory_share(changed.before, changed.time_us),
+            "after": _memory_share(changed.after, changed.after_us),
+        },
+        "rows_from_which_arithmetic_binds": _thresholds(changed),
+        "known_compute_formats": _formats_of(run),
+        "ops": [_row(changed, op) for op in rows],
+    }
+
+
+def _row(changed: Changed, op: int) -> Record:
+    return {
+        "name": changed.run.text("name")[op],
+        "category": changed.run.text("category")[op],
+        "now_us": float(changed.time_us[op]),
+        "after_us": float(changed.after_us[op]),
+        "bound": _bound(changed.before, op),
+        "limited_by": _bound(changed.after, op),
+    }
+
+
+def _bound(clocks: dict[str, Floats], op: int) -> str | None:
+    known = {name: float(np.nan_to_num(column[op])) for name, column in clocks.items()}
+    best = max(known, key=lambda name: known[name], default=None)
+    return best if best is not None and known[best] > 0 else None
+
+
+def _memory_share(clocks: dict[str, Floats], time_us: Floats) -> float | None:
+    """The share of the time of known cost in ops that a memory binds."""
+    count = len(time_us)
+    none = {"": np.zeros(count)}
+    memory = _longest({k: v for k, v in clocks.items() if k in MEMORIES} or none)
+    compute = _longest({k: v for k, v in clocks.items() if k not in MEMORIES} or none)
+    whole = float(time_us[(memory > 0) | (compute > 0)].sum())
+    return float(time_us[memory > compute].sum()) / whole if whole else None
+
+
+def _thresholds(changed: Changed) -> Record | None:
+    """B* = ridge · w / 2 of 16-bit weights, and with the formats: the sizes of weights count."""
+    peaks, formats = changed.run.peaks, changed.formats
+    memory, now = peaks.get(changed.run.main_memory, 0.0), peaks.get(_COMPUTE, 0.0)
+    if not (memory and now):
+        return None
+    then = now
+    if formats.compute is not None:
+        then = peaks[_unit_of(formats)]
+    size = 2.0 if formats.storage is None else bytes_per_element(formats.storage)
+    return {"now": now / memory, "after": then / memory * size / 2}
+
+
+def formats_text(record: Record) -> str:
+    """The answer for a terminal."""
+    share, rows = record["memory_bound_share"], record["rows_from_which_arithmetic_binds"]
+    lines = [
+        f"{duration(record['now_us'])} per {record['unit']} → {duration(record['after_us'])}: "
+        f"saves {duration(record['saving_us'])}",
+        f"Bytes of the main memory: {amount(record['bytes']['now'], 'B')} → "
+        f"{amount(record['bytes']['after'], 'B')}",
+        f"Bound by memory: {percent(share['now'])} → {percent(share['after'])} of the time of "
+        "known cost",
+    ]
+    if rows:
+        lines.append(
+            f"Arithmetic binds products from {significant(rows['now'])} rows on with 16-bit "
+            f"weights, then from {significant(rows['after'])}"
+        )
+    lines.append(f"Not told: {percent(record['unknown_share'])} of the time keeps its length")
+    heads = ("Operation", "Now", "Then", "Bound", "Limited by")
+    cells = [
+        (
+            named(one["name"], _WIDTH),
+            duration(one["now_us"]),
+            duration(one["after_us"]),
+            one["bound"] or "–",
+            one["limited_by"] or "–",
+        )
+        for one in record["ops"][:SHOWN]
+    ]
+    return spaced("\n".join([*lines, "", table(heads, cells, left={0, 3, 4}), ""]))

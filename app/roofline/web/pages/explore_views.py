@@ -1,0 +1,55 @@
+"""What `explore.html` is given. Texts are written out."""
+
+from dataclasses import dataclass
+
+from roofline.presentation.plots import Plot
+from roofline.web.http.errors import ErrorBody
+from roofline.web.pages.calculator_views import FactView, FieldView, LinkView
+from roofline.web.pages.model_views import ChoiceView
+from roofline.web.pages.views import Piece
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedOpView:
+    """An operation with the chosen formats."""
+
+    name: str
+    category: str
+    now: str
+    then: str
+    bound: str
+    limited_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnPartView:
+    """The profile on one part; `line` is the look of its roof in the chart, empty without one."""
+
+    name: str
+    line: str
+    ridges: tuple[FactView, ...]
+    rows: str
+    links: str
+    least: str
+    rate: str
+    peak: str
+    memory: str
+    dollars: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreView:
+    """The page of a profile with other number formats and on other parts."""
+
+    run: LinkView
+    profile_id: str
+    fields: tuple[FieldView, ...]
+    others: tuple[ChoiceView, ...]
+    prices: str
+    error: ErrorBody | None = None
+    headline: tuple[Piece, ...] = ()
+    lead: tuple[Piece, ...] = ()
+    ops: tuple[ChangedOpView, ...] = ()
+    parts: tuple[OnPartView, ...] = ()
+    has_prices: bool = False
+    roofline: Plot | None = None

@@ -1,0 +1,93 @@
+"""Other number formats over a run: bytes, roofs, the next roof, and what is not known."""
+
+from dataclasses import replace
+
+import pytest
+
+from roofline.compare.run import Run
+from roofline.errors import BadViewError
+from roofline.exports.number_formats import Formats, formats_record, formats_text, with_formats
+from tests.compare.runs import Row, make_run
+
+# At 1e6 FLOP/us and 1e3 bytes/us `mm` needs 40 us of arithmetic and 10 us of memory.
+MM = Row(name="mm", category="matmul", operands="bf16[100,40]; bf16[40,25]", flop=4e7, time_us=80.0)
+ADD = Row(name="add", category="elementwise", operands="f32[2500]; s32[7]", flop=1e6, time_us=20.0)
+
+
+def run(*rows: Row) -> Run:
+    made = make_run(rows)
+    return replace(made, peaks={**made.peaks, "matrix_fp8": 2e6, "matrix_bf16": 1e6})
+
+
+def after_us(formats: Formats, *rows: Row) -> float:
+    return float(formats_record(with_formats(run(*rows), formats))["after_us"])
+
+
+@pytest.mark.parametrize(
+    ("storage", "us"),
+    [
+        ("bf16", 10 * (5000 + 28) / 10028 * 2),
+        ("fp8", 10 * (2500 + 28) / 10028 * 2),
+        ("fp32", 20.0),
+    ],
+)
+def test_storage_changes_bytes_of_floats_alone(storage: str, us: float) -> None:
+    """10 us of memory at half of the roof; the seven integers keep their 28 bytes."""
+    assert after_us(Formats(storage=storage), ADD) == pytest.approx(us)
+
+
+def test_a_saving_ends_at_the_next_roof() -> None:
+    """At an eighth of the bytes, 1 us of arithmetic at half of the roof is longer: 2 us."""
+    near = replace(ADD, operands="f32[2500]", flop=2e6)
+    assert after_us(Formats(storage="fp4"), near) == pytest.approx(4.0)
+
+
+def test_scales_of_groups_are_bytes() -> None:
+    four = replace(ADD, operands="f32[2560]", flop=0.0)
+    plain, grouped = (after_us(Formats(storage=one), four) for one in ("int4", "int4:g128"))
+    assert (plain, grouped) == pytest.approx((20 / 8, 20 * (0.5 + 4 / 128) / 4))
+
+
+def test_weights_alone_change_their_part_of_the_bytes() -> None:
+    """Weights are 2,000 of 10,000 bytes: int8 leaves 9,000, and arithmetic still binds."""
+    record = formats_record(with_formats(run(MM), Formats(storage="int8", tensors="weights")))
+    assert record["bytes"] == {"now": 1e4, "after": 9e3}
+    assert record["saving_us"] == 0
+    assert record["rows_from_which_arithmetic_binds"] == {"now": 1000.0, "after": 500.0}
+
+
+def test_compute_changes_the_roof_of_products_alone() -> None:
+    record = formats_record(with_formats(run(MM, ADD), Formats(compute="fp8")))
+    assert (record["now_us"], record["after_us"]) == pytest.approx((100, 60))
+    (row,) = record["ops"]
+    assert (row["name"], row["bound"], row["limited_by"]) == ("mm", "compute", "matrix_fp8")
+    assert record["unknown_share"] == pytest.approx(0.2)
+    both = formats_record(with_formats(run(MM), Formats(storage="fp8", compute="fp8")))
+    assert both["rows_from_which_arithmetic_binds"] == {"now": 1000.0, "after": 1000.0}
+
+
+@pytest.mark.parametrize("chosen", [{"category": "Matmul"}, {"op": "mm"}])
+def test_operations_are_chosen_by_category_or_name(chosen: dict[str, str]) -> None:
+    record = formats_record(with_formats(run(MM, ADD), Formats(storage="fp8", **chosen)))
+    assert [one["name"] for one in record["ops"]] == ["mm"]
+
+
+def test_operations_without_tensors_or_above_the_roof_keep_their_time() -> None:
+    rows = (replace(ADD, operands=""), replace(ADD, name="fast", time_us=5.0))
+    record = formats_record(with_formats(run(*rows), Formats(storage="bf16")))
+    assert (record["saving_us"], record["unknown_share"]) == (0, 1)
+    assert "Not told: 100 %" in formats_text(record)
+
+
+@pytest.mark.parametrize(
+    ("formats", "said"),
+    [
+        (Formats(), "No number format"),
+        (Formats(compute="int4"), "no known rate"),
+        (Formats(storage="bf15"), "not an element type"),
+        (Formats(storage="fp8", tensors="some"), "does not name tensors"),
+    ],
+)
+def test_formats_that_cannot_be_used_are_refused(formats: Formats, said: str) -> None:
+    with pytest.raises(BadViewError, match=said):
+        with_formats(run(MM), formats)
