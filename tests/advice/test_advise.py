@@ -142,7 +142,13 @@ def test_a_producer_and_its_only_reader_should_be_fused() -> None:
     fused = [one for one in found(analysed(table)) if one["rule"] == "G1"]
     assert [sorted(one["op_names"]) for one in fused] == [["a", "b"]]
     assert fused[0]["lever"] == {"resource": "hbm_bytes", "factor": pytest.approx(0.5)}
+    (chain,) = advice_record(advise(analysed(table)), analysed(table))["fusions"]
+    assert (chain["op_names"], chain["known_by"]) == (["a", "b"], "graph")
+    assert chain["bytes"] == {"now": 16e6, "after": pytest.approx(8e6)}
+    assert chain["saving_us"] == pytest.approx(fused[0]["predicted"]["saving_us"])
+    assert chain["after_us"] == pytest.approx(100)
     on_chip = table.replace("{1,0}", "{1,0:S(1)}")
+    assert advice_record(advise(analysed(on_chip)), analysed(on_chip))["fusions"] == []
     assert all(one["rule"] != "G1" for one in found(analysed(on_chip)))
 
 

@@ -1,12 +1,14 @@
 """Advice on an analysis: what contradicts itself, or a plan of what would help."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from roofline.advice import thresholds as limit
 from roofline.advice.attention import score_candidates
 from roofline.advice.batching import batch_candidates
+from roofline.advice.chains import chains_of
 from roofline.advice.elsewhere import another_part, sharding
 from roofline.advice.findings import Advice, Candidate, Finding, Landing, Predicted
 from roofline.advice.fusion import fusion_candidates
@@ -32,8 +34,9 @@ def advise(analysis: RooflineAnalysis, target: float | None = None) -> Advice:
     rows = rows_of(analysis, target)
     contradiction = above_the_roof(analysis, rows)
     candidates = list(_candidates(analysis, rows, limit.LEAST_SAVING * rows.total_us))
+    chains = chains_of(analysis, rows)
     if contradiction is None:
-        return _planned(rows, candidates)
+        return replace(_planned(rows, candidates), chains=chains)
     independent = [one for one in candidates if _is_independent(one, contradiction)]
     only = Finding(of=contradiction, predicted=None)
     return Advice(
@@ -46,6 +49,7 @@ def advise(analysis: RooflineAnalysis, target: float | None = None) -> Advice:
         left_out=0,
         at_roof_us=_at_roof_now_us(rows),
         waiting=_planned(rows, independent).findings,
+        chains=chains,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from roofline.advice.chain import Chain
 from roofline.advice.plan import Lever
 
 Confidence = Literal["high", "medium", "low"]
@@ -82,7 +83,8 @@ class Advice:
     Times are means over cores per `unit`. `floor_us` is what is left with all work at its roof.
     `left_out` findings save less than 1 % each. `at_roof_us` is the time of ops that are at their
     roof already. `state` is "contradicts" (validity alone), "nothing" or "plan". Where the profile
-    contradicts itself, `waiting` has the findings that do not depend on what is wrong.
+    contradicts itself, `waiting` has the findings that do not depend on what is wrong. `chains` are
+    all that could be fused, each alone.
     """
 
     state: Outcome
@@ -94,3 +96,4 @@ class Advice:
     left_out: int
     at_roof_us: float
     waiting: tuple[Finding, ...] = ()
+    chains: tuple[Chain, ...] = ()

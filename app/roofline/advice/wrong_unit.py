@@ -30,7 +30,7 @@ _VECTOR = frozenset(
 
 def wrong_unit(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candidate]:
     """Vector work whose own roof is nearer than the roof that the profile's peak gives it."""
-    matrix, vector = _matrix_gflops(analysis), _vector_gflops(analysis)
+    matrix, vector = _matrix_gflops(analysis), vector_gflops(analysis)
     clock_us = rows.state.clocks.get(MAIN)
     if not matrix or not vector or clock_us is None:
         return
@@ -67,7 +67,7 @@ def _matrix_gflops(analysis: RooflineAnalysis) -> float:
     return main.gflops if main is not None and any(unit.is_matrix for unit in units) else 0.0
 
 
-def _vector_gflops(analysis: RooflineAnalysis) -> float:
+def vector_gflops(analysis: RooflineAnalysis) -> float:
     """The vector unit's peak at fp32, of the device or its part; 0 where it is not known."""
     own = analysis.device.unit_gflops(ComputeUnit.VECTOR_FP32)
     part = part_of(analysis.device.part_id or "")

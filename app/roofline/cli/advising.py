@@ -27,6 +27,11 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         help="share of a roof that tuning reaches (0.9; 0.95 on a TPU's matrix unit, 0.85 on a"
         " GPU's)",
     )
+    parser.add_argument(
+        "--fusion",
+        action="store_true",
+        help="print the chains of memory-bound operations that could be one kernel, instead",
+    )
     parser.add_argument("-f", "--format", choices=FORMATS, default="text")
     decided = parser.add_argument_group("ledger")
     decided.add_argument(
@@ -64,6 +69,7 @@ def _advise(given: argparse.Namespace) -> None:
     from roofline.cli.progress import progress_on_terminal
     from roofline.devices.choice import read_choice
     from roofline.exports.advice import advice_record, render_record
+    from roofline.exports.advice_chains import chains_text
     from roofline.pipeline import analyse_files
 
     if given.target is not None and not 0 < given.target <= 1:
@@ -76,6 +82,9 @@ def _advise(given: argparse.Namespace) -> None:
     with progress_on_terminal(given.files) as progress:
         analysis = analyse_files(given.files, choice=choice, progress=progress)
     record = advice_record(advise(analysis, given.target), analysis)
+    if given.fusion and given.format != "json":
+        put_out(chains_text(record, given.top).encode(), given.output)
+        return
     ledger = LedgerFile(given.ledger)
     name = given.files[0].name
     record = decide(record, ledger, name, given)

@@ -11,6 +11,7 @@ from typing import Any
 from roofline.advice.findings import Advice, Candidate, Finding, Landing
 from roofline.advice.rows import EXPOSED, HOST, IDLE, INFEED, LAUNCH_GAPS
 from roofline.analysis.records import RooflineAnalysis
+from roofline.exports.advice_chains import chain_record
 from roofline.exports.advice_words import (
     RULES,
     limit,
@@ -52,6 +53,7 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis) -> Record:
         "dismissed": [],
         "waiting_summary": _written(waiting(advice)),
         "waiting": [_finding(one, advice, analysis) for one in advice.waiting],
+        "fusions": [chain_record(one, analysis.ops.name) for one in advice.chains],
     }
 
 

@@ -1,15 +1,43 @@
 """The page that explores a profile, and its API: number formats and other devices."""
 
+import gzip
 import json
 from html import unescape
 
+from roofline.compare.run import run_to_json
 from roofline.devices.choice import known_part
 from roofline.estimate.llm.config import preset
 from roofline.estimate.llm.document import generic_document
 from roofline.estimate.llm.request import workload
 from roofline.estimate.llm.step import step_of
+from roofline.library.comparing import StoredRun
+from roofline.web.pages.explore_cards import explore_view
+from tests.compare.runs import Row, make_run
 from tests.web.conftest import Client
 from tests.web.pages.test_model import DECODE, HTML
+
+
+def test_chains_are_drawn_where_they_ran_and_as_one_kernel() -> None:
+    run = make_run([Row(name="mul", flop=1e5, bytes=1e4, time_us=20.0)])
+    stored = StoredRun(title="t", etag="e", packed=gzip.compress(run_to_json(run)))
+    ends = {"bytes": (4e4, 1e4), "flop_per_byte": (1.0, 4.0), "gflops": (1.0, 4.0)}
+    chain = {
+        **{name: {"now": now, "after": then} for name, (now, then) in ends.items()},
+        "what": "<norm>",
+        "ops": [0, 1],
+        "op_names": ["a", "b"],
+        "limited_by": "hbm",
+        "now_us": 40.0,
+        "after_us": 10.0,
+        "saving_us": 30.0,
+    }
+    view = explore_view(stored, json.dumps({"fusions": [chain]}).encode(), {"of": "x"}, ())
+    (said,) = view.chains
+    assert (said.ops, said.saves.replace("\u00a0", " "), said.limited_by) == ("2", "30.0 µs", "hbm")
+    assert view.fusion is not None
+    assert [one.css for one in view.fusion.curves][-1] == "tie"
+    kinds = [mark.css for mark in view.fusion.marks]
+    assert kinds[-2:] == ["measured", "predicted"]
 
 
 def test_a_profile_is_explored(client: Client) -> None:
@@ -22,6 +50,7 @@ def test_a_profile_is_explored(client: Client) -> None:
     assert "<b>llama</b>" not in first.text
     html = unescape(first.text).replace("\u202f", " ")
     assert "as it ran" in html
+    assert "No chain is known" in html
     assert 'value="tpu-v6e" checked' in html
     assert "H100 SXM5 80GB: at best" in html
     assert f'href="{page}"' in client.get(f"/p/{found}", headers=HTML).text

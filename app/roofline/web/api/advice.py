@@ -113,7 +113,7 @@ async def advice(
     if part is not None:
         return await stored_advice(request, profile_id, reader, part)
     content = await run_in_threadpool(
-        parts.advice.advice, profile_id, await _stored(reader, profile_id)
+        parts.advice.advice, profile_id, await stored_record(reader, profile_id)
     )
     is_packed = accepts_gzip(request)
     headers = {
@@ -143,7 +143,7 @@ async def decide(
     For the profile's uploader and administrators.
     """
     await _check(request, library, profile_id)
-    stored = await _stored(reader, profile_id)
+    stored = await stored_record(reader, profile_id)
     await run_in_threadpool(
         parts.advice.decide, profile_id, stored, given.finding, given.state, given.reason
     )
@@ -204,6 +204,7 @@ async def _check(request: Request, library: Library, profile_id: str) -> None:
     check_may_change(actor_of(request), profile_id, ownership)
 
 
-async def _stored(reader: ProfileReader, profile_id: str) -> bytes:
+async def stored_record(reader: ProfileReader, profile_id: str) -> bytes:
+    """The stored advice of a profile, as JSON; nothing in it is decided."""
     _, packed = await computed(reader, profile_id, partial(reader.packed, profile_id, ADVICE))
     return await run_in_threadpool(gzip.decompress, packed)

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import ProfileNotFoundError
 from roofline.library.comparing import StoredRun
+from roofline.web.api.advice import stored_record
 from roofline.web.api.comparing import note_compared, sides_of
 from roofline.web.pages.explore_views import ExploreView
 from roofline.web.parts import Parts, Reader
@@ -31,12 +32,15 @@ async def explore(request: Request, parts: Parts, reader: Reader) -> Response:
     stored = (await sides_of(reader, (profile_id,), ())).a[0]
     note_compared(request, (profile_id,))
     beside = request.query_params.getlist("vs") if "storage" in given else _DRAWN_AT_FIRST
-    view = await run_in_threadpool(_view, stored, given, beside)
+    advice = await stored_record(reader, profile_id)
+    view = await run_in_threadpool(_view, stored, advice, given, beside)
     return parts.templates.page("explore.html", view, request, status=400 if view.error else 200)
 
 
-def _view(stored: StoredRun, given: Mapping[str, str], beside: Sequence[str]) -> ExploreView:
+def _view(
+    stored: StoredRun, advice: bytes, given: Mapping[str, str], beside: Sequence[str]
+) -> ExploreView:
     # Loaded when somebody asks: most servers answer other requests first.
     from roofline.web.pages.explore_cards import explore_view
 
-    return explore_view(stored, given, beside)
+    return explore_view(stored, advice, given, beside)

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import orjson
+
 from roofline.compare.run import Run
 from roofline.devices import catalogue
 from roofline.devices.parts import Part
@@ -16,10 +18,12 @@ from roofline.exports.number_formats import Formats, formats_record, with_format
 from roofline.exports.on_parts import OnPart, intensity_of
 from roofline.library.comparing import StoredRun
 from roofline.library.exploring import on_parts_of, read_run
-from roofline.model.units import GIGA
+from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.plots import Drawing, Plot, axis_of
 from roofline.presentation.quantities import (
+    amount,
     bandwidth,
+    count,
     duration,
     flop_rate,
     percent,
@@ -28,13 +32,16 @@ from roofline.presentation.quantities import (
 from roofline.presentation.sentences import Number, Sentence, say
 from roofline.web.http.errors import error_body
 from roofline.web.pages.calculator_views import FactView, FieldView, LinkView
-from roofline.web.pages.explore_views import ChangedOpView, ExploreView, OnPartView
+from roofline.web.pages.explore_views import ChainView, ChangedOpView, ExploreView, OnPartView
 from roofline.web.pages.model_views import ChoiceView
 from roofline.web.pages.pieces import pieces
+from roofline.web.pages.roof_lines import draw_roofs
 
 _BESIDE = ("h100-sxm", "h200", "b200", "mi300x", "a100-80-sxm", "tpu-v5e", "tpu-v5p", "tpu-v6e")
 _MOST_DRAWN = 4  # looks of lines in the style sheet
 _MOST_OPS = 20
+_MOST_ARROWS = 6
+_LONGEST_NAME = 40
 _STORED = ("fp8", "int8", "int4:g128", "int4:g32", "nvfp4", "mxfp4", "bf16", "fp32")
 _COMPUTED = ("fp8", "int8", "fp4", "bf16", "fp16", "tf32")
 
@@ -44,11 +51,15 @@ class _Asked:
     run: Run
     given: Mapping[str, str]
     beside: Sequence[str]
+    chains: Sequence[Mapping[str, Any]]
 
 
-def explore_view(stored: StoredRun, given: Mapping[str, str], beside: Sequence[str]) -> ExploreView:
+def explore_view(
+    stored: StoredRun, advice: bytes, given: Mapping[str, str], beside: Sequence[str]
+) -> ExploreView:
     """The page as the address fills it in; `beside` are the parts whose roofs are drawn."""
-    asked = _Asked(run=read_run(stored), given=given, beside=beside)
+    chains = orjson.loads(advice)["fusions"]
+    asked = _Asked(run=read_run(stored), given=given, beside=beside, chains=chains)
     profile_id = given["of"]
     empty = ExploreView(
         run=LinkView(title=stored.title, url=f"/p/{profile_id}"),
@@ -74,6 +85,8 @@ def _answered(view: ExploreView, asked: _Asked) -> ExploreView:
         lead=pieces(_lead(record)),
         ops=tuple(map(_op, record["ops"][:_MOST_OPS])) if record else (),
         parts=tuple(_on_part(one, lines.get(one.part.id, "")) for one in found),
+        chains=tuple(map(_chain, asked.chains)),
+        fusion=_fusion(asked.run, asked.chains),
         has_prices=any(one.dollars for one in found),
         roofline=_roofline(asked.run, [one for one in found if one.part.id in lines], lines),
     )
@@ -192,6 +205,56 @@ def _op(one: Mapping[str, Any]) -> ChangedOpView:
         bound=one["bound"] or "–",
         limited_by=one["limited_by"] or "–",
     )
+
+
+def _chain(one: Mapping[str, Any]) -> ChainView:
+    return ChainView(
+        what=one["what"],
+        ops=count(len(one["ops"])),
+        names=", ".join(one["op_names"]),
+        now=duration(one["now_us"]),
+        then=duration(one["after_us"]),
+        saves=duration(one["saving_us"]),
+        moved=amount(one["bytes"]["now"], "B"),
+        moved_then=amount(one["bytes"]["after"], "B"),
+        limited_by=one["limited_by"],
+    )
+
+
+def _fusion(run: Run, chains: Sequence[Mapping[str, Any]]) -> Plot | None:
+    """Where each chain is and where one kernel would be, joined by a line, under the own roof."""
+    flops, gbs = run.peaks.get("compute", 0.0), run.peaks.get(run.main_memory, 0.0)
+    ends = [_ends(one) for one in chains[:_MOST_ARROWS]]
+    drawn = [(one, pair) for one, pair in zip(chains, ends, strict=False) if pair is not None]
+    if not (flops and gbs and drawn):
+        return None
+    corner, peak = flops / gbs, flops * US_PER_S
+    xs = [x for _, pair in drawn for x, _ in pair]
+    ys = [y for _, pair in drawn for _, y in pair]
+    drawing = Drawing(axis_of([*xs, corner * 2]), axis_of([*ys, peak]))
+    name = f"{run.main_memory.upper()} {amount(gbs * US_PER_S, 'B/s')}"
+    draw_roofs(drawing, peak, corner, name, apart_from=xs[-1])
+    for one, (now, then) in drawn:
+        drawing.curve([now, then], "tie")
+        drawing.mark(now, "measured", f"{one['what']}, as it ran: {duration(one['now_us'])}", 6)
+        drawing.mark(
+            then, "predicted", f"{one['what']}, one kernel: {duration(one['after_us'])}", 6
+        )
+        drawing.label(then, one["what"][:_LONGEST_NAME], dx=10, dy=-8)
+    return drawing.plot(
+        title="Chains as they ran, and as one kernel",
+        x_title="FLOP per byte of the main memory",
+        x_text=lambda value: significant(value, 1),
+        y_text=lambda value: flop_rate(value / GIGA, 1),
+    )
+
+
+def _ends(one: Mapping[str, Any]) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Intensity and FLOP/s of both ends; `None` without FLOPs or bytes."""
+    x, y = one["flop_per_byte"], one["gflops"]
+    if not all((x["now"], x["after"], y["now"], y["after"])):
+        return None
+    return (x["now"], y["now"] * GIGA), (x["after"], y["after"] * GIGA)
 
 
 def _on_part(one: OnPart, line: str) -> OnPartView:

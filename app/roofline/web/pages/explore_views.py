@@ -22,6 +22,21 @@ class ChangedOpView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChainView:
+    """A chain of operations that could be one kernel."""
+
+    what: str
+    ops: str
+    names: str
+    now: str
+    then: str
+    saves: str
+    moved: str
+    moved_then: str
+    limited_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OnPartView:
     """The profile on one part; `line` is the look of its roof in the chart, empty without one."""
 
@@ -51,5 +66,7 @@ class ExploreView:
     lead: tuple[Piece, ...] = ()
     ops: tuple[ChangedOpView, ...] = ()
     parts: tuple[OnPartView, ...] = ()
+    chains: tuple[ChainView, ...] = ()
+    fusion: Plot | None = None
     has_prices: bool = False
     roofline: Plot | None = None
