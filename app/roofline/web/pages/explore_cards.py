@@ -41,6 +41,7 @@ _BESIDE = ("h100-sxm", "h200", "b200", "mi300x", "a100-80-sxm", "tpu-v5e", "tpu-
 _MOST_DRAWN = 4  # looks of lines in the style sheet
 _MOST_OPS = 20
 _MOST_ARROWS = 6
+_COMMUNICATION = (0.2, 0.4, 0.6)
 _LONGEST_NAME = 40
 _STORED = ("fp8", "int8", "int4:g128", "int4:g32", "nvfp4", "mxfp4", "bf16", "fp32")
 _COMPUTED = ("fp8", "int8", "fp4", "bf16", "fp16", "tf32")
@@ -87,6 +88,7 @@ def _answered(view: ExploreView, asked: _Asked) -> ExploreView:
         parts=tuple(_on_part(one, lines.get(one.part.id, "")) for one in found),
         chains=tuple(map(_chain, asked.chains)),
         fusion=_fusion(asked.run, asked.chains),
+        communication=_communication(asked.run),
         has_prices=any(one.dollars for one in found),
         roofline=_roofline(asked.run, [one for one in found if one.part.id in lines], lines),
     )
@@ -207,6 +209,13 @@ def _op(one: Mapping[str, Any]) -> ChangedOpView:
     )
 
 
+def _communication(run: Run) -> str:
+    """The share of the time in exposed communication."""
+    times = run.units[next(iter(run.units))]
+    exposed = times.parts.get("communication", 0.0)
+    return percent(exposed / times.total_us) if times.total_us else ""
+
+
 def _chain(one: Mapping[str, Any]) -> ChainView:
     return ChainView(
         what=one["what"],
@@ -288,6 +297,8 @@ def _roofline(run: Run, found: Sequence[OnPart], lines: Mapping[str, str]) -> Pl
     xs = [*corners, max(corners) * 3, min(corners) / 30, *([at] if at else [])]
     ys = [*(flops * GIGA for _, flops, _ in roofs), *rates, min(corners) / 30 * roofs[0][2] * GIGA]
     drawing = Drawing(axis_of(xs), axis_of(ys))
+    if roofs[0][0].part.id in _own(run):
+        _lowered(drawing, roofs[0][1] * GIGA, roofs[0][2] * GIGA)
     for one, flops, gbs in roofs:
         _draw(drawing, one, lines[one.part.id], (flops, gbs), at)
     return drawing.plot(
@@ -296,6 +307,16 @@ def _roofline(run: Run, found: Sequence[OnPart], lines: Mapping[str, str]) -> Pl
         x_text=lambda value: significant(value, 1),
         y_text=lambda value: flop_rate(value / GIGA, 1),
     )
+
+
+def _lowered(drawing: Drawing, flops: float, gbs: float) -> None:
+    """The own roof where exposed communication takes a part of the time."""
+    for share in _COMMUNICATION:
+        peak, corner = (1 - share) * flops, flops / gbs
+        low, high = drawing.x.low, drawing.x.high
+        drawing.curve([(low, low * gbs * (1 - share)), (corner, peak), (high, peak)], "flat tenth")
+        said = f"{percent(share)} communication"
+        drawing.label((high, peak), said, dx=-4, dy=11, anchor="end", css="dim")
 
 
 def _draw(

@@ -68,5 +68,6 @@ class ExploreView:
     parts: tuple[OnPartView, ...] = ()
     chains: tuple[ChainView, ...] = ()
     fusion: Plot | None = None
+    communication: str = ""
     has_prices: bool = False
     roofline: Plot | None = None
