@@ -48,6 +48,8 @@
 | `ROOFLINE_KEPT_ANSWERS_BYTES`    | 32 MiB, 0: none           | memory for answers to repeat      |
 | `ROOFLINE_BUDGET_FILE`           | the gate's default limits | rules for runs over time          |
 | `ROOFLINE_BUCKETS`               | none                      | places whose runs may be read     |
+| `ROOFLINE_WATCH`                 | off                       | `5m`: looks for new runs there    |
+| `ROOFLINE_WATCH_RULE`            | none                      | `gs://team/*`: imported at once   |
 | `ROOFLINE_LOG_FORMAT`            | `text`                    | `text` or `json`                  |
 
 Lists are separated by commas, or written as JSON. A secret is at best in a file that only the
@@ -56,6 +58,7 @@ server may read; the variable of a secret with `_FILE` appended names it.
 
 import json
 import os
+import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -92,6 +95,16 @@ Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 Networks = Annotated[
     tuple[Annotated[Network, BeforeValidator(_network)], ...], NoDecode, BeforeValidator(_listed)
 ]
+
+
+def _seconds(value: object) -> object:
+    """`90s`, `5m` or `1h` in seconds; anything else as it is."""
+    if isinstance(value, str) and (found := re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", value.strip())):
+        return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
+    return value
+
+
+Seconds = Annotated[float, Field(gt=0), BeforeValidator(_seconds)]
 
 
 def _default_data_dir() -> Path:
@@ -145,6 +158,8 @@ class Settings(BaseSettings):
     metrics_token_file: Path | None = None
     budget_file: Path | None = None
     buckets: Words = ()
+    watch: Seconds | None = None
+    watch_rule: str = ""
     visibility: Literal["everybody", "link", "owner"] = "everybody"
     uploads_per_hour: int | None = Field(default=None, gt=0)
     max_upload_bytes: int = Field(default=4 * GIB, gt=0)

@@ -32,9 +32,13 @@ class RunProcess:
         self._is_killed = False
         self._send({"place": place, "limits": asdict(limits), "workers": workers})
 
-    def list(self, address: str, join_s: float | None) -> Answer:
+    def listing(self, address: str, join_s: float | None) -> Answer:
         """The `files` of a run at an address, and a `note` of how they were found."""
         return self._ask({"do": "list", "address": address, "join_s": join_s})
+
+    def find(self, prefix: str) -> list[Answer]:
+        """The folders with captures of hosts below a prefix, the newest first."""
+        return list(self._ask({"do": "find", "prefix": prefix})["runs"])
 
     def read(self, files: Sequence[Mapping[str, object]]) -> Iterator[Answer]:
         """A receipt for each of the files, in the order in which they are done."""

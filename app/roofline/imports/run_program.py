@@ -26,7 +26,7 @@ from roofline.fleet.local import LocalEngine
 from roofline.fleet.receipts import HostFile, receipts_from
 from roofline.fleet.reducing import op_of_receipts, reduce_receipts
 from roofline.pods.fetching import fetch_steady
-from roofline.pods.listing import list_run
+from roofline.pods.listing import list_run, runs_below
 from roofline.sandbox.limits import ImportLimits
 from roofline.storage import buckets
 
@@ -66,6 +66,8 @@ def _answers(request: Request, engine: Engine, kept: KeptPartials) -> Iterator[R
         case "list":
             found = list_run(request["address"], join_s=request["join_s"])
             yield {"files": [_file(one) for one in found.files], "note": found.note}
+        case "find":
+            yield {"runs": [asdict(one) for one in runs_below(request["prefix"])]}
         case "read":
             files = [HostFile(**one) for one in request["files"]]
             for receipt in engine.submit(files).receipts():

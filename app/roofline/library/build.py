@@ -75,4 +75,6 @@ def _options(settings: Settings) -> InstanceOptions:
         user_imports=settings.user_imports,
         visibility=settings.visibility,
         buckets=settings.buckets,
+        watch_s=settings.watch,
+        watch_rule=settings.watch_rule,
     )

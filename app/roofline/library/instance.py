@@ -51,6 +51,8 @@ class InstanceOptions:
     scrub_days: float = 7.0
     visibility: Visibility = EVERYBODY
     buckets: tuple[str, ...] = ()
+    watch_s: float | None = None
+    watch_rule: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,7 +149,7 @@ class RunTurn:
     def _list(self, run: Run) -> float:
         """Adds hosts that are new; the time of the newest file."""
         assert run.address is not None
-        answer = self._process.list(run.address, run.join_s)
+        answer = self._process.listing(run.address, run.join_s)
         files: list[dict[str, Any]] = answer["files"]
         found = [
             FoundHost(

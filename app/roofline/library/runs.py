@@ -16,6 +16,7 @@ from roofline.library import labels
 from roofline.library.instance import Instance
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.run_places import RunPlaces
+from roofline.library.run_watch import RunWatch
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
     Ownership,
@@ -47,10 +48,18 @@ class RunLibrary:
     """The runs of `instance`. Every method may block; call it from any thread."""
 
     def __init__(self, instance: Instance, profiles: ProfileLibrary, places: RunPlaces) -> None:
+        options = instance.options
         self._instance = instance
         self._runs = instance.store.runs
         self._profiles = profiles
         self.places = places
+        self.watch = RunWatch(
+            places.prefixes,
+            every_s=options.watch_s,
+            rule=options.watch_rule,
+            start_process=instance.run_keeper.new_process,
+            add=self.add_by_rule,
+        )
 
     def add(self, wish: RunWish, *, uploader: str | None, delete_token_hash: str) -> str:
         """Stores a run, whose hosts are read from now on; its id.
@@ -61,21 +70,28 @@ class RunLibrary:
             raise BadEditError(
                 f"A run cannot have {wish.hosts:,} hosts.", remedy=f"Give 1 to {MOST_HOSTS:,}."
             )
-        address = None if wish.address is None else self.places.allowed(wish.address)
-        new = NewRun(
+        new = self._new(wish, uploader, delete_token_hash)
+        self._runs.add(new)
+        self._instance.run_keeper.look()
+        return new.id
+
+    def add_by_rule(self, place: str) -> None:
+        """Imports a run that the watch found, unless it was imported before."""
+        if self._runs.add_once(self._new(RunWish(address=place), None, None)):
+            self._instance.run_keeper.look()
+
+    def _new(self, wish: RunWish, uploader: str | None, delete_token_hash: str | None) -> NewRun:
+        return NewRun(
             id=new_profile_id(),
             title=labels.title(wish.title) or _title_of(wish.address),
             created_at=timestamp(),
-            address=address,
+            address=None if wish.address is None else self.places.allowed(wish.address),
             join_s=wish.join_s,
             expected_hosts=wish.hosts,
             uploader=uploader,
             visibility=self._profiles.visibility(wish.visibility, uploader),
             delete_token_hash=delete_token_hash,
         )
-        self._runs.add(new)
-        self._instance.run_keeper.look()
-        return new.id
 
     def get(self, run_id: str, viewer: Viewer) -> Run:
         """A run that `viewer` sees; `ProfileNotFoundError` where there is none."""

@@ -4,6 +4,7 @@ JAX and TensorFlow write `LOG_DIR/plugins/profile/SESSION/HOST.xplane.pb`. Hosts
 land in several sessions, each named after the clock of its host: `join` puts them together.
 """
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from roofline.storage.buckets import Listed
 _SESSION = re.compile(r"(?:.*/)?plugins/profile/(?P<session>[^/]+)/(?P<host>[^/]+)\.xplane\.pb")
 _STARTED = re.compile(r"\d{4}(?:_\d\d){5}")
 _SHOWN = 5
+_HOST_FILES = (".xplane.pb", ".pt.trace.json", ".pt.trace.json.gz", ".ncu-rep", ".partial")
+"""Names that profilers give to files of hosts; others are imported by address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,60 @@ def _on_disk(place: str) -> list[Listed]:
 def _file(path: Path) -> Listed:
     known = path.stat()
     return Listed(str(path.absolute()), str(known.st_mtime_ns), known.st_size, known.st_mtime)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunThere:
+    """A folder with captures of hosts; `newest_at` is when its last file was written.
+
+    `mark` changes with its listing.
+    """
+
+    place: str
+    name: str
+    hosts: int
+    size_bytes: int
+    newest_at: float
+    mark: str
+
+
+def runs_below(prefix: str) -> list[RunThere]:
+    """The folders below a prefix that hold captures of hosts, the newest first."""
+    is_address = buckets.is_address(prefix)
+    found = buckets.list_objects(_as_folder(prefix)) if is_address else _all_below(prefix)
+    folders: dict[str, list[Listed]] = {}
+    for one in found:
+        if one.name.endswith(_HOST_FILES):
+            folders.setdefault(_folder_of(one.address), []).append(one)
+    runs = [_there(place, captures_among(files)) for place, files in folders.items()]
+    return sorted(runs, key=lambda one: (-one.newest_at, one.place))
+
+
+def _all_below(prefix: str) -> list[Listed]:
+    return [_file(path) for path in Path(prefix).rglob("*") if path.is_file()]
+
+
+def _as_folder(address: str) -> str:
+    parts = buckets.parse(address)
+    return parts.of(f"{parts.key.rstrip('/')}/" if parts.key else "")
+
+
+def _folder_of(address: str) -> str:
+    """The folder of a file; options of an address are the prefix's to say, and left out."""
+    path = address.partition("?endpoint=")[0].partition("?region=")[0]
+    return path.rpartition("/")[0] + "/"
+
+
+def _there(place: str, files: Sequence[Listed]) -> RunThere:
+    identities = "".join(sorted(one.identity for one in files))
+    return RunThere(
+        place=place,
+        name=place.rstrip("/").rpartition("/")[2],
+        hosts=len(files),
+        size_bytes=sum(one.size_bytes for one in files),
+        newest_at=max(one.modified_at for one in files),
+        mark=hashlib.sha256(identities.encode()).hexdigest(),
+    )
 
 
 def sessions_of(files: Sequence[Listed]) -> list[Session]:

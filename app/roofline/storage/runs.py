@@ -4,6 +4,7 @@ A run is also its own job: the process that has its lease reads its hosts. A lea
 makes it due again, and what was read until then is in rows and kept partials.
 """
 
+import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -52,6 +53,18 @@ class RunStore:
             lock_digests(connection, [self._quota.key(new.uploader)])
             self._quota.check_run(connection, new.uploader, 0, is_new=True)
             run_statements.add(connection, new, time.time())
+
+    def add_once(self, new: NewRun) -> bool:
+        """Stores a run unless one of its address was stored before, also one in the trash."""
+        of_address = select(run.c.id).where(run.c.address == new.address).limit(1)
+        key = hashlib.sha256((new.address or "").encode()).hexdigest()
+        with self._database.write() as connection:
+            lock_digests(connection, [key, self._quota.key(new.uploader)])
+            if connection.execute(of_address).first() is not None:
+                return False
+            self._quota.check_run(connection, new.uploader, 0, is_new=True)
+            run_statements.add(connection, new, time.time())
+            return True
 
     def get(self, run_id: str) -> Run | None:
         """A run, or `None` when there is none of this id outside the trash."""

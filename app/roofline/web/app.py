@@ -224,9 +224,11 @@ def _lifespan(parts: ServerParts) -> Callable[[FastAPI], AbstractAsyncContextMan
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(parts.instance.open)
+        parts.runs.watch.start()
         for path in parts.instance.damaged:
             _log.error("a profile's manifest cannot be read", file=path.name)
         yield
+        await run_in_threadpool(parts.runs.watch.stop)
         await run_in_threadpool(parts.instance.close)
 
     return lifespan

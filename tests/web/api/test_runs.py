@@ -232,3 +232,24 @@ def test_quota_counts_runs_and_pushed_bytes(launch: Launch) -> None:
     assert pushed(client, run["id"], (FILES[0].name, FILES[0].read_bytes())).status_code == 200
     more = pushed(client, run["id"], (FILES[1].name, FILES[1].read_bytes()))
     assert (more.status_code, more.json()["code"]) == (507, "over-quota")
+
+
+def test_runs_are_found_and_imported_by_rule(launch: Launch, tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    folder = root / "plugins" / "profile" / "one"
+    folder.mkdir(parents=True)
+    (folder / "host_0.xplane.pb").write_bytes(FILES[0].read_bytes())
+    client = launch(buckets=[str(root)], watch_rule=f"{root}/*")
+    watch = client.parts.runs.watch
+    watch.look()
+    watch.look()
+    (found,) = client.get("/api/v1/found-runs").json()["runs"]
+    assert (found["uri"], found["name"], found["hosts"]) == (f"{folder}/", "one", 1)
+    assert found["is_complete"] and found["size_bytes"] == FILES[0].stat().st_size
+    client.parts.runs.add_by_rule(found["uri"])
+    (run,) = client.get(API).json()["runs"]
+    assert (run["title"], run["uri"]) == ("one", str(folder)), "it is imported once"
+    (folder / "host_1.xplane.pb").write_bytes(FILES[1].read_bytes())
+    watch.look()
+    (found,) = client.get("/api/v1/found-runs").json()["runs"]
+    assert (found["hosts"], found["is_complete"]) == (2, False)

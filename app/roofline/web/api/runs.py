@@ -132,6 +132,29 @@ class RunList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRun:
+    """A folder with captures of hosts, below the places that this server reads.
+
+    `age_s` is how long ago its newest file was written. `is_complete` is true once its listing was
+    the same in two rounds.
+    """
+
+    uri: str
+    name: str
+    hosts: int
+    size_bytes: int
+    age_s: float
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRuns:
+    """Runs that may be imported, the newest first."""
+
+    runs: tuple[FoundRun, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunHostBody:
     """A file of a run: waiting, read, unreadable (`reason`), or not a host.
 
@@ -212,6 +235,28 @@ def list_runs(
     """Runs of many hosts, the newest first."""
     found = parts.runs.listed(actor_of(request).viewer, offset=offset, limit=limit)
     return RunList(runs=tuple(run_body(request, run) for run in found.runs), total=found.total)
+
+
+@router.get("/found-runs")
+def list_found(parts: Parts) -> FoundRuns:
+    """Runs that the watch of `ROOFLINE_WATCH` found at its last round, the newest first.
+
+    Each is imported with a POST of its `uri` to `/api/v1/runs`.
+    """
+    now = time.time()
+    return FoundRuns(
+        runs=tuple(
+            FoundRun(
+                uri=one.place,
+                name=one.name,
+                hosts=one.hosts,
+                size_bytes=one.size_bytes,
+                age_s=max(0.0, now - one.newest_at),
+                is_complete=one.is_complete,
+            )
+            for one in parts.runs.watch.found
+        )
+    )
 
 
 @router.get(
