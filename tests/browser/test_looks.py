@@ -1,5 +1,6 @@
 """Themes, accessibility, and what the browser is told about security."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -97,7 +98,11 @@ def of_what_if(page: Page, profile_url: str, capture: Path) -> None:
 
 def of_error(page: Page, profile_url: str, capture: Path) -> None:
     failed = {"state": "failed", "message": "It failed.", "remedy": "Run `this`.", "code": "x"}
-    page.route(re.compile(r"/api/v1/profiles/[^/?]+$"), lambda route: route.fulfill(json=failed))
+    told = f"event: failed\ndata: {json.dumps(failed)}\n\n"
+    page.route(
+        "**/api/v1/profiles/*/events",
+        lambda route: route.fulfill(content_type="text/event-stream", body=told),
+    )
     page.goto("/")
     drop(page, capture)
     expect(page.get_by_role("alert")).to_be_visible()

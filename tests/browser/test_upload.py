@@ -263,7 +263,7 @@ def test_waiting_for_a_sample_can_be_given_up_without_deleting_it(page: Page) ->
             status=201, json={"id": "s", "url": f"{page.url}p/s", "state": "importing"}
         ),
     )
-    page.route("**/api/v1/profiles/s", lambda _: None)
+    page.route("**/api/v1/profiles/s/events", lambda _: None)
     page.goto("/")
     page.locator("[data-sample]").first.click()
     page.get_by_role("button", name="Cancel").click()
@@ -310,7 +310,12 @@ def hold_import(page: Page) -> None:
             status=201, json={"id": "x", "url": address, "state": "importing"}
         ),
     )
-    page.route("**/api/v1/profiles/x", lambda route: route.fulfill(json={"state": "ready"}))
+    page.route(
+        "**/api/v1/profiles/x/events",
+        lambda route: route.fulfill(
+            content_type="text/event-stream", body='event: ready\ndata: {"state": "ready"}\n\n'
+        ),
+    )
     page.route("**/p/none", lambda route: route.fulfill(body="<title>next</title>"))
     page.evaluate(
         """() => new MutationObserver(() => sessionStorage.setItem("shown", "yes"))

@@ -19,6 +19,7 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -74,15 +75,24 @@ class ResultFile:
 
 
 class ResultWriter:
-    """Writes the results of one import into `directory`, which must not exist yet."""
+    """Writes the results of one import into `directory`, which must not exist yet.
+
+    A thread compresses and syncs them in their order, while the caller computes the next. `finish`
+    waits for it, and raises what it met: `StorageFullError`, `OSError`.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._index: dict[str, object] = {}
         directory.mkdir(mode=0o700)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="results")
+        self._written: list[Future[None]] = []
 
     def add(self, name: str, content: bytes, *, level: int = _GZIP_LEVEL) -> None:
         """Stores `content` as `name`, compressed by gzip at `level`."""
+        self._written.append(self._thread.submit(self._add, name, content, level))
+
+    def _add(self, name: str, content: bytes, level: int) -> None:
         # mtime=0: equal content gives equal bytes.
         packed = gzip.compress(content, level, mtime=0)
         _write_synced(self._directory / name, [packed])
@@ -95,7 +105,9 @@ class ResultWriter:
 
     def add_ops(self, details: Iterable[bytes]) -> None:
         """Stores the details of each op, one JSON object each, to be read one at a time."""
-        lines = list(details)
+        self._written.append(self._thread.submit(self._add_ops, list(details)))
+
+    def _add_ops(self, lines: list[bytes]) -> None:
         _write_synced(self._directory / OPS, lines)
         ends = [0]
         for line in lines:
@@ -109,6 +121,9 @@ class ResultWriter:
         `measurements` is the digest of this machine's, `None` where the results do not depend on
         any.
         """
+        self._thread.shutdown()
+        for one in self._written:
+            one.result()
         if measurements is not None:
             self._index[_MEASUREMENTS] = measurements
         sealed = {"sha256": _seal(self._index), "entries": self._index}

@@ -8,7 +8,7 @@ import { showProblem, wireReport } from "../ui/error-card.js";
 import { bytes } from "../text/format.js";
 import { wireList } from "./home-list.js";
 import { Problem, connectionProblem, problemFromAnswer } from "../text/problem.js";
-import { cancelImport, followImport } from "../upload/follow-import.js";
+import { cancelImport, followImportEvents } from "../upload/follow-import.js";
 import { ImportCard } from "../upload/import-card.js";
 import { drawnImport, drawnUpload } from "../upload/import-steps.js";
 import { rememberOwnImport } from "../upload/own-import.js";
@@ -18,7 +18,7 @@ import { offerRetry } from "../upload/retry-import.js";
 import { offerSplit } from "../upload/split-offer.js";
 
 /** Imports that end before this never show the card: it would only flash. */
-const CARD_DELAY_MS = 120;
+const CARD_DELAY_MS = 50;
 /** Imports that take longer go on at the profile's own address, which survives a reload. */
 const PATIENCE_MS = 1000;
 
@@ -142,7 +142,7 @@ async function run(parcel, start, { isOwn }) {
 
 /** @param {string} page @param {string} statusUrl @param {AbortSignal} signal */
 async function follow(page, statusUrl, signal) {
-  const ready = await followImport(statusUrl, {
+  const ready = await followImportEvents(statusUrl, {
     signal,
     patienceMs: PATIENCE_MS,
     onProgress: (at) => progress.draw(drawnImport(at)),

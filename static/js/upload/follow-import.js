@@ -60,19 +60,40 @@ export async function followImport(statusUrl, options) {
 /**
  * The same, told by the server as it happens; asks where its events do not come through.
  * @param {string} statusUrl
- * @param {FollowOptions} options
+ * @param {FollowOptions & { patienceMs?: number }} options `patienceMs`: stop listening after this
+ * @returns {Promise<boolean>} as above
  */
 export async function followImportEvents(statusUrl, options) {
-  const { onProgress, onTrouble, signal } = options;
+  const { onProgress, onTrouble, signal, patienceMs } = options;
+  const [stopped, release] = stoppedBy(signal, patienceMs);
   const last = await listen(`${statusUrl}/events`, {
     onStatus: ({ progress }) => {
       if (progress) onProgress(progress);
     },
     onTrouble,
-    signal,
-  });
+    signal: stopped,
+  }).finally(release);
   signal.throwIfAborted();
-  return last && hasEnded(last) ? true : followImport(statusUrl, options);
+  if (last) return hasEnded(last);
+  return stopped.aborted ? false : followImport(statusUrl, options);
+}
+
+/**
+ * A signal that follows another one, or time; and what lets go of both.
+ * @param {AbortSignal} signal
+ * @param {number} [milliseconds] not given: never
+ * @returns {[AbortSignal, () => void]}
+ */
+function stoppedBy(signal, milliseconds) {
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  const timer = milliseconds === undefined ? undefined : setTimeout(stop, milliseconds);
+  signal.addEventListener("abort", stop);
+  const release = () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  };
+  return [controller.signal, release];
 }
 
 /** Whether the profile is ready; throws if it never will be. @param {ImportStatus} status */

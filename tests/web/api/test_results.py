@@ -28,13 +28,14 @@ def test_page_data_names_the_profile(client: Client, profile_id: str) -> None:
     assert page["profile"]["files"][0]["name"] == "host_0.xplane.pb"
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_result_is_sent_compressed_or_plain_with_an_etag_each(
-    client: Client, profile_id: str
+    client: Client, profile_id: str, encoding: str
 ) -> None:
     path = f"{API}/{profile_id}/page"
-    packed = client.get(path, headers={"accept-encoding": "gzip"})
+    packed = client.get(path, headers={"accept-encoding": encoding})
     plain = client.get(path, headers={"accept-encoding": "identity"})
-    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.headers["content-encoding"] == encoding
     assert "content-encoding" not in plain.headers
     assert packed.json() == plain.json()
     assert packed.headers["etag"] != plain.headers["etag"]

@@ -113,9 +113,10 @@ def test_who_holds_it_is_told_so(client: Client, profile_id: str, drawn: Drawn) 
 def test_encodings_and_queries_are_not_mixed_up(client: Client, profile_id: str) -> None:
     path = f"{API}/{profile_id}/page"
     rev = client.get(f"{API}/{profile_id}").json()["rev"]
-    for _ in range(2):
-        packed, plain = client.get(path), client.get(path, headers=PLAIN)
-        assert (packed.headers["content-encoding"], packed.content) == ("gzip", plain.content)
+    for encoding in ("gzip", "zstd") * 2:
+        packed = client.get(path, headers={"accept-encoding": encoding})
+        plain = client.get(path, headers=PLAIN)
+        assert (packed.headers["content-encoding"], packed.content) == (encoding, plain.content)
         assert "content-encoding" not in plain.headers
         assert packed.headers["etag"] != plain.headers["etag"]
         assert "immutable" in client.get(f"{path}?rev={rev}").headers["cache-control"]

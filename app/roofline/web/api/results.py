@@ -24,7 +24,7 @@ from roofline.web.api.responses import NOT_READY, sent_as
 from roofline.web.api.settling import settle
 from roofline.web.bodies import REV_LENGTH
 from roofline.web.http.assets import matches
-from roofline.web.http.encodings import accepts_gzip
+from roofline.web.http.encodings import accepts, accepts_gzip, packed
 from roofline.web.http.response_cache import keep
 from roofline.web.http.zips import zip_stream
 from roofline.web.parts import Reader, parts_of
@@ -32,6 +32,8 @@ from roofline.web.parts import Reader, parts_of
 T = TypeVar("T")
 
 COMPUTE_WAIT_S = 60.0
+_ZSTD_LEVEL = 8  # of page data: higher ones take longer for 1 % less, up to 19
+_ETAG_ENDS = {"zstd": "-zst", "gzip": "-gz", "": ""}
 _LEVEL = 5  # of gzip: a tenth larger than at 9, in a third of the time
 PRIVATE_IMMUTABLE = "private, max-age=31536000, immutable"
 _DOWNLOAD_POLICY = "sandbox; default-src 'none'"
@@ -198,24 +200,39 @@ async def _result(
     is_open = await run_in_threadpool(reader.is_for_everybody, profile_id)
     rev = rev if is_open else None
     file = await computed(reader, profile_id, lambda: reader.result(profile_id, name))
-    answer = {**(headers or {}), **_validators(request, file, rev)}
+    encoding = _encoding(request, name)
+    answer = {**(headers or {}), **_validators(encoding, file, rev)}
     if matches(request, answer["etag"]):
         return Response(status_code=304, headers=answer)
     file, content = await computed(reader, profile_id, lambda: reader.packed(profile_id, name))
-    answer.update(_validators(request, file, rev))
-    if accepts_gzip(request):
-        answer["content-encoding"] = "gzip"
-    else:
-        content = await run_in_threadpool(gzip.decompress, content)
+    answer.update(_validators(encoding, file, rev))
+    if encoding:
+        answer["content-encoding"] = encoding
+    if encoding != "gzip":
+        content = await run_in_threadpool(_repacked, content, encoding)
     if is_open:
         keep(request)
     return Response(content, headers=answer, media_type=media_type)
 
 
-def _validators(request: Request, file: results.ResultFile, rev: str | None) -> dict[str, str]:
+def _encoding(request: Request, name: str) -> str:
+    """The encoding a stored result is sent in. Page data are opened most, and worth packing anew.
+
+    684 kB of them: 152 kB as gzip, 135 kB as zstd, which takes 12 ms.
+    """
+    if name == results.PAGE and accepts(request, "zstd"):
+        return "zstd"
+    return "gzip" if accepts_gzip(request) else ""
+
+
+def _repacked(content: bytes, encoding: str) -> bytes:
+    return packed(gzip.decompress(content), encoding, zstd_level=_ZSTD_LEVEL)
+
+
+def _validators(encoding: str, file: results.ResultFile, rev: str | None) -> dict[str, str]:
     is_current = rev is not None and rev == file.etag[:REV_LENGTH]
     return {
-        "etag": f'"{file.etag}{"-gz" if accepts_gzip(request) else ""}"',
+        "etag": f'"{file.etag}{_ETAG_ENDS[encoding]}"',
         "vary": "accept-encoding",
         "cache-control": PRIVATE_IMMUTABLE if is_current else "private, no-cache",
     }

@@ -214,5 +214,6 @@ def key_of(request: Request) -> Key | None:
         query = scope["query_string"] if _NAMES_A_RANGE.search(scope["query_string"]) else b""
         traits = (request.state.actor, best_encoding(request), written_at_ns(), query)
     else:
-        traits = (scope["query_string"], accepts_gzip(request), written_at_ns())
+        encodings = accepts_gzip(request), best_encoding(request)
+        traits = (scope["query_string"], encodings, written_at_ns())
     return Key(found["page"] or found["result"], scope["path"], traits)
