@@ -315,8 +315,6 @@ def _lowered(drawing: Drawing, flops: float, gbs: float) -> None:
         peak, corner = (1 - share) * flops, flops / gbs
         low, high = drawing.x.low, drawing.x.high
         drawing.curve([(low, low * gbs * (1 - share)), (corner, peak), (high, peak)], "flat tenth")
-        said = f"{percent(share)} communication"
-        drawing.label((high, peak), said, dx=-4, dy=11, anchor="end", css="dim")
 
 
 def _draw(
