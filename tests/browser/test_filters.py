@@ -26,6 +26,7 @@ def by_category(page: Page) -> tuple[str, str]:
 
 
 def by_category_chart(page: Page) -> tuple[str, str]:
+    page.locator("#time-by").select_option("category")
     page.locator("#category-chart").get_by_role("button", name=re.compile("loop fusion")).click()
     return "cat", "loop fusion"
 
@@ -102,6 +103,7 @@ def test_several_bounds_are_any_of_them(profile: Page) -> None:
 def test_infeed_switch_needs_no_request_and_takes_infeed_out(
     profile: Page, watches: list[Watch]
 ) -> None:
+    profile.locator("#time-by").select_option("category")
     expect(profile.locator("#category-chart")).to_contain_text("infeed")
     view.more_filters(profile)
     asked = [url for url in watches[0].requests if "/api/" in url]

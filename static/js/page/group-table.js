@@ -119,8 +119,8 @@ function sorted(groups, sort) {
   });
 }
 
-/** @param {Group} group */
-function nameOf({ name, path }) {
+/** @param {Pick<Group, "name" | "path">} group */
+export function nameOf({ name, path }) {
   if (name !== NOT_KNOWN) return name;
   return path.length > 1 ? "(here)" : "(not known)";
 }

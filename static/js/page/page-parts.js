@@ -1,12 +1,10 @@
 // The parts of the page that are there before the charts: made once, rendered by the table in page-view.js.
 
 import { parseValue, withFilter, withoutFilters } from "../state/query.js";
-import { toggled } from "../state/filter.js";
 import { find, part } from "../ui/dom.js";
 import { wireTabs } from "../ui/keyboard.js";
 import { createAdvice } from "./advice.js";
 import { createBudget } from "./budget.js";
-import { createCategories } from "./categories.js";
 import { createColumnMenu } from "./column-menu.js";
 import { Drawer } from "./drawer.js";
 import { opsText } from "./downloads.js";
@@ -19,6 +17,7 @@ import { createOtherDevicesTable } from "./other-devices-table.js";
 import { PeaksMenu } from "./peaks-menu.js";
 import { ProgramList } from "./program-list.js";
 import { createProgramTable } from "./program-table.js";
+import { createTimeBy } from "./time-by.js";
 
 /** @import { Filter } from "../types/page-data.js" */
 /** @import { Landing } from "../chart/landing-places.js" */
@@ -57,7 +56,7 @@ export function createParts(options) {
     filterBar: createFilterBar({ model, store }),
     advice: createAdvice(store, options.onLand),
     budget: createBudget({ store, onHelp: options.light.help }),
-    categories: createCategories({ model, onToggle: (name) => toggleCategory(store, name) }),
+    timeBy: createTimeBy({ model, store }),
     columnMenu: createColumnMenu({ model, store }),
     picked: createPicked({
       model,
@@ -115,9 +114,6 @@ function createLists({ model, store, paint, light, selection }) {
     }),
   };
 }
-
-/** @param {Store} store @param {string} name */
-const toggleCategory = (store, name) => store.set({ cat: toggled(store.get().cat, name), page: 1 });
 
 /** The tabs of the tables, and the tools that belong to some of them. @param {Store} store */
 function createTabs(store) {

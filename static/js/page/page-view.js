@@ -3,7 +3,6 @@
 import { needsDrawing } from "../chart/op-chart.js";
 import { isWhatIf } from "../metrics/peaks.js";
 import { isSameChoice } from "../state/chosen-hardware.js";
-import { categoryTotals } from "../state/filter.js";
 import { createModel } from "../state/model.js";
 import { whatIfVerdict } from "../text/whatif-words.js";
 import { createCharts } from "./charts.js";
@@ -184,7 +183,11 @@ export class PageView {
       keys: [...SHOWN, "roofs", "prec", "size", "fit"],
       render: (state) => this.parts.filterBar.render(state, filterResult(this.#visible)),
     },
-    { part: "categories", keys: SHOWN, render: (state) => this.#showCategories(state) },
+    {
+      part: "time by",
+      keys: [...SHOWN, "open", "timeby"],
+      render: (state) => this.parts.timeBy.render(this.#visible, state),
+    },
     {
       part: "groups",
       keys: [...SHOWN, "open", "gsort"],
@@ -299,14 +302,6 @@ export class PageView {
     this.parts.programTable.setColumns();
     this.parts.columnMenu.fill();
     this.parts.columnMenu.render();
-  }
-
-  /** @param {ViewState} state */
-  #showCategories({ cat }) {
-    const { view, besidesCategory } = this.#visible;
-    const efficiency = view.reader("roofline_efficiency_ratio");
-    const totals = categoryTotals(view.rows, besidesCategory, efficiency);
-    this.parts.categories.render(totals, cat);
   }
 
   /** @param {ViewState} state */

@@ -1,6 +1,6 @@
 // Which ops are shown: the one place that filters. Pure.
 
-/** @import { Measure, Value } from "../types/page-data.js" */
+/** @import { Value } from "../types/page-data.js" */
 /** @import { Row } from "../types/model.js" */
 /** @import { Box, ViewState } from "../types/view-state.js" */
 
@@ -101,54 +101,6 @@ export const toggled = (list, entry) =>
 /** Share of the view's time that these ops make. @param {readonly Row[]} rows */
 export function shareOf(rows) {
   return rows.reduce((sum, row) => sum + row.share, 0);
-}
-
-/**
- * @typedef {object} CategoryTotal
- * @property {number} category index
- * @property {number} ops
- * @property {number} share
- * @property {Measure} efficiency share of the roof, weighted by time, each op at most 1; null: unknown
- */
-
-/**
- * Time and share of roof per category. Every category of the view is listed, so that one the other
- * filters emptied keeps its place and can still be chosen.
- * @param {readonly Row[]} all
- * @param {readonly Row[]} left
- * @param {(row: Row) => Measure} efficiencyOf
- * @returns {CategoryTotal[]} longest first
- */
-export function categoryTotals(all, left, efficiencyOf) {
-  /**
-   * @type {Map<number, { ops: number, share: number, measured: number, reached: number, rank: number }>}
-   */
-  const totals = new Map();
-  for (const row of all) {
-    if (!totals.has(row.category))
-      totals.set(row.category, { ops: 0, share: 0, measured: 0, reached: 0, rank: totals.size });
-  }
-  for (const row of left) {
-    const total = totals.get(row.category);
-    if (!total) continue;
-    const efficiency = efficiencyOf(row);
-    total.ops += 1;
-    total.share += row.share;
-    if (efficiency !== null) {
-      total.measured += row.share;
-      total.reached += row.share * Math.min(1, efficiency);
-    }
-  }
-  return [...totals]
-    .map(([category, t]) => ({
-      category,
-      ops: t.ops,
-      share: t.share,
-      rank: t.rank,
-      efficiency: t.measured > 0 ? t.reached / t.measured : null,
-    }))
-    .sort((a, b) => b.share - a.share || a.rank - b.rank)
-    .map(({ rank, ...total }) => total);
 }
 
 /**

@@ -31,6 +31,8 @@ export interface ViewState {
   open: readonly string[];
   /** Column of the groups, "-" first for descending. */
   gsort: string;
+  /** What "Time by …" shows; null: what suits the profile. */
+  timeby: GroupBy | null;
   /** What the budget divides. */
   budget: "step" | "capture";
   /** Least share of time, percent. */

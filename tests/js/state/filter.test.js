@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  categoryTotals,
   filterRows,
   nameMatcher,
   owns,
@@ -116,23 +115,6 @@ test("filters only remove, whatever their order", () => {
     assert.ok(next.every((name) => left.includes(name)));
     left = next;
   }
-});
-
-test("category totals keep emptied categories and weight the share of roof by time", () => {
-  /** @type {Record<string, number>} */
-  const shares = { "fusion.1": 0.5, "Fusion.2": 4 };
-  const efficiency = (/** @type {Row} */ row) => shares[row.name] ?? null;
-  const { besidesCategory } = filterRows(
-    view.rows,
-    { ...DEFAULTS, q: "fusion", cat: ["copy"] },
-    context,
-  );
-  const totals = categoryTotals(view.rows, besidesCategory, efficiency);
-  assert.equal(totals.length, 4);
-  assert.equal(model.categories[totals[0].category].name, "loop fusion");
-  assert.equal(totals[0].ops, 2);
-  assert.ok(Math.abs(there(totals[0].efficiency) - (0.3 * 0.5 + 0.15 * 1) / 0.45) < 1e-12);
-  assert.equal(totals[1].efficiency, null);
 });
 
 test("missing values sort last in both directions, numbers in names by value", () => {

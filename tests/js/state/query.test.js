@@ -31,6 +31,7 @@ test("every key survives the address bar", () => {
     group: "net › layer_1",
     open: ["net", "a,b › c"],
     gsort: "name",
+    timeby: "phase",
     budget: "capture",
     min: 0.1,
     cover: 90,

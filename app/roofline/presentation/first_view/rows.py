@@ -21,6 +21,11 @@ class Rows:
         self._shared = page["ops"]["columns"]
         self._ops: Sequence[int] = self._view["op"]
 
+    @property
+    def ops(self) -> Sequence[int]:
+        """Of each row its place among the ops of the page."""
+        return self._ops
+
     def __len__(self) -> int:
         return len(self._ops)
 

@@ -32,7 +32,6 @@ _MEANINGS = {
     ),
     "stated": "as the file states them; it does not say how they were obtained",
 }
-_LEAST_VISIBLE = 0.0015  # below this a part of the stack is less than a pixel wide
 
 
 def counted(number: int, one: str) -> str:
@@ -251,44 +250,23 @@ def _glyph(bound: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryEntry:
-    """A category with its share of the time, and what it reaches of its roof."""
+    """A category of the chart's legend."""
 
     name: str
     symbol: str
     token: str
-    title: str
-    share: str
-    efficiency: str
-    part: float
-    """Percent of all, 0 where the part would be too narrow to see."""
 
 
 def categories(rows: Rows) -> list[CategoryEntry]:
-    """Time by category, the longest first."""
-    totals: dict[int, list[float]] = {}
-    columns = (rows.column("category"), rows.shares, rows.column(EFFICIENCY))
-    for category, share, efficiency in zip(*columns, strict=True):
-        total = totals.setdefault(category, [0, 0.0, 0.0, 0.0])
-        total[0] += 1
-        total[1] += share
-        if efficiency is not None:
-            total[2] += share
-            total[3] += share * min(1.0, efficiency)
-    ordered = sorted(totals.items(), key=lambda one: -one[1][1])
-    return [_category(rows.page["categories"][index], total) for index, total in ordered]
-
-
-def _category(category: Mapping[str, Any], total: Sequence[float]) -> CategoryEntry:
-    ops, share, measured, reached = total
-    return CategoryEntry(
-        name=category["name"],
-        symbol=category["symbol"],
-        token=category["token"],
-        title=f"{category['name']}: {counted(int(ops), 'op')}",
-        share=percent(share),
-        efficiency=percent(reached / measured if measured > 0 else None, 0),
-        part=round(100 * share, 2) if share >= _LEAST_VISIBLE else 0.0,
-    )
+    """The categories that ops have, the longest first."""
+    totals: dict[int, float] = {}
+    for category, share in zip(rows.column("category"), rows.shares, strict=True):
+        totals[category] = totals.get(category, 0.0) + share
+    ordered = sorted(totals, key=lambda index: -totals[index])
+    known = [rows.page["categories"][index] for index in ordered]
+    return [
+        CategoryEntry(name=one["name"], symbol=one["symbol"], token=one["token"]) for one in known
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

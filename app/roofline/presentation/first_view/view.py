@@ -9,6 +9,7 @@ from roofline.presentation.first_view.program_chart import program_chart
 from roofline.presentation.first_view.rows import Page, Rows
 from roofline.presentation.first_view.strips import Strip, link_strip, no_flops_strip
 from roofline.presentation.first_view.table import Table, op_table
+from roofline.presentation.first_view.time_by import TimeBy, time_by
 from roofline.presentation.quantities import count, percent
 
 _EDGE_SIGNS = {"left": "◁", "right": "▷", "above": "△", "below": "▽"}
@@ -29,6 +30,7 @@ class FirstView:
     format: str
     chips: Sequence[summary.BoundChip]
     categories: Sequence[summary.CategoryEntry]
+    time_by: TimeBy
     steps: summary.StepList
     ops: OpChart
     edge_notes: Mapping[str, str]
@@ -61,6 +63,7 @@ def first_view(page: Page) -> FirstView:
         format=page["profile"]["format"],
         chips=summary.bound_chips(rows),
         categories=summary.categories(rows),
+        time_by=time_by(rows),
         steps=summary.step_list(rows),
         ops=chart,
         edge_notes={
