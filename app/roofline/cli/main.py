@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from roofline.presentation.grouping_choice import Grouping
     from roofline.settings import Settings
 
-FORMATS = ("text", "json", "csv", "generic", "xprof")
+FORMATS = ("text", "json", "csv", "generic", "xprof", "html")
 GROUPED_FORMATS = ("text", "json", "csv")
 
 
@@ -126,7 +126,8 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=FORMATS,
         default="text",
-        help="generic: to read again, see docs/generic-format.md; xprof: XProf's own table",
+        help="generic: to read again, see docs/generic-format.md; xprof: XProf's own table;"
+        " html: the page of a run, with --engine",
     )
     parser.add_argument(
         "--exclude-infeed-outfeed", action="store_true", help="leave infeed and outfeed ops out"
@@ -345,6 +346,10 @@ def _analyze(given: argparse.Namespace) -> None:
         sys.stderr.write("          Leave --range out, or use another --format.\n")
         sys.exit(BAD_INPUT)
 
+    if given.format == "html":
+        sys.stderr.write("roofline: only the page of a run of hosts is written as html\n")
+        sys.stderr.write("          Add --engine local, or use another --format.\n")
+        sys.exit(BAD_INPUT)
     choice = read_choice(given.device, given.peak, given.sustained)
     with progress_on_terminal(files) as progress:
         analysis = analyse_files(

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from roofline.fleet.receipts import HostFile, Receipt
+    from roofline.pods.report import RunReport
 
 ENGINES = ("local",)
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "html")
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=ENGINES,
         help="hold the hosts of one run against each other: files, the folder that holds them, or"
-        " its address, such as s3://bucket/folder/; see docs/runs.md. Formats: text, json",
+        " its address, such as s3://bucket/folder/; see docs/runs.md. Formats: text, json, html",
     )
     parser.add_argument(
         "--workers", type=int, metavar="N", help="with --engine: read so many files at once"
@@ -64,7 +65,17 @@ def analyse_run(given: argparse.Namespace) -> bytes:
     with open_engine(choice, settings, place) as engine:
         receipts = list(engine.submit(files).receipts())
     _note_repeated(receipts)
-    return render_run(reduce_receipts(receipts, open_kept(place)), given.format)
+    run = reduce_receipts(receipts, open_kept(place))
+    return _page(run) if given.format == "html" else render_run(run, given.format)
+
+
+def _page(run: "RunReport") -> bytes:
+    """The page of the run as one file."""
+    from roofline.exports.run_report import run_record
+    from roofline.web.pages.run_file import run_file
+
+    count = len(run.hosts)
+    return run_file(run_record(run), f"Run of {count:,} {'host' if count == 1 else 'hosts'}")
 
 
 def seconds(text: str) -> float:

@@ -221,6 +221,25 @@ SENTENCES: Mapping[str, str] = {
     "hosts_straggler": "{host} works longer than the others; whether it is slow or was given more "
     "is unknown",
     "hosts_intermittent": "{host} is slow in {slow} of {steps} {steps|step|steps}",
+    # The page of a run.
+    "run_slow_chip": "{host} is slow: *{share}* more time for the same work",
+    "run_slow_host": "{host} is slow on all of its chips: *{share}* more time for the same work",
+    "run_more_work": "{host} was given more work: per FLOP and byte it is not slow",
+    "run_straggler": "{host} works longer than the others: slow, or given more work, is unknown",
+    "run_intermittent": "{host} is slow now and then: in {slow} of {steps} {steps|step|steps}",
+    "run_even": "No host holds the others up",
+    "run_few": "No verdict: it needs at least {fewest} hosts",
+    "run_unreadable": "No verdict: it needs {share} of the hosts",
+    "run_cost": "Hosts that hold the others up cost at most *{share}* of the time",
+    "run_gain": ": putting {host} right brings *{share}*",
+    "run_more": ", and {count} more {count|host stands|hosts stand} out",
+    "run_end": ". ",
+    "run_unread": "!{count} {count|host|hosts} could not be read.!",
+    "run_arriving": "So far {read} {read|host has|hosts have} been read",
+    "run_arriving_of": "So far {read} of {hosts} hosts have been read",
+    "run_spread": "Their spread costs at most *{share}* of the time. ",
+    "run_arriving_lead": "They are spread over the run. Hosts are judged when all are there; the "
+    "order in which they arrive changes no number.",
 }
 
 # Sentences that the browser fills: about one op, and under other peaks.

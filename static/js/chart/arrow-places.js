@@ -2,7 +2,7 @@
 
 import { createScale, spread, withHeadroom } from "./axes.js";
 
-/** @import { ChangeRow, Roofs, RowSide } from "../types/comparison.js" */
+/** @import { Roofs, RowSide } from "../types/comparison.js" */
 /** @import { ChartBox, Place, Range, Scale } from "./axes.js" */
 
 /**
@@ -15,11 +15,13 @@ import { createScale, spread, withHeadroom } from "./axes.js";
  * @property {Place} end
  */
 
+/** @typedef {Pick<RowSide, "timeUs" | "flop" | "bytes"> | null} Placed */
+
 const US_PER_GFLOP = 1e3; // FLOP/us in a GFLOP/s
 const LEAST_RADIUS = 2.4;
 const MOST_RADIUS = 15;
 
-/** log10 of intensity and GFLOP/s; null without FLOPs, bytes or time. @param {RowSide | null} side @returns {Place | null} */
+/** log10 of intensity and GFLOP/s; null without FLOPs, bytes or time. @param {Placed} side @returns {Place | null} */
 export function placeOf(side) {
   if (!side || !(side.timeUs > 0) || !side.flop || !side.bytes) return null;
   return {
@@ -56,7 +58,7 @@ export const radiusOf = (timeUs, largestUs) =>
 
 /**
  * The axes: all hot places, and the corners of both roofs.
- * @param {readonly ChangeRow[]} rows those that must be seen
+ * @param {readonly { a: Placed, b: Placed }[]} rows those that must be seen
  * @param {{ a: Roofs, b: Roofs }} roofs
  * @param {ChartBox} box
  * @returns {Scale}

@@ -1,14 +1,13 @@
 // The roofline of a comparison: an arrow from A to B for each pair that makes most of the change.
 
-import { bandwidth, flopRate } from "../text/format.js";
 import { find, part, svg } from "../ui/dom.js";
 import { arrowScale, legs, placeOf, radiusOf, roofAt } from "./arrow-places.js";
-import { intensityTicks, rateTicks } from "./axes.js";
 import { freeLabels } from "./free-labels.js";
 import { arrowHead, markPath } from "./mark-paths.js";
 import { trackPointer } from "./pointer.js";
+import { frame, roofNode } from "./roof-frame.js";
 
-/** @import { ChangeRow, Comparison, Roofs } from "../types/comparison.js" */
+/** @import { ChangeRow, Comparison } from "../types/comparison.js" */
 /** @import { Place, Scale } from "./axes.js" */
 /** @import { Box } from "./free-labels.js" */
 
@@ -19,6 +18,7 @@ const LEAST_HEAD = 5; // pixels of a leg that has room for a head
 const LABELS = 5;
 const CHARACTER = 6.8; // pixels
 const ROOF_BOXES = 40;
+const CLIP = "compare-clip";
 
 /**
  * @typedef {{ row: ChangeRow, px: number, py: number, radius: number }} DrawnPlace
@@ -69,9 +69,9 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
         .map((row) => rowNode(row, hot.has(row.key), isWanted(row), scale, largest));
       root.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
       root.replaceChildren(
-        frame(scale),
+        frame(scale, CLIP),
         ...roofNodes(scale),
-        svg("g", { "clip-path": "url(#compare-clip)" }, ...nodes),
+        svg("g", { "clip-path": `url(#${CLIP})` }, ...nodes),
         ...labelNodes(seen.filter(isWanted), scale),
       );
       root.setAttribute(
@@ -151,8 +151,11 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
     const isSame = roofs.a.gflops === roofs.b.gflops && roofs.a.gbs === roofs.b.gbs;
     part("peaks-key").hidden = isSame;
     const drawn = isSame
-      ? [roofNode(roofs.b, "", scale, "")]
-      : [roofNode(roofs.a, " dashed", scale, "A · "), roofNode(roofs.b, "", scale, "B · ")];
+      ? [roofNode(roofs.b, "", scale, "", CLIP)]
+      : [
+          roofNode(roofs.a, " dashed", scale, "A · ", CLIP),
+          roofNode(roofs.b, "", scale, "B · ", CLIP),
+        ];
     return drawn.flat();
   }
 
@@ -208,103 +211,3 @@ const ringNode = (place, timeUs, scale, largest) =>
     cy: scale.toY(place.y),
     r: radiusOf(timeUs, largest) + 4,
   });
-
-/** Grid, ticks, titles of the axes. @param {Scale} scale */
-function frame(scale) {
-  const { margin, plotWidth, plotHeight, width, height } = scale;
-  const right = margin.l + plotWidth;
-  const bottom = margin.t + plotHeight;
-  const clip = svg(
-    "clipPath",
-    { id: "compare-clip" },
-    svg("rect", { x: margin.l, y: margin.t, width: plotWidth, height: plotHeight }),
-  );
-  const across = intensityTicks(scale.xRange, plotWidth);
-  const up = rateTicks(scale.yRange, plotHeight);
-  return svg(
-    "g",
-    {},
-    clip,
-    ...across.values.flatMap((value, i) => {
-      const x = scale.toX(Math.log10(value));
-      return [
-        svg("line", { class: "gl", x1: x, x2: x, y1: margin.t, y2: bottom }),
-        svg(
-          "text",
-          { class: "tick", x, y: bottom + 16, "text-anchor": "middle" },
-          across.labels[i],
-        ),
-      ];
-    }),
-    ...up.values.flatMap((value, i) => {
-      const y = scale.toY(Math.log10(value));
-      return [
-        svg("line", { class: "gl", x1: margin.l, x2: right, y1: y, y2: y }),
-        svg(
-          "text",
-          { class: "tick", x: margin.l - 7, y: y + 4, "text-anchor": "end" },
-          up.labels[i],
-        ),
-      ];
-    }),
-    svg(
-      "text",
-      {
-        class: "tick",
-        x: (margin.l + Math.min(right, width)) / 2,
-        y: height - 6,
-        "text-anchor": "middle",
-      },
-      "FLOP per byte of the main memory",
-    ),
-  );
-}
-
-/** @param {Roofs} roofs @param {string} dash @param {Scale} scale @param {string} side */
-function roofNode(roofs, dash, scale, side) {
-  const { gflops, gbs, memory } = roofs;
-  if (gflops === null || gbs === null) return [];
-  const [left, right] = scale.xRange;
-  const ridge = Math.log10(gflops / gbs);
-  const at = (/** @type {number} */ x) => `${scale.toX(x)} ${scale.toY(roofAt(roofs, x) ?? 0)}`;
-  const corner = Math.min(Math.max(ridge, left), right);
-  const slope = svg("path", { class: `roof memory${dash}`, d: `M${at(left)}L${at(corner)}` });
-  const flat = svg("path", { class: `roof compute${dash}`, d: `M${at(corner)}L${at(right)}` });
-  const clipped = svg("g", { "clip-path": "url(#compare-clip)" }, slope, flat);
-  return [
-    clipped,
-    ...roofLabels({ gflops, gbs, memory: memory ?? "memory" }, corner, scale, side, dash !== ""),
-  ];
-}
-
-/** @param {{ gflops: number, gbs: number, memory: string }} roof @param {number} corner @param {Scale} scale @param {string} side @param {boolean} isBelow */
-function roofLabels({ gflops, gbs, memory }, corner, scale, side, isBelow) {
-  const [left] = scale.xRange;
-  const y = scale.toY(Math.log10(gflops)) + (isBelow ? 16 : -6);
-  const compute = svg(
-    "text",
-    { class: "lab compute", x: scale.margin.l + scale.plotWidth - 4, y, "text-anchor": "end" },
-    side + flopRate(gflops),
-  );
-  const low = Math.max(left, scale.yRange[0] - Math.log10(gbs));
-  const x = low + (corner - low) * (isBelow ? 0.62 : 0.4);
-  if (scale.toX(corner) - scale.toX(low) < 130) return [compute];
-  const px = scale.toX(x);
-  const py = scale.toY(Math.log10(gbs) + x) + (isBelow ? 15 : -7);
-  const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
-  const text = `${side}${memory} ${bandwidth(gbs)}`;
-  return [
-    compute,
-    svg(
-      "text",
-      {
-        class: "lab memory",
-        x: px,
-        y: py,
-        "text-anchor": "middle",
-        transform: `rotate(${angle} ${px} ${py})`,
-      },
-      text,
-    ),
-  ];
-}

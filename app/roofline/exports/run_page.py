@@ -1,0 +1,154 @@
+"""A run of hosts as its page draws it: packed columns of the run's document, with words and roofs.
+
+A page of 4,096 hosts and 1,000 operations stays below 1 MB: numbers of hosts and operations are
+columns of 32-bit floats, whose seven digits are more than the page shows, as base64; NaN is
+unknown. Long names are cut in the middle.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from roofline.devices.catalogue import find
+from roofline.model.units import gib_to_gb
+from roofline.pods.report import State
+from roofline.presentation.palette import category_style
+
+Record = dict[str, Any]
+Row = Mapping[str, Any]
+
+MOST_OPS = 1_000
+"""Operations of the page: those that lose the most time. The document has all."""
+_LONGEST_NAME = 160
+_STATES = {State.READ: 0, State.NO_ACCELERATOR: 1, State.UNREADABLE: 2}
+_NEVER = -1
+_HOST_COLUMNS = {
+    "work_us": "work_us",
+    "wait_us": "wait_us",
+    "ratio": "same_work_ratio",
+    "score": "score",
+    "slow_steps": "slow_steps",
+}
+_OP_COLUMNS = ("flop", "bytes", "min_us", "median_us", "p95_us", "max_us", "imbalance_ratio")
+_STEP_COLUMNS = ("min_work_us", "median_work_us", "p95_work_us", "max_work_us", "median_us")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arriving:
+    """How much of a run has been read: `read` of `total` hosts (0: not known yet)."""
+
+    read: int
+    total: int
+
+
+def run_page(document: Row, *, arriving: Arriving | None = None) -> Record:
+    """What the page of the run of `document` draws; `arriving` while hosts are being read."""
+    places = {one["host"]: k for k, one in enumerate(document["hosts"])}
+    ops = document["ops"][:MOST_OPS]
+    shown = [*ops, *(each for one in document["hosts"] for each in one["deviations"])]
+    return {
+        "hosts": _hosts(document["hosts"]),
+        "outliers": [
+            {"at": places[one["host"]], "kind": one["kind"], "sentence": one["sentence"]}
+            for one in ([] if arriving else document["outliers"])
+        ],
+        "deviations": {
+            str(k): [_deviation(each) for each in one["deviations"]]
+            for k, one in enumerate(document["hosts"])
+            if one["deviations"]
+        },
+        "representative": places.get(document["representative"], _NEVER),
+        "ops": {
+            "names": [_short(one["name"]) for one in ops],
+            "categories": [one["category"] for one in ops],
+            "lost_us": _packed([one["time_lost_us"] for one in ops]),
+            "max_host": [places.get(one["max_host"], _NEVER) for one in ops],
+            "total": len(document["ops"]),
+            **{name: _packed([one[name] for one in ops]) for name in _OP_COLUMNS},
+        },
+        "steps": {
+            "labels": [_short(one["step"]) for one in document["steps"]],
+            "critical": [places.get(one["critical_host"], _NEVER) for one in document["steps"]],
+            **{name: _packed([one[name] for one in document["steps"]]) for name in _STEP_COLUMNS},
+        },
+        "collectives": [
+            {**one, "name": _short(one["name"]), "group": _short(one["group"] or "")}
+            for one in document["collectives"][:MOST_OPS]
+        ],
+        "styles": {name: _style(name) for name in sorted({one["category"] for one in shown})},
+        "roofs": roofs_of(document),
+        "arriving": None if arriving is None else {"read": arriving.read, "total": arriving.total},
+    }
+
+
+def roofs_of(document: Row) -> Record:
+    """The main compute peak in GFLOP/s and that of the main memory in GB/s per core; null: unknown.
+
+    They are those of the catalogue, and only where all hosts have one device that it knows.
+    """
+    devices = {one["device"] for one in document["hosts"] if one["state"] == State.READ}
+    part = find(devices.pop()) if len(devices) == 1 else None
+    compute = next(iter(part.compute()), None) if part else None
+    main = next((one for one in part.memory() if one.level.is_main), None) if part else None
+    return {
+        "gflops": compute.gflops if compute else None,
+        "unit": compute.label if compute else None,
+        "gbs": main.gbs if main else None,
+        "memory": main.level.label if main else None,
+    }
+
+
+def _hosts(hosts: Sequence[Row]) -> Record:
+    chips = [chip for one in hosts for chip in one["chips"]]
+    bandwidth = [one["memory_bandwidth_gibs"] for one in hosts]
+    return {
+        "names": [_short(one["host"]) for one in hosts],
+        "states": [_STATES[one["state"]] for one in hosts],
+        "reasons": {str(k): one["reason"] for k, one in enumerate(hosts) if one["reason"]},
+        "wait_is": next((one["wait_is"] for one in hosts if one["wait_is"]), None),
+        "bandwidth_gbs": _packed([None if one is None else gib_to_gb(one) for one in bandwidth]),
+        **{name: _packed([one[of] for one in hosts]) for name, of in _HOST_COLUMNS.items()},
+        "chips": {
+            "counts": [len(one["chips"]) for one in hosts],
+            "ratio": _packed([one["same_work_ratio"] for one in chips]),
+            "slow": [k for k, one in enumerate(chips) if one["is_slow"]],
+            "names": _chip_names(hosts),
+        },
+    }
+
+
+def _chip_names(hosts: Sequence[Row]) -> list[str]:
+    """The names of the chips of the host that has the most: hosts name theirs alike."""
+    longest: Sequence[Row] = max((one["chips"] for one in hosts), key=len, default=[])
+    return [_short(chip["chip"]) for chip in longest]
+
+
+def _deviation(one: Row) -> Record:
+    return {
+        "name": _short(one["name"]),
+        "category": one["category"],
+        "time_us": one["time_us"],
+        "representative_us": one["representative_us"],
+    }
+
+
+def _style(category: str) -> Record:
+    style = category_style(category)
+    return {"token": style.token, "symbol": style.symbol}
+
+
+def _packed(values: Sequence[float | None]) -> str:
+    """Little-endian 32-bit floats as base64; NaN is unknown."""
+    column = np.array([np.nan if one is None else one for one in values], "<f4")
+    return base64.b64encode(column.tobytes()).decode()
+
+
+def _short(name: str) -> str:
+    """The name, without its middle where it is long."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    half = _LONGEST_NAME // 2
+    return f"{name[:half]}…{name[-half + 1 :]}"

@@ -1,0 +1,166 @@
+"""What the page of a run of hosts shows before its script runs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median_low
+from typing import Any
+from urllib.parse import urlencode
+
+from roofline.exports.run_headline import answer_of
+from roofline.exports.run_page import Arriving, roofs_of, run_page
+from roofline.pods.report import State
+from roofline.presentation.json_text import to_json
+from roofline.presentation.quantities import bandwidth, count, duration, flop_rate, percent
+from roofline.web.pages.pieces import pieces
+from roofline.web.pages.views import Piece
+
+Row = Mapping[str, Any]
+
+_ALL_OTHERS = "all others"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One field of the strip; `token` is the colour of a roof's swatch, or empty."""
+
+    term: str
+    value: str
+    token: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlier:
+    """A host that holds the others up.
+
+    `excess` is the work of its slowest chip above that of the median host.
+    """
+
+    host: str
+    kind: str
+    excess: str
+    sentence: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GainBar:
+    """What putting one more host right brings: `left` and `width` in percent of the cost."""
+
+    host: str
+    share: str
+    left: float
+    width: float
+    is_rest: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOfHostsView:
+    """A run of hosts; `data` is the page data as JSON that may stand inside a script element."""
+
+    title: str
+    headline: Sequence[Piece]
+    lead: Sequence[Piece]
+    is_bad: bool
+    facts: Sequence[Fact]
+    outliers: Sequence[Outlier]
+    unreadable: Sequence[Row]
+    gains: Sequence[GainBar]
+    cost: str
+    data: str
+    arriving: Arriving | None = None
+    no_verdict: str = ""
+
+
+def run_view(document: Row, title: str, arriving: Arriving | None = None) -> RunOfHostsView:
+    """The page of the run of `document`, as `roofline analyze --engine local` writes it."""
+    answer = answer_of(document, arriving)
+    page = run_page(document, arriving=arriving)
+    cost = document["stragglers_cost_ratio"]
+    return RunOfHostsView(
+        title=title,
+        headline=pieces(answer.headline),
+        lead=pieces(answer.lead),
+        is_bad=answer.is_bad,
+        facts=tuple(_facts(document, arriving)),
+        outliers=() if arriving else tuple(_outliers(document)),
+        unreadable=[one for one in document["hosts"] if one["state"] == State.UNREADABLE],
+        gains=() if arriving or not cost else tuple(_gains(document["gains"], cost)),
+        cost=percent(cost),
+        data=inside_script(to_json(page).decode()),
+        arriving=arriving,
+        no_verdict="" if document["outliers"] else document["no_verdict"] or "none stands out",
+    )
+
+
+def inside_script(text: str) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _facts(document: Row, arriving: Arriving | None) -> Iterator[Fact]:
+    hosts = document["hosts"]
+    read = [one for one in hosts if one["state"] == State.READ]
+    total = arriving.total if arriving and arriving.total else len(hosts)
+    yield Fact(term="Hosts read", value=f"{count(len(read))} of {count(total)}")
+    devices = sorted({one["device"] for one in read if one["device"]})
+    chips = sorted({len(one["chips"]) for one in read})
+    if devices:
+        named = devices[0] if len(devices) == 1 else f"{len(devices)} kinds"
+        yield Fact(term="Device", value=named)
+    if chips:
+        each = str(chips[0]) if len(chips) == 1 else f"{chips[0]} to {chips[-1]}"
+        yield Fact(term="Chips of a host", value=each)
+    yield Fact(term="Step, median", value=duration(_median(document["steps"], "median_us")))
+    yield Fact(term="Work in all, median host", value=duration(_median(read, "work_us")))
+    roofs = roofs_of(document)
+    if roofs["gflops"]:
+        peak = flop_rate(roofs["gflops"])
+        yield Fact(term=f"{roofs['unit']} per core", value=peak, token="--roof-compute")
+    if roofs["gbs"]:
+        peak = bandwidth(roofs["gbs"])
+        yield Fact(term=f"{roofs['memory']} per core", value=peak, token="--roof-hbm")
+    yield Fact(term="Representative", value=document["representative"] or "–")
+
+
+def _median(rows: Sequence[Row], name: str) -> float | None:
+    """The lower median of what is known."""
+    known = [one[name] for one in rows if one[name] is not None]
+    return median_low(known) if known else None
+
+
+def _outliers(document: Row) -> Iterator[Outlier]:
+    hosts = {one["host"]: one for one in document["hosts"]}
+    works = {name: _slowest(one) for name, one in hosts.items() if one["chips"]}
+    middle = median_low(works.values())
+    for one in document["outliers"]:
+        yield Outlier(
+            host=one["host"],
+            kind=one["kind"],
+            excess=_signed(works[one["host"]] / middle - 1),
+            sentence=one["sentence"],
+            url=f"?{urlencode({'host': one['host']})}",
+        )
+
+
+def _slowest(host: Row) -> float:
+    work: float = max(chip["work_us"] for chip in host["chips"])
+    return work
+
+
+def _signed(share: float) -> str:
+    return f"{'+' if share >= 0 else '−'}{percent(abs(share))}"
+
+
+def _gains(gains: Sequence[Row], cost: float) -> Iterator[GainBar]:
+    """One bar after the other; together they are as long as the cost."""
+    left = 0.0
+    for one in gains:
+        width = 100 * one["share_ratio"] / cost
+        yield GainBar(
+            host=one["host"] or _ALL_OTHERS,
+            share=percent(one["share_ratio"]),
+            left=round(left, 2),
+            width=round(width, 2),
+            is_rest=one["host"] is None,
+        )
+        left += width

@@ -1,0 +1,170 @@
+// The page of a run of hosts: draws its data, opens the view of the link, and follows a run that arrives.
+
+import { createHeatMap } from "../chart/heat-map.js";
+import { createRunRoofline } from "../chart/run-roofline.js";
+import { createRunSteps } from "../chart/run-steps.js";
+import { createRunCard } from "../page/run-card.js";
+import { createRunDrawer } from "../page/run-drawer.js";
+import { createRunTables } from "../page/run-tables.js";
+import { readRun } from "../state/run-model.js";
+import { METRICS, parseRun, runQuery, SORTS, TABS } from "../state/run-query.js";
+import { METRIC_WORDS } from "../text/run-words.js";
+import { around, buttonPart, find, findAll, html, part } from "../ui/dom.js";
+import { wireKeyboard, wireTabs } from "../ui/keyboard.js";
+
+/** @import { RunModel, RunState } from "../types/run.js" */
+
+class RunView {
+  /** @param {RunModel} model */
+  constructor(model) {
+    this.model = model;
+    this.state = parseRun(location.search);
+    const card = createRunCard(model);
+    const open = (/** @type {string} */ host) => this.open(host);
+    this.map = createHeatMap({ model, onOpen: ({ name }) => open(name), onHover: card.host });
+    this.roofline = createRunRoofline({
+      model,
+      onHover: card.op,
+      onClick: ({ name }) => this.set({ tab: "ops", sort: SORTS.ops, q: name, page: 1 }),
+    });
+    this.steps = createRunSteps(model, open);
+    this.drawer = createRunDrawer(model, () => this.open(""));
+    this.tables = createRunTables({ model, onChange: (change) => this.set(change), onOpen: open });
+    wireTabs(part("tabs"), (id) => {
+      const tab = TABS.find((one) => one === id) ?? "ops";
+      this.set({ tab, sort: SORTS[tab], q: "", page: 1 });
+    });
+    this.opener = /** @type {Element | null} */ (null);
+    wireMetrics(this);
+  }
+
+  /** Opens a host, or closes the open one, whose opener gets the focus back. @param {string} host */
+  open(host) {
+    if (host !== "" && this.state.host === "") this.opener = document.activeElement;
+    this.set({ host });
+    this.drawer.show(this.host, true);
+    if (host === "" && this.opener instanceof HTMLElement) this.opener.focus();
+    if (host === "" && this.opener instanceof SVGElement) this.opener.focus();
+  }
+
+  get host() {
+    return this.model.hosts.find(({ name }) => name === this.state.host) ?? null;
+  }
+
+  /** @param {Partial<RunState>} change */
+  set(change) {
+    this.state = { ...this.state, ...change };
+    writeAddress(this.state);
+    this.show();
+  }
+
+  show() {
+    const { state } = this;
+    this.drawer.show(this.host, false);
+    showTab(state.tab);
+    this.tables.show(state);
+    const field = find(HTMLInputElement, "#filter-name");
+    if (field.value !== state.q) field.value = state.q;
+    for (const button of findAll(HTMLElement, "[data-metric]"))
+      button.setAttribute("aria-pressed", String(button.dataset.metric === state.metric));
+    for (const link of findAll(HTMLElement, "[data-host]"))
+      link.toggleAttribute("aria-current", link.dataset.host === state.host);
+    this.draw();
+  }
+
+  draw() {
+    const { host } = this;
+    this.map.draw(this.state.metric, this.state.host);
+    this.roofline.draw(new Set(host?.deviations.map(({ name }) => name)));
+    this.steps.draw();
+  }
+}
+
+/** All tabs share one panel. @param {string} chosen */
+function showTab(chosen) {
+  for (const tab of findAll(HTMLElement, "[role=tab]", part("tabs"))) {
+    const isChosen = tab.id === `tab-${chosen}`;
+    tab.setAttribute("aria-selected", String(isChosen));
+    tab.tabIndex = isChosen ? 0 : -1;
+    if (isChosen) find(HTMLElement, "#panel").setAttribute("aria-labelledby", tab.id);
+  }
+}
+
+/** The file of a run that is opened from a disk may not be allowed to. @param {RunState} state */
+function writeAddress(state) {
+  const query = runQuery(state);
+  try {
+    history.replaceState(null, "", `${location.pathname}${query ? `?${query}` : ""}`);
+  } catch {
+    // The view is the same without its address.
+  }
+}
+
+/** @param {RunView} view */
+function wireMetrics(view) {
+  const buttons = METRICS.map((metric) =>
+    html(
+      "button",
+      {
+        type: "button",
+        "data-metric": metric,
+        title: METRIC_WORDS[metric].label,
+        on: { click: () => view.set({ metric }) },
+      },
+      METRIC_WORDS[metric].short,
+    ),
+  );
+  part("metrics").replaceChildren(...buttons);
+}
+
+/** @param {RunView} view */
+function wireControls(view) {
+  const field = find(HTMLInputElement, "#filter-name");
+  field.addEventListener("input", () => view.set({ q: field.value, page: 1 }));
+  buttonPart("csv").addEventListener("click", () => view.tables.save());
+  part("outliers").addEventListener("click", (event) => {
+    const link = around(event, "[data-host]");
+    if (!(link instanceof HTMLElement)) return;
+    event.preventDefault();
+    view.open(link.dataset.host ?? "");
+  });
+  wireKeyboard({
+    search: () => field.focus(),
+    move: (step) => walk(view, step),
+    close: () => view.state.host && view.open(""),
+  });
+}
+
+/** J and K walk over the hosts that stand out. @param {RunView} view @param {number} step */
+function walk(view, step) {
+  const links = findAll(HTMLElement, "[data-host]");
+  if (links.length === 0) return;
+  const at = links.findIndex(({ dataset }) => dataset.host === view.state.host);
+  const next = at < 0 ? 0 : Math.max(0, Math.min(links.length - 1, at + step));
+  view.open(links[next].dataset.host ?? "");
+}
+
+/** @param {() => void} redraw */
+function watchSize(redraw) {
+  const size = () =>
+    ["heat", "roofline", "steps"].map((name) => {
+      const drawn = find(SVGSVGElement, `[data-${name}]`);
+      return name === "heat" ? drawn.clientWidth : `${drawn.clientWidth} ${drawn.clientHeight}`;
+    });
+  let known = String(size());
+  let frame = 0;
+  new ResizeObserver(() => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => {
+      if (String(size()) === known) return;
+      known = String(size());
+      redraw();
+    });
+  }).observe(part("outliers").parentElement ?? document.body);
+}
+
+const view = new RunView(readRun(JSON.parse(part("run").textContent ?? "{}")));
+wireControls(view);
+view.show();
+watchSize(() => view.draw());
+document.body.dataset.ready = "true";

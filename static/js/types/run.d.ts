@@ -1,0 +1,158 @@
+// The page data of a run of hosts (`exports/run_page.py`), and what the page makes of it. Times are us
+// per core; null is not known. A packed column is base64 of little-endian 32-bit floats, NaN not known.
+
+export type PackedColumn = string;
+
+export interface CollectiveData {
+  name: string;
+  kind: string;
+  group: string;
+  ranks: number;
+  instances: number | null;
+  transfer_us: number;
+  mean_wait_us: number;
+  wait_is: string;
+  waited_for: string;
+}
+
+export interface DeviationData {
+  name: string;
+  category: string;
+  time_us: number;
+  representative_us: number;
+}
+
+export interface RunRoofs {
+  gflops: number | null;
+  gbs: number | null;
+  unit: string | null;
+  memory: string | null;
+}
+
+export interface RunData {
+  hosts: {
+    names: string[];
+    states: number[];
+    reasons: Record<string, string>;
+    wait_is: string | null;
+    work_us: PackedColumn;
+    wait_us: PackedColumn;
+    ratio: PackedColumn;
+    score: PackedColumn;
+    slow_steps: PackedColumn;
+    bandwidth_gbs: PackedColumn;
+    chips: { counts: number[]; ratio: PackedColumn; slow: number[]; names: string[] };
+  };
+  outliers: { at: number; kind: string; sentence: string }[];
+  deviations: Record<string, DeviationData[]>;
+  representative: number;
+  ops: {
+    names: string[];
+    categories: string[];
+    max_host: number[];
+    total: number;
+    lost_us: PackedColumn;
+    flop: PackedColumn;
+    bytes: PackedColumn;
+    min_us: PackedColumn;
+    median_us: PackedColumn;
+    p95_us: PackedColumn;
+    max_us: PackedColumn;
+    imbalance_ratio: PackedColumn;
+  };
+  steps: {
+    labels: string[];
+    critical: number[];
+    median_us: PackedColumn;
+    min_work_us: PackedColumn;
+    median_work_us: PackedColumn;
+    p95_work_us: PackedColumn;
+    max_work_us: PackedColumn;
+  };
+  collectives: CollectiveData[];
+  styles: Record<string, { token: string; symbol: string } | undefined>;
+  roofs: RunRoofs;
+  arriving: { read: number; total: number } | null;
+}
+
+export interface ChipRow {
+  name: string;
+  ratio: number | null;
+  isSlow: boolean;
+}
+
+export interface HostRow {
+  key: string;
+  at: number;
+  name: string;
+  state: "read" | "no accelerator" | "unreadable";
+  reason: string;
+  ratio: number | null;
+  work: number | null;
+  wait: number | null;
+  bandwidth: number | null;
+  score: number | null;
+  slowSteps: number;
+  chips: ChipRow[];
+  kind: string;
+  sentence: string;
+  critical: number;
+  deviations: DeviationData[];
+}
+
+export interface RunOp {
+  key: string;
+  name: string;
+  category: string;
+  flop: number | null;
+  bytes: number | null;
+  minUs: number;
+  medianUs: number;
+  p95Us: number;
+  maxUs: number;
+  imbalance: number | null;
+  lostUs: number;
+  worst: string;
+}
+
+export interface RunStep {
+  key: string;
+  name: string;
+  medianUs: number;
+  least: number;
+  middle: number;
+  p95: number;
+  most: number;
+  critical: string;
+}
+
+export interface RunCollective extends CollectiveData {
+  key: string;
+}
+
+export type MetricId = "ratio" | "work" | "wait" | "bandwidth";
+
+export interface RunModel {
+  hosts: HostRow[];
+  ops: RunOp[];
+  steps: RunStep[];
+  collectives: RunCollective[];
+  totalOps: number;
+  medians: Record<MetricId, number | null>;
+  waitIs: string | null;
+  representative: string;
+  roofs: RunRoofs;
+  styles: RunData["styles"];
+  isArriving: boolean;
+}
+
+export type RunTab = "ops" | "collectives" | "steps" | "hosts";
+
+export interface RunState {
+  host: string;
+  metric: MetricId;
+  tab: RunTab;
+  sort: string;
+  q: string;
+  page: number;
+}

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  colourOf,
+  gridOf,
+  histogramOf,
+  hostAt,
+  moved,
+} from "../../../static/js/chart/heat-places.js";
+import { hostRow } from "../runs.js";
+
+test("large runs have columns in eights, and every host a cell", () => {
+  for (const [count, columns] of [
+    [1024, 32],
+    [4096, 64],
+    [1025, 32],
+    [100, 8],
+    [6, 3],
+    [1, 2],
+  ]) {
+    const grid = gridOf(count, 320);
+    assert.equal(grid.columns, columns, String(count));
+    assert.ok(grid.columns * grid.rows >= count && grid.cell * grid.columns <= 320);
+  }
+});
+
+test("the host under a place, and none beside the map", () => {
+  const grid = gridOf(1000, 320);
+  assert.equal(hostAt(grid, 1000, 5, 5), 0);
+  assert.equal(hostAt(grid, 1000, 15, 25), 2 * 32 + 1);
+  assert.equal(hostAt(grid, 1000, 325, 5), null);
+  assert.equal(hostAt(grid, 1000, 315, 315), null);
+});
+
+test("keys move by host, row and eight rows, and stay on the map", () => {
+  assert.equal(moved("ArrowRight", 5, 32, 1000), 6);
+  assert.equal(moved("ArrowUp", 5, 32, 1000), 5);
+  assert.equal(moved("ArrowDown", 5, 32, 1000), 37);
+  assert.equal(moved("PageDown", 5, 32, 1000), 261);
+  assert.equal(moved("End", 5, 32, 1000), 999);
+  assert.equal(moved("ArrowRight", 999, 32, 1000), 999);
+  assert.equal(moved("x", 5, 32, 1000), null);
+});
+
+test("colours turn where more is better: bandwidth, and waiting", () => {
+  assert.equal(colourOf("ratio", 1.001, 1), 3);
+  assert.equal(colourOf("ratio", 1.05, 1), 8);
+  assert.equal(colourOf("ratio", 0.9, 1), 0);
+  assert.equal(colourOf("bandwidth", 450, 500), 8);
+  assert.equal(colourOf("wait", 0, 10), 8);
+  assert.equal(colourOf("wait", 10, 10), 4 - 1);
+  assert.equal(colourOf("wait", 20, 10), 0);
+  assert.equal(colourOf("work", 5, 0), 3);
+});
+
+test("the histogram counts each known host once, and leaves outliers to dots", () => {
+  const hosts = [1, 1.01, 1.02, 1.02].map((ratio) => hostRow({ ratio }));
+  hosts.push(hostRow({ ratio: 1.5, kind: "slow chip" }), hostRow({ ratio: null }));
+  const { bins, outliers } = histogramOf(hosts, "ratio", 10);
+  assert.equal(
+    bins.reduce((sum, { count }) => sum + count, 0),
+    4,
+  );
+  assert.equal(outliers.length, 1);
+  assert.equal(histogramOf([hostRow({})], "ratio", 10).bins.length, 1);
+  assert.equal(histogramOf([hostRow({ wait: null })], "wait", 10).bins.length, 0);
+});

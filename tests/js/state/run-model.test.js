@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { isDue, lowerMedian, readRun, unpack } from "../../../static/js/state/run-model.js";
+import { packed, runData } from "../runs.js";
+
+test("a packed column keeps what is not known apart from zero", () => {
+  assert.deepEqual([...unpack(packed([0, 1.5, null]))], [0, 1.5, NaN]);
+});
+
+test("the lower median is the value of a host", () => {
+  assert.equal(lowerMedian([4, 1, null, 3, 2]), 2);
+  assert.equal(lowerMedian([null]), null);
+});
+
+test("hosts have their chips, verdicts and critical steps", () => {
+  const { hosts, medians, representative } = readRun(runData());
+  const [a, , slow, d, broken] = hosts;
+  assert.deepEqual(
+    slow.chips.map(({ name, isSlow }) => [name, isSlow]),
+    [
+      ["tpu 0", true],
+      ["tpu 1", false],
+    ],
+  );
+  assert.deepEqual([slow.kind, slow.critical, slow.slowSteps], ["slow chip", 2, 2]);
+  assert.equal(slow.deviations[0].name, "mul");
+  assert.deepEqual([a.kind, d.ratio, d.chips[0].ratio], ["", null, null]);
+  assert.deepEqual([broken.state, broken.reason, broken.work], ["unreadable", "cut off", null]);
+  assert.deepEqual([medians.work, medians.wait, medians.ratio], [100, 8, 1]);
+  assert.equal(representative, "a");
+});
+
+test("operations and steps name their slowest hosts, and unknown work stays unknown", () => {
+  const { ops, steps, totalOps } = readRun(runData());
+  assert.deepEqual([ops[0].worst, ops[1].worst, ops[1].flop, totalOps], ["c", "b", null, 7]);
+  assert.deepEqual(
+    steps.map(({ critical }) => critical),
+    ["c", "c", "b"],
+  );
+});
+
+test("a run that arrives is drawn again at 16, 32, 64 … hosts, and when all are there", () => {
+  assert.equal(isDue(15, 0, false), false);
+  assert.equal(isDue(16, 0, false), true);
+  assert.equal(isDue(31, 16, false), false);
+  assert.equal(isDue(40, 17, false), true);
+  assert.equal(isDue(63, 40, false), false);
+  assert.equal(isDue(41, 40, true), true);
+});
