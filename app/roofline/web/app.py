@@ -24,7 +24,6 @@ from roofline.web.api import (
     devices,
     estimate,
     events,
-    exploring,
     limits,
     links,
     predict,
@@ -51,11 +50,11 @@ from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
-from roofline.web.pages import explore as explore_pages
 from roofline.web.pages import health, login, oidc, previews
 from roofline.web.pages import model as model_pages
 from roofline.web.pages import op_cost as op_cost_pages
 from roofline.web.pages import routes as pages
+from roofline.web.pages import run as run_pages
 from roofline.web.pages import series as series_pages
 from roofline.web.pages import shared as shared_pages
 from roofline.web.parts import ServerParts
@@ -72,7 +71,6 @@ _ROUTERS = (
     devices.router,
     estimate.router,
     predict.router,
-    exploring.router,
     limits.router,
     audit.router,
     tokens.router,
@@ -82,10 +80,10 @@ _ROUTERS = (
     pages.router,
     comparing_pages.router,
     series_pages.router,
+    run_pages.router,
     calculator_pages.router,
     shared_pages.router,
     model_pages.router,
-    explore_pages.router,
     op_cost_pages.router,
     previews.router,
     health.router,
@@ -224,11 +222,9 @@ def _lifespan(parts: ServerParts) -> Callable[[FastAPI], AbstractAsyncContextMan
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(parts.instance.open)
-        parts.runs.watch.start()
         for path in parts.instance.damaged:
             _log.error("a profile's manifest cannot be read", file=path.name)
         yield
-        await run_in_threadpool(parts.runs.watch.stop)
         await run_in_threadpool(parts.instance.close)
 
     return lifespan

@@ -150,18 +150,3 @@ function stepsOf({ steps }, nameOf) {
     critical: nameOf(steps.critical[i]),
   }));
 }
-
-/** Hosts at which a run that is still being read is drawn again. */
-const FIRST_DRAWN = 16;
-
-/**
- * Whether a page that shows `drawn` hosts is drawn again once `read` are there: at 16, 32, 64 …, and
- * when all are.
- * @param {number} read @param {number} drawn @param {boolean} isComplete
- */
-export function isDue(read, drawn, isComplete) {
-  if (isComplete) return true;
-  let next = FIRST_DRAWN;
-  while (next <= drawn) next *= 2;
-  return read >= next;
-}

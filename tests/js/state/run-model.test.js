@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isDue, lowerMedian, readRun, unpack } from "../../../static/js/state/run-model.js";
+import { lowerMedian, readRun, unpack } from "../../../static/js/state/run-model.js";
 import { packed, runData } from "../runs.js";
 
 test("a packed column keeps what is not known apart from zero", () => {
@@ -38,13 +38,4 @@ test("operations and steps name their slowest hosts, and unknown work stays unkn
     steps.map(({ critical }) => critical),
     ["c", "c", "b"],
   );
-});
-
-test("a run that arrives is drawn again at 16, 32, 64 … hosts, and when all are there", () => {
-  assert.equal(isDue(15, 0, false), false);
-  assert.equal(isDue(16, 0, false), true);
-  assert.equal(isDue(31, 16, false), false);
-  assert.equal(isDue(40, 17, false), true);
-  assert.equal(isDue(63, 40, false), false);
-  assert.equal(isDue(41, 40, true), true);
 });

@@ -1,0 +1,43 @@
+// A run whose hosts arrive: its progress, and the page anew when more is said of it, never under a pointer.
+
+import { findAll, part } from "../ui/dom.js";
+
+/** @typedef {{ state: string, read: number, total: number, version: number }} RunStatus */
+
+const STATES = ["reading", "complete", "cancelled", "failed"];
+const drawn = Number(part("version").dataset.version);
+
+/** Whether a pointer or the focus is on what would be drawn anew. */
+const isInUse = () =>
+  document.querySelector(":is(.run-zone, .tables, .drawer):is(:hover, :focus-within)") !== null;
+
+/** @param {() => boolean} isBusy */
+function reloadWhenFree(isBusy) {
+  if (!isBusy()) location.reload();
+  else setTimeout(() => reloadWhenFree(isBusy), 500);
+}
+
+/** @param {RunStatus} status */
+function showProgress({ read, total }) {
+  const known = total > 0 ? ` of ${total.toLocaleString("en-GB")}` : "";
+  for (const text of findAll(HTMLElement, "[data-read]"))
+    text.textContent = `${read.toLocaleString("en-GB")}${known} read`;
+  for (const bar of findAll(HTMLProgressElement, "[data-progress]")) {
+    if (total <= 0) continue;
+    bar.max = total;
+    bar.value = read;
+  }
+}
+
+const source = new EventSource(part("events-url").dataset.eventsUrl ?? "");
+for (const state of STATES)
+  source.addEventListener(state, (event) => {
+    /** @type {RunStatus} */
+    const status = JSON.parse(event.data);
+    showProgress(status);
+    if (status.state === "reading" && status.version === drawn) return;
+    source.close();
+    reloadWhenFree(isInUse);
+  });
+if (document.body.dataset.ready === undefined && !document.querySelector("[data-run]"))
+  document.body.dataset.ready = "true";
