@@ -8,8 +8,8 @@ import { intensityTicks, rateTicks } from "./axes.js";
 /** @import { Roofs } from "../types/comparison.js" */
 /** @import { Scale } from "./axes.js" */
 
-/** Grid, ticks, titles of the axes. @param {Scale} scale @param {string} clipId */
-export function frame(scale, clipId) {
+/** Grid, ticks, titles of the axes. @param {Scale} scale @param {string} clipId @param {string} [title] of the axis of intensity */
+export function frame(scale, clipId, title = "FLOP per byte of the main memory") {
   const { margin, plotWidth, plotHeight, width, height } = scale;
   const right = margin.l + plotWidth;
   const bottom = margin.t + plotHeight;
@@ -54,7 +54,7 @@ export function frame(scale, clipId) {
         y: height - 6,
         "text-anchor": "middle",
       },
-      "FLOP per byte of the main memory",
+      title,
     ),
   );
 }

@@ -13,6 +13,7 @@ const MARGIN = { l: 84, r: 14, t: 10, b: 42 };
 const SMALL_MARGIN = { l: 82, r: 8, t: 8, b: 40 };
 const NARROW = 480; // pixels
 const CLIP = "run-clip";
+const TITLE = "FLOP per byte of all memories";
 const P95_FROM = 0.25; // of the largest time: rings of small ops would cover each other
 const LEAST_LINE = 1.5; // pixels
 
@@ -71,7 +72,7 @@ export function createRunRoofline({ model, onHover, onClick }) {
         `Roofline of the median host with ${found.length} operations; the table below holds the same values`,
       );
       root.replaceChildren(
-        frame(scale, CLIP),
+        frame(scale, CLIP, TITLE),
         ...roofNode(roofs, "", scale, "", CLIP),
         svg(
           "g",
