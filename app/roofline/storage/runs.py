@@ -223,6 +223,7 @@ class RunStore:
         """Notes what is said of a run now; false when it is no longer `owner`'s."""
         mine = (run.c.id == run_id, run.c.owner == owner)
         values = {"document": document, "said_of": said_of, "version": run.c.version + 1}
+        values |= {"reason": "", "attempts": 0}  # an earlier failure is over
         with self._database.write() as connection:
             return connection.execute(update(run).where(*mine).values(values)).rowcount == 1
 
