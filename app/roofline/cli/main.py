@@ -22,6 +22,7 @@ from roofline.cli import (
     runs,
     series,
     sharing,
+    watch,
 )
 from roofline.cli.output import BAD_INPUT, print_bytes, put_out
 from roofline.cli.time_range import read_range
@@ -95,6 +96,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
         commands.add_parser("import", help="have a server read a run of many hosts")
     )
     run_client.add_push(commands.add_parser("push", help="add hosts to a run on a server"))
+    watch.add_watch(commands.add_parser("watch", help="send each capture that appears in a folder"))
     sharing.add_share(commands.add_parser("share", help="share a stored profile by a link"))
     _add_upkeep(commands)
     warm_up = commands.add_parser(

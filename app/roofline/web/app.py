@@ -19,6 +19,7 @@ from roofline.settings import Settings
 from roofline.web.api import (
     adding,
     advice,
+    arrivals,
     audit,
     comparing,
     devices,
@@ -65,6 +66,7 @@ _ROUTERS = (
     results.router,
     advice.router,
     comparing.router,
+    arrivals.router,
     series.router,
     events.router,
     runs.router,

@@ -2,6 +2,7 @@
 // the gate's mark for each run, which chooses it.
 
 import { bandsOf, panelPlaces, runPlace, stepLine, straightLine } from "../chart/series-places.js";
+import { onArrival } from "../page/arrivals.js";
 import { gateMark, showGate } from "../page/series-gate.js";
 import { dateTime, duration, percent } from "../text/format.js";
 import { findAll, part, svg } from "../ui/dom.js";
@@ -143,3 +144,12 @@ for (const root of findAll(SVGSVGElement, "[data-series]")) {
 }
 for (const time of findAll(HTMLTimeElement, "time")) time.textContent = dateTime(time.dateTime);
 document.body.dataset.ready = "true";
+
+// A run that arrives while the page is open extends it.
+onArrival(
+  {
+    name: part("series-name").dataset.seriesName ?? "",
+    by: part("series-name").dataset.by ?? "title",
+  },
+  () => location.reload(),
+);

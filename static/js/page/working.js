@@ -4,6 +4,7 @@ import { DIMENSIONS } from "../state/group-keys.js";
 import { redo, undo } from "../state/store.js";
 import { find, findAll, part } from "../ui/dom.js";
 import { wireKeyboard } from "../ui/keyboard.js";
+import { followCommands } from "./arrivals.js";
 import { commandsOf, groupBy, profileCommands } from "./commands.js";
 import { turnHeight } from "./filter-bar.js";
 import { createKeyHelp } from "./key-help.js";
@@ -29,8 +30,9 @@ export function wireWorking({ view, model, store }) {
     { kind: "Action", name: "Previous step", keys: "[", run: () => step(-1) },
     { kind: "Action", name: "Clear the selection", keys: "Esc", run: selection.close },
   ];
+  const follow = isShared ? () => [] : followCommands(part("profile").dataset.title ?? "");
   const palette = createPalette({
-    commands: () => commandsOf({ view, model, store, own, isShared }),
+    commands: () => commandsOf({ view, model, store, own: [...own, ...follow()], isShared }),
     more: async () => (isShared ? [] : profileCommands()),
   });
   part("palette-open").addEventListener("click", palette.open);
