@@ -117,3 +117,15 @@ def test_several_operations_are_summed_and_copied(profile: Page) -> None:
     markdown = profile.evaluate("navigator.clipboard.readText()").split("\n")
     assert markdown[1].startswith("| --- | ---:")
     assert markdown[2].startswith(f"| `{names[0]}` |")
+
+
+def test_wheel_with_ctrl_zooms_the_chart_and_without_it_scrolls(profile: Page) -> None:
+    profile.locator("#op-chart").hover()
+    profile.keyboard.down("Control")
+    profile.mouse.wheel(0, -100)
+    profile.keyboard.up("Control")
+    view.has_key(profile, "zoom")
+    zoom = view.query(profile)["zoom"]
+    profile.mouse.wheel(0, 100)
+    profile.wait_for_function("() => scrollY > 0")
+    assert view.query(profile)["zoom"] == zoom

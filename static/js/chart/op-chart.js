@@ -19,7 +19,7 @@ import {
 import { OpPoints } from "./op-points.js";
 import { movesOf } from "./landing-places.js";
 import { createOverlay } from "./overlay.js";
-import { trackPointer, trackRectangle } from "./pointer.js";
+import { trackPointer, trackRectangle, trackWheel } from "./pointer.js";
 import { middleCut } from "../text/names.js";
 import { obstaclesOf } from "./obstacles.js";
 import { ownCeilings, ownObstacles } from "./own-ceilings.js";
@@ -126,6 +126,7 @@ export class OpChart {
     const { onHover, onClick } = options;
     this.#options = options;
     trackPointer(this.#chart, { places: () => this.#places(), onHover, onClick });
+    trackWheel(this.#chart, (factor, at) => this.zoomBy(factor, at));
     trackRectangle(this.#chart, {
       enabled: () => this.#tool === "select",
       onDrag: (rectangle) => this.#overlay.area(rectangle),
@@ -255,10 +256,10 @@ export class OpChart {
     this.#Plotly?.relayout(this.#chart, { dragmode: this.#dragmode });
   }
 
-  /** @param {number} factor below 1 zooms in */
-  zoomBy(factor) {
+  /** @param {number} factor below 1 zooms in @param {{ x: number, y: number }} [at] pixels of the place that stays */
+  zoomBy(factor, at) {
     if (!this.#geometry) return;
-    this.#options.store.set({ zoom: zoomedBy(this.#geometry.scale, factor) });
+    this.#options.store.set({ zoom: zoomedBy(this.#geometry.scale, factor, at) });
   }
 
   /** Moves the view by a part of its width and height. @param {number} right @param {number} up */

@@ -242,14 +242,21 @@ export function zoomFrom(change, { xRange, yRange }) {
   return zoom.some((value, i) => value !== before[i]) ? zoom : null;
 }
 
-/** @param {Scale} scale @param {number} factor below 1 zooms in @returns {Box} */
-export function zoomedBy({ xRange, yRange }, factor) {
-  /** @param {Range} range @returns {Range} */
-  const grow = ([low, high]) => {
-    const [middle, half] = [(low + high) / 2, (high - low) / 2];
-    return [middle - half * factor, middle + half * factor];
-  };
-  return [...grow(xRange), ...grow(yRange)];
+/**
+ * @param {Scale} scale
+ * @param {number} factor below 1 zooms in
+ * @param {{ x: number, y: number }} [at] pixels of the place that stays; the middle where there is none
+ * @returns {Box}
+ */
+export function zoomedBy({ xRange, yRange, fromX, fromY }, factor, at) {
+  /** @param {Range} range @param {number} kept @returns {Range} */
+  const grow = ([low, high], kept) => [kept - (kept - low) * factor, kept + (high - kept) * factor];
+  /** @param {Range} range */
+  const middle = ([low, high]) => (low + high) / 2;
+  return [
+    ...grow(xRange, at ? fromX(at.x) : middle(xRange)),
+    ...grow(yRange, at ? fromY(at.y) : middle(yRange)),
+  ];
 }
 
 /**

@@ -132,10 +132,30 @@ export function trackRectangle(element, { enabled, onDrag, onEnd }) {
   });
 }
 
+const LARGEST_TURN = 50; // of one event: a mouse's wheel says 100 or more, two fingers a few pixels
+
+/**
+ * The wheel with Ctrl, which is also what two fingers on a touchpad are; without Ctrl the page scrolls.
+ * @param {HTMLElement} element
+ * @param {(factor: number, at: { x: number, y: number }) => void} onZoom factor below 1 zooms in
+ */
+export function trackWheel(element, onZoom) {
+  element.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const turn = Math.max(-LARGEST_TURN, Math.min(LARGEST_TURN, event.deltaY));
+      onZoom(Math.exp(turn / 100), pointIn(element, event));
+    },
+    { passive: false },
+  );
+}
+
 /**
  * Where an event happened in pixels of an element, kept inside it.
  * @param {HTMLElement} element
- * @param {PointerEvent} event
+ * @param {MouseEvent} event
  */
 function pointIn(element, event) {
   const frame = element.getBoundingClientRect();

@@ -100,6 +100,10 @@ test("a drag along one axis names that axis; one that changes nothing does not z
 
 test("zooming keeps the middle, moving keeps the size", () => {
   assert.deepEqual(zoomedBy(scale, 0.5), [0.5, 1.5, 2, 4]);
+  const kept = { x: scale.toX(0.5), y: scale.toY(1) };
+  const [x0, x1, y0, y1] = zoomedBy(scale, 0.5, kept);
+  assert.ok(Math.abs((0.5 - x0) / (x1 - x0) - 0.25) < 1e-9, "the place under the pointer stays");
+  assert.ok(Math.abs(x1 - x0 - 1) < 1e-9 && Math.abs(y1 - y0 - 2) < 1e-9);
   assert.deepEqual(pannedBy(scale, 0.5, -0.25), [1, 3, 0, 4]);
 });
 
