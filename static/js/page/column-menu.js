@@ -1,6 +1,12 @@
-// The column chooser of the table of operations.
+// The column chooser of the tables of operations and of the program.
 
-import { columnChoice, columnPresets, shownColumns, withColumn } from "../state/shown-columns.js";
+import {
+  columnChoice,
+  columnPresets,
+  programColumns,
+  shownColumns,
+  withColumn,
+} from "../state/shown-columns.js";
 import { html, part } from "../ui/dom.js";
 import { menuCheck } from "../ui/menu.js";
 
@@ -23,9 +29,22 @@ const PRESETS = [
  */
 export function createColumnMenu({ model, store }) {
   const button = part("columns-button");
-  const shownIds = () => shownColumns(model.columns, store.get().cols).map((column) => column.id);
+  const isOfProgram = () => store.get().tab === "program";
+  const columns = () => (isOfProgram() ? model.program_columns : model.columns);
+  const shownIds = () => {
+    const { cols, pcols } = store.get();
+    const shown = isOfProgram()
+      ? programColumns(model.program_columns, pcols)
+      : shownColumns(model.columns, cols);
+    return shown.map((column) => column.id);
+  };
   /** @param {readonly string[]} ids */
-  const choose = (ids) => store.set({ cols: columnChoice(model.columns, ids) });
+  const choose = (ids) =>
+    store.set(
+      isOfProgram()
+        ? { pcols: ids.length === model.program_columns.length ? [] : ids }
+        : { cols: columnChoice(model.columns, ids) },
+    );
   part("column-presets").replaceChildren(
     ...PRESETS.map(([name, text, title]) =>
       presetButton(text, title, () => choose(columnPresets(model.columns)[name])),
@@ -37,14 +56,16 @@ export function createColumnMenu({ model, store }) {
 
   /** The entries of the model's present columns: a comparison adds some. */
   function fill() {
-    const ids = String(model.columns.map((column) => column.id));
+    const ids = String(columns().map((column) => column.id));
+    part("column-presets").hidden = isOfProgram();
     if (ids === filled) return;
     filled = ids;
-    const checks = model.columns
-      .filter(({ id }) => id !== "name")
+    const head = isOfProgram() ? columns()[0]?.id : "name";
+    const checks = columns()
+      .filter(({ id }) => id !== head)
       .map((column) =>
         columnCheck(column, (isWanted) =>
-          choose(withColumn(model.columns, shownIds(), column.id, isWanted)),
+          choose(withColumn(columns(), shownIds(), column.id, isWanted)),
         ),
       );
     entries = checks;
@@ -57,7 +78,7 @@ export function createColumnMenu({ model, store }) {
     render() {
       const ids = new Set(shownIds());
       for (const { id, box } of entries) box.checked = ids.has(id);
-      button.textContent = `Columns ${ids.size} of ${model.columns.length}`;
+      button.textContent = `Columns ${ids.size} of ${columns().length}`;
     },
   };
 }

@@ -4,7 +4,7 @@ import { CONFIG } from "../chart/looks.js";
 import { PICTURE, pictureFigure } from "../chart/picture-figure.js";
 import { pointValue } from "../state/model.js";
 import { SLOWER } from "../state/groups.js";
-import { isXprofPreset, shownColumns } from "../state/shown-columns.js";
+import { isXprofPreset, programColumns, shownColumns } from "../state/shown-columns.js";
 import { toMarkdown, toTsv } from "../text/copied.js";
 import { columnScale } from "../text/format.js";
 import { fileName, toCsv } from "../text/csv.js";
@@ -113,7 +113,7 @@ const largestOf = (lines, column) =>
  * @param {ViewState} state
  */
 export function saveProgram(model, title, state) {
-  const columns = model.program_columns;
+  const columns = programColumns(model.program_columns, state.pcols);
   /** @param {string} id @returns {(point: ProgramPoint) => Value} */
   const reader = (id) => (point) => pointValue(point, id);
   const lines = linesOf(model, columns, model.view(state.infeed).program, reader);

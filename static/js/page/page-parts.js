@@ -123,7 +123,7 @@ function createTabs(store) {
   /** @param {string} tab */
   return (tab) => {
     show(tab);
-    part("columns-button").hidden = tab !== "ops";
+    part("columns-button").hidden = tab === "hardware";
     part("csv-shown").hidden = tab === "hardware";
   };
 }

@@ -44,7 +44,7 @@ const SHOWN = /** @type {const} */ ([
 ]);
 
 /** The state that leaves the charts as they are. @type {ReadonlySet<keyof ViewState>} */
-const BESIDE_CHARTS = new Set(["sort", "page", "cols", "open", "gsort", "tab", "budget"]);
+const BESIDE_CHARTS = new Set(["sort", "page", "cols", "pcols", "open", "gsort", "tab", "budget"]);
 
 /** Parts that are out of sight when a page opens. */
 const LATER = new Set(["groups", "table of the program", "other devices"]);
@@ -177,6 +177,12 @@ export class PageView {
     },
     { part: "peaks menu", keys: HARDWARE, render: () => this.parts.peaksMenu.render() },
     { part: "columns", keys: [...VIEW, "cols"], render: (state) => this.#setColumns(state) },
+    {
+      part: "columns of the program",
+      keys: ["pcols"],
+      render: () => this.parts.programTable.setColumns(),
+    },
+    { part: "column menu", keys: ["tab", "pcols"], render: () => this.#showColumnMenu() },
     { part: "program list", keys: [...VIEW, "step"], render: () => this.parts.programList.draw() },
     {
       part: "filter bar",
@@ -201,7 +207,7 @@ export class PageView {
     { part: "sum", keys: [...VIEW, "sel"], render: (state) => this.parts.picked.render(state) },
     {
       part: "table of the program",
-      keys: [...VIEW, "step"],
+      keys: [...VIEW, "step", "pcols"],
       render: () => this.parts.programTable.show(),
     },
     { part: "other devices", keys: VIEW, render: () => this.parts.otherDevices.render() },
@@ -300,6 +306,10 @@ export class PageView {
   #setColumns(state) {
     this.parts.opTable.setColumns(state);
     this.parts.programTable.setColumns();
+    this.#showColumnMenu();
+  }
+
+  #showColumnMenu() {
     this.parts.columnMenu.fill();
     this.parts.columnMenu.render();
   }

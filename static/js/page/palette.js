@@ -87,6 +87,8 @@ export function createPalette({ commands, more }) {
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close(); // the backdrop
   });
+  // Until the next frame the hidden field still has the focus, and would take the keys of the page.
+  dialog.addEventListener("close", () => field.blur());
   document.body.append(dialog);
 
   return {

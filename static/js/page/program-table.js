@@ -1,5 +1,6 @@
 // The table of the program and its steps.
 
+import { programColumns } from "../state/shown-columns.js";
 import { pointValue } from "../state/model.js";
 import { count } from "../text/format.js";
 import { programName } from "../text/words.js";
@@ -54,7 +55,9 @@ export function createProgramTable({ model, store, onSelect, onLight, onHelp }) 
   return {
     setColumns: () =>
       grid.setColumns(
-        model.program_columns.map((column, i) => pointColumn(column, model, points(), i === 0)),
+        programColumns(model.program_columns, store.get().pcols).map((column, i) =>
+          pointColumn(column, model, points(), i === 0),
+        ),
         "",
       ),
     show,

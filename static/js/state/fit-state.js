@@ -62,6 +62,7 @@ export function fitToProfile(state, model) {
     part: orDefault(state.part, "part of the time", isPart ?? false, null),
     group: orDefault(group, "group", isGroup, null),
     cols: known(state.cols, "column", isColumn),
+    pcols: known(state.pcols, "column", (id) => model.program_columns.some((one) => one.id === id)),
     x: orDefault(state.x, "x axis", isAxis, model.x_axes[0].id),
     prec: orDefault(state.prec, "precision", isPrecision, null),
     sort: orDefault(state.sort, "sort column", isColumn(sorted), DEFAULTS.sort),

@@ -39,6 +39,7 @@ export const DEFAULTS = Object.freeze({
   step: null,
   sort: "-self_share_ratio",
   cols: [],
+  pcols: [],
   tab: "ops",
   page: 1,
   dev: null,
@@ -135,6 +136,7 @@ const READ = {
   step: anyText,
   sort: anyText,
   cols: readIds,
+  pcols: readIds,
   tab: oneOf("ops", "program", "hardware"),
   page: wholeFrom(1),
   dev: (text) => text || undefined,
@@ -236,6 +238,7 @@ function written(state, key) {
     case "zoom":
       return [[key, state[key] ? writeBox(state[key]) : ""]];
     case "cols":
+    case "pcols":
     case "vs":
       return [[key, joinIds(state[key])]];
     case "sel":

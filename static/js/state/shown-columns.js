@@ -72,6 +72,14 @@ export function shownColumns(columns, chosen) {
 }
 
 /**
+ * The shown columns of the program and its steps: the first names the point, whatever else was chosen.
+ * @param {readonly Column[]} columns
+ * @param {readonly string[]} chosen ids; empty means all
+ */
+export const programColumns = (columns, chosen) =>
+  columns.filter(({ id }, i) => i === 0 || chosen.length === 0 || chosen.includes(id));
+
+/**
  * The shown columns with one more or one less; a new one comes where the full order has it.
  * @param {readonly Column[]} columns
  * @param {readonly string[]} shown ids

@@ -63,6 +63,8 @@ export interface ViewState {
   sort: string;
   /** Shown columns; empty means the page's default. */
   cols: readonly string[];
+  /** Shown columns of the program and its steps; empty means all. */
+  pcols: readonly string[];
   /** The part of the capture's time that the page is of, in us from its begin; null: to its ends. */
   from_us: number | null;
   to_us: number | null;

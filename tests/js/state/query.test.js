@@ -48,6 +48,7 @@ test("every key survives the address bar", () => {
     step: "4",
     sort: "name",
     cols: ["name", "rank"],
+    pcols: ["label", "total_time_us"],
     tab: "program",
     page: 3,
     dev: "h100-sxm",
