@@ -1,6 +1,7 @@
 """New runs of a series, as an open page is told of them."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
@@ -30,5 +31,6 @@ def test_newest_run_of_exactly_this_title_or_tag_is_told(
         assert orjson.loads(event.raw_data or "")["id"] == second.json()["id"]
         return [orjson.loads(first.raw_data or "")]
 
-    assert asyncio.run(told()) == [{"id": ""}]
+    with ThreadPoolExecutor() as thread:  # which has no loop of another test
+        assert thread.submit(asyncio.run, told()).result() == [{"id": ""}]
     assert arrivals.newest_run(lists, "missing", "tag") is None
