@@ -1,6 +1,7 @@
 """What a user sees when something is wrong: the file, the address, the server."""
 
 import io
+import json
 import re
 import sqlite3
 import time
@@ -198,9 +199,10 @@ def test_unknown_address_is_explained(page: Page, watches: list[Watch], path: st
 def test_remedy_shows_commands_as_commands(page: Page, capture: Path) -> None:
     """A failed import whose remedy names a command between backticks."""
     failed = {"state": "failed", "message": "No <b>bytes</b>.", "remedy": "Run `ncu --set full`."}
+    told = f"event: failed\ndata: {json.dumps({**failed, 'code': 'incomplete-profile'})}\n\n"
     page.route(
-        re.compile(r"/api/v1/profiles/[^/?]+$"),
-        lambda route: route.fulfill(json={**failed, "code": "incomplete-profile"}),
+        "**/api/v1/profiles/*/events",
+        lambda route: route.fulfill(content_type="text/event-stream", body=told),
     )
     page.goto("/")
     drop(page, capture)
