@@ -76,7 +76,8 @@ function focusOf(list) {
 /** @param {readonly Listed[]} groups */
 function scaleOf(groups) {
   const longest = groups.reduce((most, { time }) => Math.max(most, time), 0);
-  return { longest: longest || 1, ...columnScale("time_us", longest) };
+  // Where no time was measured, it is not zero.
+  return { isTimed: longest > 0, longest: longest || 1, ...columnScale("time_us", longest) };
 }
 
 /**
@@ -139,7 +140,7 @@ function row(group, id, { model, store, state, by, scale }) {
     },
     category ? mark(category.symbol, `var(${category.token})`) : null,
     html("span", { class: "name" }, nameOf(group)),
-    html("span", { class: "num" }, scale.text(group.time)),
+    html("span", { class: "num" }, scale.text(scale.isTimed ? group.time : null)),
     html("span", { class: "eff" }, percent(group.efficiency, 0)),
     html("span", { class: "eff" }, scale.text(group.saving)),
     bar(group, scale.longest),

@@ -117,3 +117,15 @@ def test_stated_numbers_keep_their_digits(value: float, text: str) -> None:
 def test_peaks_are_written_with_their_unit() -> None:
     assert peak_rate(918_000) == "918\u00a0TFLOP/s"
     assert peak_bandwidth(24_500) == "24.5\u00a0TB/s"
+
+
+def test_time_by_says_no_time_where_none_was_measured(tmp_path: Path) -> None:
+    text = "kernel,flop,dram bytes\nfirst,5e9,1e6\n"
+    (entry,) = first_view(page_of(text, tmp_path)).time_by.entries
+    assert (entry.time, entry.efficiency) == ("–", "–")
+
+
+def test_time_by_lists_what_the_ops_took(page: dict[str, Any]) -> None:
+    found = first_view(page).time_by
+    assert (found.by, found.unit, found.has_ticks) == ("category", "µs", False)
+    assert [(one.time, one.bar) for one in found.entries] == [("810", "100.0")]

@@ -156,6 +156,7 @@ def _entries(
     times, shares = rows.numbers("self_time_per_core_us"), rows.shares
     reached, savings = rows.column(EFFICIENCY), rows.column("saving_per_core_us")
     looks = {one["name"]: one for one in rows.page["categories"]} if by == "category" else {}
+    is_timed = any(one.time for one in groups)  # else no time was measured, which is not zero
     for one in groups:
         placed = [op for op in one.ops if reached[op] is not None]
         time = sum(times[op] for op in placed)
@@ -169,7 +170,7 @@ def _entries(
         yield TimeEntry(
             name=name,
             title=f"{' / '.join(one.path) or name}: {counted(len(one.ops), 'op')}, {share}",
-            time=scale.text(one.time),
+            time=scale.text(one.time if is_timed else None),
             efficiency=percent(efficiency, 0),
             saving=scale.text(sum(known) if known else None),
             bar=f"{min(100.0, 100 * one.time / longest):.1f}",
