@@ -93,7 +93,7 @@ lock: .venv/.ready-test ## Resolve dependencies anew and write uv.lock and sbom.
 
 dist: .venv/.ready-run ## Build the wheel into dist/, with a list of what it needs, versions and hashes.
 	$(BIN)/python -m hatchling build --target wheel --directory dist
-	$(BIN)/uv export --quiet --frozen --no-emit-project --no-default-groups --extra team \
+	$(BIN)/uv export --quiet --frozen --no-emit-project --no-default-groups --extra pods --extra team \
 		--no-annotate --output-file dist/requirements.txt
 
 headlines: .venv/.warm-test ## Print the first sentence of every sample and of every real file beside the checkout.

@@ -26,6 +26,7 @@ SERVER_ONLY = {
     "uvicorn",
 }
 NOTEBOOK_ONLY = {"pandas", "plotly"}
+CLUSTER_ONLY = {"dask", "distributed", "tornado"}
 READERS = {"numba", "numpy", "llvmlite", "google.protobuf", "roofline.importers"}
 ALL = "import json, sys\n{}\nsys.stderr.write(json.dumps(sorted(sys.modules)))"
 
@@ -44,7 +45,7 @@ def loaded(code: str, *arguments: object) -> set[str]:
 
 def test_command_line_loads_nothing_before_it_knows_the_command() -> None:
     found = loaded("import roofline.cli.main")
-    assert not found & (SERVER_ONLY | NOTEBOOK_ONLY | READERS)
+    assert not found & (SERVER_ONLY | NOTEBOOK_ONLY | CLUSTER_ONLY | READERS)
     assert not [name for name in found if name.startswith(("roofline.web", "roofline.storage"))]
 
 
@@ -56,11 +57,11 @@ def test_analyze_loads_no_server_and_no_notebook(form: str) -> None:
         f"try: main(['analyze', '--format', '{form}', sys.argv[1]])\n"
         "except SystemExit as end: assert end.code == 0, end.code"
     )
-    assert not loaded(code, sample) & (SERVER_ONLY | NOTEBOOK_ONLY)
+    assert not loaded(code, sample) & (SERVER_ONLY | NOTEBOOK_ONLY | CLUSTER_ONLY)
 
 
 def test_server_process_loads_no_reader_and_no_notebook() -> None:
     """Children read files: the server's memory stays small, and no file reaches a reader in it."""
     found = loaded("import roofline.web.app")
-    assert not found & (NOTEBOOK_ONLY | {"numba", "numpy", "llvmlite", "stream_zip"})
+    assert not found & (NOTEBOOK_ONLY | CLUSTER_ONLY | {"numba", "numpy", "llvmlite", "stream_zip"})
     assert not [name for name in found if name.startswith("roofline.importers.xspace")]

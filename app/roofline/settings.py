@@ -46,6 +46,10 @@
 | `ROOFLINE_IMPORT_WALL_SECONDS`   | 900                       | duration of one import            |
 | `ROOFLINE_IMPORT_WORKERS`        | processors - 1, 1 to 4    | imports at the same time          |
 | `ROOFLINE_KEPT_ANSWERS_BYTES`    | 32 MiB, 0: none           | memory for answers to repeat      |
+| `ROOFLINE_DASK_SCHEDULER`        | none                      | `tls://…`: reads runs, see        |
+|                                  |                           | docs/runs.md                      |
+| `ROOFLINE_DASK_CA`               | none                      | PEM files for its TLS: authority, |
+| `ROOFLINE_DASK_CERT`, `_DASK_KEY` | none                     | certificate and its key           |
 | `ROOFLINE_BUDGET_FILE`           | the gate's default limits | rules for runs over time          |
 | `ROOFLINE_BUCKETS`               | none                      | places whose runs may be read     |
 | `ROOFLINE_WATCH`                 | off                       | `5m`: looks for new runs there    |
@@ -160,6 +164,10 @@ class Settings(BaseSettings):
     buckets: Words = ()
     watch: Seconds | None = None
     watch_rule: str = ""
+    dask_scheduler: str | None = None
+    dask_ca: Path | None = None
+    dask_cert: Path | None = None
+    dask_key: Path | None = None
     visibility: Literal["everybody", "link", "owner"] = "everybody"
     uploads_per_hour: int | None = Field(default=None, gt=0)
     max_upload_bytes: int = Field(default=4 * GIB, gt=0)

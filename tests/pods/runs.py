@@ -62,17 +62,25 @@ def slow_now_and_then(at: int, steps: Sequence[int], factor: float) -> Fault:
 
 
 def run(
-    seed: int, *, hosts: int = 24, fault: Fault = none, chips: int = CHIPS, ops: int = OPS
+    seed: int,
+    *,
+    hosts: int = 24,
+    fault: Fault = none,
+    chips: int = CHIPS,
+    ops: int = OPS,
+    noise: float = _NOISE,
 ) -> list[Partial]:
-    """A run with noise of 0.4 % per operation and step."""
+    """A run with noise of 0.4 % per operation and step, if not told otherwise."""
     rng = np.random.default_rng(seed)
     of_op = rng.integers(20_000_000, 900_000_000, ops)
-    return [_host(rng, host, of_op, fault, chips) for host in range(hosts)]
+    return [_host(rng, host, of_op, fault, (chips, noise)) for host in range(hosts)]
 
 
-def _host(rng: np.random.Generator, host: int, of_op: I64, fault: Fault, chips: int) -> Partial:
-    ops = len(of_op)
-    noise = rng.normal(1.0, _NOISE, (chips, STEPS, ops))
+def _host(
+    rng: np.random.Generator, host: int, of_op: I64, fault: Fault, made: tuple[int, float]
+) -> Partial:
+    ops, (chips, deviation) = len(of_op), made
+    noise = rng.normal(1.0, deviation, (chips, STEPS, ops))
     times = fault(host, np.rint(of_op * noise).astype(np.int64))
     work_ps = times.sum(axis=1)
     columns = np.zeros((5, ops), np.int64)

@@ -108,6 +108,29 @@ def test_no_verdict_in_clean_runs() -> None:
         assert verdicts(reduce_run(runs.run(seed))) == {}, seed
 
 
+@pytest.mark.parametrize(("hosts", "chips"), [(24, 4), (8, 1)])
+def test_noise_of_a_short_capture_accuses_no_chip(hosts: int, chips: int) -> None:
+    """Noise of 8 %: by score and limit alone, one host of 150 was accused."""
+    for seed in range(25):
+        noisy = runs.run(seed, hosts=hosts, chips=chips, noise=0.08)
+        assert verdicts(reduce_run(noisy)) == {}, seed
+
+
+def test_a_slow_chip_is_found_through_noise() -> None:
+    noisy = runs.run(1, noise=0.08, fault=runs.slow_chip(7, 2, 1.12))
+    assert verdicts(reduce_run(noisy)) == {"host-0007": Verdict.SLOW_CHIP}
+
+
+def test_standard_error_by_hand() -> None:
+    # Relative to each step's median: 1, 1; 1.1, 0.9; 1, 1. Away from the own mean: 0, 0.1, 0.
+    values = np.array([[100, 200], [110, 180], [100, 200]], np.int64)
+    assert definitions.standard_error(values) == 0.0
+    noisy = np.array([[90, 220], [110, 180], [100, 200]], np.int64)
+    # Away: 0.1 four times and 0 twice; the median is 0.1, and there is one step more than one.
+    assert definitions.standard_error(noisy) == pytest.approx(0.1 * 1.4826)
+    assert definitions.standard_error(noisy[:, :1]) == 0.0
+
+
 def test_three_hosts_have_values_and_no_verdict() -> None:
     report = reduce_run(runs.run(0, hosts=3, fault=runs.slow_chip(1, 0, 1.5)))
     assert verdicts(report) == {}

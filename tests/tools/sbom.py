@@ -20,7 +20,17 @@ VENDOR = ROOT / "static" / "vendor"
 VENDORED = {
     "pkg:npm/plotly.js-basic-dist-min@4.1.1": ("plotly/plotly-basic-4.1.1.min.js", "plotly/LICENSE")
 }
-_EXPORT = ("export", "--quiet", "--frozen", "--offline", "--no-default-groups", "--extra", "team")
+_EXPORT = (
+    "export",
+    "--quiet",
+    "--frozen",
+    "--offline",
+    "--no-default-groups",
+    "--extra",
+    "pods",
+    "--extra",
+    "team",
+)
 _FORMAT = ("--format", "cyclonedx1.5", "--preview")
 # Other at each writing.
 _OF_ONE_WRITING = ("serialNumber", "metadata")

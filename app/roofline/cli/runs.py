@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from roofline.fleet.receipts import HostFile, Receipt
     from roofline.pods.report import RunReport
 
-ENGINES = ("local",)
+ENGINES = ("local", "dask")
 FORMATS = ("text", "json", "html")
 
 
@@ -32,6 +32,15 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="with --engine: sessions of one place are one run if they begin at most this apart"
         " and share no host: 120s, 5m",
+    )
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="with --engine dask: tls://HOST:PORT of a cluster"
+    )
+    parser.add_argument(
+        "--scheduler-file",
+        type=Path,
+        metavar="F",
+        help="with --engine dask: the file that the scheduler of a cluster writes",
     )
     parser.add_argument(
         "--partials",
@@ -61,7 +70,12 @@ def analyse_run(given: argparse.Namespace) -> bytes:
         files = host_files(sources_of(given.files))
     settings = Settings.from_env()
     place = _place(given.partials) or own_place(settings)
-    choice = EngineChoice(engine=given.engine, workers=given.workers)
+    choice = EngineChoice(
+        engine=given.engine,
+        workers=given.workers,
+        scheduler=given.scheduler,
+        scheduler_file=given.scheduler_file,
+    )
     with open_engine(choice, settings, place) as engine:
         receipts = list(engine.submit(files).receipts())
     _note_repeated(receipts)

@@ -6,6 +6,7 @@ their slowest chip, which a mean over the chips of a host would hide.
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ from roofline.pods.report import NoVerdict, Verdict
 from roofline.pods.same_work import Ratios
 from roofline.pods.steps import SharedSteps
 
-# Clean runs in which a host is called intermittent, and the least rate of slow steps by chance.
+# Clean runs in which a host is called intermittent, or a chip slow; and the least rate of slow
+# steps by chance.
 _FALSE_ALARMS = 0.001
 _LEAST_RATE = 0.001
 
@@ -47,7 +49,7 @@ def judge(host_of: I64, ratios: Ratios, steps: SharedSteps, *, is_allowed: bool)
             slow_chips=np.zeros(len(host_of), np.bool_),
         )
     slow = definitions.stands_out(steps.work_ps)
-    slow_chips = _slow_chips(ratios)
+    slow_chips = _slow_chips(ratios, definitions.standard_error(steps.chip_work_ps))
     by_chance = _by_chance(slow, steps.work_ps)
     verdicts = tuple(
         _verdict(_Steps(int(slow[k].sum()), slow.shape[1], is_chance), slow_chips[at], ratio)
@@ -69,13 +71,17 @@ class _Steps(NamedTuple):
 def _by_chance(slow: Bools, work_ps: I64) -> list[bool]:
     """True for hosts whose slow steps may be chance: too few, and none of them far out.
 
-    Of thousands of hosts and steps some are 3.5 scores out without a reason.
+    Of thousands of hosts and steps some are 3.5 scores out without a reason; of a few hosts, too,
+    because their spread in one step may be small: only steps that are as far out by the spread of
+    all steps count.
     """
     hosts, count = slow.shape
-    far_out = definitions.scores_of_all(work_ps) >= 2 * definitions.FAR_OUT
-    far: Bools = np.asarray((slow & far_out).any(axis=1))
-    each, every = slow.sum(axis=1), int(slow.sum())
-    others = (every - each) / max((hosts - 1) * count, 1)
+    scores = definitions.scores_of_all(work_ps)
+    far: Bools = np.asarray((slow & (scores >= 2 * definitions.FAR_OUT)).any(axis=1))
+    sure = slow & (scores >= definitions.FAR_OUT)
+    each, every = sure.sum(axis=1), int(sure.sum())
+    # One more than was seen: that none was seen among few does not make the rate nothing.
+    others = (every - each + 1) / max((hosts - 1) * count, 1)
     return [
         not is_far and hosts * _chance(int(k), count, max(rate, _LEAST_RATE)) > _FALSE_ALARMS
         for is_far, k, rate in zip(far.tolist(), each.tolist(), others.tolist(), strict=True)
@@ -89,15 +95,30 @@ def _chance(least: int, count: int, rate: float) -> float:
     )
 
 
-def _slow_chips(ratios: Ratios) -> Bools:
-    """Chips whose ratio is 1.02 and 3.5 scores above the median."""
+def _slow_chips(ratios: Ratios, standard_error: float) -> Bools:
+    """Chips whose ratio is 1.02 and 3.5 scores above the median, and not by chance.
+
+    `standard_error` is that of a chip's time over the steps, as a share.
+    """
     known = ~np.isnan(ratios.ratio)
     found = np.zeros(len(known), np.bool_)
     if known.any():
         of = ratios.ratio[known]
         far = definitions.scores(of) >= definitions.FAR_OUT
-        found[known] = far & (of >= definitions.SLOWER)
+        found[known] = far & (of >= definitions.SLOWER) & ~_chips_by_chance(of, standard_error)
     return found
+
+
+def _chips_by_chance(ratio: F64, standard_error: float) -> Bools:
+    """True for ratios that some chip of a clean run would reach in more than one of 1,000 runs.
+
+    The spread is that of the chips or that of their steps, whichever is wider: the one of a few
+    chips may be small by chance, and a capture of a few short steps has a wide one of steps.
+    """
+    middle = definitions.lower_median(ratio)
+    spread = max(definitions.robust_deviation(ratio), standard_error * float(middle))
+    limit = NormalDist().inv_cdf(1 - _FALSE_ALARMS / len(ratio))
+    return np.asarray(ratio - middle < limit * spread)
 
 
 def _verdict(steps: _Steps, slow: Bools, ratio: F64) -> Verdict | None:

@@ -40,7 +40,7 @@ from roofline.pods.same_work import Ratios, SameWork
 from roofline.pods.steps import SharedSteps, shared_steps
 from roofline.pods.waiting import Waits, waits
 
-VERSION = 2
+VERSION = 3
 """Rises with every change of what the reduce says of the same partials."""
 
 

@@ -1,4 +1,4 @@
-"""The steps that all hosts share: durations, and the work of each host's slowest chip."""
+"""The steps that all hosts share: durations, the work of each chip, and of a host's slowest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,20 @@ import numpy as np
 from roofline.model.op_columns import I64
 from roofline.pods.partial import Partial
 
+_NONE = np.zeros(0, np.int64)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SharedSteps:
-    """Columns are steps, rows hosts. Without steps the capture counts as one, without a label."""
+    """Columns are steps, rows hosts. Without steps the capture counts as one, without a label.
+
+    `chip_work_ps` has a row for each chip, those of a host beside each other.
+    """
 
     labels: tuple[str, ...]
     duration_ps: I64
     work_ps: I64
+    chip_work_ps: I64
 
 
 def shared_steps(partials: Sequence[Partial]) -> SharedSteps:
@@ -29,13 +35,17 @@ def shared_steps(partials: Sequence[Partial]) -> SharedSteps:
         rows = [list(range(len(labels)))] * len(tables)
     if not labels:
         return SharedSteps(
-            labels=(), duration_ps=np.zeros((len(partials), 0), np.int64), work_ps=_whole(partials)
+            labels=(),
+            duration_ps=np.zeros((len(partials), 0), np.int64),
+            work_ps=_whole(partials),
+            chip_work_ps=np.concatenate([_NONE, *(one.chip_ps for one in partials)]).reshape(-1, 1),
         )
     columns = list(zip(partials, rows, strict=True))
     return SharedSteps(
         labels=labels,
         duration_ps=np.stack([one.step_ps[at] for one, at in columns]),
         work_ps=np.stack([one.step_work_ps[:, at].max(axis=0) for one, at in columns]),
+        chip_work_ps=np.concatenate([one.step_work_ps[:, at] for one, at in columns]),
     )
 
 

@@ -1,0 +1,124 @@
+"""A run of many hosts: two Dask workers against one by one, and what that means for 64 cores.
+
+    python -m bench.hosts --hosts 1024 --folder build/hosts
+
+Captures of 4 MB (v5e, 4 cores, 999 operations), each with another digest. Both engines run at the
+same time, so that other work on the machine slows both; processor time of the whole process tree
+counts, starting included.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.tools.generate_xspace import Config, write_profile
+
+HOSTS, DISTINCT, EVENTS = 1_024, 16, 68_000
+ENGINES = {"one by one": ("local", "1"), "two Dask workers": ("dask", "2")}
+CORES = (2, 16, 64)
+# Reading of 60 MB costs so much more than of 4 MB: see the cost model in the table of imports.
+MAX_RATIO = 1.15
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One command: processor and wall seconds, and the digest of what it printed."""
+
+    cpu_s: float
+    wall_s: float
+    digest: str
+
+
+def prepare(folder: Path, hosts: int) -> Path:
+    """The folder with the captures, written once."""
+    run = folder / f"run-{hosts}"
+    if run.is_dir():
+        return run
+    config = Config(n_devices=4, n_distinct_ops=999, n_hosts=DISTINCT, n_events=EVENTS * DISTINCT)
+    made = write_profile(config, folder / "made")
+    unfinished = folder / "unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    for number in range(hosts):
+        copy = unfinished / f"host-{number:04}.xplane.pb"
+        shutil.copy(made[number % DISTINCT], copy)
+        with copy.open("ab") as file:
+            # A field that no reader knows (number 1000, four bytes): another digest.
+            file.write(b"\xc5\x3e" + number.to_bytes(4, "little"))
+    unfinished.rename(run)
+    return run
+
+
+def side_by_side(folder: Path, hosts: int) -> dict[str, Measured]:
+    """Both engines at the same time, each with partials of its own."""
+    run = prepare(folder, hosts)
+    started = time.monotonic()
+    names = {_start(folder, run, *ENGINES[name]): name for name in ENGINES}
+    found = {}
+    while names:
+        pid, status, used = os.wait4(-1, 0)
+        name = names.pop(pid)
+        if status:
+            raise SystemExit(f"{name} ended with status {os.waitstatus_to_exitcode(status)}")
+        said = (folder / f"{ENGINES[name][0]}.json").read_bytes()
+        found[name] = Measured(
+            used.ru_utime + used.ru_stime,
+            time.monotonic() - started,
+            hashlib.sha256(said).hexdigest(),
+        )
+    return found
+
+
+def _start(folder: Path, run: Path, engine: str, workers: str) -> int:
+    kept = folder / f"kept-{engine}"
+    shutil.rmtree(kept, ignore_errors=True)
+    command = [sys.executable, "-m", "roofline", "analyze", "--engine", engine]
+    command += ["--workers", workers, "--partials", str(kept), "--format", "json"]
+    command += ["-o", str(folder / f"{engine}.json"), str(run)]
+    return subprocess.Popen(command).pid
+
+
+def lines(found: dict[str, Measured], hosts: int) -> list[str]:
+    """The tables."""
+    one, dask = (found[name] for name in ENGINES)
+    rows = [
+        f"| {name} | {one.cpu_s:.1f} s | {one.cpu_s / hosts:.3f} s | {one.wall_s:.0f} s |"
+        for name, one in found.items()
+    ]
+    same = "the same bytes" if one.digest == dask.digest else "OTHER BYTES"
+    return [
+        "| engine | processor time | each | wall |",
+        "|---|---|---|---|",
+        *rows,
+        "",
+        f"{hosts:,} hosts of 4 MB: {same}; {dask.cpu_s / one.cpu_s:.3f} times the processor time"
+        f" (at most {MAX_RATIO}).",
+        "",
+        "Extrapolated, not measured: processor time above divided by cores, where reading the"
+        " files is not the limit.",
+        "",
+        "| cores | 1,024 hosts of 4 MB |",
+        "|---|---|",
+        *(f"| {cores} | {dask.cpu_s / hosts * 1_024 / cores:.0f} s |" for cores in CORES),
+    ]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hosts", type=int, default=HOSTS)
+    parser.add_argument("--folder", type=Path, required=True)
+    given = parser.parse_args()
+    folder = given.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    print("\n".join(lines(side_by_side(folder, given.hosts), given.hosts)))
+
+
+if __name__ == "__main__":
+    main()
