@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from roofline.errors import (
@@ -111,9 +111,22 @@ class RunLibrary:
         """Runs that `viewer` sees, the newest first."""
         return self._runs.listed(viewer, offset=offset, limit=limit)
 
-    def hosts(self, run: Run, *, offset: int = 0, limit: int | None = None) -> tuple[RunHost, ...]:
-        """The files of a run in the order of reading."""
-        return self._runs.hosts(run.id, offset=offset, limit=limit)
+    def hosts(
+        self, run: Run, viewer: Viewer, *, offset: int = 0, limit: int | None = None
+    ) -> tuple[RunHost, ...]:
+        """The files of a run in the order of reading, without profiles hidden from `viewer`."""
+        found = self._runs.hosts(run.id, offset=offset, limit=limit)
+        return tuple(
+            one if self._sees_profile(viewer, one) else replace(one, profile_id=None)
+            for one in found
+        )
+
+    def _sees_profile(self, viewer: Viewer, host: RunHost) -> bool:
+        """Whether `host` was opened as a profile that `viewer` may know of."""
+        if host.profile_id is None:
+            return False
+        owned = self._instance.store.queries.ownership(host.profile_id)
+        return owned is not None and may_see(viewer, host.profile_id, owned)
 
     def push(self, run_id: str, area: StagingArea) -> int:
         """Adds the files received in `area`, which is gone then; how many were new.
@@ -164,8 +177,10 @@ class RunLibrary:
         receipts = self._runs.receipts(run.id)
         return self._asked(lambda process, target: process.write_op(receipts, op, target))
 
-    def host_profile(self, run: Run, identity: str, *, uploader: str | None) -> ProfileId:
+    def host_profile(self, run: Run, identity: str, viewer: Viewer) -> ProfileId:
         """The profile of one host's file, imported when it is asked for first.
+
+        A profile that its uploader hid from `viewer` is left alone, and another one is made.
 
         `NotReadyError` where only the partial of the host was pushed.
         """
@@ -174,8 +189,9 @@ class RunLibrary:
             raise ProfileNotFoundError(
                 "There is no such host in this run.", remedy="Choose one of its list."
             )
-        if host.profile_id and self._instance.store.queries.get(host.profile_id) is not None:
-            return ProfileId(host.profile_id)
+        queries = self._instance.store.queries
+        if self._sees_profile(viewer, host) and queries.get(host.profile_id or "") is not None:
+            return ProfileId(host.profile_id or "")
         if host.name.endswith(_PARTIAL):
             raise NotReadyError(
                 "Only the partial of this host was sent, which has no page of its own.",
@@ -187,7 +203,7 @@ class RunLibrary:
             profile_id = self._profiles.add(
                 area,
                 title=f"{run.title}: {host.name}"[: labels.TITLE_LENGTH],
-                uploader=uploader,
+                uploader=viewer.owner or None,
                 visibility=run.visibility,
             )
         finally:

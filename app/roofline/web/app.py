@@ -25,6 +25,7 @@ from roofline.web.api import (
     devices,
     estimate,
     events,
+    exploring,
     limits,
     links,
     predict,
@@ -51,6 +52,7 @@ from roofline.web.http.server_metrics import ServerMetrics
 from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
+from roofline.web.pages import explore as explore_pages
 from roofline.web.pages import health, login, oidc, previews
 from roofline.web.pages import model as model_pages
 from roofline.web.pages import op_cost as op_cost_pages
@@ -73,6 +75,7 @@ _ROUTERS = (
     devices.router,
     estimate.router,
     predict.router,
+    exploring.router,
     limits.router,
     audit.router,
     tokens.router,
@@ -86,6 +89,7 @@ _ROUTERS = (
     calculator_pages.router,
     shared_pages.router,
     model_pages.router,
+    explore_pages.router,
     op_cost_pages.router,
     previews.router,
     health.router,
@@ -224,9 +228,11 @@ def _lifespan(parts: ServerParts) -> Callable[[FastAPI], AbstractAsyncContextMan
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(parts.instance.open)
+        parts.runs.watch.start()
         for path in parts.instance.damaged:
             _log.error("a profile's manifest cannot be read", file=path.name)
         yield
+        await run_in_threadpool(parts.runs.watch.stop)
         await run_in_threadpool(parts.instance.close)
 
     return lifespan

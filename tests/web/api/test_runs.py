@@ -195,6 +195,26 @@ def test_rights_to_runs(launch: Launch) -> None:
     assert {"import run", "push to run"} <= set(actions)
 
 
+def test_a_host_opened_as_a_hidden_profile_is_not_shown_to_others(launch: Launch) -> None:
+    client = launch(auth="token", token=TOKEN)
+    ada, eve = session(client, name="Ada"), session(client, name="Eve")
+    client.forget_cookies()
+    path = f"{API}/{made(client, headers=ada)['id']}/hosts"
+    files = [("file", (FILES[0].name, FILES[0].read_bytes()))]
+    assert client.post(path, files=files, headers=ada).status_code == 200
+    (host,) = client.get(path, headers=ada).json()["hosts"]
+    opened = f"{path}/{host['file']}/profile"
+    hidden = client.post(opened, headers=ada).json()["id"]
+    change = {"visibility": "owner"}
+    address = f"/api/v1/profiles/{hidden}"
+    assert client.get(f"{address}?wait=60", headers=ada).json()["state"] == "ready"
+    assert client.request("PATCH", address, json=change, headers=ada).status_code == 200
+    assert hidden in client.get(path, headers=ada).text
+    assert hidden not in client.get(path, headers=eve).text
+    assert client.post(opened, headers=ada).json()["id"] == hidden
+    assert client.post(opened, headers=eve).json()["id"] != hidden
+
+
 def test_a_deleted_run_is_restored_or_gone(launch: Launch, tmp_path: Path) -> None:
     client = launch()
     run = made(client)

@@ -12,7 +12,8 @@ import pytest
 from roofline.errors import ProfileNotFoundError
 from roofline.library.reader import ProfileReader
 from roofline.storage.results import PAGE
-from roofline.storage.visibility import Viewer
+from roofline.storage.visibility import ALL_SEEING, Viewer
+from roofline.web.api.arrivals import newest_run
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import BEARER, TOKEN, session
@@ -34,6 +35,8 @@ ELSEWHERE: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {
     ("head", "/c/{pair}"): ("/c/{other}..{id}", {}),
     ("get", "/model"): ("/model?over={id}", {}),
     ("head", "/model"): ("/model?over={id}", {}),
+    ("get", "/explore"): ("/explore?of={id}", {}),
+    ("head", "/explore"): ("/explore?of={id}", {}),
     ("get", "/api/v1/compare"): ("/api/v1/compare?a={other}&b={id}", {}),
     ("get", "/api/v1/compare/page"): ("/api/v1/compare/page?a={other}&a={id}&b={other}", {}),
     ("get", "/api/v1/series/check"): ("/api/v1/series/check?name=Unmistakable&run={id}", {}),
@@ -60,7 +63,10 @@ WITHOUT = {
     ),
     *("/s/{name:path}", "/api/v1/profiles", "/api/v1/series", "/api/v1/samples"),
     *("/api/v1/samples/{name}", "/api/v1/devices", "/api/v1/estimate", "/api/v1/limits"),
-    *("/api/v1/ledger", "/api/v1/ledger/rates"),
+    *("/api/v1/ledger", "/api/v1/ledger/rates", "/api/v1/series/events"),
+    *("/api/v1/found-runs", "/api/v1/runs", "/r/{run_id}", "/api/v1/runs/{run_id}"),
+    *(f"/api/v1/runs/{{run_id}}/{rest}" for rest in ("close", "events", "hosts", "restore")),
+    *("/api/v1/runs/{run_id}/hosts/{file}/profile", "/api/v1/runs/{run_id}/ops/{op_id}/hosts"),
     *("/api/v1/audit", "/api/v1/tokens", "/api/v1/tokens/{token_id}", "/api/v1/trash"),
 }
 SEE_IT = {"owner", "admin", "admin tool", "owner's token", "owner's reading token", "admin's token"}
@@ -146,6 +152,9 @@ def test_hidden_profile_is_in_nobody_elses_lists(
         has_tag = ["unmistakable-tag" in texts[0], "unmistakable-tag" in texts[6]]
         assert has_tag == [actor in SEE_IT] * 2, actor
     assert counts == {**dict.fromkeys(SEE_IT, len(LISTS) - 2), **dict.fromkeys(STRANGERS, 0)}
+    for name, by in (("Unmistakable", "title"), ("unmistakable-tag", "tag")):
+        assert newest_run(client.parts.lists_for(Viewer(owner="Eve")), name, by) is None
+        assert newest_run(client.parts.lists_for(ALL_SEEING), name, by) is not None
     client.delete(f"{API}/{instance.profile_id}", headers=instance.actors["owner"])
     for actor in SEE_IT | STRANGERS:
         for path in ("/trash", "/api/v1/trash"):

@@ -291,13 +291,15 @@ async def read_run(request: Request, run: Seen, parts: Parts, wait: Wait = 0.0) 
 
 @router.get("/runs/{run_id}/hosts", response_model_exclude_none=True, responses=NO_RUN)
 def list_hosts(
+    request: Request,
     run: Seen,
     parts: Parts,
     offset: Annotated[int, Query(ge=0, le=999_999)] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_HOSTS_LISTED)] = 1000,
 ) -> RunHostList:
     """The files of a run, and how each stands."""
-    found = parts.runs.hosts(run, offset=offset, limit=limit)
+    viewer = actor_of(request).viewer
+    found = parts.runs.hosts(run, viewer, offset=offset, limit=limit)
     return RunHostList(hosts=tuple(map(_host_body, found)), total=run.total)
 
 
@@ -378,8 +380,7 @@ def open_host(
     file: Annotated[str, Path(max_length=64, description="Its `file` in the list of hosts.")],
 ) -> ProfileBody:
     """Open one host of a run as a profile of its own, which is imported the first time."""
-    owner = actor_of(request).owner or None
-    profile_id = parts.runs.host_profile(run, file, uploader=owner)
+    profile_id = parts.runs.host_profile(run, file, actor_of(request).viewer)
     log_action(request, "open host", profile_id)
     return body_of(request, parts.reader_for(ALL_SEEING).state(profile_id))
 
