@@ -9,7 +9,8 @@ from roofline.exports.run_words import run_verdict
 from roofline.pods import definitions
 from roofline.pods.partial import KNOWN
 from roofline.pods.reduce import reduce_run
-from roofline.pods.report import NoVerdict, RunReport, State, Unreadable, Verdict, WaitBound
+from roofline.pods.report import RunReport, Unreadable, WaitBound
+from roofline.pods.verdicts import NoVerdict, State, Verdict
 from tests.pods import runs
 
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -24,6 +25,7 @@ from tests.storage.places import (
     Place,
     Workers,
     add,
+    eventually,
     logged_sweeps,
     raw_bytes,
     settled,
@@ -363,9 +365,14 @@ def test_what_was_removed_is_written_down(folder: Place) -> None:
     server = folder.server()
     store_of(server).raw.put(server.library.stage().receive_all("x", [b"1"]))
     server.instance.close()
-    server = folder.server()
-    with store_of(server).database.read() as connection:
-        (entry,) = logged_sweeps(connection)
+    store = store_of(folder.server())
+
+    def written() -> list[Any]:
+        with store.database.read() as connection:
+            return list(logged_sweeps(connection))
+
+    eventually(lambda: len(written()) == 1)  # the server sweeps after its first answers
+    (entry,) = written()
     assert (entry["action"], entry["subject"]) == ("orphans", "1 without a profile")
 
 

@@ -50,10 +50,10 @@ def send(
     otherwise `MixedUploadError` says which files belong together. Raises `UploadRejectedError` with
     the server's own words, or with the reason why it cannot be reached.
     """
+    body, headers = form_of(upload)
     link = ServerLink(receiver)
     # Gigabytes are not sent to find out that the token is wrong.
     link.ask("GET", "/api/v1/profiles?limit=1", timeout_s=TIMEOUT_S)
-    body, headers = form_of(upload)
     path = f"/api/v1/profiles?wait={wait_s:g}"
     timeout_s = TIMEOUT_S + wait_s
     status, answer = link.answer("POST", path, body=body, headers=headers, timeout_s=timeout_s)

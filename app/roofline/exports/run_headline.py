@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.exports.run_page import Arriving
-from roofline.pods.definitions import FEWEST_HOSTS, LEAST_READABLE
-from roofline.pods.report import NoVerdict, State, Verdict
+from roofline.pods.verdicts import FEWEST_HOSTS, LEAST_READABLE, NoVerdict, State, Verdict
 from roofline.presentation.sentences import Number, Sentence, say
 
 Row = Mapping[str, Any]

@@ -6,15 +6,15 @@ unknown. Long names are cut in the middle.
 """
 
 import base64
+import math
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from roofline.devices.catalogue import find
 from roofline.model.units import gib_to_gb
-from roofline.pods.report import State
+from roofline.pods.verdicts import State
 from roofline.presentation.palette import category_style
 
 Record = dict[str, Any]
@@ -142,8 +142,8 @@ def _style(category: str) -> Record:
 
 def _packed(values: Sequence[float | None]) -> str:
     """Little-endian 32-bit floats as base64; NaN is unknown."""
-    column = np.array([np.nan if one is None else one for one in values], "<f4")
-    return base64.b64encode(column.tobytes()).decode()
+    known = (math.nan if one is None else one for one in values)
+    return base64.b64encode(struct.pack(f"<{len(values)}f", *known)).decode()
 
 
 def _short(name: str) -> str:

@@ -19,9 +19,9 @@ from roofline.pods.report import (
     HostReport,
     OpReport,
     RunReport,
-    State,
     StepReport,
 )
+from roofline.pods.verdicts import State
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import duration, percent
 

@@ -1,8 +1,8 @@
 """What is said of a run of many hosts: how many were read, and which hold the others up."""
 
-from roofline.pods.definitions import FEWEST_HOSTS, LEAST_READABLE
 from roofline.pods.putting_right import outliers
-from roofline.pods.report import HostReport, NoVerdict, RunReport, State, Verdict
+from roofline.pods.report import HostReport, RunReport
+from roofline.pods.verdicts import FEWEST_HOSTS, LEAST_READABLE, NoVerdict, State, Verdict
 from roofline.presentation.sentences import Number, Sentence, plain_text, say
 
 _SENTENCES = {verdict: f"hosts_{verdict.name.lower()}" for verdict in Verdict}

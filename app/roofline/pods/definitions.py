@@ -7,10 +7,6 @@ import numpy as np
 
 from roofline.model.op_columns import F64, I64, Bools, Values
 
-FEWEST_HOSTS = 4
-"""With fewer hosts there are values, but no verdicts: a median of three says nothing of two."""
-LEAST_READABLE = 0.9
-"""With a smaller part of the hosts readable, no verdict."""
 SLOWER = 1.02
 FAR_OUT = 3.5
 _MAD_TO_SIGMA = 1.4826

@@ -13,9 +13,9 @@ import numpy as np
 
 from roofline.model.op_columns import F64, I64, Bools
 from roofline.pods import definitions
-from roofline.pods.report import NoVerdict, Verdict
 from roofline.pods.same_work import Ratios
 from roofline.pods.steps import SharedSteps
+from roofline.pods.verdicts import FEWEST_HOSTS, LEAST_READABLE, NoVerdict, Verdict
 
 # Clean runs in which a host is called intermittent, or a chip slow; and the least rate of slow
 # steps by chance.
@@ -34,9 +34,9 @@ class Judged:
 
 def why_not(workers: int, unreadable: int) -> NoVerdict | None:
     """Why no host can be judged; `None` where they can."""
-    if workers < definitions.LEAST_READABLE * (workers + unreadable):
+    if workers < LEAST_READABLE * (workers + unreadable):
         return NoVerdict.UNREADABLE
-    return NoVerdict.FEW_HOSTS if workers < definitions.FEWEST_HOSTS else None
+    return NoVerdict.FEW_HOSTS if workers < FEWEST_HOSTS else None
 
 
 def judge(host_of: I64, ratios: Ratios, steps: SharedSteps, *, is_allowed: bool) -> Judged:

@@ -27,17 +27,10 @@ from roofline.pods.partial import (
     Partial,
 )
 from roofline.pods.putting_right import gains, with_deviations
-from roofline.pods.report import (
-    ChipReport,
-    HostReport,
-    OpReport,
-    RunReport,
-    State,
-    StepReport,
-    Unreadable,
-)
+from roofline.pods.report import ChipReport, HostReport, OpReport, RunReport, StepReport, Unreadable
 from roofline.pods.same_work import Ratios, SameWork
 from roofline.pods.steps import SharedSteps, shared_steps
+from roofline.pods.verdicts import State
 from roofline.pods.waiting import Waits, waits
 
 VERSION = 3

@@ -4,31 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from roofline.pods.partial import OpKey
-
-
-class State(StrEnum):
-    """How a host's file stands."""
-
-    READ = "read"
-    UNREADABLE = "unreadable"
-    NO_ACCELERATOR = "no accelerator"
-
-
-class Verdict(StrEnum):
-    """What is said of a host that holds the others up."""
-
-    SLOW_CHIP = "slow chip"
-    SLOW_HOST = "slow host"
-    MORE_WORK = "more work"
-    STRAGGLER = "straggler"
-    INTERMITTENT = "intermittent"
-
-
-class NoVerdict(StrEnum):
-    """Why no host is judged."""
-
-    FEW_HOSTS = "few hosts"
-    UNREADABLE = "unreadable hosts"
+from roofline.pods.verdicts import NoVerdict, State, Verdict
 
 
 class WaitBound(StrEnum):
