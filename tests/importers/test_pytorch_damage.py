@@ -127,11 +127,12 @@ def test_header_alone(tmp_path: Path) -> None:
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the reference folder is not there")
 @pytest.mark.parametrize("name", sorted(path.name for path in SHARED.glob("*.gz")))
 def test_real_traces_damaged(name: str, tmp_path: Path) -> None:
+    # A few of each: `make fuzz` damages them by the thousand.
     import gzip
 
     data = gzip.decompress((SHARED / name).read_bytes())
     path = tmp_path / "real.json"
-    for k, damaged in enumerate([*damage.cuts(data, 20), *damage.flips(data, 20)]):
+    for k, damaged in enumerate([*damage.cuts(data, 6), *damage.flips(data, 6)]):
         path.write_bytes(damaged)
         error = damage.outcome([path])
-        assert error is None or k < 20, error
+        assert error is None or k < 6, error
