@@ -25,7 +25,7 @@ PRETTY  := static/js static/css tests/js
 KERNELS := $(shell find app/roofline/importers -name '*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
+.PHONY: help run test test-long lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,7 +60,11 @@ test-js: ## Run the JavaScript unit tests.
 
 test-py: .venv/.warm-test ## Run pytest, the browser tests included (BROWSER=no leaves them out).
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
-		$(if $(filter no,$(BROWSER)),-m "not browser") $(PYTEST_ARGS)
+		-m "not long$(if $(filter no,$(BROWSER)), and not browser)" $(PYTEST_ARGS)
+
+test-long: .venv/.warm-test ## Run the tests that `make test` leaves out because they take long: damage, kills, wheels.
+	@.ci/setup npm postgresql chromium
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m long $(PYTEST_ARGS)
 
 bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its own environment.
 	$(BIN)/python -m bench.run

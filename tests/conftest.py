@@ -20,6 +20,27 @@ settings.load_profile("roofline")
 
 # Folders whose files take longest go first, so that no process ends long before another.
 LONGEST_FIRST = ("browser", "storage", "web")
+# What takes long and has a shorter neighbour in `make test`: `make test-long` runs these.
+LONG = (
+    "tests/browser/test_costs.py",
+    "tests/browser/test_formats.py",
+    "tests/browser/test_printing.py::test_paper_has_no_controls[Letter]",
+    "tests/browser/test_retry.py",
+    "tests/browser/test_split.py",
+    "tests/cli/test_gating.py::test_the_fixture",
+    "tests/cli/test_run_client.py",
+    "tests/fleet/test_dask.py::test_a_file_that_kills_workers",
+    "tests/fleet/test_dask.py::test_killed_worker",
+    "tests/fuzz/test_hostile.py::test_hostile_archive",
+    "tests/importers/test_nsight_compute_damage.py",
+    "tests/importers/test_pytorch_damage.py",
+    "tests/importers/test_tutorial.py",
+    "tests/importers/test_xspace_damage.py",
+    "tests/storage/test_fair_queue.py::test_hundred_imports",
+    "tests/storage/test_faults.py::test_killing_processes",
+    "tests/storage/test_faults.py::test_restart_of_the_database",
+    "tests/test_wheel.py",
+)
 TESTS = Path(__file__).resolve().parent
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "sample_profiles"
@@ -29,6 +50,9 @@ PYTHON_PATH = f"{ROOT / 'app'}{os.pathsep}{ROOT}"
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_rank)
+    for item in items:
+        if item.nodeid.startswith(LONG):
+            item.add_marker("long")
 
 
 def _rank(item: pytest.Item) -> int:
