@@ -24,7 +24,7 @@ def test_options_reach_the_estimate() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("matmul", "8x8", "--device", "h100-sxm"), "MxKxN"),
+        (("matmul", "-8x8x8", "--device", "h100-sxm"), "MxKxN"),
         (("matmul", "8x8x8", "--device", "h100"), "h100-sxm"),
         (("matmul", "8x8x8", "--device", "h100-sxm", "--dtype", "bf17"), "is not an element type"),
     ],

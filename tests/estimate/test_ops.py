@@ -109,7 +109,7 @@ def test_a_part_without_the_unit_says_so() -> None:
     found = estimate_document(estimate("matmul", "64x64x64", "t4"))
     assert found["time_us"]["compute"] is None
     assert found["t_min_us"] is found["bound"] is found["attainable_gflops"] is None
-    assert "no unit for this precision" in found["notes"][0]
+    assert found["notes"] == ["T4: this part has no bf16 unit (Matrix bf16)."]
     unknown = estimate_document(estimate("all-reduce", "64x64", "t4"))
     assert "no public figure" in unknown["notes"][0]
 
@@ -164,6 +164,8 @@ def test_huge_and_negative_numbers_are_answered_at_once() -> None:
             estimate("matmul", wrong, "h100-sxm")
     with pytest.raises(BadViewError, match="window"):
         Options(window=-1)
+    with pytest.raises(BadViewError, match="torus"):
+        estimate("all-reduce", "1000", "h100-sxm", Options(axes=2))
     with pytest.raises(BadViewError, match="flops_per_element"):
         Options(flops_per_element=float("nan"))
 

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line; a `RooflineError` becomes lines on stderr and exit status 2."""
     words = sys.argv[1:] if arguments is None else arguments
     parser = _parser(words[0] if words else None)
-    given = parser.parse_args(words)
+    given = parser.parse_args([_not_an_option(word) for word in words])
     if "run" not in given:
         parser.print_help()
         sys.exit(0)
@@ -52,6 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(0)
+
+
+def _not_an_option(word: str) -> str:
+    """A shape that begins with a minus sign is told as a wrong shape, not as an unknown option."""
+    return f" {word}" if word[:1] == "-" and word[1:2].isdigit() and "x" in word else word
 
 
 def _said(error: RooflineError) -> str:

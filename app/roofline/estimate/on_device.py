@@ -14,6 +14,7 @@ from roofline.estimate.element_types import precision_of
 from roofline.estimate.ops import OPS, Op, Options
 from roofline.estimate.work import Work
 from roofline.model.compute import ComputeUnit, Precision
+from roofline.model.device import DeviceKind
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA, US_PER_S
 
@@ -99,6 +100,10 @@ def estimate(name: str, shape: str, device: str, options: Options | None = None)
     read = op.read(shape)
     part = known_part(device)
     work = op.work(read, chosen)
+    if chosen.axes and part.kind is not DeviceKind.TPU:
+        raise BadViewError(
+            f"{part.name} is not part of a torus.", remedy="Leave --axes out: all links count."
+        )
     peaks = _peaks(part, op, work, chosen)
     times = _times(work, peaks, chosen)
     notes = tuple(unknown_peak(part, peaks[clock]) for clock, time in times.items() if time is None)
@@ -219,5 +224,5 @@ def _times(work: Work, peaks: Mapping[str, ChipPeak], options: Options) -> dict[
 def unknown_peak(part: Part, peak: ChipPeak) -> str:
     """The sentence that says why there is no time: no such unit, or no figure."""
     if peak.value == 0:
-        return f"{part.name} has no unit for this precision: {peak.label}."
+        return f"{part.name}: this part has no {peak.key.rpartition('_')[2]} unit ({peak.label})."
     return f"{part.name}, {peak.label}: no public figure."

@@ -87,7 +87,7 @@ class Op:
 
     def _bad_shape(self, text: str) -> BadViewError:
         return BadViewError(
-            f'The shape "{text[:_MOST_SHOWN]}" cannot be read.',
+            f'The shape "{text.strip()[:_MOST_SHOWN]}" cannot be read.',
             remedy=f"Write {self.form}: positive whole numbers joined by x.",
         )
 

@@ -9,6 +9,7 @@ import pytest
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig, preset
 from roofline.estimate.llm.hugging_face import config_of, read_config
+from roofline.estimate.llm.ops import Workload, forward
 
 LLAMA = {
     "model_type": "llama",
@@ -128,6 +129,45 @@ def test_defaults_stand_in_for_missing_keys() -> None:
     assert config_of({**LLAMA, "tie_word_embeddings": True}).tied
 
 
+def test_published_configs_of_gemma_3_leave_the_defaults_of_their_class_out() -> None:
+    """google/gemma-3-4b-it has these five keys, and 27B no vocabulary."""
+    small = {
+        "model_type": "gemma3_text",
+        "hidden_size": 2560,
+        "intermediate_size": 10240,
+        "num_hidden_layers": 34,
+        "sliding_window": 1024,
+    }
+    found = config_of({"model_type": "gemma3", "text_config": small})
+    assert (found.heads, found.kv_heads, found.head_size) == (8, 4, 256)
+    assert (found.vocabulary, found.windowed_layers) == (262_208, 29)
+    assert found.parameters == 3_880_263_168
+
+
+def test_latent_attention_without_compressed_queries() -> None:
+    """DeepSeek-V2-Lite: 15.7 billion parameters as published."""
+    lite = {
+        **DEEPSEEK,
+        "model_type": "deepseek_v2",
+        "hidden_size": 2048,
+        "num_hidden_layers": 27,
+        "num_attention_heads": 16,
+        "intermediate_size": 10944,
+        "moe_intermediate_size": 1408,
+        "n_routed_experts": 64,
+        "n_shared_experts": 2,
+        "num_experts_per_tok": 6,
+        "first_k_dense_replace": 1,
+        "q_lora_rank": None,
+        "vocab_size": 102400,
+    }
+    model = config_of(lite)
+    assert model.parameters == 15_706_484_224
+    ops = {op.name: op for op in forward(model, Workload(cached=99))}
+    assert ops["q_proj"].matrix == 2 * 2048 * 16 * 192
+    assert not {"q_a_proj", "q_a_norm", "q_b_proj"} & set(ops)
+
+
 def test_windows_by_type_list_and_pattern() -> None:
     mistral = {**LLAMA, "model_type": "mistral", "sliding_window": 4096}
     assert (config_of(mistral).window, config_of(mistral).windowed_layers) == (4096, 32)
@@ -156,7 +196,7 @@ def test_biases_count_among_the_parameters() -> None:
         ({**LLAMA, "hidden_size": "many"}, '"hidden_size"'),
         ({**LLAMA, "num_hidden_layers": 10**8}, '"num_hidden_layers"'),
         ({**LLAMA, "num_key_value_heads": 5}, '"num_key_value_heads"'),
-        ({**DEEPSEEK, "q_lora_rank": None}, '"q_lora_rank"'),
+        ({k: v for k, v in DEEPSEEK.items() if k != "q_lora_rank"}, '"q_lora_rank"'),
         ({**GPT_OSS, "layer_types": ["full_attention"]}, '"layer_types"'),
     ],
 )

@@ -61,6 +61,12 @@ def test_the_bound_is_that_of_the_document(case: Published) -> None:
     assert serial_ms(found) == pytest.approx(case.bound_ms, rel=1e-2)
 
 
+def test_one_die_of_two_has_half_of_the_bandwidth() -> None:
+    """Row 12: one die of an MI250X, whose entry in the catalogue has both."""
+    found = step("llama-2-7b", "mi250x", PredictOptions(**decode(128)))
+    assert 2 * serial_ms(found) == pytest.approx(8.11, rel=1e-2)
+
+
 @needs_shared
 def test_no_measurement_is_below_its_bound() -> None:
     text = (MODEL / "published_measurements.md").read_text("utf-8")
@@ -75,7 +81,11 @@ def test_no_measurement_is_below_its_bound() -> None:
 
 @pytest.mark.parametrize(
     ("model", "measured", "peak", "mfu", "bound"),
-    [("llama-2-70b", 692, 459e12, 0.646, 1071), ("mixtral-8x7b", 2909, 459e12, 0.505, 5758)],
+    [
+        ("llama-2-70b", 692, 459e12, 0.646, 1071),
+        ("mixtral-8x7b", 2909, 459e12, 0.505, 5758),
+        ("deepseek-v3", 1543, 1978.9e12, 0.195, 7901),  # the peak is that of fp8
+    ],
 )
 def test_published_training_reaches_the_stated_share(
     model: str, measured: float, peak: float, mfu: float, bound: float

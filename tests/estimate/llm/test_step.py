@@ -207,6 +207,15 @@ def test_heads_of_keys_are_not_split_below_one() -> None:
     assert found["attention"].kv == 2 * 2048 * 128 * 2
 
 
+def test_heads_of_keys_that_do_not_divide_are_a_mean_of_the_ranks() -> None:
+    found = step("phi-4", "h100-sxm", PredictOptions(context=1024, tp=4))
+    ops = {timed.op.name: timed.op for timed in found.ops}
+    assert ops["qkv_proj"].weights == 5120 * (10 + 2 * 2.5) * 128 * 2
+    assert ops["attention"].kv == 2 * 1024 * 2.5 * 128 * 2
+    cache = 40 * 2 * 1024 * 2.5 * 128 * 2
+    assert found.memory_bytes == found.model.parameters * 2 / 4 + cache
+
+
 # ----------------------------------------------------------------------------- phases, parallelism
 
 

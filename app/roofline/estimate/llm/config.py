@@ -20,7 +20,8 @@ class ModelConfig:
     the `layers` attend to the last `window` tokens. `gated` MLPs multiply two products, others
     have one (`up_proj`). `biases` are those of gpt-oss (with a sink per
     head), `qkv_biases` those of queries, keys and values, `output_biases` those after attention.
-    Multi-head latent attention has `kv_rank` above 0: queries go through `q_rank`, and each head
+    Multi-head latent attention has `kv_rank` above 0: queries go through `q_rank` (0: one
+    product), and each head
     has `head_without_position`, `head_with_position` and `value_head` elements. `source` is where
     the sizes were published.
     """
@@ -112,7 +113,7 @@ class ModelConfig:
 def _attention_parameters(model: ModelConfig) -> int:
     if model.is_latent:
         key = model.head_without_position + model.head_with_position
-        queries = model.hidden * model.q_rank + model.q_rank * model.heads * key
+        queries = model.hidden * model.q_rank + (model.q_rank or model.hidden) * model.heads * key
         keys = model.hidden * (model.kv_rank + model.head_with_position)
         values = model.kv_rank * model.heads * (model.head_without_position + model.value_head)
         return (

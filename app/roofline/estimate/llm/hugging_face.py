@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ class _Kind:
     """What the model type says and the file does not: which keys it needs, norms, windows.
 
     `experts` and `expert_width` are the keys of a mixture of experts. `every` gives one full layer
-    after so many with a window, 1 where all layers have it, 0 where none has it.
+    after so many with a window, 1 where all layers have it, 0 where none has it. `defaults` are
+    those of the model's class in transformers, for keys that published configs leave out.
     """
 
     experts: str = ""
@@ -36,9 +37,21 @@ class _Kind:
     is_latent: bool = False
     is_tied: bool = False
     every: int = 0
+    defaults: Mapping[str, int] = field(default_factory=dict)
 
 
-_GEMMA_3 = _Kind(qk_norm=True, sandwich_norms=True, is_tied=True, every=6)
+_GEMMA_3 = _Kind(
+    qk_norm=True,
+    sandwich_norms=True,
+    is_tied=True,
+    every=6,
+    defaults={
+        "vocab_size": 262_208,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "head_dim": 256,
+    },
+)
 _LATENT = _Kind(experts="n_routed_experts", is_latent=True)
 _KINDS: Mapping[str, _Kind] = {
     "llama": _Kind(),
@@ -57,6 +70,7 @@ _KINDS: Mapping[str, _Kind] = {
     "phi3": _Kind(every=1),
     "deepseek_v2": _LATENT,
     "deepseek_v3": _LATENT,
+    "kimi_k2": _LATENT,
 }
 
 
@@ -98,6 +112,7 @@ def config_of(content: object, source: str = "") -> ModelConfig:
             f"model_type is {shown}, which is not a type that is known here.",
             remedy=f"Known types: {', '.join(_KINDS)}.",
         )
+    text = {**kind.defaults, **text}
     tied = text.get("tie_word_embeddings", content.get("tie_word_embeddings", kind.is_tied))
     layers = _count(text, "num_hidden_layers", most=_MOST_LAYERS)
     has_biases = not kind.biases and text.get("attention_bias") is True
@@ -126,7 +141,7 @@ def _attention(text: Json, kind: _Kind) -> dict[str, int]:
     heads = _count(text, "num_attention_heads")
     if kind.is_latent:
         return {
-            "q_rank": _count(text, "q_lora_rank"),
+            "q_rank": 0 if text.get("q_lora_rank", 0) is None else _count(text, "q_lora_rank"),
             "kv_rank": _count(text, "kv_lora_rank"),
             "head_without_position": _count(text, "qk_nope_head_dim"),
             "head_with_position": _count(text, "qk_rope_head_dim"),

@@ -50,7 +50,7 @@ def _elements(model: ModelConfig, load: Workload) -> float:
     """Elements of the cache per token and layer, on one rank."""
     if model.is_latent:
         return model.kv_rank + model.head_with_position
-    return 2 * max(model.kv_heads // load.tp, 1) * model.head_size
+    return 2 * max(model.kv_heads / load.tp, 1) * model.head_size
 
 
 def _sequence_elements(stage: ModelConfig, load: Workload, context: int) -> float:

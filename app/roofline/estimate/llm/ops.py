@@ -153,9 +153,9 @@ class Pass:
         return self.model.heads // self.load.tp
 
     @property
-    def kv_heads(self) -> int:
-        """Heads of keys and values of one rank: at least one."""
-        return max(self.model.kv_heads // self.load.tp, 1)
+    def kv_heads(self) -> float:
+        """Heads of keys and values of one rank, at least one; a mean where they do not divide."""
+        return max(self.model.kv_heads / self.load.tp, 1)
 
     @property
     def _is_fused(self) -> bool:
@@ -325,9 +325,12 @@ class Pass:
         m, load, s = self.model, self.load, self.sizes
         rows, n, calls = load.rows, self.heads, m.layers
         key = m.head_without_position + m.head_with_position
-        yield self._product("q_a_proj", calls, rows, m.hidden, m.q_rank)
-        yield self._norm("q_a_norm", calls, rows, m.q_rank)
-        yield self._product("q_b_proj", calls, rows, m.q_rank, n * key)
+        if m.q_rank:
+            yield self._product("q_a_proj", calls, rows, m.hidden, m.q_rank)
+            yield self._norm("q_a_norm", calls, rows, m.q_rank)
+            yield self._product("q_b_proj", calls, rows, m.q_rank, n * key)
+        else:
+            yield self._product("q_proj", calls, rows, m.hidden, n * key)
         yield self._product("kv_a_proj", calls, rows, m.hidden, m.kv_rank + m.head_with_position)
         cached = rows * (m.kv_rank + m.head_with_position)
         yield ModelOp(
