@@ -20,7 +20,7 @@ comma   := ,
 
 BIN     := .venv/bin
 # What Prettier lays out.
-PRETTY  := static/js static/css tests/js
+PRETTY  := static/js static/css tests/js vendoring/plotly/*.*js
 # The sources of compiled kernels; which of them have kernels is the importers' own affair.
 KERNELS := $(shell find app/roofline/importers -name '*.py')
 

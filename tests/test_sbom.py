@@ -16,15 +16,21 @@ from tests.tools import sbom
 
 BILL: dict[str, Any] = json.loads(sbom.FILE.read_text("utf-8"))
 PYTHON = [one for one in BILL["components"] if one["purl"].startswith("pkg:pypi/")]
-# As the package registry has them: a changed file below static/vendor is not theirs any more.
-PUBLISHED = {
-    "plotly/plotly-basic-4.1.1.min.js": (
-        "99784e3abfb07b142a15e521a439e6d9addceadb3f79553fd24c72774f0649ba"
+# As `vendoring/plotly` builds them: a file that was edited by hand is not theirs any more.
+BUILT = {
+    "plotly/plotly-roofline-4.1.1.min.js": (
+        "391c0065cc959783eadedbb226921bcd32a2fb8e7e3a7968df2bd361e08e3bd6"
     ),
-    "plotly/LICENSE": "8c45d9eaf50c2f72dd9c7ab9ef440788ba58a3538484b5c51c1f17d5128752e7",
+    "plotly/LICENSE": "d660050288a814b6160cfeb3ca16cdfdc655c66239858ad7ae7245423129c887",
 }
-# Written here.
-OWN = {"plotly/README.md", "plotly/plotly.css", "plotly/plotly-basic-4.1.1.min.js.br"}
+# Written here, or told by the others.
+OWN = {
+    "plotly/README.md",
+    "plotly/parts.json",
+    "plotly/plotly.css",
+    "plotly/plotly-roofline-4.1.1.min.js.br",
+}
+RECIPE = ROOT / "vendoring" / "plotly"
 
 
 def test_bill_is_of_the_present_lock_file() -> None:
@@ -55,18 +61,32 @@ def test_bill_names_what_a_server_needs() -> None:
     assert names and names <= {one["name"] for one in PYTHON}
 
 
-def test_vendored_files_are_those_that_their_makers_published() -> None:
+def test_vendored_files_are_those_that_were_built() -> None:
     vendored = {
         path.relative_to(sbom.VENDOR).as_posix()
         for path in sbom.VENDOR.rglob("*")
         if path.is_file()
     }
-    assert vendored == set(PUBLISHED) | OWN
-    for path, digest in PUBLISHED.items():
+    assert vendored == set(BUILT) | OWN
+    for path, digest in BUILT.items():
         assert hashlib.sha256((sbom.VENDOR / path).read_bytes()).hexdigest() == digest, path
     told = {
         file["name"].removeprefix("static/vendor/"): file["hashes"][0]["content"]
         for one in BILL["components"]
         for file in one.get("components", ())
     }
-    assert told == PUBLISHED
+    assert told == BUILT
+
+
+def test_vendored_parts_are_of_the_versions_that_the_recipe_locks() -> None:
+    packages = json.loads((RECIPE / "package-lock.json").read_text("utf-8"))["packages"]
+    locked = {
+        path.rpartition("node_modules/")[2]: one["version"]
+        for path, one in packages.items()
+        if path.startswith("node_modules/") and path.count("node_modules/") == 1
+    }
+    parts: dict[str, str] = json.loads(sbom.PARTS.read_text("utf-8"))
+    assert parts["plotly.js"] == "4.1.1"
+    assert parts.items() <= locked.items()
+    purls = {one["purl"] for one in BILL["components"] if one["purl"].startswith("pkg:npm/")}
+    assert purls == {f"pkg:npm/{name.replace('@', '%40')}@{v}" for name, v in parts.items()}

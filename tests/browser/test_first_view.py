@@ -107,7 +107,7 @@ def test_points_can_be_worked_with_before_plotly_is_there(
 ) -> None:
     page = new_page(viewport={"width": 1280, "height": 900})
     held: list[Route] = []
-    page.route("**/plotly-basic-*", lambda route: held.append(route))
+    page.route("**/plotly-roofline-*", lambda route: held.append(route))
     page.goto(profile_url, wait_until="commit")
     page.wait_for_function(INTERACTIVE)
     points = page.locator("[data-figure=ops] .op-points .point")

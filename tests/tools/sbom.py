@@ -16,10 +16,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "sbom.cdx.json"
 VENDOR = ROOT / "static" / "vendor"
-# The files of each vendored package that are its own, unchanged.
-VENDORED = {
-    "pkg:npm/plotly.js-basic-dist-min@4.1.1": ("plotly/plotly-basic-4.1.1.min.js", "plotly/LICENSE")
-}
+# What `vendoring/plotly` built, and the packages that it is made of.
+BUILT = ("plotly/plotly-roofline-4.1.1.min.js", "plotly/LICENSE")
+PARTS = VENDOR / "plotly" / "parts.json"
 _EXPORT = (
     "export",
     "--quiet",
@@ -49,7 +48,8 @@ def document() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(told.stdout)
     for name in _OF_ONE_WRITING:
         found.pop(name, None)
-    found["components"] += [_vendored(purl, files) for purl, files in VENDORED.items()]
+    parts: dict[str, str] = json.loads(PARTS.read_text("utf-8"))
+    found["components"] += [_vendored(name, version) for name, version in parts.items()]
     return found
 
 
@@ -58,16 +58,17 @@ def text() -> str:
     return json.dumps(document(), indent=1) + "\n"
 
 
-def _vendored(purl: str, files: tuple[str, ...]) -> dict[str, Any]:
-    name, _, version = purl.rpartition("/")[2].partition("@")
-    return {
+def _vendored(name: str, version: str) -> dict[str, Any]:
+    """A package of the bundle; plotly.js itself names the files."""
+    component = {
         "type": "library",
         "bom-ref": f"{name}@{version}",
         "name": name,
         "version": version,
-        "purl": purl,
-        "components": [_file(path) for path in files],
+        "purl": f"pkg:npm/{name.replace('@', '%40')}@{version}",
     }
+    files = [_file(path) for path in BUILT] if name == "plotly.js" else []
+    return {**component, "components": files} if files else component
 
 
 def _file(path: str) -> dict[str, Any]:

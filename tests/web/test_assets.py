@@ -26,7 +26,7 @@ def test_imports_are_followed_once_nearest_first(tmp_path: Path) -> None:
 
 
 def test_a_packed_file_beside_a_file_is_sent_to_those_who_take_it(client: Client) -> None:
-    url = client.parts.static.url("vendor/plotly/plotly-basic-4.1.1.min.js")
+    url = client.parts.static.url("vendor/plotly/plotly-roofline-4.1.1.min.js")
     answer = client.get(url, headers={"accept-encoding": "gzip, br"})
     assert answer.headers["content-encoding"] == "br"
     assert client.get(f"{url}.br").status_code == 404
