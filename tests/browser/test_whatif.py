@@ -58,10 +58,12 @@ def test_another_device_changes_everything_and_reset_undoes_it(profile: Page) ->
     view.has_query(profile, "dev", "h100-sxm")
     changed = seen(profile)
     assert all(changed[part] != own[part] for part in own)
+    expect(profile.locator("[data-advice]")).to_contain_text("By the peaks that you chose.")
     profile.keyboard.press("Escape")
     profile.locator(".peaks-control [data-peaks-reset]").click()
     profile.wait_for_function("() => !new URLSearchParams(location.search).has('dev')")
     assert seen(profile) == own
+    expect(profile.locator("[data-advice]")).not_to_contain_text("By the peaks that you chose.")
 
 
 def test_an_edited_peak_is_in_the_link_and_a_fresh_browser_shows_the_same(

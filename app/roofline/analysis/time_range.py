@@ -57,17 +57,12 @@ def in_range(profile: Profile, begin_ps: float, end_ps: float) -> Profile:
     return _Range.of(profile, bins, first, last).profile(profile, profile.timeline)
 
 
-def for_ranges(profile: Profile) -> Profile | None:
-    """What `in_range` needs of a profile, to be stored; `None` where it has no bins."""
+def to_analyse_again(profile: Profile) -> Profile:
+    """What later analyses need of a profile, to be stored: of ranges, and by other peaks."""
     timeline = profile.timeline
-    if timeline is None or timeline.bins is None:
-        return None
-    return replace(
-        profile,
-        launches=None,
-        serving=None,
-        timeline=replace(timeline, transfers=replace(timeline.transfers, each=None)),
-    )
+    if timeline is not None:
+        timeline = replace(timeline, transfers=replace(timeline.transfers, each=None))
+    return replace(profile, launches=None, timeline=timeline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from roofline.errors import BadViewError, NoSuchRangeError
+from roofline.errors import BadViewError
 from roofline.model.units import PS_PER_MS, PS_PER_US
 
 if TYPE_CHECKING:
     from roofline.analysis.records import RooflineAnalysis
+    from roofline.model.device import Device
+    from roofline.model.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +73,15 @@ def results_of_range(times: StoredTimes, from_us: float, to_us: float) -> RangeR
     """
     # The arithmetic is loaded when somebody asks: most servers answer other requests first.
     from roofline.advice.advise import advise
+    from roofline.analysis.analyse import analyse
+    from roofline.analysis.records import AnalysisOptions
     from roofline.exports.advice import advice_to_json
     from roofline.presentation.budget_bar import budget_json
     from roofline.presentation.json_text import to_json
     from roofline.presentation.page import PageIdentity, build_page
 
-    analysis = _analysis(times, from_us, to_us)
+    profile, device = stored_profile(times, (from_us, to_us))
+    analysis = analyse(profile, device, AnalysisOptions())
     identity = PageIdentity(id=times.id, created_at=times.created_at, file_sizes=times.file_sizes)
     return RangeResults(
         bounds_ms=_bounds_ms(analysis.profile.time_range_ps),
@@ -87,21 +92,20 @@ def results_of_range(times: StoredTimes, from_us: float, to_us: float) -> RangeR
     )
 
 
-def _analysis(times: StoredTimes, from_us: float, to_us: float) -> "RooflineAnalysis":
-    from roofline.analysis.analyse import analyse
-    from roofline.analysis.records import AnalysisOptions
+def stored_profile(
+    times: StoredTimes, part: tuple[float, float] | None
+) -> "tuple[Profile, Device]":
+    """The stored profile and its device; only a `part` of its time, in us, where one is given.
+
+    Raises `NoSuchRangeError` as `results_of_range`.
+    """
     from roofline.analysis.time_range import in_range
     from roofline.model.stored import restored
 
-    content = gzip.decompress(times.packed)
-    if not content:
-        raise NoSuchRangeError(
-            "This profile has no timeline, so it cannot be cut to a range of time.",
-            remedy="Ranges need a capture with events in time, of one file.",
-        )
-    profile, device = restored(content)
-    part = in_range(profile, from_us * PS_PER_US, to_us * PS_PER_US)
-    return analyse(part, device, AnalysisOptions())
+    profile, device = restored(gzip.decompress(times.packed))
+    if part is not None:
+        profile = in_range(profile, part[0] * PS_PER_US, part[1] * PS_PER_US)
+    return profile, device
 
 
 def _bounds_ms(bounds_ps: tuple[int, int] | None) -> str:

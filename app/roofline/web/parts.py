@@ -37,6 +37,8 @@ COMPARISONS_KEPT = 32
 RUNS_KEPT = 2048
 # Of parts of a profile's time: a few MB each for a thousand operations.
 RANGES_KEPT = 16
+# Of advice by other peaks than a profile's own: 100 kB each for a thousand operations.
+OTHER_ADVICE_KEPT = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class ServerParts:
     run_numbers: Kept[Mapping[str, RunNumbers]] = field(default_factory=lambda: Kept(RUNS_KEPT))
     standings: Kept[Standing] = field(default_factory=lambda: Kept(RUNS_KEPT))
     ranges: Kept[RangeResults] = field(default_factory=lambda: Kept(RANGES_KEPT))
+    other_advice: Kept[bytes] = field(default_factory=lambda: Kept(OTHER_ADVICE_KEPT))
     streams: Streams = field(default_factory=Streams)
     upload_writers: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)

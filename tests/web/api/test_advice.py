@@ -3,7 +3,8 @@
 import json
 
 from roofline.advice.advise import advise
-from roofline.exports.advice import advice_record
+from roofline.devices.choice import read_choice
+from roofline.exports.advice import advice_record, advice_to_json
 from roofline.pipeline import analyse_files
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client
@@ -22,6 +23,25 @@ def test_advice_is_that_of_the_command(client: Client) -> None:
     assert [one["id"] for one in found["findings"]] == [one["id"] for one in expected["findings"]]
     etag = answer.headers["etag"]
     assert client.get(path, headers={"if-none-match": etag}).status_code == 304
+
+
+def test_advice_follows_other_peaks(client: Client) -> None:
+    """A trace with a timeline and a table without one: as the command says it, and as the card."""
+    table = SAMPLES / "generic" / "cfd-cpu.csv"
+    for sample, peak in ((SAMPLE, "hbm=1TB/s"), (table, "compute=1PFLOP/s")):
+        profile_id = client.upload(sample.read_bytes(), names=(sample.name,)).json()["id"]
+        asked = {"device": "h200", "peak": peak}
+        path = f"/api/v1/profiles/{profile_id}/advice"
+        found = client.get(path, params=asked).json()
+        analysis = analyse_files([sample], choice=read_choice("h200", [peak]))
+        assert found == json.loads(advice_to_json(advise(analysis), analysis))
+        assert found["device"] == "h200" and found != client.get(path).json()
+        card = client.get(f"/p/{profile_id}/advice-card", params=asked).text
+        assert "By the peaks that you chose." in card and "data-advice-decide" not in card
+        assert client.get(path, params={"device": "h300"}).status_code == 400
+        assert client.get(path, params={"peak": "hbm=fast"}).status_code == 400
+    part = client.get(path, params={"device": "h200", "from_us": 1})
+    assert part.status_code == 404, "a table has no range"
 
 
 def test_advice_of_no_profile_is_404(client: Client) -> None:

@@ -19,7 +19,7 @@ import orjson
 from roofline.advice.advise import advise
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
-from roofline.analysis.time_range import for_ranges
+from roofline.analysis.time_range import to_analyse_again
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import run_to_json
 from roofline.devices.this_machine import may_be_this_machine, measurements_digest
@@ -31,8 +31,6 @@ from roofline.importers.source import SourceFile
 from roofline.imports.child.groups import chosen, located
 from roofline.imports.child.headline import found_in
 from roofline.imports.messages import ImportRequest
-from roofline.model.device import Device
-from roofline.model.profile import Profile
 from roofline.model.stored import stored
 from roofline.pipeline import open_sources, read_profile
 from roofline.presentation.budget_bar import budget_json
@@ -104,7 +102,7 @@ def _import(request: ImportRequest, report: "ProgressReport") -> Found:
         raise located(error, sources) from error
     analysis = analyse(profile, device, AnalysisOptions())
     report("store", 0.0)
-    ranges = _for_ranges(profile, device)
+    ranges = stored((to_analyse_again(profile), device))
     file_sizes = {source.name: source.size_bytes for source in sources}
     return _store(request, analysis, ranges, file_sizes, measurements)
 
@@ -136,12 +134,6 @@ def _store(
     depends = may_be_this_machine(analysis.device.kind)
     writer.finish(measurements=measurements if depends else None)
     return found_in(orjson.loads(page))
-
-
-def _for_ranges(profile: Profile, device: Device) -> bytes:
-    """What analyses of a part of the time need; empty for a profile that has no bins."""
-    kept = for_ranges(profile)
-    return b"" if kept is None else stored((kept, device))
 
 
 def _end_with_parent() -> None:

@@ -15,6 +15,7 @@ from roofline.library.reader import ProfileReader
 from roofline.storage.results import ADVICE
 from roofline.web.api.audit import JSON_LINES, log_action
 from roofline.web.api.comparing import note_compared, sides_of
+from roofline.web.api.other_peaks import OtherPeaks, advice_for
 from roofline.web.api.ranges import Range
 from roofline.web.api.responses import NOT_READY, NOT_YOURS, sent_as
 from roofline.web.api.results import computed, stored_advice
@@ -107,14 +108,26 @@ class RateBody:
 
 @router.get("/profiles/{profile_id}/advice", responses=NOT_READY)
 async def advice(
-    request: Request, profile_id: str, parts: Parts, reader: Reader, part: Range
+    request: Request,
+    profile_id: str,
+    parts: Parts,
+    reader: Reader,
+    part: Range,
+    peaks: OtherPeaks,
 ) -> Response:
     """What would help, by what each finding adds to those before it; docs/advice.md."""
+    if peaks is not None:
+        return await sent_json(request, await advice_for(request, reader, profile_id, peaks, part))
     if part is not None:
         return await stored_advice(request, profile_id, reader, part)
     content = await run_in_threadpool(
         parts.advice.advice, profile_id, await stored_record(reader, profile_id)
     )
+    return await sent_json(request, content)
+
+
+async def sent_json(request: Request, content: bytes) -> Response:
+    """A JSON document, gzip where the client takes it; 304 where it holds it."""
     is_packed = accepts_gzip(request)
     headers = {
         "etag": f'"{hashlib.sha256(content).hexdigest()[:32]}{"-gz" if is_packed else ""}"',

@@ -13,6 +13,8 @@ from starlette.concurrency import run_in_threadpool
 from roofline.library.reader import ProfileReader, not_found
 from roofline.storage.visibility import Viewer
 from roofline.web.api import devices, results
+from roofline.web.api.advice import sent_json
+from roofline.web.api.other_peaks import OtherPeaks, advice_for
 from roofline.web.api.ranges import Range
 from roofline.web.api.responses import NOT_READY, NOT_THERE, sent_as
 from roofline.web.api.results import Infeed
@@ -89,8 +91,11 @@ async def roofline_csv(
 
 
 @router.get("/advice", responses=NOT_READY)
-async def advice(request: Request, shared: Shared, part: Range) -> Response:
+async def advice(request: Request, shared: Shared, part: Range, peaks: OtherPeaks) -> Response:
     """What would help, by what each finding adds to those before it."""
+    if peaks is not None:
+        found = await advice_for(request, shared.reader, shared.id, peaks, part)
+        return await sent_json(request, found)
     return await results.stored_advice(request, shared.id, shared.reader, part)
 
 

@@ -98,6 +98,11 @@ def _advice(found: bytes | None) -> Mapping[str, Any] | None:
     return record
 
 
+def card_of(profile_id: str, advice: bytes) -> views.AdviceCard:
+    """The card "What would help" of an advice in JSON, by other peaks than the profile's own."""
+    return views.AdviceCard(id=profile_id, advice=orjson.loads(advice))
+
+
 def _decided(reader: ProfileReader, profile_id: str, book: AdviceBook) -> Mapping[str, Any] | None:
     """The same with what people of this server decided."""
     found = reader.advice(profile_id)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from roofline.library.lists import ProfileLists
 from roofline.storage.records import Manifest
 from roofline.web.api.limits import limits_of
+from roofline.web.api.other_peaks import OWN_PEAKS, OtherPeaks, advice_for
 from roofline.web.api.ranges import Range, results_for
 from roofline.web.api.tokens import tokens_of
 from roofline.web.api.trash import trash_of
@@ -18,7 +19,7 @@ from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
 from roofline.web.http.response_cache import keep
 from roofline.web.pages import views
-from roofline.web.pages.profile_view import in_range, list_url, own_view, tag_view
+from roofline.web.pages.profile_view import card_of, in_range, list_url, own_view, tag_view
 from roofline.web.parts import Lists, Pages, Parts, Reader, parts_of
 
 PAGE_SIZE = 50
@@ -75,6 +76,20 @@ def profile(
         if part is not None:
             view = in_range(view, part, results_for(parts, reader, profile_id, part))
     return parts.templates.page("profile.html", view, request)
+
+
+@router.api_route("/p/{profile_id}/advice-card", methods=_READ)
+async def advice_card(
+    request: Request,
+    profile_id: str,
+    reader: Reader,
+    parts: Parts,
+    part: Range,
+    peaks: OtherPeaks,
+) -> Response:
+    """The card "What would help" by the peaks that the page was given."""
+    content = await advice_for(request, reader, profile_id, peaks or OWN_PEAKS, part)
+    return parts.templates.page("advice_card.html", card_of(profile_id, content), request)
 
 
 @router.api_route("/api", methods=_READ)

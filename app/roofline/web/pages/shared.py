@@ -2,10 +2,11 @@
 
 from fastapi import APIRouter, Request, Response
 
+from roofline.web.api.other_peaks import OWN_PEAKS, OtherPeaks, advice_for
 from roofline.web.api.ranges import Range, results_for
 from roofline.web.api.shared import Shared
 from roofline.web.http.share_tokens import LINK_FOLDER
-from roofline.web.pages.profile_view import in_range, shared_view
+from roofline.web.pages.profile_view import card_of, in_range, shared_view
 from roofline.web.parts import Parts
 
 router = APIRouter(include_in_schema=False)
@@ -18,3 +19,12 @@ def shared_profile(request: Request, shared: Shared, parts: Parts, part: Range) 
     if part is not None and view.state == "ready":
         view = in_range(view, part, results_for(parts, shared.reader, shared.id, part))
     return parts.templates.page("profile.html", view, request)
+
+
+@router.api_route(f"{LINK_FOLDER}{{token}}/advice-card", methods=["GET", "HEAD"])
+async def shared_advice_card(
+    request: Request, shared: Shared, parts: Parts, part: Range, peaks: OtherPeaks
+) -> Response:
+    """The card "What would help" by the peaks that the page was given."""
+    content = await advice_for(request, shared.reader, shared.id, peaks or OWN_PEAKS, part)
+    return parts.templates.page("advice_card.html", card_of(shared.id, content), request)

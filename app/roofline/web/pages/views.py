@@ -140,6 +140,17 @@ class HomeView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceCard:
+    """The card "What would help" alone, by other peaks; nothing in it can be decided."""
+
+    id: str
+    advice: Mapping[str, Any]
+    may_change: bool = False
+    part: str = ""
+    is_by_other_peaks: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileView:
     """The page of one profile, in the three states `importing`, `ready` and `failed`.
 
@@ -187,6 +198,7 @@ class ProfileView:
     devices_url: str = "/api/v1/devices"
     is_own: bool = False  # the one who looks has uploaded it
     is_shared: bool = False  # opened by a share link
+    is_by_other_peaks: bool = False  # only of the card of advice alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,37 @@
+"""Advice on a stored profile held against other peaks than its own."""
+
+from dataclasses import dataclass
+
+from roofline.library.ranges import StoredTimes, stored_profile
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPeaks:
+    """Another device by name, `None` for the profile's own, and peaks such as "hbm=3.35TB/s"."""
+
+    device: str | None
+    peaks: tuple[str, ...]
+
+
+def advice_by(
+    times: StoredTimes, chosen: ChosenPeaks, part: tuple[float, float] | None = None
+) -> bytes:
+    """What `roofline advise --device --peak --format json` says, of a `part` of the time in us.
+
+    Raises `BadViewError` for a device or a peak that is not known, `NoSuchRangeError` for a part
+    that the profile does not have.
+    """
+    # The arithmetic is loaded when somebody asks: most servers answer other requests first.
+    from roofline.advice.advise import advise
+    from roofline.analysis.analyse import analyse
+    from roofline.analysis.records import AnalysisOptions
+    from roofline.devices import resolve
+    from roofline.devices.choice import read_choice
+    from roofline.devices.this_machine import read_machine
+    from roofline.exports.advice import advice_to_json
+
+    choice = read_choice(chosen.device, chosen.peaks)
+    profile, _ = stored_profile(times, part)
+    device = resolve(profile.device, choice=choice, machine=read_machine())
+    analysis = analyse(profile, device, AnalysisOptions())
+    return advice_to_json(advise(analysis), analysis)
