@@ -41,7 +41,7 @@ PATH_PARAMETERS = (
     *("profile_id", "index", "name", "token_id", "token", "link_id"),
     *("run_id", "op_id", "file"),
 )
-ESTIMATES = ("/estimate", "/predict", "/whatif", "}/devices")
+ESTIMATES = ("/estimate", "/predict", "/whatif", "}/devices", "/advice")
 
 
 @pytest.fixture(scope="module")
