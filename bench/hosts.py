@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.tools.generate_xspace import Config, write_profile
 
-HOSTS, DISTINCT, EVENTS = 1_024, 16, 68_000
+HOSTS, DISTINCT, EVENTS = 1_024, 16, 186_000
 ENGINES = {"one by one": ("local", "1"), "two Dask workers": ("dask", "2")}
 CORES = (2, 16, 64)
 # Reading of 60 MB costs so much more than of 4 MB: see the cost model in the table of imports.

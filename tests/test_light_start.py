@@ -65,3 +65,9 @@ def test_server_process_loads_no_reader_and_no_notebook() -> None:
     found = loaded("import roofline.web.app")
     assert not found & (NOTEBOOK_ONLY | CLUSTER_ONLY | {"numba", "numpy", "llvmlite", "stream_zip"})
     assert not [name for name in found if name.startswith("roofline.importers.xspace")]
+
+
+def test_worker_of_a_cluster_loads_no_reader() -> None:
+    """Its children read: what it loads itself is paid once for each of thousands of workers."""
+    found = loaded("import roofline.fleet.dask_task")
+    assert not found & {"numba", "llvmlite", "google.protobuf", "roofline.importers"}

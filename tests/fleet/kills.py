@@ -23,7 +23,7 @@ from roofline.fleet.dask_engine import DaskEngine
 from roofline.fleet.local import LocalEngine
 from roofline.fleet.receipts import HostFile, Receipt
 from roofline.fleet.reducing import reduce_receipts
-from roofline.pods.reading import files_of
+from roofline.pods.files import files_of
 from roofline.sandbox.limits import ImportLimits
 from tests.fleet.cluster import Processes, processes
 from tests.tools.generate_xspace import Config, write_profile

@@ -18,7 +18,7 @@ from roofline.fleet.choosing import host_files
 from roofline.fleet.dask_connection import Certificates, Cluster, address_of, connected
 from roofline.fleet.dask_engine import DaskEngine
 from roofline.fleet.receipts import HostFile
-from roofline.pods.reading import files_of
+from roofline.pods.files import files_of
 from tests.conftest import ROOT
 from tests.fleet import poison
 from tests.fleet.cluster import Processes, processes

@@ -23,7 +23,7 @@ from roofline.fleet.mapping import map_file
 from roofline.fleet.readers import Readers, Reading
 from roofline.fleet.receipts import HostFile, Receipt, files_from, receipts_from, to_text
 from roofline.fleet.reducing import reduce_receipts
-from roofline.pods.reading import files_of
+from roofline.pods.files import files_of
 from roofline.sandbox.limits import ImportLimits
 from tests.conftest import PYTHON_PATH, SAMPLES
 

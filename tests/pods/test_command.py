@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from roofline.importers.intake.archives import UnpackLimits
+from roofline.pods.files import Found, files_of
 from roofline.pods.partial import Partial
-from roofline.pods.reading import Found, files_of, read_file
+from roofline.pods.reading import read_file
 from tests.cli.test_main import refused, run
 from tests.conftest import ROOT, SAMPLES
 from tests.importers.test_skew import rank

@@ -153,8 +153,9 @@ def _to_send(file: Path, *, is_partial: bool) -> Iterator[list[Path]]:
         return
     from roofline.errors import UploadRejectedError
     from roofline.importers.intake.archives import UnpackLimits
+    from roofline.pods.files import Found, digest_of
     from roofline.pods.packed import SUFFIX, pack
-    from roofline.pods.reading import Found, digest_of, read_file
+    from roofline.pods.reading import read_file
     from roofline.pods.report import Unreadable
 
     if not file.is_file():

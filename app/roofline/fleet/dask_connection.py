@@ -100,6 +100,9 @@ def _own_cluster(workers: int) -> Iterator[Any]:
         "distributed.worker.profile.enabled": False,
         "distributed.scheduler.active-memory-manager.start": False,
         "distributed.admin.system-monitor.interval": "10s",
+        # The cluster ends with the command: it needs no pages about itself.
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
     }
     with (
         dask.config.set(settings),
@@ -107,7 +110,7 @@ def _own_cluster(workers: int) -> Iterator[Any]:
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
+            dashboard_address=None,
             silence_logs=logging.CRITICAL,
         ) as cluster,
     ):

@@ -9,7 +9,7 @@ from roofline.fleet.kept import KeptFile, KeptPartials
 from roofline.fleet.readers import Readers
 from roofline.fleet.receipts import HostFile, Receipt, unread
 from roofline.pods.fetching import fetch_steady
-from roofline.pods.reading import digest_of
+from roofline.pods.files import digest_of
 from roofline.storage import buckets
 from roofline.storage.buckets import Listed
 

@@ -28,8 +28,9 @@ from typing import Any, NoReturn
 
 from roofline.importers import registry
 from roofline.importers.intake.archives import UnpackLimits
+from roofline.pods.files import Found
 from roofline.pods.partial import Partial
-from roofline.pods.reading import Found, read_file
+from roofline.pods.reading import read_file
 from roofline.pods.report import Unreadable
 from roofline.sandbox.limits import ImportLimits, limit_memory, limit_process, out_of_memory
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
-from roofline.pods.reading import Found, captures_among, files_of
+from roofline.pods.files import Found, captures_among, files_of
 from roofline.storage import buckets
 from roofline.storage.buckets import ChangedError, Listed
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
-from roofline.pods.reading import captures_among, files_of
+from roofline.pods.files import captures_among, files_of
 from roofline.storage import buckets
 from roofline.storage.buckets import Listed
 

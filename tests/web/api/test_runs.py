@@ -96,7 +96,7 @@ def test_a_folder_is_imported_and_says_what_the_command_says(
 def test_pushed_hosts_and_partials_are_one_run(server: Client) -> None:
     from roofline.importers.registry import import_profile
     from roofline.importers.source import SourceFile
-    from roofline.pods.reading import digest_of
+    from roofline.pods.files import digest_of
 
     client, run = server, made(server)
     partial = partial_of(import_profile([SourceFile(FILES[1])]), file_digest=digest_of(FILES[1]))
