@@ -1,12 +1,12 @@
 """create_app: the ASGI application of one server, from its settings."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
 import structlog
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
@@ -104,13 +104,17 @@ def create_app(settings: Settings) -> FastAPI:
     parts = _parts(settings, cache)
     app = Application(parts, _policy(parts), cache)
     app.state.parts = parts
-    for router in _ROUTERS:
-        app.include_router(router)
-    if parts.door is not None:
-        app.include_router(login.router)
-    if parts.oidc is not None:
-        app.include_router(oidc.router)
+    for router in (*_ROUTERS, *_log_in_routers(parts)):
+        # As they are: `include_router` would build the validators of every route a second time.
+        app.router.routes.extend(router.routes)
     return app
+
+
+def _log_in_routers(parts: ServerParts) -> Iterator[APIRouter]:
+    if parts.door is not None:
+        yield login.router
+    if parts.oidc is not None:
+        yield oidc.router
 
 
 class Application(FastAPI):
