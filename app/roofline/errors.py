@@ -15,6 +15,7 @@
     ├── StoreUnavailableError    database or blobs cannot be reached, or are damaged
     ├── ProfileNotFoundError     no profile behind this address
     ├── FindingNotFoundError     no such finding in the advice of a profile
+    ├── NoteNotFoundError        no such note on a point of a profile
     ├── NotReadyError            the profile is still being imported
     ├── NotAllowedError          a request from another site, or by a user without the right
     ├── NotSignedInError         the request names no user, or not with the right token
@@ -245,6 +246,12 @@ class FindingNotFoundError(RooflineError):
     """The advice of a profile has no such finding, or nothing was decided of it."""
 
     code = "finding-not-found"
+
+
+class NoteNotFoundError(RooflineError):
+    """A profile has no such note on one of its points."""
+
+    code = "note-not-found"
 
 
 class NotReadyError(RooflineError):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roofline.cli.main import main
-from roofline.cli.sharing import _id_of
+from roofline.cli.sharing import id_of
 from roofline.cli.upload import Receiver, ServerLink, Upload, send
 from tests.browser.serving import serving
 from tests.conftest import SAMPLES
@@ -13,10 +13,10 @@ from tests.conftest import SAMPLES
 SAMPLE = SAMPLES / "generic" / "attention-h100.json"
 
 
-def said(capfd: pytest.CaptureFixture[str], *words: str) -> list[str]:
-    """The lines of `roofline share`."""
+def said(capfd: pytest.CaptureFixture[str], *words: str, command: str = "share") -> list[str]:
+    """The lines of `roofline share`, or of another command."""
     with pytest.raises(SystemExit) as end:
-        main(["share", *words])
+        main([command, *words])
     out, refused = capfd.readouterr()
     assert end.value.code == 0, refused
     return out.splitlines()
@@ -48,4 +48,20 @@ def test_profile_is_shared_by_a_link_that_can_be_revoked(
 
 @pytest.mark.parametrize("text", ["ab_c-1", "http://h:1/p/ab_c-1", "https://h/p/ab_c-1?q=x#t"])
 def test_profile_is_named_by_address_or_id(text: str) -> None:
-    assert _id_of(text) == "ab_c-1"
+    assert id_of(text) == "ab_c-1"
+
+
+def test_notes_on_points_of_a_profile(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with serving(tmp_path) as server:
+        (profile,) = send(Upload(files=(SAMPLE,)), Receiver(server.url), wait_s=60)
+        where = (profile["url"], "--server", server.url)
+        name = "qkv_projection"
+        (kept,) = said(capfd, *where, "--add", name, "--text", "why so slow?", command="notes")
+        (step,) = said(capfd, *where, "--add-step", "Total", command="notes")
+        lines = said(capfd, *where, command="notes")
+        assert {line.split("\t")[0] for line in lines} == {kept, step}
+        assert f"{kept}\t{name}\twhy so slow?\t" in lines
+        markdown = said(capfd, *where, "--format", "markdown", command="notes")
+        assert f"| `{name}` | why so slow? |  |" in markdown
+        assert said(capfd, *where, "--remove", kept, command="notes") == []
+        assert len(said(capfd, *where, "--format", "csv", command="notes")) == 2

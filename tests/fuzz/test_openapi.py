@@ -121,7 +121,7 @@ def check(client: Client, operation: Any, mode: GenerationMode, known: Callable[
         # places are read on the server.
         depends = (
             "index" in case.path_parameters
-            or operation.path.endswith("/split")
+            or operation.path.endswith(("/split", "/notes"))
             or operation.path == "/api/v1/runs"
         )
         is_plain = not is_form and not depends

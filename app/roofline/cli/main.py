@@ -18,6 +18,7 @@ from roofline.cli import (
     exploring,
     gating,
     ledger,
+    notes,
     run_client,
     runs,
     series,
@@ -103,6 +104,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     run_client.add_push(commands.add_parser("push", help="add hosts to a run on a server"))
     watch.add_watch(commands.add_parser("watch", help="send each capture that appears in a folder"))
     sharing.add_share(commands.add_parser("share", help="share a stored profile by a link"))
+    notes.add_notes(commands.add_parser("notes", help="notes on points of a stored profile"))
     _add_upkeep(commands)
     warm_up = commands.add_parser(
         "warm-up", help="compile the kernels that read profiles, once per machine"

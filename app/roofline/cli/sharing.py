@@ -55,7 +55,7 @@ def _share(given: argparse.Namespace) -> None:
     from roofline.cli.upload import Receiver, ServerLink, read_token
 
     server = ServerLink(Receiver(given.server, read_token(given.token_file)))
-    path = f"/api/v1/profiles/{quote(_id_of(given.profile), safe='')}"
+    path = f"/api/v1/profiles/{quote(id_of(given.profile), safe='')}"
     for line in _lines(server, path, given):
         print_bytes(f"{line}\n".encode())
 
@@ -83,6 +83,6 @@ def _row(link: Mapping[str, Any]) -> str:
     return "\t".join([str(link["id"]), str(link["created_at"]), str(ends), str(used), name])
 
 
-def _id_of(text: str) -> str:
+def id_of(text: str) -> str:
     """The id in the address of a profile's page, or `text` itself."""
     return text.partition("/p/")[2].partition("?")[0].partition("#")[0] or text

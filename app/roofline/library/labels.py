@@ -36,12 +36,18 @@ def new_title(text: str) -> str:
 
 def note(text: str) -> str:
     """Plain text of several lines; `BadEditError` if it is too long."""
-    kept = "".join(ch for ch in text.replace("\r\n", "\n") if ch.isprintable() or ch in "\n\t")
+    kept = lines(text)
     if len(kept) > NOTE_LENGTH:
         raise BadEditError(
             f"The note has {len(kept):,} characters.", remedy=f"Shorten it to {NOTE_LENGTH:,}."
         )
-    return kept.strip()
+    return kept
+
+
+def lines(text: str) -> str:
+    """Text of several lines without what cannot be printed, and without space around it."""
+    clean = text.replace("\r\n", "\n")
+    return "".join(ch for ch in clean if ch.isprintable() or ch in "\n\t").strip()
 
 
 def tags(words: Sequence[str]) -> tuple[str, ...]:

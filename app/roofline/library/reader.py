@@ -17,6 +17,7 @@ from roofline.imports.children import progress_at
 from roofline.library.instance import Instance
 from roofline.library.ranges import StoredTimes
 from roofline.library.states import Failed, Importing, Ready, State
+from roofline.storage.notes import PointNote
 from roofline.storage.records import (
     CANCELLED,
     EVERYBODY,
@@ -47,6 +48,7 @@ class ProfileReader:
         self._instance = instance
         self._viewer = viewer
         self._queries = instance.store.queries
+        self._notes = instance.store.notes
         self._jobs = instance.store.jobs
         self._results = instance.store.results
         self._shared_results = instance.store.shared_results
@@ -171,6 +173,13 @@ class ProfileReader:
         if found is None:
             raise self._unavailable(profile_id)
         return found
+
+    def notes(self, profile_id: str) -> list[PointNote]:
+        """What people wrote on points of the profile, the oldest first."""
+        self._check(profile_id)
+        if self._queries.ownership(profile_id) is None:
+            raise not_found()
+        return self._notes.of(profile_id)
 
     def sources(self, profile_id: str) -> tuple[RawFile, ...]:
         """The raw files of a profile; `CorruptProfileError` if one is gone."""

@@ -26,6 +26,7 @@ from roofline.storage.ended_sessions import EndedSessions
 from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job
 from roofline.storage.ledger import AdviceLedger
 from roofline.storage.manifests import import_manifests
+from roofline.storage.notes import PointNotes
 from roofline.storage.people import People
 from roofline.storage.places import open_blobs
 from roofline.storage.queries import ProfileQueries
@@ -79,6 +80,7 @@ class ProfileStore:
         self.people = People(self.database)
         self.audit = AuditLog(self.database)
         self.advice = AdviceLedger(self.database)
+        self.notes = PointNotes(self.database)
         self.blobs = open_blobs(blobs, root)
         self.raw = RawStore(self.blobs)
         self.results = ResultStore(
@@ -122,6 +124,10 @@ class ProfileStore:
             return
         for one in self.queries.ready():
             self._on_change(one)
+
+    def notes_changed(self, profile_id: str) -> None:
+        """Lets answers be made anew that show the notes on points of a profile."""
+        self._on_change(profile_id)
 
     def close(self) -> None:
         """Gives the database's connections back."""

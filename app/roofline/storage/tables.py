@@ -242,6 +242,20 @@ advice_hit = Table(
     Column("ratio", Double, nullable=False),
 )
 
+# What people wrote on single points of a profile: operations, and points of the program.
+point_note = Table(
+    "point_note",
+    metadata,
+    _profile_key(primary_key=True),
+    Column("mark", Text, primary_key=True),  # of kind, program and name: `PointNote.id`
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("program", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("at", Text, nullable=False),
+)
+
 # A run of many hosts. Times are Unix seconds; `owner` and `lease_until` are those of the process
 # that reads it. `document` is the key of what was last said of it, of `said_of` hosts.
 run = Table(

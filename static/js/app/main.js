@@ -1,6 +1,7 @@
 // The page of a profile: loads the page data once, opens the view of the link, and wires what is around it.
 
 import { wireCompareEntry } from "./compare-entry.js";
+import { keptNotes } from "./kept-notes.js";
 import { createDownload } from "../page/download-menu.js";
 import { wireDevice } from "../page/device-strip.js";
 import { showDiagnostics } from "../page/diagnostics.js";
@@ -103,6 +104,7 @@ async function open(hardware, { state, unknown }) {
     paint,
     opsUrl: written("opsUrl"),
     opsQuery: written("opsQuery"),
+    ...keptNotes(page),
   });
   wireHistory(store, model, hardware);
   wireDevice();

@@ -29,6 +29,7 @@ import { edgeNotes } from "./points.js";
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { Plotly, PlotElement } from "../types/plotly.js" */
 /** @import { ViewState } from "../types/view-state.js" */
+/** @import { ShownPin } from "../state/pins.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { Paint } from "./looks.js" */
 /** @import { Landmark, OpGeometry, Rectangle } from "./op-geometry.js" */
@@ -46,6 +47,7 @@ import { edgeNotes } from "./points.js";
  * @property {Model} model
  * @property {Store} store
  * @property {Paint} paint
+ * @property {() => readonly ShownPin[]} pinned
  * @property {(place: OpPlace | null, event: PointerEvent) => void} onHover
  * @property {(place: OpPlace, event: PointerEvent) => void} onClick
  */
@@ -207,6 +209,17 @@ export class OpChart {
     this.#overlay.select(point, this.#own ? null : roofY);
     this.#overlay.area(box ? rectangleOf(box, scale) : null);
     this.#overlay.pick(sel.flatMap((one) => this.#visible(one) ?? []));
+    this.markPins();
+  }
+
+  /** The numbers of pinned operations, at their points. */
+  markPins() {
+    this.#overlay.pins(
+      this.#options.pinned().flatMap(({ number, row }) => {
+        const place = this.#visible(row?.op ?? null);
+        return place ? [{ place, number }] : [];
+      }),
+    );
   }
 
   /** The ceilings of the selected op alone. @param {Point} point */

@@ -87,6 +87,18 @@ function landingNodes({ from, to }) {
   return [svg("line", { class: "landing", x1, y1, x2, y2 }), mark];
 }
 
+/** @typedef {{ place: PixelPlace, number: number }} PinPlace */
+
+/** A drop with its number; its tip is on the mark. @param {PinPlace} pin */
+function pinNodes({ place: { px, py, radius }, number }) {
+  const tip = py - radius - 1;
+  const path = `M${px},${tip} l-4.5,-6 a8,8 0 1 1 9,0 z`;
+  return [
+    svg("path", { class: "pin", d: path }),
+    svg("text", { class: "pin", x: px, y: tip - 9, "text-anchor": "middle" }, String(number)),
+  ];
+}
+
 /** @param {HTMLElement} box the positioned parent of the chart */
 export function createOverlay(box) {
   const hovered = svg("circle", { class: "ring hovered" });
@@ -98,6 +110,7 @@ export function createOverlay(box) {
   const landings = svg("g", { class: "landings" });
   const own = svg("g", { class: "own-ceilings" });
   const picked = svg("g", { class: "picked-ops" });
+  const pinned = svg("g", { class: "pinned-points" });
   box.append(
     svg(
       "svg",
@@ -105,6 +118,7 @@ export function createOverlay(box) {
       landings,
       own,
       picked,
+      pinned,
       ...shapes,
       names,
     ),
@@ -125,7 +139,7 @@ export function createOverlay(box) {
     own: (ceilings) => own.replaceChildren(...(ceilings ? ownNodes(ceilings) : [])),
     /** While the chart is dragged names would stand elsewhere. @param {boolean} isMoving */
     moving(isMoving) {
-      for (const layer of [names, own, picked, landings])
+      for (const layer of [names, own, picked, pinned, landings])
         layer.classList.toggle("moving", isMoving);
     },
     /** Rings around several operations. @param {readonly PixelPlace[]} places */
@@ -133,6 +147,8 @@ export function createOverlay(box) {
       picked.replaceChildren(
         ...places.map((place) => svg("circle", { class: "picked", ...ring(place) })),
       ),
+    /** The numbers of pins, above their points. @param {readonly PinPlace[]} pins */
+    pins: (pins) => pinned.replaceChildren(...pins.flatMap(pinNodes)),
     /** Hollow marks where points would land, and lines to them. @param {readonly Move[]} moves */
     land: (moves) => landings.replaceChildren(...moves.flatMap(landingNodes)),
     /** @param {readonly Named[]} labels */

@@ -13,6 +13,7 @@ import { shownRoofs } from "./shown-roofs.js";
 /** @import { ProgramPoint } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
 /** @import { Plotly } from "../types/plotly.js" */
+/** @import { ShownPin } from "../state/pins.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { Paint } from "./looks.js" */
 /** @import { ProgramPlace } from "./program-geometry.js" */
@@ -22,10 +23,11 @@ import { shownRoofs } from "./shown-roofs.js";
  * @param {Model} options.model
  * @param {Store} options.store
  * @param {Paint} options.paint
+ * @param {() => readonly ShownPin[]} options.pinned
  * @param {(point: ProgramPoint | null, event: PointerEvent) => void} options.onHover
  * @param {(point: ProgramPoint) => void} options.onClick
  */
-export function createProgramChart({ model, store, paint, onHover, onClick }) {
+export function createProgramChart({ model, store, paint, pinned, onHover, onClick }) {
   const chart = find(HTMLElement, "#program-chart");
   const overlay = createOverlay(find(HTMLElement, ".plot-program"));
   /** @type {ProgramPlace[]} */
@@ -63,6 +65,17 @@ export function createProgramChart({ model, store, paint, onHover, onClick }) {
   function markSelection() {
     const { step } = store.get();
     overlay.select(placeOf(points().find((point) => point.label === step)));
+    markPins();
+  }
+
+  /** The numbers of pinned points. */
+  function markPins() {
+    overlay.pins(
+      pinned().flatMap(({ number, point }) => {
+        const place = placeOf(point);
+        return place ? [{ place, number }] : [];
+      }),
+    );
   }
 
   trackPointer(chart, {
@@ -79,6 +92,7 @@ export function createProgramChart({ model, store, paint, onHover, onClick }) {
     prepare,
     draw,
     markSelection,
+    markPins,
     /** @param {ProgramPoint | null} point */
     light: (point) => overlay.hover(placeOf(point)),
   };

@@ -12,6 +12,7 @@ import { turn } from "../ui/turns.js";
 /** @import { Plotly } from "../types/plotly.js" */
 /** @import { Paint } from "../chart/looks.js" */
 /** @import { OpPlace, Tool } from "../chart/op-chart.js" */
+/** @import { ShownPin } from "../state/pins.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { Light } from "./light.js" */
 /** @import { Selection } from "./selection.js" */
@@ -23,6 +24,7 @@ import { turn } from "../ui/turns.js";
  * @property {Paint} paint
  * @property {Light} light
  * @property {Selection} selection
+ * @property {() => readonly ShownPin[]} pinned
  * @property {(key: string) => void} onAsk a peak is asked for
  */
 
@@ -33,6 +35,7 @@ export function createCharts(options) {
     model,
     store,
     paint,
+    pinned: options.pinned,
     onHover: light.place,
     onClick: (place, event) => choose(place, event, options),
   });
@@ -53,6 +56,7 @@ export function createCharts(options) {
     model,
     store,
     paint,
+    pinned: options.pinned,
     onHover: light.point,
     onClick: selection.togglePoint,
   });
@@ -64,6 +68,11 @@ export function createCharts(options) {
     strip,
     links,
     program,
+    /** The marks of pinned points. */
+    markPins() {
+      op.markPins();
+      program.markPins();
+    },
     /** @param {Row | null} row */
     lightOp(row) {
       op.light(row);

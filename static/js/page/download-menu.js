@@ -4,10 +4,12 @@ import { copyText } from "../ui/clipboard.js";
 import {
   copyChart,
   opsText,
+  pinsText,
   saveAllOps,
   saveChart,
   saveGroups,
   saveOps,
+  savePins,
   saveProgram,
 } from "./downloads.js";
 import { toast } from "./toast.js";
@@ -25,7 +27,7 @@ import { toast } from "./toast.js";
  * @param {Paint} options.paint
  * @param {string} options.title of the profile
  * @returns {(what: string) => void} "csv-shown", "csv-groups", "csv-all", "png" or "svg",
- *   and "copy-markdown", "copy-tsv" and "copy-image"
+ *   "csv-pins" and "json-pins", and "copy-pins", "copy-markdown", "copy-tsv" and "copy-image"
  */
 export function createDownload({ view, store, model, paint, title }) {
   function saveShown() {
@@ -47,6 +49,11 @@ export function createDownload({ view, store, model, paint, title }) {
     toast(copied ? "Table copied" : "Copying is not allowed here: download it as CSV");
   }
 
+  async function copyPins() {
+    const copied = await copyText(pinsText(view.parts.pins.records()));
+    toast(copied ? "Pins copied" : "Copying is not allowed here: download them as CSV");
+  }
+
   async function copyImage() {
     if (!view.charts?.Plotly) return;
     const picture = { model, title, state: store.get(), shown: view.visible.set };
@@ -62,6 +69,9 @@ export function createDownload({ view, store, model, paint, title }) {
     "csv-shown": saveShown,
     "csv-groups": () => saveGroups(title, view.parts.groupTable.tree),
     "csv-all": () => saveAllOps(model, title),
+    "copy-pins": copyPins,
+    "csv-pins": () => savePins(title, view.parts.pins.records(), "csv"),
+    "json-pins": () => savePins(title, view.parts.pins.records(), "json"),
     png: () => savePicture("png"),
     svg: () => savePicture("svg"),
   };

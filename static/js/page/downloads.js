@@ -8,6 +8,7 @@ import { isXprofPreset, programColumns, shownColumns } from "../state/shown-colu
 import { toMarkdown, toTsv } from "../text/copied.js";
 import { columnScale } from "../text/format.js";
 import { fileName, toCsv } from "../text/csv.js";
+import { PIN_COLUMNS, PIN_HEAD, pinTexts } from "../text/pin-words.js";
 import { entryOf } from "./cells.js";
 
 /** @import { Column, ProgramPoint, Unit, Value } from "../types/page-data.js" */
@@ -16,6 +17,7 @@ import { entryOf } from "./cells.js";
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Group } from "../state/groups.js" */
 /** @import { Paint } from "../chart/looks.js" */
+/** @import { PinRecord } from "../text/pin-words.js" */
 /** @import { Picture } from "../chart/picture-figure.js" */
 
 /** @typedef {"markdown" | "tsv"} TextFormat */
@@ -119,6 +121,25 @@ export function saveProgram(model, title, state) {
   const lines = linesOf(model, columns, model.view(state.infeed).program, reader);
   save(new Blob([toCsv(idsOf(columns), lines)], { type: CSV }), fileName(title, "program.csv"));
 }
+
+/**
+ * Pins with their notes and numbers.
+ * @param {string} title
+ * @param {readonly PinRecord[]} records
+ * @param {"csv" | "json"} format
+ */
+export function savePins(title, records, format) {
+  if (format === "json") {
+    const content = JSON.stringify({ pins: records }, null, 2);
+    save(new Blob([content], { type: "application/json" }), fileName(title, "pins.json"));
+    return;
+  }
+  const lines = records.map((record) => PIN_COLUMNS.map((id) => record[id]));
+  save(new Blob([toCsv(PIN_COLUMNS, lines)], { type: CSV }), fileName(title, "pins.csv"));
+}
+
+/** Pins as a table of Markdown. @param {readonly PinRecord[]} records */
+export const pinsText = (records) => toMarkdown(PIN_HEAD, records.map(pinTexts));
 
 /**
  * All groups, each before those in it.

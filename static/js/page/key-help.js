@@ -11,6 +11,7 @@ const KEYS = [
       ["/", "Search operations"],
       ["J  K", "Next and previous operation"],
       ["X", "Add the selected operation to a sum; so does a click with Shift or Ctrl"],
+      ["P", "Pin the selected operation or step, with a note"],
       ["[  ]", "Previous and next step"],
       ["G", "Next way of grouping"],
       ["Y", "Height of points: FLOP rate, or share of roof"],

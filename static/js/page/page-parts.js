@@ -15,17 +15,21 @@ import { createOpTable } from "./op-table.js";
 import { createPicked } from "./picked.js";
 import { createOtherDevicesTable } from "./other-devices-table.js";
 import { PeaksMenu } from "./peaks-menu.js";
+import { Pins } from "./pins.js";
 import { ProgramList } from "./program-list.js";
-import { createProgramTable } from "./program-table.js";
+import { createProgramTable, keyOfPoint } from "./program-table.js";
 import { createTimeBy } from "./time-by.js";
 
 /** @import { Filter } from "../types/page-data.js" */
 /** @import { Landing } from "../chart/landing-places.js" */
 /** @import { Model } from "../types/model.js" */
+/** @import { KeptNote } from "../types/pins.js" */
 /** @import { Paint } from "../chart/looks.js" */
 /** @import { ChosenHardware } from "../state/chosen-hardware.js" */
 /** @import { Store } from "../state/store.js" */
+/** @import { NoteKeeper } from "./pins.js" */
 /** @import { Light } from "./light.js" */
+/** @import { ShownPin } from "../state/pins.js" */
 /** @import { Selection } from "./selection.js" */
 
 /**
@@ -39,6 +43,9 @@ import { createTimeBy } from "./time-by.js";
  * @property {Light} light
  * @property {Selection} selection
  * @property {(landings: readonly Landing[] | null) => void} onLand a finding is pointed at
+ * @property {readonly KeptNote[]} notes kept with the profile
+ * @property {NoteKeeper | null} keeper of notes
+ * @property {() => void} onPins marks of pins change
  */
 
 /** @param {PartsOptions} options */
@@ -57,6 +64,15 @@ export function createParts(options) {
     advice: createAdvice(store, options.onLand),
     budget: createBudget({ store, onHelp: options.light.help }),
     timeBy: createTimeBy({ model, store }),
+    pins: new Pins({
+      ...options,
+      onSelect: selection.showPin,
+      onChange(pins) {
+        opTable.grid.pin(pinMarks(pins, ({ row }) => row && String(row.op)));
+        programTable.pin(pinMarks(pins, ({ point }) => point && keyOfPoint(point)));
+        options.onPins();
+      },
+    }),
     columnMenu: createColumnMenu({ model, store }),
     picked: createPicked({
       model,
@@ -82,6 +98,19 @@ export function createParts(options) {
 }
 
 /** @typedef {ReturnType<typeof createParts>} Parts */
+
+/**
+ * What the rows of a table say of their pins.
+ * @param {readonly ShownPin[]} pins
+ * @param {(pin: ShownPin) => string | null} keyOf a row; null: it is in another table
+ */
+const pinMarks = (pins, keyOf) =>
+  new Map(
+    pins.flatMap((pin) => {
+      const key = keyOf(pin);
+      return key === null ? [] : [[key, { number: pin.number, note: pin.note }]];
+    }),
+  );
 
 /**
  * The lists of ops and of program points: each row can be lit and selected.

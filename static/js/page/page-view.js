@@ -17,10 +17,12 @@ import { filterResult, visibleOps } from "./visible-ops.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { Plotly } from "../types/plotly.js" */
+/** @import { KeptNote } from "../types/pins.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Paint } from "../chart/looks.js" */
 /** @import { ChosenHardware } from "../state/chosen-hardware.js" */
 /** @import { Store } from "../state/store.js" */
+/** @import { NoteKeeper } from "./pins.js" */
 /** @import { Charts } from "./charts.js" */
 
 /** The state that changes the page data: other peaks, another device, a comparison. */
@@ -44,7 +46,17 @@ const SHOWN = /** @type {const} */ ([
 ]);
 
 /** The state that leaves the charts as they are. @type {ReadonlySet<keyof ViewState>} */
-const BESIDE_CHARTS = new Set(["sort", "page", "cols", "pcols", "open", "gsort", "tab", "budget"]);
+const BESIDE_CHARTS = new Set([
+  "sort",
+  "page",
+  "cols",
+  "pcols",
+  "open",
+  "gsort",
+  "tab",
+  "budget",
+  "pins",
+]);
 
 /** Parts that are out of sight when a page opens. */
 const LATER = new Set(["groups", "table of the program", "other devices"]);
@@ -62,6 +74,8 @@ const LATER = new Set(["groups", "table of the program", "other devices"]);
  * @property {Paint} paint
  * @property {string} opsUrl of the details of ops
  * @property {string} opsQuery what to append to each of these addresses
+ * @property {readonly KeptNote[]} notes kept with the profile
+ * @property {NoteKeeper | null} keeper of notes
  */
 
 export class PageView {
@@ -91,6 +105,7 @@ export class PageView {
       light: this.#light,
       selection: this.selection,
       onLand: (landings) => this.#charts?.op.land(landings),
+      onPins: () => this.#charts?.markPins(),
     });
     this.#visible = visibleOps(model, store.get());
   }
@@ -131,6 +146,7 @@ export class PageView {
       paint,
       light,
       selection,
+      pinned: () => this.parts.pins.shown,
       onAsk: (key) => this.parts.peaksMenu.edit(key),
     });
     this.#charts.op.show(this.#visible.set);
@@ -203,6 +219,11 @@ export class PageView {
       part: "table of operations",
       keys: [...SHOWN, "cols", "sort", "page", "op", "sel"],
       render: (state) => this.parts.opTable.show(this.#visible.shown, state),
+    },
+    {
+      part: "pins",
+      keys: [...VIEW, "op", "step", "pins"],
+      render: (state) => this.parts.pins.render(state),
     },
     { part: "sum", keys: [...VIEW, "sel"], render: (state) => this.parts.picked.render(state) },
     {

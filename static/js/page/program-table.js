@@ -11,10 +11,10 @@ import { tableColumn } from "./cells.js";
 /** @import { Column, ProgramPoint, Unit } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
 /** @import { Store } from "../state/store.js" */
-/** @import { TableColumn } from "../ui/table.js" */
+/** @import { PinMark, TableColumn } from "../ui/table.js" */
 
 /** @param {ProgramPoint} point */
-const keyOf = (point) => `${point.scope} ${point.label}`;
+export const keyOfPoint = (point) => `${point.scope} ${point.label}`;
 
 /**
  * @param {object} options
@@ -30,7 +30,7 @@ export function createProgramTable({ model, store, onSelect, onLight, onHelp }) 
     table: find(HTMLTableElement, "#program-table"),
     caption: "Program and steps",
     sortable: false,
-    keyOf,
+    keyOf: keyOfPoint,
     onSelect,
     onLight,
     onHelp,
@@ -46,7 +46,7 @@ export function createProgramTable({ model, store, onSelect, onLight, onHelp }) 
     const { step } = store.get();
     const chosen = points().find((point) => point.label === step);
     grid.show(points(), page);
-    grid.select(chosen ? keyOf(chosen) : null);
+    grid.select(chosen ? keyOfPoint(chosen) : null);
     grid.empty.hidden = points().length > 0;
     grid.empty.textContent = "The profile has no program totals.";
     part("program-count").textContent = count(points().length);
@@ -62,7 +62,9 @@ export function createProgramTable({ model, store, onSelect, onLight, onHelp }) 
       ),
     show,
     /** @param {ProgramPoint | null} point */
-    light: (point) => grid.light(point ? keyOf(point) : null),
+    light: (point) => grid.light(point ? keyOfPoint(point) : null),
+    /** Marks of pinned points. @param {ReadonlyMap<string, PinMark>} pins by key */
+    pin: (pins) => grid.pin(pins),
   };
 }
 

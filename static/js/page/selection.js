@@ -2,6 +2,7 @@
 
 /** @import { ProgramPoint } from "../types/page-data.js" */
 /** @import { Row } from "../types/model.js" */
+/** @import { ShownPin } from "../state/pins.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { Table } from "../ui/table.js" */
 
@@ -50,6 +51,11 @@ export function createSelection({ store, table }) {
       const index = rows.findIndex((row) => row.op === store.get().op);
       const next = rows[index < 0 ? 0 : index + step];
       if (next) choose(next.op, 1);
+    },
+    /** Selects the operation or the program point of a pin. @param {Pick<ShownPin, "row" | "point">} pin */
+    showPin({ row, point }) {
+      if (row) choose(row.op, store.get().page);
+      else if (point) store.set({ step: point.label });
     },
     closeOp: () => store.set({ op: null }),
     close: () => store.set({ op: null, sel: [], step: null }),

@@ -28,6 +28,12 @@ export function wireWorking({ view, model, store }) {
     { kind: "Action", name: "Redo it", keys: "Ctrl Shift Z", run: redo },
     { kind: "Action", name: "Next step", keys: "]", run: () => step(1) },
     { kind: "Action", name: "Previous step", keys: "[", run: () => step(-1) },
+    {
+      kind: "Action",
+      name: "Pin the selected operation or step",
+      keys: "P",
+      run: () => view.parts.pins.toggleSelected(),
+    },
     { kind: "Action", name: "Clear the selection", keys: "Esc", run: selection.close },
   ];
   const follow = isShared ? () => [] : followCommands(part("profile").dataset.title ?? "");
@@ -43,6 +49,7 @@ export function wireWorking({ view, model, store }) {
     own: {
       y: () => turnHeight(store),
       g: () => nextGrouping(store),
+      p: () => view.parts.pins.toggleSelected(),
       x: () => pickSelected(view, model, store),
       "[": () => step(-1),
       "]": () => step(1),

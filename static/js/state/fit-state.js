@@ -2,10 +2,12 @@
 
 import { keyOf } from "../metrics/peaks.js";
 import { groupFilter } from "./groups.js";
+import { isPlace } from "./pins.js";
 import { DEFAULTS } from "./query.js";
 import { sortColumn } from "./shown-columns.js";
 
 /** @import { Model, View } from "../types/model.js" */
+/** @import { Pin } from "../types/pins.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 
 /**
@@ -68,6 +70,7 @@ export function fitToProfile(state, model) {
     sort: orDefault(state.sort, "sort column", isColumn(sorted), DEFAULTS.sort),
     op: orDefault(state.op, "operation", isOp, null),
     sel: withKnownOps(state.sel, view, unknown),
+    pins: withKnownPins(state.pins, view, unknown),
     step: orDefault(state.step, "step", isStep, null),
   };
   return { state: fitted, unknown };
@@ -77,6 +80,13 @@ export function fitToProfile(state, model) {
 function withKnownOps(ops, view, unknown) {
   const found = ops.filter((op) => view.byOp.has(op));
   if (found.length < ops.length) unknown.push("operations of its selection");
+  return found;
+}
+
+/** @param {readonly Pin[]} pins @param {View} view @param {string[]} unknown is added to */
+function withKnownPins(pins, view, unknown) {
+  const found = pins.filter(({ at }) => isPlace(view, at));
+  if (found.length < pins.length) unknown.push("pins on operations or steps");
   return found;
 }
 

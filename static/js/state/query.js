@@ -2,6 +2,7 @@
 
 import { DIMENSIONS } from "./group-keys.js";
 import { isRateKey, parseAmount } from "../metrics/peaks.js";
+import { readPin, writePin } from "./pins.js";
 
 /** The version this page writes; older ones are upgraded, newer ones cannot be read. */
 export const VERSION = 1;
@@ -36,6 +37,7 @@ export const DEFAULTS = Object.freeze({
   zoom: null,
   op: null,
   sel: [],
+  pins: [],
   step: null,
   sort: "-self_share_ratio",
   cols: [],
@@ -103,7 +105,7 @@ const readNumbers = (text) =>
 const readIds = (text) => text.split(",").filter(Boolean);
 
 /**
- * @typedef {Exclude<keyof ViewState, "cat" | "bound" | "open" | "peaks">} SingleKey a key with one value in the address
+ * @typedef {Exclude<keyof ViewState, "cat" | "bound" | "open" | "pins" | "peaks">} SingleKey a key with one value in the address
  */
 
 /**
@@ -198,12 +200,14 @@ export function parseQuery(search) {
   if (version !== null && Number(version) !== VERSION)
     return { state: { ...DEFAULTS }, newer: version, unreadable: [] };
   const { peaks, unreadable } = readPeaks(params);
+  for (const text of params.getAll("pin")) if (!readPin(text)) unreadable.push(`pin “${text}”`);
   /** @type {ViewState} */
   const state = {
     ...DEFAULTS,
     cat: params.getAll("cat"),
     bound: params.getAll("bound"),
     open: params.getAll("open"),
+    pins: params.getAll("pin").flatMap((text) => readPin(text) ?? []),
     peaks,
   };
   for (const key of keysOf(READ)) unreadable.push(...readInto(state, key, params));
@@ -232,6 +236,8 @@ function written(state, key) {
     case "bound":
     case "open":
       return state[key].map((item) => [key, item]);
+    case "pins":
+      return state.pins.map((pin) => ["pin", writePin(pin)]);
     case "peaks":
       return Object.entries(state.peaks).map(([name, peak]) => [PEAK + name, sixDigits(peak)]);
     case "box":

@@ -20,10 +20,13 @@ export function createStore(initial) {
   }
   return {
     get: () => state,
-    /** @param {Partial<ViewState>} change */
-    set(change) {
+    /**
+     * @param {Partial<ViewState>} change
+     * @param {{ isStep?: boolean }} [options] `isStep`: always an entry of its own in the history
+     */
+    set(change, { isStep = false } = {}) {
       const next = { ...state, ...change };
-      writeAddress(next, Object.keys(change).sort().join());
+      writeAddress(next, isStep ? "" : Object.keys(change).sort().join());
       use(next);
     },
     /** Takes the state of the history entry that the browser has gone to. @param {ViewState} next */
@@ -63,7 +66,7 @@ const TOGETHER_MS = 1000;
 function writeAddress(state, keys) {
   const address = addressOf(state);
   const now = performance.now();
-  const goesOn = keys === lastKeys && now - lastChange < TOGETHER_MS;
+  const goesOn = keys !== "" && keys === lastKeys && now - lastChange < TOGETHER_MS;
   if (goesOn) replaceSoon(address);
   else if (address !== location.pathname + location.search) push(address);
   lastKeys = keys;

@@ -1,6 +1,7 @@
 // The choices of a visitor: all of them are in the address.
 
 import type { Infeed } from "./model.js";
+import type { Pin } from "./pins.js";
 
 /** x0, x1, y0, y1 as log10. */
 export type Box = [number, number, number, number];
@@ -57,6 +58,8 @@ export interface ViewState {
   op: number | null;
   /** Ops of which the sum is shown, indices into `ops`. */
   sel: readonly number[];
+  /** Pinned operations and program points, with their notes. */
+  pins: readonly Pin[];
   /** Selected program point, its label. */
   step: string | null;
   /** Column id, "-" first for descending. */

@@ -37,6 +37,8 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1 };
  * @property {(column: TableColumn<R> | null, anchor: HTMLElement) => void} onHelp
  */
 
+/** @typedef {{ number: number, note: string }} PinMark */
+
 /** @template R */
 export class Table {
   /** @type {TableOptions<R>} */
@@ -54,6 +56,8 @@ export class Table {
   #selectedKey = null;
   /** @type {ReadonlySet<string>} */
   #pickedKeys = new Set();
+  /** @type {ReadonlyMap<string, PinMark>} */
+  #pins = new Map();
   /** @type {string | null} */
   #focusKey = null;
 
@@ -137,6 +141,12 @@ export class Table {
   /** Marks several rows. @param {readonly string[]} keys */
   pick(keys) {
     this.#pickedKeys = new Set(keys);
+    this.#mark();
+  }
+
+  /** Marks pinned rows with their numbers and notes. @param {ReadonlyMap<string, PinMark>} pins by key */
+  pin(pins) {
+    this.#pins = pins;
     this.#mark();
   }
 
@@ -299,11 +309,25 @@ export class Table {
     this.#pool.forEach((element, i) => {
       element.classList.toggle("lit", keys[i] !== undefined && keys[i] === this.#litKey);
       element.classList.toggle("picked", this.#pickedKeys.has(keys[i]));
+      this.#markPin(element, this.#pins.get(keys[i]));
       const selected =
         keys[i] !== undefined && (keys[i] === this.#selectedKey || this.#pickedKeys.has(keys[i]));
       if ((element.getAttribute("aria-selected") === "true") !== selected)
         element.setAttribute("aria-selected", String(selected));
     });
+  }
+
+  /** Beside the name: the style sheet writes it, so that a row has no more elements. @param {HTMLElement} element @param {PinMark | undefined} pin */
+  #markPin(element, pin) {
+    const name = element.querySelector(".row-name");
+    if (!(name instanceof HTMLElement) || (!pin && name.dataset.pin === undefined)) return;
+    if (!pin) {
+      delete name.dataset.pin;
+      delete name.dataset.note;
+    } else {
+      name.dataset.pin = String(pin.number);
+      name.dataset.note = pin.note;
+    }
   }
 
   /** @param {number} visible rows on this page */

@@ -45,6 +45,10 @@ test("every key survives the address bar", () => {
     zoom: [0, 1, 2, 3.5],
     op: 12,
     sel: [12, 3],
+    pins: [
+      { at: "12", note: "too slow: why? a.b & c" },
+      { at: "p3", note: "" },
+    ],
     step: "4",
     sort: "name",
     cols: ["name", "rank"],

@@ -181,6 +181,8 @@ CHANGES_OF_ONE = {
     ("get", f"{API}/{{profile_id}}/links"),
     ("post", f"{API}/{{profile_id}}/links"),
     ("delete", f"{API}/{{profile_id}}/links/{{link_id}}"),
+    ("post", f"{API}/{{profile_id}}/notes"),
+    ("delete", f"{API}/{{profile_id}}/notes/{{note_id}}"),
 }
 OF_ADMINS = {("get", "/api/v1/audit")}
 ADMINS = {"admin", "admin tool", "admin's token"}
@@ -272,6 +274,8 @@ def ask(instance: Instance, operation: tuple[str, str], headers: dict[str, str])
     options: dict[str, Any] = {"headers": headers}
     if path.endswith("/links"):
         options["json"] = {}
+    if path.endswith("/notes"):
+        options["json"] = {"name": "none"}
     if method == "patch":
         options["json"] = {"title": "Changed"}
     answer = instance.client.request(method.upper(), address.replace("{name}", "none"), **options)

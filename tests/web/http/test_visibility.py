@@ -46,6 +46,7 @@ ELSEWHERE: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {
 BODIES: dict[str, dict[str, Any]] = {
     f"{API}/{{profile_id}}": {"title": "x"},
     f"{API}/{{profile_id}}/decisions": {"finding": "x", "state": "accepted"},
+    f"{API}/{{profile_id}}/notes": {"name": "x"},
     f"{API}/{{profile_id}}/measured": {"after": NOTHING},
 }
 # Routes that take none: their answers must not show one that is hidden.
@@ -93,7 +94,11 @@ def asked(
     """The answer for the profile `ids["id"]`, wherever this operation takes one."""
     method, path = operation
     address, body = ELSEWHERE.get(operation, (path, BODIES.get(path, {})))
-    address = address.replace("{profile_id}", "{id}").replace("{link_id}", "none")
+    address = (
+        address.replace("{profile_id}", "{id}")
+        .replace("{link_id}", "none")
+        .replace("{note_id}", "none")
+    )
     options: dict[str, Any] = {"headers": headers}
     if method in ("patch", "post"):
         options["json"] = {**body, "over": body["over"].format(**ids)} if "over" in body else body

@@ -18,6 +18,9 @@ NOT_YOURS: Responses = {
     403: {"model": ErrorBody, "description": "The profile is somebody else's."},
     **NOT_THERE,
 }
+BAD_NOTE: Responses = {
+    400: {"model": ErrorBody, "description": "The profile has no such point, or too many notes."},
+}
 NO_ROOM: Responses = {
     507: {"model": ErrorBody, "description": "The uploader has no room for it, or the disk."},
 }

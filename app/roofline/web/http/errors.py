@@ -34,6 +34,7 @@ STATUS: dict[type[errors.RooflineError], int] = {
     errors.BadEditError: 400,
     errors.ProfileNotFoundError: 404,
     errors.FindingNotFoundError: 404,
+    errors.NoteNotFoundError: 404,
     errors.NotReadyError: 409,
     errors.NotAllowedError: 403,
     errors.NotSignedInError: 401,

@@ -17,6 +17,7 @@ from roofline.presentation.first_view.view import FirstView, first_view
 from roofline.settings import Settings
 from roofline.storage.records import Manifest, StoredFile
 from roofline.storage.results import DamagedResultError, ResultFile
+from roofline.web.api.notes import notes_of
 from roofline.web.bodies import REV_LENGTH, progress_body
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.errors import error_body
@@ -44,6 +45,7 @@ def own_view(
         budgets=_budgets(reader.budget(profile_id)),
         advice=_decided(reader, profile_id, book),
         first=_first(state),
+        notes=notes_of(reader, profile_id),
         trash_days=settings.trash_days,
     )
 
@@ -64,6 +66,7 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
         budgets=_budgets(reader.budget(profile_id)),
         advice=_advice(reader.advice(profile_id)),
         first=_first(state),
+        notes=tuple(replace(one, by="") for one in notes_of(reader, profile_id)),
     )
 
 

@@ -32,6 +32,7 @@ import orjson
 
 from roofline.presentation.first_view.view import FirstView
 from roofline.storage.records import Manifest
+from roofline.web.api.notes import NoteBody
 from roofline.web.api.tokens import TokenBody
 from roofline.web.api.trash import TrashedBody
 from roofline.web.bodies import ProgressBody, SampleBody
@@ -199,6 +200,12 @@ class ProfileView:
     is_own: bool = False  # the one who looks has uploaded it
     is_shared: bool = False  # opened by a share link
     is_by_other_peaks: bool = False  # only of the card of advice alone
+    notes: tuple[NoteBody, ...] = ()  # on single points
+
+    @property
+    def notes_json(self) -> str:
+        """The notes for the page's script."""
+        return orjson.dumps([asdict(one) for one in self.notes]).decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
