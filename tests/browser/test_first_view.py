@@ -15,8 +15,9 @@ MARKS = """(marks) => [...document.querySelectorAll(marks)]
   .map((mark) => mark.getBoundingClientRect())
   .map((box) => [box.x + box.width / 2, box.y + box.height / 2, box.width])"""
 WORDS = """() => [".verdict h1", ".verdict p", "[data-device-strip]", "[data-result]",
-  "#filter-bound", "[data-categories]", "[data-steps]", "[data-chart-note]", "[data-links-note]",
-  "[data-strip-note]", "#op-table thead", "#op-table tbody", "[data-page-text]"]
+  "#filter-bound", "[data-categories]", "[data-step-times]", "[data-used-shares]",
+  "[data-steps]", "[data-chart-note]", "[data-links-note]", "[data-strip-note]",
+  "#op-table thead", "#op-table tbody", "[data-page-text]"]
   .map((part) => document.querySelector(part))
   .map((part) => part.innerText.replace(/\\s+/g, " ").trim())"""
 BOXES = """() => [".verdict", ".budget", ".device", ".filters", ".zone"]

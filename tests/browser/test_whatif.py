@@ -75,7 +75,7 @@ def test_an_edited_peak_is_in_the_link_and_a_fresh_browser_shows_the_same(
     field.fill("1.2 TB/s")
     field.press("Enter")
     view.has_query(profile, "peak.hbm", "1200")
-    expect(profile.locator("[data-device-strip]")).to_contain_text("1200 GB/s")
+    expect(profile.locator("[data-device-strip]")).to_contain_text("1,200 GB/s")
     expect(profile.locator("[data-device-strip]")).to_contain_text("set by you")
     field.fill("quick")
     field.press("Enter")

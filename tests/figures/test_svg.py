@@ -126,8 +126,8 @@ def test_roofs_meet_and_labels_keep_apart() -> None:
 
 
 def test_labels_of_flat_lines_move_left_or_are_left_out() -> None:
-    labels = [FlatLabel(roof=TENSOR, y=y, width=100) for y in (50, 55, 200, 57)]
-    placed = flat_places(labels, 180, 400)
+    labels = [FlatLabel(roof=TENSOR, y=y, width=100, left=180) for y in (50, 55, 200, 57)]
+    placed = flat_places(labels, 400)
     assert [(one.y, one.right) for one in placed] == [(50, 400), (55, 290), (200, 400)]
 
 

@@ -6,13 +6,16 @@ the same.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roofline.figures.scale import Scale
 from roofline.figures.scene import Place
 
 LABEL_AWAY = 11.0  # pixels between a slanted line and the middle of its label
 _PAST = 3.0  # decades that lines go on past the chart, so that panning never uncovers an end
+_HALF_TEXT = 9  # pixels
+_OUT = 1000.0
+_CROWDED = 3.0  # as bad as so many covered points
 _FLAT_LABEL_HEIGHT = 17.0
 _LABEL_GAP = 10.0
 _LABEL_PLACES = (0.4, 0.74, 0.12, 0.57, 0.9)
@@ -111,24 +114,25 @@ def _flat_line(roof: Roof, left: float, right: float, fastest: float) -> RoofLin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlatLabel:
-    """A label over a flat line: its height and width, and where it ends, in pixels."""
+    """A label over a flat line: height, width, where it may begin and where it ends, in pixels."""
 
     roof: Roof
     y: float
     width: float
+    left: float
     right: float = 0.0
 
 
-def flat_places(labels: Sequence[FlatLabel], left: float, right: float) -> list[FlatLabel]:
+def flat_places(labels: Sequence[FlatLabel], right: float) -> list[FlatLabel]:
     """Labels with a right end in pixels; one without room beside closer ones is left out."""
     placed: list[FlatLabel] = []
     for label in labels:
         near = [other for other in placed if abs(other.y - label.y) < _FLAT_LABEL_HEIGHT]
         ends = sorted([right, *(_before(other) for other in near)], reverse=True)
         for end in ends:
-            if end - label.width >= left and all(_is_beside(label, end, other) for other in near):
-                found = FlatLabel(roof=label.roof, y=label.y, width=label.width, right=end)
-                placed.append(found)
+            is_free = all(_is_beside(label, end, other) for other in near)
+            if end - label.width >= label.left and is_free:
+                placed.append(replace(label, right=end))
                 break
     return placed
 
@@ -162,45 +166,83 @@ def slant(scale: Scale) -> float:
 
 
 def slanted_labels(
-    lines: Sequence[RoofLine], scale: Scale, width_of: Callable[[Roof], float]
+    lines: Sequence[RoofLine],
+    scale: Scale,
+    width_of: Callable[[Roof], float],
+    points: Sequence[Place] = (),
 ) -> list[SlantedLabel]:
     """Places on the visible part, staggered where lines run close; `width_of` gives pixels.
 
-    A label lies below a line that has another one right above it, and is left out where it would
-    hide another one.
+    A label lies on the side of its line and at the place where it covers the fewest of `points`,
+    below a line that has another one right above it, and is left out where it would hide another
+    one.
     """
     per_length = math.hypot(scale.per_x, scale.per_y)
     placed: list[SlantedLabel] = []
-    slanted = [line for line in lines if line.is_slanted]
-    for line in sorted(slanted, key=lambda line: -line.roof.peak):
-        distances = [
-            (other.roof.log - line.roof.log) * scale.per_x * scale.per_y / per_length
-            for other in placed
-        ]
+    slanted = sorted((one for one in lines if one.is_slanted), key=lambda one: -one.roof.peak)
+    for line in slanted:
+
+        def up_to(other: Roof, here: float = line.roof.log) -> float:
+            return (other.log - here) * scale.per_x * scale.per_y / per_length
+
+        distances = [up_to(other.roof) for other in placed]
         half = width_of(line.roof) / 2 / per_length
-        label = _slanted_label(line, scale, placed, distances, half)
-        if label is not None and not any(map(_overlaps(label), placed, distances)):
+        sides = _sides([up_to(other.roof) for other in slanted])
+        near = [
+            other.at[0]
+            for other, distance in zip(placed, distances, strict=True)
+            if distance < 1.6 * _LABEL_HEIGHT
+        ]
+        found = _slanted_places(line, scale, half, sides)
+        if not found:
+            continue
+        label = min(found, key=lambda one: _label_cost(one, near, scale, points))
+        if not any(map(_overlaps(label), placed, distances)):
             placed.append(label)
     return placed
 
 
-def _slanted_label(
-    line: RoofLine,
-    scale: Scale,
-    placed: Sequence[SlantedLabel],
-    distances: Sequence[float],
-    half: float,
-) -> SlantedLabel | None:
+def _slanted_places(
+    line: RoofLine, scale: Scale, half: float, sides: Sequence[bool]
+) -> list[SlantedLabel]:
     start = max(scale.x[0], scale.y[0] - line.roof.log)
     end = min(line.end, scale.x[1], scale.y[1] - line.roof.log)
     if end - start < 2 * half:
-        return None
-    pairs = list(zip(placed, distances, strict=True))
-    near = [other.at[0] for other, distance in pairs if distance < 1.6 * _LABEL_HEIGHT]
-    below = any(_SAME_LINE < distance < _LABEL_HEIGHT for distance in distances)
-    wanted = (start + (end - start) * part for part in _LABEL_PLACES)
-    x = _roomiest([min(end - half, max(start + half, x)) for x in wanted], near, 2.2 * half)
-    return SlantedLabel(roof=line.roof, at=(x, x + line.roof.log), below=below, half=half)
+        return []
+    wanted = [start + (end - start) * part for part in _LABEL_PLACES]
+    places = [min(end - half, max(start + half, x)) for x in wanted]
+    return [
+        SlantedLabel(roof=line.roof, at=(x, x + line.roof.log), below=below, half=half)
+        for below in sides
+        for x in places
+    ]
+
+
+def _sides(others: Sequence[float]) -> tuple[bool, ...]:
+    """Sides of a line that have room, the usual one first; `others`: pixels up to all lines."""
+    if any(_SAME_LINE < gap < _LABEL_HEIGHT for gap in others):
+        return (True,)
+    return (False,) if any(-_LABEL_HEIGHT < gap < -_SAME_LINE for gap in others) else (False, True)
+
+
+def _label_cost(
+    label: SlantedLabel, near: Sequence[float], scale: Scale, points: Sequence[Place]
+) -> float:
+    """How bad a place is: points covered, nearness to other labels, reaching out of the plot."""
+    turn = math.atan2(scale.per_y, scale.per_x)
+    cos, sin = math.cos(turn), math.sin(turn)
+    long = label.half * math.hypot(scale.per_x, scale.per_y)
+    cx = scale.to_x(label.at[0]) - label.away * sin
+    cy = scale.to_y(label.at[1]) - label.away * cos
+
+    def is_covered(point: Place) -> bool:
+        dx, dy = scale.to_x(point[0]) - cx, scale.to_y(point[1]) - cy
+        return abs(dx * cos - dy * sin) < long and abs(dx * sin + dy * cos) < _HALF_TEXT
+
+    room = min((abs(x - label.at[0]) for x in near), default=math.inf)
+    is_out = cx - long * cos - _HALF_TEXT * sin < scale.margin.left
+    crowded = _CROWDED + 1 / (1 + room) if room < 2.2 * label.half else 0
+    return sum(map(is_covered, points)) + (_OUT if is_out else 0) + crowded
 
 
 def _overlaps(label: SlantedLabel) -> Callable[[SlantedLabel, float], bool]:
@@ -209,12 +251,3 @@ def _overlaps(label: SlantedLabel) -> Callable[[SlantedLabel, float], bool]:
         return is_close and abs(other.at[0] - label.at[0]) < other.half + label.half
 
     return overlaps
-
-
-def _roomiest(places: Sequence[float], others: Sequence[float], distance: float) -> float:
-    """The first place that keeps its distance from all others, else the one farthest from them."""
-    rooms = [min((abs(other - x) for other in others), default=math.inf) for x in places]
-    for x, room in zip(places, rooms, strict=True):
-        if room >= distance:
-            return x
-    return places[rooms.index(max(rooms))]

@@ -70,12 +70,11 @@ def count(value: float | None) -> str:
 
 
 def stated(value: float, digits: int = 5) -> str:
-    """A stated number, such as a peak: as many digits as it has, up to five: "918", "1525.5"."""
+    """A stated number, such as a peak: as many digits as it has, up to five: "918", "1,525.5"."""
     exact = Decimal(repr(float(value)))
     decimals = digits - 1 - exact.adjusted()
     rounded = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
-    # Four digits read well without a comma.
-    text = f"{rounded:,f}" if abs(rounded) >= 10_000 else f"{rounded:f}"
+    text = f"{rounded:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

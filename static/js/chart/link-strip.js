@@ -147,13 +147,14 @@ function ask(model, { id, label, roof, rows, top }, onAsk) {
     id === null
       ? "Which link joins the devices is not known."
       : `The peak of ${label} is not known.`;
+  const title = `${n}. ${words}`;
   const on = { click: () => onAsk(key) };
   return [
     html(
       "p",
       { vars: { "--top": `${top}px` } },
-      `${n}. ${words} `,
-      html("button", { class: "btn small", type: "button", on }, "Set the peak…"),
+      html("span", { class: "sr" }, `${n}. ${words} `),
+      html("button", { class: "btn small", type: "button", title, on }, "Set the peak…"),
     ),
   ];
 }

@@ -44,7 +44,7 @@ export function obstaclesOf(chart, landmarks) {
       ...(top === undefined
         ? []
         : [/** @type {Box} */ ([right - FOOT_WIDTH * 1.5, top - 20, right, top])]),
-      ...slantLabelPlaces(lines, scale, size).flatMap((label) => slantBoxes(label, scale)),
+      ...slantLabelPlaces(lines, chart, size).flatMap((label) => slantBoxes(label, scale)),
       ...flatLabelPlaces(chart, { small: false, size }).map(flatBox),
       ...(corner && lines.length > 0 ? [footBox(scale.toX(corner.x), scale)] : []),
     ],

@@ -114,7 +114,7 @@ function ceilingsOf(shown, scale, axis) {
   const main = mainMemory(shown.memory, axis);
   const [flat = null] = shown.compute;
   const chart = { shown, main, flat, corner: ridge(main, flat), scale };
-  const slanted = slantLabelPlaces(lines, scale, SIZE);
+  const slanted = slantLabelPlaces(lines, chart, SIZE);
   const flats = flatLabelPlaces(chart, { small: false, size: SIZE });
   return lines.map(({ roof, points: [[x1, y1], [x2, y2]] }) => ({
     line: [scale.toX(x1), scale.toY(y1), scale.toX(x2), scale.toY(y2)],

@@ -24,12 +24,13 @@ import {
  * @property {ComputeRoof | null} flat that distances are read against
  * @property {Place | null} corner main ridge
  * @property {Scale} scale
+ * @property {readonly { px: number, py: number }[]} [points] that labels keep clear of, in pixels
  */
 
 const LETTER = 0.56; // of the font's size: width of a letter
 const LEAST_REGION = 110; // pixels that the name of a region needs
+const BEFORE_LINE = 60; // pixels that a label may begin before its line
 const LEAST_APART = 18; // pixels between the name of a distance and that of a compute roof
-const LEAST_NAMES = 210; // pixels that names beside flat lines need
 
 /**
  * @param {RoofChart} chart
@@ -52,7 +53,7 @@ export function roofParts(chart, paint, { small }) {
     ],
     annotations: [
       ...distances.annotations,
-      ...slantLabels(lines, chart.scale, size, paint),
+      ...slantLabels(lines, chart, size, paint),
       ...flatLabels(chart, paint, { small, size }),
       ...(corner && !small ? regionLabels(corner, chart.scale, paint) : []),
     ],
@@ -205,23 +206,26 @@ const memoryText = (roof) => `${words(roof.label)} ${peakBandwidth(roof.gbs)}`;
 
 /**
  * @param {(SlantedLine | FlatLine)[]} lines
- * @param {Scale} scale
+ * @param {Pick<RoofChart, "scale" | "points">} chart
  * @param {number} size of the font
  */
-export const slantLabelPlaces = (lines, scale, size) =>
-  slantedLabels(lines, scale, (roof) => memoryText(roof).length * size * LETTER + 8).map(
-    (label) => ({ ...label, text: memoryText(label.roof) }),
-  );
+export function slantLabelPlaces(lines, { scale, points }, size) {
+  const width = (/** @type {MemoryRoof} */ roof) => memoryText(roof).length * size * LETTER + 8;
+  return slantedLabels(lines, scale, width, points).map((label) => ({
+    ...label,
+    text: memoryText(label.roof),
+  }));
+}
 
 /**
  * @param {(SlantedLine | FlatLine)[]} lines
- * @param {Scale} scale
+ * @param {RoofChart} chart
  * @param {number} size of the font
  * @param {Paint} paint
  * @returns {Annotation[]}
  */
-function slantLabels(lines, scale, size, paint) {
-  return slantLabelPlaces(lines, scale, size).map(({ roof, x, y, angle, below }) => {
+function slantLabels(lines, chart, size, paint) {
+  return slantLabelPlaces(lines, chart, size).map(({ roof, x, y, angle, below }) => {
     const radians = (angle * Math.PI) / 180;
     const away = below ? -LABEL_AWAY : LABEL_AWAY;
     return {
@@ -238,30 +242,32 @@ function slantLabels(lines, scale, size, paint) {
 }
 
 /**
- * Where the labels of flat roofs stand, in pixels: right end, line, width.
+ * Where the labels of flat roofs stand, in pixels: right end, line, width. A name that is wider than
+ * its line is left out.
  * @param {RoofChart} chart
  * @param {{ small: boolean, size: number }} options
  */
 export function flatLabelPlaces({ shown: { compute }, scale, corner }, { small, size }) {
   const right = scale.width - scale.margin.r;
-  const left = Math.max(scale.margin.l, corner ? scale.toX(corner.x) - 60 : 0);
-  /** @param {ComputeRoof} roof */
-  const name = (roof) => `${words(roof.label)}${roof === compute[0] ? " peak" : ""} `;
-  /** @param {ComputeRoof} roof */
-  const text = (roof) =>
-    `${small || right - left < LEAST_NAMES ? "" : name(roof)}${peakRate(roof.gflops)}`;
   const labels = (small ? compute.slice(0, 1) : compute)
-    .map((roof) => ({
-      roof,
-      y: scale.toY(Math.log10(roof.gflops)),
-      width: text(roof).length * size * LETTER + 4,
-    }))
+    .map((roof) => {
+      const y = Math.log10(roof.gflops);
+      const start = corner && !small ? scale.toX(corner.x - corner.y + y) - BEFORE_LINE : 0;
+      const left = small ? 0 : Math.max(scale.margin.l, start);
+      const named = `${words(roof.label)} ${peakRate(roof.gflops)}`;
+      const isNamed = !small && widthOf(named, size) <= right - left;
+      const text = isNamed ? named : peakRate(roof.gflops);
+      return { roof, text, left, y: scale.toY(y), width: widthOf(text, size) };
+    })
     .filter(({ y }) => y > scale.margin.t && y < scale.height - scale.margin.b);
-  return flatPlaces(labels, { left: small ? 0 : left, right }).map(({ roof, right: end }) => {
-    const width = text(roof).length * size * LETTER + 4;
-    return { roof, text: text(roof), right: end, y: scale.toY(Math.log10(roof.gflops)), width };
-  });
+  return flatPlaces(labels, right).map(({ label: { left: _, ...label }, right: end }) => ({
+    ...label,
+    right: end,
+  }));
 }
+
+/** Pixels of a text. @param {string} text @param {number} size of the font */
+const widthOf = (text, size) => text.length * size * LETTER + 4;
 
 /**
  * @param {RoofChart} chart

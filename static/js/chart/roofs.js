@@ -175,15 +175,16 @@ export function sustainedPoints({ kind, points }, share) {
 
 /**
  * Right ends of labels over flat lines, in pixels; a label that has no room beside closer ones is left out.
- * @template R
- * @param {{ roof: R, y: number, width: number }[]} labels in pixels, the most important first
- * @param {{ left: number, right: number }} bounds
- * @returns {{ roof: R, right: number }[]}
+ * @template {{ y: number, width: number, left: number }} L
+ * @param {L[]} labels in pixels, the most important first; `left`: where a label may begin
+ * @param {number} right end of the lines
+ * @returns {{ label: L, right: number }[]}
  */
-export function flatPlaces(labels, { left, right }) {
-  /** @type {{ roof: R, right: number, y: number, width: number }[]} */
+export function flatPlaces(labels, right) {
+  /** @type {{ label: L, right: number, y: number, width: number }[]} */
   const placed = [];
-  for (const { roof, y, width } of labels) {
+  for (const label of labels) {
+    const { y, width, left } = label;
     const near = placed.filter((other) => Math.abs(other.y - y) < FLAT_LABEL_HEIGHT);
     const ends = [right, ...near.map((other) => other.right - other.width - LABEL_GAP)].sort(
       (a, b) => b - a,
@@ -196,9 +197,9 @@ export function flatPlaces(labels, { left, right }) {
             at <= other.right - other.width - LABEL_GAP || at - width >= other.right + LABEL_GAP,
         ),
     );
-    if (end !== undefined) placed.push({ roof, right: end, y, width });
+    if (end !== undefined) placed.push({ label, right: end, y, width });
   }
-  return placed.map(({ roof, right: end }) => ({ roof, right: end }));
+  return placed.map(({ label, right: end }) => ({ label, right: end }));
 }
 
 const FLAT_LABEL_HEIGHT = 17;
@@ -214,38 +215,83 @@ const TEXT_HEIGHT = 15;
 /** @typedef {{ roof: MemoryRoof, x: number, y: number, angle: number, below: boolean, half: number }} SlantedLabel */
 
 /**
- * Places for the labels of slanted lines: on the visible part, staggered where lines run close, and
- * below a line that has another one right above it. A label that would hide another one is left out.
+ * Places for the labels of slanted lines: on the visible part, staggered where lines run close, on the
+ * side of its line and at the place where it covers the fewest points; below a line that has another one
+ * right above it. A label that would hide another one is left out.
  * @param {ReturnType<typeof roofLines>} lines
  * @param {Scale} scale
  * @param {(roof: MemoryRoof) => number} labelWidth in pixels
+ * @param {readonly { px: number, py: number }[]} [points] that labels keep clear of, in pixels
  * @returns {SlantedLabel[]} angle in degrees, as Plotly counts; half of its length in decades of x
  */
-export function slantedLabels(lines, scale, labelWidth) {
+export function slantedLabels(lines, scale, labelWidth, points = []) {
   const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
   const perLength = Math.hypot(scale.perX, scale.perY);
   /** @type {SlantedLabel[]} */
   const placed = [];
-  const slanted = lines.flatMap((line) => (line.kind === "slanted" ? [line] : []));
-  for (const { roof, end } of slanted.sort((a, b) => b.roof.gbs - a.roof.gbs)) {
+  const slanted = lines
+    .flatMap((line) => (line.kind === "slanted" ? [line] : []))
+    .sort((a, b) => b.roof.gbs - a.roof.gbs);
+  /** Pixels from one line up to another. @param {MemoryRoof} from @param {MemoryRoof} to */
+  const upTo = (from, to) =>
+    ((log10(to.gbs) - log10(from.gbs)) * scale.perX * scale.perY) / perLength;
+  for (const { roof, end } of slanted) {
     const slope = log10(roof.gbs);
     const [from, to] = visiblePart(slope, end, scale);
-    const distances = placed.map(
-      (other) => ((log10(other.roof.gbs) - slope) * scale.perX * scale.perY) / perLength,
-    );
-    const near = placed.filter((_, i) => distances[i] < 1.6 * LABEL_HEIGHT).map(({ x }) => x);
-    const below = distances.some((distance) => distance > SAME_LINE && distance < LABEL_HEIGHT);
     const half = labelWidth(roof) / 2 / perLength;
     if (to - from < 2 * half) continue;
+    const distances = placed.map((other) => upTo(roof, other.roof));
+    const others = slanted.map((line) => upTo(roof, line.roof));
+    const near = placed.filter((_, i) => distances[i] < 1.6 * LABEL_HEIGHT).map(({ x }) => x);
     const places = LABEL_PLACES.map((part) =>
       Math.min(to - half, Math.max(from + half, from + (to - from) * part)),
     );
-    const x = roomiest(places, near, 2.2 * half);
-    const label = { roof, x, y: x + slope, angle, below, half };
+    const label = sidesOf(others)
+      .flatMap((below) => places.map((x) => ({ roof, x, y: x + slope, angle, below, half })))
+      .map((one) => ({ one, cost: costOf(one, near, scale, points) }))
+      .reduce((best, next) => (next.cost < best.cost ? next : best)).one;
     if (!placed.some((other, i) => isOverlapping(label, other, distances[i]))) placed.push(label);
   }
   return placed;
 }
+
+/**
+ * Sides of a line that have room, the usual one first: true is below.
+ * @param {number[]} others distances up to all lines, in pixels
+ */
+function sidesOf(others) {
+  const hasAbove = others.some((gap) => gap > SAME_LINE && gap < LABEL_HEIGHT);
+  const hasBelow = others.some((gap) => gap < -SAME_LINE && gap > -LABEL_HEIGHT);
+  return hasAbove ? [true] : hasBelow ? [false] : [false, true];
+}
+
+/**
+ * How bad a place is: points covered, nearness to other labels, and reaching out of the plot.
+ * @param {SlantedLabel} label
+ * @param {number[]} near places of labels on close lines
+ * @param {Scale} scale
+ * @param {readonly { px: number, py: number }[]} points
+ */
+function costOf(label, near, scale, points) {
+  const room = Math.min(Infinity, ...near.map((x) => Math.abs(x - label.x)));
+  const turn = Math.atan2(scale.perY, scale.perX);
+  const [cos, sin] = [Math.cos(turn), Math.sin(turn)];
+  const long = label.half * Math.hypot(scale.perX, scale.perY);
+  const cx = scale.toX(label.x) - awayOf(label) * sin;
+  const cy = scale.toY(label.y) - awayOf(label) * cos;
+  const isCovered = (/** @type {{ px: number, py: number }} */ { px, py }) =>
+    Math.abs((px - cx) * cos - (py - cy) * sin) < long &&
+    Math.abs((px - cx) * sin + (py - cy) * cos) < HALF_TEXT;
+  const isOut = cx - long * cos - HALF_TEXT * sin < scale.margin.l;
+  const isCrowded = room < 2.2 * label.half;
+  return (
+    points.filter(isCovered).length + (isOut ? OUT : 0) + (isCrowded ? CROWDED + 1 / (1 + room) : 0)
+  );
+}
+
+const HALF_TEXT = 9; // pixels
+const OUT = 1000;
+const CROWDED = 3; // as bad as so many covered points
 
 /** @param {Pick<SlantedLabel, "below">} label */
 const awayOf = ({ below }) => (below ? -LABEL_AWAY : LABEL_AWAY);
@@ -269,18 +315,3 @@ const visiblePart = (slope, end, { xRange, yRange }) => [
   Math.max(xRange[0], yRange[0] - slope),
   Math.min(end, xRange[1], yRange[1] - slope),
 ];
-
-/**
- * The first place that keeps its distance from all others, else the one farthest from them.
- * @param {number[]} places
- * @param {number[]} others
- * @param {number} distance
- */
-function roomiest(places, others, distance) {
-  /** @param {number} x */
-  const room = (x) => Math.min(Infinity, ...others.map((other) => Math.abs(other - x)));
-  return (
-    places.find((x) => room(x) >= distance) ??
-    places.reduce((best, x) => (room(x) > room(best) ? x : best))
-  );
-}

@@ -73,20 +73,34 @@ export function showDevice(model, onEdit) {
   const [mainRates, mainMemory] = [roofs.compute.slice(0, 1), roofs.memory.slice(0, 1)];
   /** @param {ComputeRoof | MemoryRoof} roof */
   const peak = (roof) => peakItem(model, roof, onEdit);
+  part("peaks-core").textContent = ` per ${model.coreWord}`;
   part("device-pill").textContent = `${device.name} · ${shapeText(model)}`;
   part("device-strip").replaceChildren(
     item("Device", device.name, " ", small(shapeText(model))),
     // Items that do not fit are cut from the end: the main peak and the outermost memory count most.
     ...mainRates.map(peak),
     ...mainMemory.map(peak),
+    ...linkPeaks(model).map(peak),
     ...ridgeItems(roofs.memory),
     item("Measured", duration(device.wall_time_us), " ", small(stepsText(device))),
-    ...roofs.memory.slice(1).map(peak),
+    ...otherMemory(model).map(peak),
     ...missingPeaks(model),
     item("Captured", small(capturedText(profile))),
     item(profile.files.length === 1 ? "File" : "Files", small(filesText(profile.files))),
   );
   fields().replaceChildren(fieldList(device), fileList(profile, model.coreWord));
+}
+
+/** Peaks of links: read beside the main memory. @param {Model} model */
+const linkPeaks = ({ roofs, levels }) =>
+  roofs.memory
+    .slice(1)
+    .filter(({ id }) => levels.some((level) => level.id === id && level.is_link));
+
+/** Inner memories. @param {Model} model */
+function otherMemory(model) {
+  const links = linkPeaks(model);
+  return model.roofs.memory.slice(1).filter((roof) => !links.includes(roof));
 }
 
 const fields = () => find(HTMLElement, "#device-fields");
@@ -106,6 +120,7 @@ function shapeText({ device, coreWord }) {
 function peakItem({ device, roofs }, roof, onEdit) {
   const isRate = "gflops" in roof;
   const label = `${roof.label}${isRate ? " peak" : ""} per ${device.core_word}`;
+  const source = `Per ${device.core_word}. ${roof.source}`;
   const text = isRate ? peakRate(roof.gflops) : peakBandwidth(roof.gbs);
   const value = html(
     "button",
@@ -118,8 +133,8 @@ function peakItem({ device, roofs }, roof, onEdit) {
     },
     text,
   );
-  const tags = [originTag(roof.origin, roof.source), differsTag(device, roof)];
-  return item([swatch(roof), label], value, ...tags);
+  const tags = [originTag(roof.origin, source), differsTag(device, roof)];
+  return item([swatch(roof), roof.label], value, ...tags);
 }
 
 /**
@@ -175,7 +190,7 @@ function ridgeItems(memory) {
   const known = memory.find((roof) => roof.ridge_flop_per_byte !== null);
   if (!known) return [];
   const value = significant(known.ridge_flop_per_byte);
-  return [item(`Ridge point, ${known.label}`, value, " ", small("FLOP/B"))];
+  return [item("Ridge", value, " ", small("FLOP/B"))];
 }
 
 /** @param {ProfileFile[]} files */

@@ -45,7 +45,10 @@ export class PeaksMenu {
 
   render() {
     const state = this.#options.store.get();
-    find(HTMLElement, "span", this.#button).textContent = this.#label(state);
+    const choice = part("peaks-choice");
+    choice.textContent = this.#label(state);
+    // The profile's own peaks are the usual case, and their origins stand beside them.
+    choice.classList.toggle("sr", !isWhatIf(state));
     this.#button.classList.toggle("changed", isWhatIf(state));
     for (const reset of this.#resets) reset.hidden = !isWhatIf(state);
     if (!this.#menu.matches(":popover-open")) return;

@@ -1,6 +1,7 @@
 // The list beside the program chart. Ten thousand steps are ten thousand rows: only those in sight exist.
 
 import { SCOPE_SYMBOLS, stepColour } from "../chart/program-figure.js";
+import { createStepTimes } from "./step-times.js";
 import { columnScale, percent } from "../text/format.js";
 import { atLeast, programName, programNote } from "../text/words.js";
 import { around, find, findAll, html, part } from "../ui/dom.js";
@@ -34,11 +35,13 @@ export class ProgramList {
   #lit = null;
   #drawn = "";
   #scales = chooseScales([]);
+  #bars;
 
   /** @param {ProgramListOptions} options */
   constructor(options) {
     const { onLight, onClick } = options;
     this.#options = options;
+    this.#bars = createStepTimes({ onLight, onClick });
     this.#body.addEventListener("pointerover", (event) => onLight(this.#pointAt(event)));
     this.#body.addEventListener("pointerleave", () => onLight(null));
     this.#body.addEventListener("click", (event) => {
@@ -55,6 +58,7 @@ export class ProgramList {
     part("steps-time-unit").textContent = `${this.#scales.time.unit}/${model.coreWord}`;
     findAll(HTMLElement, "thead th", this.#table)[2].textContent = this.#scales.rate.unit;
     part("program-note").textContent = programNote(this.#points);
+    this.#bars.draw(model, this.#points);
     this.#drawn = "";
     this.#render();
   }
@@ -62,6 +66,7 @@ export class ProgramList {
   /** @param {ProgramPoint | null} point @param {boolean} [intoView] */
   light(point, intoView = false) {
     this.#lit = point;
+    this.#bars.light(point);
     if (point && intoView) showRow(this.#scroll, this.#points.indexOf(point));
     // Only classes: a row made anew under the pointer would lose the click that has begun on the old one.
     for (const row of findAll(HTMLElement, "[data-index]", this.#body))

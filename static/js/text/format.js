@@ -70,13 +70,12 @@ export function count(value) {
 let statedFormat;
 
 /**
- * A stated number, such as a peak: as many digits as it has, up to five, "918" and "1525.5".
+ * A stated number, such as a peak: as many digits as it has, up to five, "918" and "1,525.5".
  * @param {number} value
  */
 export function stated(value) {
   statedFormat ??= new Intl.NumberFormat("en-GB", {
     maximumSignificantDigits: 5,
-    useGrouping: "min2",
   });
   return statedFormat.format(value);
 }

@@ -56,8 +56,8 @@ test("what programs reach at best is a thin line below its roof", () => {
 
 test("labels name roofs and their peaks, without markup", () => {
   const found = texts(roofParts(chart, PAINT, { small: false }));
-  assert.ok(found.includes("HBM 1000 GB/s"), String(found));
-  assert.ok(found.includes("Compute peak 100 TFLOP/s"));
+  assert.ok(found.includes("HBM 1,000 GB/s"), String(found));
+  assert.ok(found.includes("Compute 100 TFLOP/s"));
   assert.ok(found.includes("Vector fp32 8 TFLOP/s"));
 });
 

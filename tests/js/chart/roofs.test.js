@@ -76,17 +76,22 @@ test("of several compute roofs the main one and those in use are shown", () => {
 });
 
 test("labels of flat roofs never overlap; one without room is left out", () => {
+  const left = 80;
   const labels = [
-    { roof: "main", y: 100, width: 150 },
-    { roof: "near", y: 108, width: 100 },
-    { roof: "far", y: 200, width: 100 },
-    { roof: "crowded", y: 104, width: 300 },
+    { roof: "main", y: 100, width: 150, left },
+    { roof: "near", y: 108, width: 100, left },
+    { roof: "far", y: 200, width: 100, left: 400 },
+    { roof: "crowded", y: 104, width: 300, left },
+    { roof: "late", y: 300, width: 100, left: 490 },
   ];
-  assert.deepEqual(flatPlaces(labels, { left: 80, right: 580 }), [
-    { roof: "main", right: 580 },
-    { roof: "near", right: 420 },
-    { roof: "far", right: 580 },
-  ]);
+  assert.deepEqual(
+    flatPlaces(labels, 580).map(({ label, right }) => [label.roof, right]),
+    [
+      ["main", 580],
+      ["near", 420],
+      ["far", 580],
+    ],
+  );
 });
 
 test("lines reach past both edges, the flat one starts at the leftmost ridge", () => {
@@ -114,12 +119,36 @@ test("a label that would hide another one is left out", () => {
     ],
     short,
   );
-  const lines = roofLines({ memory: [HBM, close], compute: [PEAK] }, scale.xRange);
+  const between = { ...VMEM, gbs: 1050, id: "between" };
+  const memory = [HBM, between, close];
+  const lines = roofLines({ memory, compute: [PEAK] }, scale.xRange);
   assert.deepEqual(
-    slantedLabels(lines, scale, () => 100).map(({ roof }) => roof.id),
-    ["other"],
+    slantedLabels(lines, scale, () => 100).map(({ roof, below }) => [roof.id, below]),
+    [
+      ["other", false],
+      ["between", true],
+    ],
   );
-  assert.equal(slantedLabels(lines, scale, () => 40).length, 2);
+  assert.equal(slantedLabels(lines, scale, () => 40).length, 3);
+});
+
+test("a label lies where it covers the fewest points", () => {
+  const scale = createScale(
+    [
+      [-2, 4],
+      [0, 6],
+    ],
+    BOX,
+  );
+  const lines = roofLines({ memory: [HBM], compute: [PEAK] }, scale.xRange);
+  const [free] = slantedLabels(lines, scale, () => 100);
+  const turn = (free.angle * Math.PI) / 180;
+  const at = {
+    px: scale.toX(free.x) + 11 * Math.sin(turn),
+    py: scale.toY(free.y) - 11 * Math.cos(turn),
+  };
+  const [moved] = slantedLabels(lines, scale, () => 100, [at]);
+  assert.ok(Math.abs(moved.x - free.x) > 0.5 && !moved.below);
 });
 
 test("labels of close lines do not share a place", () => {

@@ -111,6 +111,6 @@ test("bandwidths are in GB/s, and in GiB/s only in XProf's own columns", () => {
 test("peaks are written with the digits they have", () => {
   assert.equal(peakRate(918000), "918\u00a0TFLOP/s");
   assert.equal(peakRate(311869), "311.87\u00a0TFLOP/s");
-  assert.equal(peakBandwidth(1525.5), "1525.5\u00a0GB/s");
+  assert.equal(peakBandwidth(1525.5), "1,525.5\u00a0GB/s");
   assert.equal(peakBandwidth(null), "–");
 });

@@ -9,6 +9,7 @@ import pytest
 
 from roofline.pipeline import analyse_files
 from roofline.presentation.first_view.layouts import RATIOS, WIDTHS
+from roofline.presentation.first_view.step_times import FULL, MOST_BARS, TOP
 from roofline.presentation.first_view.table import ROWS, token_class
 from roofline.presentation.first_view.view import FirstView, first_view
 from roofline.presentation.page import PageIdentity, build_page
@@ -50,6 +51,38 @@ def test_the_chart_has_every_op_with_flops_and_bytes(page: dict[str, Any]) -> No
     assert view.chart_note.startswith("2 with FLOPs")
     assert view.no_flops.note.startswith("2 ops")
     assert first_view(page) == view
+
+
+def with_steps(page: dict[str, Any], times: list[float]) -> dict[str, Any]:
+    """The page with steps of these times in us, the first one unlike the others."""
+    total = page["views"]["in"]["program"]["columns"]
+    columns = {name: [values[0]] * (1 + len(times)) for name, values in total.items()}
+    columns["scope"] = ["total", *["step"] * len(times)]
+    columns["label"] = ["Total", *map(str, range(len(times)))]
+    columns["is_outlier"] = [False, True, *[False] * (len(times) - 1)]
+    columns["total_time_per_core_us"] = [sum(times), *times]
+    program = {"count": 1 + len(times), "columns": columns}
+    views = {**page["views"], "in": {**page["views"]["in"], "program": program}}
+    return {**page, "views": views}
+
+
+def test_times_of_steps_are_bars_of_which_the_longest_is_full(page: dict[str, Any]) -> None:
+    assert first_view(page).step_times is None  # one point has its row in the list
+    found = first_view(with_steps(page, [4000.0, 1000.0, 2000.0])).step_times
+    assert found is not None
+    assert [bar.height / FULL for bar in found.bars] == [1, 0.25, 0.5]
+    assert [(bar.name, bar.time) for bar in found.bars] == [("0", "4.00"), ("1", ""), ("2", "")]
+    assert (found.median, found.median_y) == ("median 2.00 ms", TOP + FULL / 2)
+
+
+def test_many_steps_share_bars_of_the_longest_of_each(page: dict[str, Any]) -> None:
+    times = [1000.0] * (2 * MOST_BARS)
+    found = first_view(with_steps(page, [*times[:-1], 3000.0])).step_times
+    assert found is not None
+    assert len(found.bars) == MOST_BARS
+    assert found.bars[-1].height == FULL
+    assert found.bars[-1].title == "Step 119: 3.00 ms, the longest of steps 118 to 119"
+    assert [bar.name for bar in found.bars if bar.name] == ["0", "118"]
 
 
 def test_rows_are_the_longest_ops_as_the_table_sorts_them(page: dict[str, Any]) -> None:
@@ -108,7 +141,7 @@ def test_the_style_sheet_has_the_classes_of_sizes() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(918, "918"), (1525.5, "1525.5"), (7.168, "7.168"), (19_500, "19,500"), (1e-3, "0.001")],
+    [(918, "918"), (1525.5, "1,525.5"), (7.168, "7.168"), (19_500, "19,500"), (1e-3, "0.001")],
 )
 def test_stated_numbers_keep_their_digits(value: float, text: str) -> None:
     assert stated(value) == text

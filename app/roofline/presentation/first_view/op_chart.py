@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roofline.figures.roofs import Roofs, ridge
 from roofline.figures.scale import Margin, Range, heaviest, spread, with_headroom, without_strays
@@ -65,6 +65,7 @@ def op_chart(rows: Rows) -> OpChart:
         is_small=False,
     )
     points = _points(rows, places, chart.axes)
+    chart = replace(chart, points=tuple(point.at for point in points))
     axis = rows.page["x_axes"][0]["label"]
     unit = f"FLOP per byte of {axis}"
     title = f"Operational intensity, {unit}"

@@ -28,14 +28,17 @@ from roofline.presentation.quantities import (
 LETTER = 0.56  # of the font's size: width of a letter
 _LEAST_REGION = 110  # pixels that the name of a region needs
 _LEAST_APART = 18  # pixels between the name of a distance and that of a compute roof
-_LEAST_NAMES = 210  # pixels that names beside flat lines need
+_BEFORE_LINE = 60  # pixels that a label may begin before its line
 _TICK_SIZE = 11.5
 _DESCENT = 0.25  # of the font's size: from the baseline of a text to its lower edge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoofChart:
-    """Roofs on axes; distances are read against `main` and `flat`. `is_small`: few words."""
+    """Roofs on axes; distances are read against `main` and `flat`. `is_small`: few words.
+
+    Labels keep clear of `points`.
+    """
 
     axes: Axes
     shown: Roofs
@@ -43,6 +46,7 @@ class RoofChart:
     flat: Roof | None
     corner: Place | None
     is_small: bool
+    points: tuple[Place, ...] = ()
 
     @property
     def size(self) -> float:
@@ -179,28 +183,38 @@ def _title(chart: RoofChart, scale: Scale, text: str) -> Text:
 
 def _flat_labels(chart: RoofChart, scale: Scale) -> Iterator[Text]:
     right = scale.margin.left + scale.plot_width
-    left = scale.margin.left
-    if chart.corner:
-        left = max(left, scale.to_x(chart.corner[0]) - 60)
-    is_bare = chart.is_small or right - left < _LEAST_NAMES
     compute = chart.shown.compute[:1] if chart.is_small else chart.shown.compute
-    texts = {roof.id: _flat_text(roof, chart.shown.compute[0], is_bare) for roof in compute}
-    wanted = [
-        FlatLabel(
-            roof=roof,
-            y=scale.to_y(roof.log),
-            width=len(texts[roof.id]) * chart.size * LETTER + 4,
-        )
-        for roof in compute
-        if scale.y[0] < roof.log < scale.y[1]
-    ]
-    for label in flat_places(wanted, 0 if chart.is_small else left, right):
+    texts: dict[str, str] = {}
+    wanted = []
+    for roof in compute:
+        left = _label_start(chart, roof, scale)
+        texts[roof.id] = text = _flat_text(chart, roof, right - left)
+        if scale.y[0] < roof.log < scale.y[1]:
+            width = _text_width(text, chart)
+            wanted.append(FlatLabel(roof=roof, y=scale.to_y(roof.log), width=width, left=left))
+    for label in flat_places(wanted, right):
         yield _flat_label(label, texts[label.roof.id], scale, chart)
 
 
-def _flat_text(roof: Roof, main: Roof, is_bare: bool) -> str:
-    name = f"{roof.label}{' peak' if roof is main else ''} "
-    return f"{'' if is_bare else name}{peak_rate(roof.peak)}"
+def _label_start(chart: RoofChart, roof: Roof, scale: Scale) -> float:
+    """Pixels from the left where the label of a flat roof may begin."""
+    if chart.is_small:
+        return 0.0
+    if chart.corner is None:
+        return scale.margin.left
+    start = scale.to_x(chart.corner[0] - chart.corner[1] + roof.log) - _BEFORE_LINE
+    return max(scale.margin.left, start)
+
+
+def _text_width(text: str, chart: RoofChart) -> float:
+    return len(text) * chart.size * LETTER + 4
+
+
+def _flat_text(chart: RoofChart, roof: Roof, room: float) -> str:
+    """The name that is wider than its line is left out."""
+    named = f"{roof.label} {peak_rate(roof.peak)}"
+    is_named = not chart.is_small and _text_width(named, chart) <= room
+    return named if is_named else peak_rate(roof.peak)
 
 
 def _flat_label(label: FlatLabel, text: str, scale: Scale, chart: RoofChart) -> Text:
@@ -252,7 +266,7 @@ def _slant_labels(chart: RoofChart, lines: list[RoofLine], scale: Scale) -> Iter
     def width(roof: Roof) -> float:
         return len(_memory_text(roof)) * size * LETTER + 8
 
-    for label in slanted_labels(lines, scale, width):
+    for label in slanted_labels(lines, scale, width, chart.points):
         middle = -label.away + _DESCENT * size + 1  # of the letters, along the turned text
         yield Text(
             text=_memory_text(label.roof),

@@ -97,19 +97,20 @@ class DeviceItem:
 
 
 def device_items(page: Page) -> list[DeviceItem]:
-    """The strip, the main peaks first: what does not fit is cut from the end."""
+    """The strip, the peaks that bind most first: what does not fit is cut from the end."""
     device, roofs, profile = page["device"], page["roofs"], page["profile"]
-    memory = [_peak(page, roof) for roof in roofs["memory"]]
+    main, inner = roofs["memory"][:1], roofs["memory"][1:]
+    known = {level["id"] for level in page["levels"] if level["is_link"]}
+    links = [roof for roof in inner if roof["id"] in known]
     ridge = next((r for r in roofs["memory"] if r["ridge_flop_per_byte"] is not None), None)
     steps = "no steps" if device["steps"] == 0 else counted(device["steps"], "step")
     files = profile["files"]
     return [
         DeviceItem(term="Device", value=device["name"], small=shape_text(page)),
-        *(_peak(page, roof) for roof in roofs["compute"][:1]),
-        *memory[:1],
+        *(_peak(page, roof) for roof in [*roofs["compute"][:1], *main, *links]),
         *(_ridge(ridge) if ridge else ()),
         DeviceItem(term="Measured", value=duration(device["wall_time_us"]), small=steps),
-        *memory[1:],
+        *(_peak(page, roof) for roof in inner if roof not in links),
         *_missing_peaks(page),
         DeviceItem(term="Captured", small=_captured(profile["captured_at"])),
         DeviceItem(term="File" if len(files) == 1 else "Files", small=_files(files)),
@@ -133,9 +134,12 @@ def _peak(page: Page, roof: Mapping[str, Any]) -> DeviceItem:
     is_rate = "gflops" in roof
     origin = roof["origin"]
     return DeviceItem(
-        term=f"{roof['label']}{' peak' if is_rate else ''} per {page['device']['core_word']}",
+        term=roof["label"],
         value=peak_rate(roof["gflops"]) if is_rate else peak_bandwidth(roof["gbs"]),
-        origin=Origin(text=_ORIGINS.get(origin, origin), title=roof["source"]),
+        origin=Origin(
+            text=_ORIGINS.get(origin, origin),
+            title=f"Per {page['device']['core_word']}. {roof['source']}",
+        ),
         css=token_class(roof["token"]),
         is_broken=roof["dash"] != "solid",
         is_peak=True,
@@ -144,7 +148,7 @@ def _peak(page: Page, roof: Mapping[str, Any]) -> DeviceItem:
 
 def _ridge(roof: Mapping[str, Any]) -> Iterator[DeviceItem]:
     value = significant(roof["ridge_flop_per_byte"])
-    yield DeviceItem(term=f"Ridge point, {roof['label']}", value=value, small="FLOP/B")
+    yield DeviceItem(term="Ridge", value=value, small="FLOP/B")
 
 
 def _missing_peaks(page: Page) -> Iterator[DeviceItem]:

@@ -7,6 +7,12 @@ from roofline.presentation.first_view import summary
 from roofline.presentation.first_view.op_chart import OpChart, op_chart
 from roofline.presentation.first_view.program_chart import program_chart
 from roofline.presentation.first_view.rows import Page, Rows
+from roofline.presentation.first_view.step_times import (
+    StepTimes,
+    UsedShare,
+    step_times,
+    used_shares,
+)
 from roofline.presentation.first_view.strips import Strip, link_strip, no_flops_strip
 from roofline.presentation.first_view.table import Table, op_table
 from roofline.presentation.first_view.time_by import TimeBy, time_by
@@ -32,6 +38,9 @@ class FirstView:
     categories: Sequence[summary.CategoryEntry]
     time_by: TimeBy
     steps: summary.StepList
+    step_times: StepTimes | None
+    used_shares: Sequence[UsedShare]
+    core: str
     ops: OpChart
     edge_notes: Mapping[str, str]
     chart_note: str
@@ -65,6 +74,9 @@ def first_view(page: Page) -> FirstView:
         categories=summary.categories(rows),
         time_by=time_by(rows),
         steps=summary.step_list(rows),
+        step_times=step_times(rows),
+        used_shares=used_shares(page),
+        core=summary.core_word(page),
         ops=chart,
         edge_notes={
             edge: f"{_EDGE_SIGNS[edge]} {number} {edge}" if number else ""
