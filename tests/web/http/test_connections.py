@@ -7,30 +7,23 @@ import resource
 import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
-from uvicorn.server import ServerState
 
 from roofline.web.http.connections import (
     ACCEPTED_AT_ONCE,
-    BODY_READ_BYTES,
     HEAD_S,
     Heads,
-    LimitedProtocol,
     ServerConfig,
     most_connections,
     raise_file_limit,
 )
-from roofline.web.http.streams import Streams
-from roofline.web.server import RooflineServer
 from tests.web.conftest import MULTIPART, Launch
+from tests.web.http.in_a_thread import served
 
 HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: local"
 
@@ -49,20 +42,9 @@ async def _greet(scope: Scope, receive: Receive, send: Send) -> None:
 @contextlib.contextmanager
 def _serving(*, most: int = 100, head_s: float = HEAD_S) -> Iterator[tuple[str, int]]:
     """The address of a server in a thread of this process."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
     config = ServerConfig(_greet, most=most, head_s=head_s, log_config=None)
-    server = RooflineServer(config, Streams())
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        while not server.started:
-            time.sleep(0.01)
-        yield listener.getsockname()
-    finally:
-        server.should_exit = True
-        thread.join()
-        listener.close()
+    with served(config) as address:
+        yield address
 
 
 def _is_closed(connection: socket.socket, within_s: float) -> bool:
@@ -174,32 +156,3 @@ def test_body_that_stands_still_is_given_up(launch: Launch, path: str) -> None:
     form = "application/x-www-form-urlencoded" if path == "/login" else MULTIPART
     statuses = client.call("POST", path, [begun], content_type=form)
     assert statuses and 400 <= statuses[0] < 500
-
-
-@pytest.mark.parametrize("method", ["POST", "GET"])
-def test_bodies_come_in_larger_pieces(method: str) -> None:
-    """Each piece waits for a turn of the loop, which is long beside many viewers."""
-
-    async def read_at_once() -> int:
-        config = ServerConfig(_greet, log_config=None)
-        config.load()
-        made: list[LimitedProtocol] = []
-
-        def make() -> LimitedProtocol:
-            made.append(LimitedProtocol(config, ServerState(), {}))
-            return made[0]
-
-        server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-        head = f"{method} / HTTP/1.1\r\nHost: local\r\nConnection: close\r\n"
-        writer.write(f"{head}Content-Length: 1\r\n\r\nx".encode())
-        assert (await reader.readline()).startswith(b"HTTP/1.1 204")
-        size: int = getattr(made[0].transport, "max_size", 0)
-        writer.close()
-        server.close()
-        return size
-
-    # In a thread: browser tests of the same process leave a loop running.
-    with ThreadPoolExecutor(1) as thread:
-        size = thread.submit(lambda: asyncio.run(read_at_once())).result()
-    assert (size == BODY_READ_BYTES) == (method == "POST")

@@ -2,7 +2,7 @@
 
 Starlette's own form parser writes each file to the system's temporary folder first and is four
 times slower on 2 GB; this push parser hashes and writes each chunk once, in the data folder, and
-holds about 1 MiB of the body in memory.
+holds some MiB of the body in memory.
 """
 
 import asyncio
@@ -130,10 +130,14 @@ class _Body:
         self._client_waits = request.headers.get("expect", "").lower() == "100-continue"
 
     async def batches(self) -> AsyncIterator[bytes]:
-        """The body in pieces of about 1 MiB; `ClientDisconnect` if the client hangs up."""
+        """The body in pieces of some MiB; `ClientDisconnect` if the client hangs up."""
         batch = bytearray()
         while not self._ended:
-            batch += await self._next()
+            piece = await self._next()
+            if not batch and len(piece) >= BATCH_BYTES:
+                yield piece  # as it is: beside viewers the server reads ahead
+                continue
+            batch += piece
             if len(batch) >= BATCH_BYTES:
                 yield bytes(batch)
                 batch.clear()
@@ -166,7 +170,7 @@ class _Body:
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         self._ended = not message.get("more_body", False)
-        body = bytes(message.get("body", b""))
+        body: bytes = message.get("body", b"")
         self._check_rate(len(body), time.monotonic() - began)
         return body
 

@@ -3,6 +3,8 @@
 A connection that sends no whole head holds a file for nothing, and anyone may open one. Each gets
 `HEAD_S`. There are fewer of them than files that this process may open; where one more comes, the
 connection that has waited longest for its head goes, so new ones are always answered.
+
+Those that send a body come before those that ask again and again: see `body_flow`.
 """
 
 import asyncio
@@ -15,6 +17,9 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from roofline.web.http.body_flow import Bodies, BodyFlow
+from roofline.web.http.short_turns import ShortTurns
+
 HEAD_S = 30.0
 # Connections cost 20 KB each; more than this one process cannot answer anyway.
 MOST_CONNECTIONS = 4096
@@ -23,9 +28,6 @@ FILES_WANTED = 2 * MOST_CONNECTIONS + 1024
 ACCEPTED_AT_ONCE = 64
 # The database, the children of imports, logs, and files that are being sent.
 OTHER_FILES = 64
-# A body is read in pieces of this size, asyncio's own are 256 KiB. Each piece waits for a turn of
-# the loop, and beside 200 viewers a turn takes 60 to 80 ms: 60 MB took over 10 s to come in.
-BODY_READ_BYTES = 4 << 20
 SILENCE_S = 60.0
 _OUT_OF_FILES = "socket.accept() out of system resource"
 _log = logging.getLogger("roofline.server")
@@ -55,6 +57,15 @@ class ServerConfig(uvicorn.Config):
         options.setdefault("backlog", ACCEPTED_AT_ONCE)
         super().__init__(app, http=LimitedProtocol, **options)
         self.heads = Heads(most=most, head_s=head_s)
+        self.bodies = Bodies()
+
+    def get_loop_factory(self) -> Callable[[], asyncio.AbstractEventLoop]:
+        """See `uvicorn.Config`: a loop whose turns are short."""
+        return self._new_loop
+
+    def _new_loop(self) -> asyncio.AbstractEventLoop:
+        self.bodies.turns = turns = ShortTurns()
+        return asyncio.SelectorEventLoop(turns)
 
 
 class Heads:
@@ -114,13 +125,15 @@ class Heads:
 
 
 class LimitedProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1, under `ServerConfig.heads`."""
+    """uvicorn's HTTP/1.1, under `ServerConfig.heads` and `.bodies`."""
 
     config: ServerConfig
+    _body: int | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See `asyncio.Protocol`."""
         super().connection_made(transport)
+        self.flow = BodyFlow(transport, self._may_read_on)
         heads = self.config.heads
         if len(self.connections) > heads.most and not heads.make_room():
             transport.abort()
@@ -132,19 +145,31 @@ class LimitedProtocol(H11Protocol):
         super().data_received(data)
         if self._is_answering():
             self.config.heads.came(self)
-            if self.scope["method"] == "POST" and hasattr(self.transport, "max_size"):
-                self.transport.max_size = BODY_READ_BYTES
+            if self.scope["method"] == "POST" and self._body is None:
+                self._body = self.config.bodies.begin(self.transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See `asyncio.Protocol`."""
         self.config.heads.came(self)
+        self._end_body()
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
         """The answer is out: the next request may come."""
+        self._end_body()
         super().on_response_complete()
         if not self._is_answering() and not self.transport.is_closing():
             self.config.heads.expect(self)
+
+    def _may_read_on(self) -> bool:
+        """True while a body has room; false after its end: the next request waits."""
+        comes_in = self._body is not None and self.cycle.more_body
+        return comes_in and len(self.cycle.body) < self.config.bodies.ahead_bytes()
+
+    def _end_body(self) -> None:
+        if self._body is not None:
+            self.config.bodies.end(self._body)
+            self._body = None
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
