@@ -102,7 +102,7 @@ def test_other_hardware_joins_chart_and_tables(profile: Page) -> None:
         profile.keyboard.press("Escape")
     view.has_query(profile, "vs", "tpu-v5p,h100-sxm")
     legend = profile.locator("[data-chart-legend]")
-    expect(legend).to_contain_text("TPU v5p")
+    expect(legend).to_contain_text("TPU v5p, ridge 166 FLOP/B")
     heads = profile.locator("#op-table thead th").all_inner_texts()
     assert sum("at least" in head for head in heads) == 2
     profile.locator("#tab-hardware").click()

@@ -25,6 +25,8 @@ import { obstaclesOf } from "./obstacles.js";
 import { ownCeilings, ownObstacles } from "./own-ceilings.js";
 import { pointLabels } from "./point-labels.js";
 import { edgeNotes } from "./points.js";
+import { ridge } from "./roofs.js";
+import { significant } from "../text/format.js";
 
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { Plotly, PlotElement } from "../types/plotly.js" */
@@ -413,9 +415,12 @@ const standIns = ({ joined, points }) => joined?.dots.filter((dot) => dot.isBoun
 function showLegend(model, { joined }) {
   const legend = part("chart-legend");
   const main = model.roofs.compute[0]?.unit;
-  const others = model.others.map(({ name, token, compute }, i) => {
+  const others = model.others.map(({ name, token, compute, memory }, i) => {
     const isSameUnit = compute?.unit && compute.unit === main;
-    return legendEntry(token, isSameUnit ? `${name}, ${compute.label}` : name, `vs-${i + 1}`);
+    const corner = ridge(memory, compute);
+    const at = corner === null ? "" : `, ridge ${significant(10 ** corner.x)} FLOP/B`;
+    const text = `${isSameUnit ? `${name}, ${compute.label}` : name}${at}`;
+    return legendEntry(token, text, `vs-${i + 1}`);
   });
   const levels = joined?.levels ?? [];
   const left = `the ${joined?.most} longest operations are joined`;

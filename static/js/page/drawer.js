@@ -5,6 +5,7 @@ import { buttonPart, find, findAll, html, part } from "../ui/dom.js";
 import { costCard } from "./op-cost.js";
 import { opDetails, originDetails } from "./op-details.js";
 
+/** @import { OnLand } from "./op-cost.js" */
 /** @import { OpDetails } from "../types/page-data.js" */
 /** @import { Model, Row, View } from "../types/model.js" */
 
@@ -20,7 +21,7 @@ export class Drawer {
   #current = null;
 
   /**
-   * @param {{ model: Model, opsUrl: string, opsQuery: string, onClose: () => void, onMove: (step: number) => void }} options
+   * @param {{ model: Model, opsUrl: string, opsQuery: string, onClose: () => void, onMove: (step: number) => void, onLand: OnLand }} options
    */
   constructor(options) {
     const { onClose, onMove } = options;
@@ -58,7 +59,8 @@ export class Drawer {
     part("drawer-place").textContent =
       `Operation ${count(rank)} of ${count(view.rows.length)} by self time`;
     const origin = html("div", { class: "origin-details" }, muted("Loading…"));
-    const cost = costCard(find(HTMLElement, "#main").dataset.costsUrl, model, view, row);
+    const costsUrl = find(HTMLElement, "#main").dataset.costsUrl;
+    const cost = costCard(costsUrl, model, view, row, this.#options.onLand);
     this.#body.replaceChildren(...opDetails(model, view, row), origin, cost);
     this.#body.scrollTop = 0;
     this.#fillOrigin(row, origin);

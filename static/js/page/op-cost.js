@@ -5,6 +5,8 @@ import { findAll, html } from "../ui/dom.js";
 
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { Get } from "../text/op-facts.js" */
+/** @import { Landing } from "../chart/landing-places.js" */
+/** @typedef {(landings: readonly Landing[] | null) => void} OnLand */
 
 const FLOP_PER_US = 1000; // of 1 GFLOP/s
 const PAUSE_MS = 150;
@@ -40,11 +42,25 @@ function set(query, key, value) {
  * @param {Model} model
  * @param {View} view
  * @param {Row} row
+ * @param {OnLand} onLand shows where the op would land, or nothing
  */
-export function costCard(url, model, view, row) {
+export function costCard(url, model, view, row, onLand) {
   const card = html("div", { class: "op-cost-place", hidden: true });
   if (url) fill(card, `${url}/${row.op}/cost`, measured(model, view, row)).catch(() => {});
+  const level = model.levels[0]?.id ?? "";
+  const land = () => onLand(landingOf(card, row.name, level));
+  for (const name of ["pointerenter", "focusin", OP_COST_CHANGED])
+    card.addEventListener(name, land);
+  for (const name of ["pointerleave", "focusout"]) card.addEventListener(name, () => onLand(null));
   return card;
+}
+
+const OP_COST_CHANGED = "op-cost-changed";
+
+/** Where the estimate puts the op; null where it is not known. @param {HTMLElement} card @param {string} name @param {string} level */
+function landingOf(card, name, level) {
+  const text = card.querySelector("section")?.dataset.opLanding;
+  return text ? [{ name, level, ...JSON.parse(text) }] : null;
 }
 
 /** @param {HTMLElement} card @param {string} url @param {URLSearchParams} query */
@@ -84,10 +100,12 @@ async function change(form, shown, url) {
   const next = await content(`${url}?${query}`);
   if (!next) return;
   const details = form.closest("details");
+  shown.dataset.opLanding = next.dataset.opLanding ?? "";
   for (const part of [...shown.children]) if (part !== details) part.remove();
   // The form stays where it is, with its focus; only the link stands below it.
   for (const part of [...next.children]) {
     if (part instanceof HTMLAnchorElement) shown.append(part);
     else if (!(part instanceof HTMLDetailsElement)) shown.insertBefore(part, details);
   }
+  shown.dispatchEvent(new Event(OP_COST_CHANGED, { bubbles: true }));
 }

@@ -79,7 +79,7 @@ export function createParts(options) {
       store,
       textOf: (rows, format) => opsText(model, store.get(), rows, format),
     }),
-    drawer: new Drawer({ model, opsUrl, opsQuery, onClose, onMove }),
+    drawer: new Drawer({ model, opsUrl, opsQuery, onClose, onMove, onLand: options.onLand }),
     otherDevices: createOtherDevicesTable({
       model,
       store,

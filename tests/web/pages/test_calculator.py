@@ -75,6 +75,7 @@ def test_the_drawer_of_an_op_says_what_it_should_cost(client: Client) -> None:
     found = client.upload(trace.read_bytes(), names=(trace.name,)).json()["id"]
     path = f"/p/{found}/ops/0/cost"
     query = {"category": "matmul", "measured_us": 1240, "calls": 4, "counted_flops": 1.0995e12}
+    query["counted_bytes"] = 4.7e8
     answer = client.get(f"{path}?{urlencode(query)}", headers=HTML)
     assert answer.status_code == 200
     html = unescape(answer.text).replace("\u00a0", " ").replace("\u202f", " ")
@@ -84,6 +85,7 @@ def test_the_drawer_of_an_op_says_what_it_should_cost(client: Client) -> None:
         'name="m" value="8192"',
         "op=matmul&batch=1&m=8192&k=16384&n=4096",
         f"from={found}",
+        '"time_ratio": 0.678',
     ):
         assert said in html, said
     other = client.get(f"{path}?op=matmul&m=64&k=64&n=64&measured_us=1240", headers=HTML).text

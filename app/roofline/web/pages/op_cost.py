@@ -13,6 +13,7 @@ from roofline.devices import catalogue
 from roofline.errors import BadViewError
 from roofline.estimate.forms import Filled, filled
 from roofline.estimate.from_op import MeasuredOp, form_of_op
+from roofline.estimate.on_device import estimate
 from roofline.library.reader import ProfileReader
 from roofline.web.api.results import computed
 from roofline.web.pages import calculator_views as views
@@ -27,7 +28,10 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpCostView:
-    """What `_op_cost.html` is given; `url` is the calculator with everything filled in."""
+    """What `_op_cost.html` is given; `url` is the calculator with everything filled in.
+
+    `landing` is what the estimate leaves of the measured time, FLOPs and bytes, for the chart.
+    """
 
     op: str
     device: str
@@ -38,6 +42,7 @@ class OpCostView:
     cost: views.CostView
     notes: tuple[str, ...]
     category: str
+    landing: Mapping[str, float] | None
 
 
 @router.api_route("/p/{profile_id}/ops/{index}/cost", methods=["GET", "HEAD"])
@@ -84,7 +89,24 @@ def _view(
         cost=found,
         notes=() if is_whole else (_OF_A_CHIP,),
         category=given.get("category", ""),
+        landing=_landing(form, part.id, given) if is_whole else None,
     )
+
+
+def _landing(form: Filled, device: str, given: Mapping[str, str]) -> Mapping[str, float] | None:
+    """Predicted over measured, per call; `None` where the op has no place in the chart."""
+    found = estimate(form.op, form.shape, device, form.options)
+    ratios = {
+        "time_ratio": _ratio(found.t_min_us, positive(given, "measured_us")),
+        "flop_ratio": _ratio(found.flop, positive(given, "counted_flops")),
+        "bytes_ratio": _ratio(found.work.memory_bytes, positive(given, "counted_bytes")),
+    }
+    known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
+    return known if len(known) == len(ratios) else None
+
+
+def _ratio(predicted: float | None, measured: float | None) -> float | None:
+    return predicted / measured if predicted and measured else None
 
 
 def _form(details: Mapping[str, Any], given: Mapping[str, str]) -> Filled | None:
