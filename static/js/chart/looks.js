@@ -58,6 +58,7 @@ export function logAxis(paint, range, ticks, extra = {}) {
     zeroline: false,
     showline: false,
     ticks: "",
+    ticklabeloverflow: "allow", // else each label is measured again, and ours have room
     tickfont: font(paint, 11.5, "--axis"),
     ...extra,
   };

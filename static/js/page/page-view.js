@@ -58,6 +58,9 @@ const BESIDE_CHARTS = new Set([
   "pins",
 ]);
 
+/** Parts beside what was asked for: they follow a change one frame later, with the small charts. */
+const BESIDE = new Set(["program list", "time by"]);
+
 /** Parts that are out of sight when a page opens. */
 const LATER = new Set(["groups", "table of the program", "other devices"]);
 
@@ -87,6 +90,8 @@ export class PageView {
   /** @type {Charts | null} null before their library is there */
   #charts = null;
   #visible;
+  /** Parts that wait for the next frame. @type {Set<PagePart>} */
+  #beside = new Set();
 
   /** @param {PageOptions} options */
   constructor(options) {
@@ -249,10 +254,24 @@ export class PageView {
     if (changed(VIEW)) this.parts.drawer.forget();
     if (changed(SHOWN)) this.#visible = visibleOps(this.#options.model, state);
     this.#card.hide();
-    for (const { keys, render } of this.#table) if (changed(keys)) render(state);
+    const parts = this.#table.filter(({ keys }) => changed(keys));
+    for (const { part, render } of parts) if (!BESIDE.has(part)) render(state);
+    this.#renderBeside(parts.filter(({ part }) => BESIDE.has(part)));
     const all = /** @type {(keyof ViewState)[]} */ (Object.keys(state));
     if (changed(all.filter((key) => !BESIDE_CHARTS.has(key))))
       this.#updateCharts(changed, needsDrawing(state, previous));
+  }
+
+  /** Renders what lies beside, after the next frame: once, however often the state has changed by then. @param {PagePart[]} parts */
+  async #renderBeside(parts) {
+    const isWaiting = this.#beside.size > 0;
+    for (const one of parts) this.#beside.add(one);
+    if (isWaiting || parts.length === 0) return;
+    await painted();
+    await turn();
+    const due = [...this.#beside];
+    this.#beside.clear();
+    for (const { render } of due) render(this.#options.store.get());
   }
 
   /**
@@ -278,6 +297,7 @@ export class PageView {
   /** The small charts come after the next frame, so that the changed part is seen sooner. @param {Charts} charts */
   async #drawSmall(charts) {
     await painted();
+    await turn(); // what others do with the painted frame comes first
     this.#showStrips(charts);
     this.#drawStrips(charts);
     charts.program.draw();

@@ -70,6 +70,7 @@ export interface LogAxis {
   tickvals: number[];
   ticktext: string[];
   gridcolor: string;
+  ticklabeloverflow: "allow";
   gridwidth: number;
   zeroline: boolean;
   showline: boolean;

@@ -2,8 +2,11 @@
 // filter changes texts, not elements.
 
 import { around, find, html, part } from "./dom.js";
+import { painted, turn } from "./turns.js";
 
 const ROWS_PER_PAGE = 50;
+/** Rows that are painted at once, more than most windows show of a table; the others follow a frame later. */
+const ROWS_AT_ONCE = 20;
 const MOST_CHIPS = 3;
 /** With very many columns half a page keeps the document as light as usual. */
 const MANY_COLUMNS = 24;
@@ -60,6 +63,7 @@ export class Table {
   #pins = new Map();
   /** @type {string | null} */
   #focusKey = null;
+  #painting = 0;
 
   /** @param {TableOptions<R>} options */
   constructor(options) {
@@ -96,8 +100,8 @@ export class Table {
       wanted.every(({ id, head }, i) => id === before[i].id && head === before[i].head);
     this.#columns = wanted;
     if (!isSame) {
-      this.#pool = [];
-      this.body.replaceChildren();
+      this.#pool = before.length === 0 ? this.#written() : [];
+      this.body.replaceChildren(...this.#pool);
     }
     this.head.replaceChildren(html("tr", {}, ...wanted.map((column) => this.#header(column))));
     this.showSort(sort);
@@ -258,6 +262,21 @@ export class Table {
     return html("button", { type: "button", "data-column": id, on }, ...words);
   }
 
+  /** Rows that the server wrote, where they have these columns: painting writes only what differs. */
+  #written() {
+    const rows = [...this.body.rows];
+    const fits =
+      this.#columns[0]?.head && rows.every(({ cells }) => cells.length === this.#columns.length);
+    if (!fits) return [];
+    for (const row of rows) {
+      const words = row.querySelector(".row-name");
+      const chips = this.#columns[0].chips ? MOST_CHIPS : 0;
+      while (words && words.childElementCount <= chips)
+        words.append(html("span", { class: "op-chip" }));
+    }
+    return rows;
+  }
+
   #createRow() {
     const cells = this.#columns.map(({ align, head, chips = false }) => {
       const left = align === "left" ? "left" : null;
@@ -283,13 +302,27 @@ export class Table {
       this.body.append(row);
     }
     const keys = this.#shownKeys();
-    const tabStop = Math.max(
-      0,
-      keys.findIndex((key) => key === this.#focusKey),
-    );
-    this.#pool.forEach((element, i) => this.#paintRow(element, visible[i], i === tabStop));
+    const focused = keys.findIndex((key) => key === this.#focusKey);
+    const tabStop = Math.max(0, focused);
+    this.#pool.forEach((element, i) => {
+      element.hidden = visible[i] === undefined;
+      if (i < ROWS_AT_ONCE || i === tabStop) this.#paintRow(element, visible[i], i === tabStop);
+    });
+    if (this.#pool.length > ROWS_AT_ONCE) this.#paintOthers(visible, tabStop);
     this.#mark(keys);
     this.#paintPager(visible.length);
+  }
+
+  /** Rows that few windows show, after the frame with the first ones. @param {R[]} visible @param {number} tabStop */
+  async #paintOthers(visible, tabStop) {
+    this.#painting += 1;
+    const mine = this.#painting;
+    await painted();
+    await turn();
+    if (mine !== this.#painting) return;
+    this.#pool.forEach((element, i) => {
+      if (i >= ROWS_AT_ONCE && i !== tabStop) this.#paintRow(element, visible[i], false);
+    });
   }
 
   /**
@@ -298,7 +331,6 @@ export class Table {
    * @param {boolean} isTabStop
    */
   #paintRow(element, row, isTabStop) {
-    element.hidden = row === undefined;
     if (row === undefined) return;
     this.#columns.forEach((column, c) => column.paint(element.cells[c], row));
     const button = element.querySelector("button");
