@@ -1,5 +1,6 @@
 """Program points: total, hardware counters, average, steps."""
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,9 +10,12 @@ import numpy as np
 import pytest
 
 from roofline.analysis.analyse import analyse
+from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis, Scope
 from roofline.analysis.roofline import COMPUTE_BOUND
 from roofline.devices import resolve
+from roofline.exports.records import analysis_to_json
+from roofline.exports.render import render
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.model.device import CountedUnits, HardwareCounters, MeasuredWork
@@ -130,6 +134,18 @@ def test_step_off_the_median_by_more_than_30_percent_is_an_outlier(
     points = analysed(OPS, steps=steps).with_infeed.program
     marked = [row - 2 for row, outlier in enumerate(points.outlier) if outlier]
     assert marked == off
+
+
+@pytest.mark.parametrize(("count", "slow"), [(19, None), (20, 119.0), (40, 138.0)])
+def test_95_percent_of_enough_steps_are_not_slower(count: int, slow: float | None) -> None:
+    """Steps of 101, 102 … us: at least 95 of 100 take the 19th of 20, the 38th of 40, or less."""
+    steps = make_steps(*({"us": 101 + k, "flop": 1, "hbm": 1} for k in reversed(range(count))))
+    analysis = analysed(OPS, steps=steps)
+    assert slow_step_us(analysis.with_infeed.program) == slow
+    found = json.loads(analysis_to_json(analysis, include_infeed_outfeed=True))
+    assert found["steps_p95_us"] == slow
+    said = f"95 % of the {count} steps take {slow or 0:.0f} µs per core or less."
+    assert (said in render(analysis, "text", infeed=True).decode()) is (slow is not None)
 
 
 # ---------------------------------------------------------------------------------------- counters

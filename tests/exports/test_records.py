@@ -122,6 +122,7 @@ def test_document_has_its_sections() -> None:
         "program_points",
         "utilisation",
         "steps",
+        "steps_p95_us",
         "ops",
         "beyond",
         "diagnostics",

@@ -95,6 +95,22 @@ def _outliers(scopes: Sequence[Scope], time_us: Floats) -> Bools:
     return is_step & (np.abs(time_us - median) > OUTLIER_RATIO * median)
 
 
+LEAST_STEPS_FOR_P95 = 20
+"""Steps from which on the slowest 5 % are at least one."""
+
+
+def slow_step_us(points: ProgramPoints) -> float | None:
+    """The time per core that 95 % of the steps do not exceed; `None` below 20 steps.
+
+    It is that of a step: the smallest time that at least 95 % of the steps do not exceed.
+    """
+    is_step = [scope is Scope.STEP for scope in points.scope]
+    times = points.measures.total_time_per_core_us[np.array(is_step, np.bool_)]
+    if len(times) < LEAST_STEPS_FOR_P95:
+        return None
+    return float(np.percentile(times, 95, method="inverted_cdf"))
+
+
 def _is_least(rate: Floats, known: float) -> Bools:
     """Rates that lack the work of some of the time."""
     return ~np.isnan(rate) & (known < NEARLY_ALL)

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from roofline.analysis import roofline
+from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import Measures, Ranking, RooflineAnalysis, Scope, View
 from roofline.analysis.roofline import Floats
 from roofline.analysis.utilisation import utilisation_of
@@ -51,6 +52,7 @@ def analysis_to_json(
         "program_points": points,
         "utilisation": asdict(utilisation_of(analysis, view)),
         "steps": [point for point in points if point["scope"] == Scope.STEP],
+        "steps_p95_us": slow_step_us(view.program),
         "ops": _op_objects(analysis, view),
         "beyond": {"ops": view.beyond_ops, "self_share_ratio": view.beyond_share_ratio},
         "diagnostics": _diagnostics(analysis),

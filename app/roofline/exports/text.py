@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from roofline.analysis.causes import CAUSE_LABELS, WHY_ABOVE, Cause
 from roofline.analysis.clocks import measured_clock_ghz
+from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import Cost, RooflineAnalysis, Scope, Timing, View
 from roofline.analysis.roofline import ridge_point
 from roofline.analysis.short_names import ShortName, distinct, fitted
@@ -165,6 +166,9 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
     listed = table(heads, rows, left={0, 6})
     more = len(steps) - STEPS_SHOWN
     lines = [listed, *([f"{more} more steps"] if more > 0 else [])]
+    slow_us = slow_step_us(points)
+    if slow_us is not None:
+        lines.append(f"95 % of the {len(steps)} steps take {_time(slow_us)} per core or less.")
     if not is_part_unknown(view):  # else the verdict has said it
         lines.append(_known(view))
     return "\n".join([*lines, *_utilisation(analysis, view)])

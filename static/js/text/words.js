@@ -1,6 +1,6 @@
 // Sentences about one op and names of things. Pure.
 
-import { count, DASH } from "./format.js";
+import { count, DASH, duration } from "./format.js";
 import { amount, plainText, say } from "./sentences.js";
 
 /** @import { Bound, Cost, Measure, ProgramPoint, Templates, Timing, Words } from "../types/page-data.js" */
@@ -151,13 +151,24 @@ export function counted(n, text, one) {
   return n === 1 ? `${text} ${one}` : `${text} ${one}s`;
 }
 
-/** What the program's points count. @param {readonly Pick<ProgramPoint, "scope">[]} points */
+/** What the program's points count. @param {readonly ProgramPoint[]} points */
 export function programNote(points) {
   const steps = points.filter((point) => point.scope === "step").length;
   if (points.length === 0) return "";
   if (steps === 0) return "No steps in this profile: Total counts every op.";
   if (!points.some((point) => point.scope === "average"))
-    return `Total counts every op; ${counted(steps, count(steps), "step")}.`;
+    return `Total counts every op; ${counted(steps, count(steps), "step")}.${slowSteps(points)}`;
   const complete = steps === 1 ? "one complete step" : `${count(steps)} complete steps`;
-  return `Total counts every op; Average only the ${complete}.`;
+  return `Total counts every op; Average only the ${complete}.${slowSteps(points)}`;
+}
+
+const LEAST_STEPS_FOR_P95 = 20;
+
+/** The 95th percentile of the steps' times, where there are enough steps for one. @param {readonly ProgramPoint[]} points */
+function slowSteps(points) {
+  const steps = points.filter((point) => point.scope === "step");
+  if (steps.length < LEAST_STEPS_FOR_P95) return "";
+  const times = steps.map((point) => point.total_time_per_core_us ?? 0).sort((a, b) => a - b);
+  const place = Math.ceil(0.95 * times.length) - 1;
+  return ` 95 % of them take ${duration(times[place])} or less.`;
 }

@@ -8,9 +8,11 @@ import {
   drawnText,
   placeSentence,
   programName,
+  programNote,
 } from "../../../static/js/text/words.js";
 import { GOLDEN, plain } from "../builders.js";
 
+/** @import { ProgramPoint } from "../../../static/js/types/page-data.js" */
 /** @import { PlacedOp } from "../../../static/js/text/words.js" */
 
 /** @param {Partial<PlacedOp>} change @returns {PlacedOp} */
@@ -106,6 +108,24 @@ test("lower bounds and roofs that are missing are named", () => {
   assert.equal(drawnText(3, 0, true), "3 with FLOPs");
   assert.equal(drawnText(3, 2, true), "3 with FLOPs, 2 on a compute unit without a known peak");
   assert.equal(drawnText(3, 0, false), "3 with FLOPs, no peak known: no roofs");
+});
+
+test("the time that 95 % of the steps do not exceed is told from 20 steps on", () => {
+  /** @param {number} n @returns {ProgramPoint[]} */
+  const steps = (n) =>
+    Array.from({ length: n }, (_, k) => ({
+      scope: "step",
+      label: String(k),
+      order: k / n,
+      is_outlier: false,
+      bound_by: 0,
+      total_time_per_core_us: 100 + n - k,
+    }));
+  assert.equal(programNote(steps(19)), "Total counts every op; 19 steps.");
+  assert.equal(
+    plain(programNote(steps(20))),
+    "Total counts every op; 20 steps. 95 % of them take 119 µs or less.",
+  );
 });
 
 test("names and counts", () => {

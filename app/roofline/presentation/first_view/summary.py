@@ -1,10 +1,12 @@
 """Headline, device strip, notes, chips and lists of the page as it opens, in words."""
 
 import datetime as dt
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofline.analysis.program import LEAST_STEPS_FOR_P95
 from roofline.presentation.first_view.numbers import column_scale
 from roofline.presentation.first_view.program_chart import SYMBOLS, step_token
 from roofline.presentation.first_view.rows import EFFICIENCY, RATE, Page, Rows
@@ -344,9 +346,18 @@ def _program_note(points: Sequence[Mapping[str, Any]]) -> str:
     if steps == 0:
         return "No steps in this profile: Total counts every op."
     if all(point["scope"] != "average" for point in points):
-        return f"Total counts every op; {counted(steps, 'step')}."
+        return f"Total counts every op; {counted(steps, 'step')}.{_slow_steps(points)}"
     complete = "one complete step" if steps == 1 else f"{count(steps)} complete steps"
-    return f"Total counts every op; Average only the {complete}."
+    return f"Total counts every op; Average only the {complete}.{_slow_steps(points)}"
+
+
+def _slow_steps(points: Sequence[Mapping[str, Any]]) -> str:
+    """The 95th percentile of the steps' times, where there are enough steps for one."""
+    times = sorted(one["total_time_per_core_us"] or 0.0 for one in points if one["scope"] == "step")
+    if len(times) < LEAST_STEPS_FOR_P95:
+        return ""
+    place = math.ceil(0.95 * len(times)) - 1
+    return f" 95 % of them take {duration(times[place])} or less."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
