@@ -5,6 +5,8 @@ import contextlib
 import hashlib
 import random
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -196,3 +198,22 @@ def test_connection_is_hurried_until_its_answer_is_out(monkeypatch: pytest.Monke
             assert [said for said, _ in seen] == ["hurry", "calm"]
             assert seen[0][1] == seen[1][1]
             seen.clear()
+
+
+_WITHOUT_EPOLL = """
+import select, sys
+del select.epoll
+sys.platform = "darwin"
+from roofline.web.http.connections import ServerConfig
+loop = ServerConfig(None).get_loop_factory()()
+print(type(loop).__name__)
+loop.close()
+"""
+
+
+def test_other_systems_have_their_own_loop() -> None:
+    """Few connections in a turn is Linux's; a laptop with another system serves without it."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_EPOLL], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip().endswith("EventLoop"), done.stderr

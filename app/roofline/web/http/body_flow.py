@@ -7,10 +7,12 @@ while a thread writes what came before, so the thread finds some MiB when it com
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from uvicorn.protocols.http.flow_control import FlowControl
 
-from roofline.web.http.short_turns import ShortTurns
+if TYPE_CHECKING:
+    from roofline.web.http.short_turns import ShortTurns
 
 # asyncio's own pieces have 256 KiB. What one piece costs does not depend on its size up to here.
 READ_BYTES = 1 << 20

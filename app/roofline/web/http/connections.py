@@ -10,6 +10,7 @@ Those that send a body come before those that ask again and again: see `body_flo
 import asyncio
 import logging
 import resource
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,6 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from roofline.web.http.body_flow import Bodies, BodyFlow
-from roofline.web.http.short_turns import ShortTurns
 
 HEAD_S = 30.0
 # Connections cost 20 KB each; more than this one process cannot answer anyway.
@@ -60,10 +60,12 @@ class ServerConfig(uvicorn.Config):
         self.bodies = Bodies()
 
     def get_loop_factory(self) -> Callable[[], asyncio.AbstractEventLoop]:
-        """See `uvicorn.Config`: a loop whose turns are short."""
-        return self._new_loop
+        """See `uvicorn.Config`: a loop whose turns are short, where the system can."""
+        return self._new_loop if sys.platform.startswith("linux") else asyncio.new_event_loop
 
     def _new_loop(self) -> asyncio.AbstractEventLoop:
+        from roofline.web.http.short_turns import ShortTurns  # which other systems cannot import
+
         self.bodies.turns = turns = ShortTurns()
         return asyncio.SelectorEventLoop(turns)
 
