@@ -79,10 +79,14 @@ def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> b
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(columns)
-    writer.writerows(
-        [csv_cell(value) for value in row] for row in zip(*columns.values(), strict=True)
-    )
+    writer.writerows(zip(*map(_csv_cells, columns.values()), strict=True))
     return text.getvalue().encode("utf-8", "replace")
+
+
+def _csv_cells(column: list[Any]) -> list[Any]:
+    """The cells of a column; one without text is as it is, since `csv` writes nothing for `None`."""
+    has_text = any(isinstance(value, str) for value in column)
+    return [csv_cell(value) for value in column] if has_text else column
 
 
 def csv_cell(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """The budget and the transfers as people's own tools get them: JSON objects, times in us."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis
@@ -35,7 +35,7 @@ def _part(part: BudgetPart) -> Record:
 def _transfer(analysis: RooflineAnalysis, row: TransferRecord) -> Record:
     names = analysis.profile.ops.name
     return {
-        **asdict(row),
+        **{field.name: getattr(row, field.name) for field in fields(row)},
         "op": names[row.op],
         "done": names[row.done] if row.done >= 0 else None,
         "link": row.link.value if row.link else None,

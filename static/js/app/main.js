@@ -88,7 +88,7 @@ async function withDevices(hardware, state) {
  * @param {ChosenHardware} hardware
  * @param {Fitted} link its state, and what of it is left out so far
  */
-async function open(hardware, { state, unknown }) {
+function open(hardware, { state, unknown }) {
   const model = createModel(hardware.ownPage);
   const { page: seen, others } = hardware.pageFor(state);
   model.use(seen, others);
@@ -111,7 +111,7 @@ async function open(hardware, { state, unknown }) {
   showServing(model.serving);
   showTimeline(model.timeline);
   showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
-  await view.start();
+  view.start();
   wire(view, store, model, paint);
   return view;
 }
@@ -166,10 +166,11 @@ async function main() {
     const hardware = createChosenHardware(own, written("devicesUrl"));
     watchFilterBar();
     const found = await withDevices(hardware, state);
-    const view = await open(hardware, { ...found, unknown: [...unreadable, ...found.unknown] });
+    const view = open(hardware, { ...found, unknown: [...unreadable, ...found.unknown] });
     view.startCharts();
     performance.mark("roofline:interactive");
     await painted();
+    await view.finish();
     await view.drawCharts(await plotlyReady());
     watchSize(() => view.resize());
   } catch (error) {

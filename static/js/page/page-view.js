@@ -124,20 +124,18 @@ export class PageView {
     return this.#visible;
   }
 
-  /**
-   * Renders everything but the charts, and follows the state from now on. What can be seen when a page opens comes in
-   * one piece, in place of what the server wrote; what cannot leaves the thread to the browser in between.
-   */
-  async start() {
+  /** Renders what can be seen when a page opens, in one piece, but for the charts; follows the state from now on. */
+  start() {
     const { store } = this.#options;
-    const [later, atOnce] = [true, false].map((isLater) =>
-      this.#table.filter(({ part }) => LATER.has(part) === isLater),
-    );
-    for (const { render } of atOnce) render(store.get());
+    for (const { part, render } of this.#table) if (!LATER.has(part)) render(store.get());
     store.subscribe((state, previous) => this.#update(state, previous));
-    for (const { render } of later) {
+  }
+
+  /** Renders what is out of sight when a page opens, and leaves the thread to the browser in between. */
+  async finish() {
+    for (const { render } of this.#table.filter(({ part }) => LATER.has(part))) {
       await turn();
-      render(store.get());
+      render(this.#options.store.get());
     }
   }
 
