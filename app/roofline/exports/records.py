@@ -84,7 +84,7 @@ def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> b
 
 
 def _csv_cells(column: list[Any]) -> list[Any]:
-    """The cells of a column; one without text is as it is, since `csv` writes nothing for `None`."""
+    """The cells of a column; `csv` itself writes nothing for `None`, and numbers as they are."""
     has_text = any(isinstance(value, str) for value in column)
     return [csv_cell(value) for value in column] if has_text else column
 

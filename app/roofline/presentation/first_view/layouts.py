@@ -4,10 +4,11 @@ Marks and lines fit every size. Labels do not: they are written once per class o
 style sheet shows those of the class that the plot has (`static/css/first-view.css`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from roofline.figures.scale import Margin, Range, Scale
+from roofline.figures.scene import Layer, Shape
 
 # As in the style sheet: a plot's class is the last one whose least value it reaches.
 WIDTHS = (0, 240, 280, 330, 390, 460, 540, 640, 750, 880, 1040, 1220, 1440)
@@ -47,6 +48,21 @@ class Axes:
         """Classes by width to height of the plot: the slant of a label follows from it."""
         for number, middle in enumerate(_middles(RATIOS, _LAST_RATIO, first=0.75)):
             yield Layout(css=f"r{number}", scale=self.of(middle * self.of(100).plot_height))
+
+
+def shared(layers: Iterable[Layer]) -> list[Layer]:
+    """Layers of classes of sizes, with equal shapes written once for all classes that have them.
+
+    A browser reads and styles each shape, also those of other sizes: most are the same in several.
+    """
+    classes: dict[Shape, dict[str, None]] = {}
+    for layer in layers:
+        for shape in layer.shapes:
+            classes.setdefault(shape, {})[layer.css] = None
+    together: dict[str, list[Shape]] = {}
+    for shape, names in classes.items():
+        together.setdefault(" ".join(names), []).append(shape)
+    return [Layer(shapes=tuple(shapes), css=css) for css, shapes in together.items()]
 
 
 def _middles(edges: tuple[float, ...], last: float, first: float) -> Iterator[float]:

@@ -17,7 +17,7 @@ from roofline.figures.roofs import (
 )
 from roofline.figures.scale import Scale, log_ticks
 from roofline.figures.scene import Area, Layer, Line, Mark, Place, Shape, Text
-from roofline.presentation.first_view.layouts import Axes
+from roofline.presentation.first_view.layouts import Axes, shared
 from roofline.presentation.quantities import (
     flop_rate,
     peak_bandwidth,
@@ -78,7 +78,7 @@ def ground(chart: RoofChart) -> Layer:
 def labels(chart: RoofChart, axis_title: str, short_title: str) -> list[Layer]:
     """Texts around and over the plot, one layer per class of sizes."""
     lines = roof_lines(chart.shown, chart.scale)
-    layers = [Layer(shapes=tuple(_rate_ticks(chart)))]
+    by_width = []
     for layout in chart.axes.widths():
         title = short_title if layout.scale.plot_width < 400 else axis_title
         shapes = [
@@ -87,7 +87,8 @@ def labels(chart: RoofChart, axis_title: str, short_title: str) -> list[Layer]:
             *_flat_labels(chart, layout.scale),
             *(() if chart.is_small or not lines else _region_labels(chart, layout.scale)),
         ]
-        layers.append(Layer(shapes=tuple(shapes), css=layout.css))
+        by_width.append(Layer(shapes=tuple(shapes), css=layout.css))
+    layers = [Layer(shapes=tuple(_rate_ticks(chart))), *shared(by_width)]
     for layout in chart.axes.ratios():
         found = tuple(_slant_labels(chart, lines, layout.scale))
         if found:
@@ -97,19 +98,16 @@ def labels(chart: RoofChart, axis_title: str, short_title: str) -> list[Layer]:
 
 def grids(chart: RoofChart) -> list[Layer]:
     """Grid lines of the intensities: their number follows from the width."""
-    return [
-        Layer(
-            shapes=tuple(
-                Line(
-                    points=((log10(x), chart.axes.y[0]), (log10(x), chart.axes.y[1])),
-                    token="--grid",
-                )
-                for x in log_ticks(layout.scale.x, layout.scale.plot_width, 52)
-            ),
-            css=layout.css,
-        )
+    low, high = chart.axes.y
+
+    def lines_of(scale: Scale) -> Iterator[Shape]:
+        for x in log_ticks(scale.x, scale.plot_width, 52):
+            yield Line(points=((log10(x), low), (log10(x), high)), token="--grid")
+
+    return shared(
+        Layer(shapes=tuple(lines_of(layout.scale)), css=layout.css)
         for layout in chart.axes.widths()
-    ]
+    )
 
 
 def _regions(chart: RoofChart, lines: list[RoofLine]) -> Iterator[Shape]:

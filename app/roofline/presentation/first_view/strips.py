@@ -13,7 +13,7 @@ from roofline.figures.scale import Margin, Range, Scale, log_ticks
 from roofline.figures.scene import Layer, Line, Mark, Shape, Text
 from roofline.figures.svg import SvgWriter
 from roofline.model.units import gib_to_gb
-from roofline.presentation.first_view.layouts import Axes, Layout
+from roofline.presentation.first_view.layouts import Axes, Layout, shared
 from roofline.presentation.first_view.op_chart import mark_size
 from roofline.presentation.first_view.rows import EFFICIENCY, RATE, Rows
 from roofline.presentation.first_view.shown_roofs import log_places
@@ -201,7 +201,7 @@ def no_flops_strip(rows: Rows) -> Strip:
     )
     scale = axes.of(_WIDTH)
     discs = [_disc(rows, i, rates[i], axes.x) for i in moving]
-    layers = [_ticks(layout) for layout in axes.widths()]
+    layers = shared(_ticks(layout) for layout in axes.widths())
     token = "" if peak is None else str(level["token"])
     shapes: list[Shape] = []
     if peak is not None:
