@@ -1,6 +1,7 @@
 """Templates of the pages, with the person who looks at them."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
@@ -29,19 +30,7 @@ class Templates:
     """
 
     def __init__(self, static: StaticFiles) -> None:
-        self._environment = Environment(
-            loader=FileSystemLoader(assets_dir("templates")),
-            autoescape=select_autoescape(default=True, default_for_string=True),
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._environment.filters.update(
-            thousands="{:,}".format, duration=duration, predicted=_predicted, percent=percent
-        )
-        self._environment.globals.update(
-            static_url=static.url, imported_urls=static.imported, version=__version__
-        )
+        self._environment = _environment(static)
 
     def page(self, name: str, view: object, request: Request, *, status: int = 200) -> HTMLResponse:
         """The template `name` as a response to `request`."""
@@ -53,6 +42,25 @@ class Templates:
         if encoding:
             headers["content-encoding"] = encoding
         return HTMLResponse(packed(content.encode(), encoding), status, headers)
+
+
+@lru_cache(maxsize=4)
+def _environment(static: StaticFiles) -> Environment:
+    """Applications of one process share it, and so the compiled templates."""
+    environment = Environment(
+        loader=FileSystemLoader(assets_dir("templates")),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        thousands="{:,}".format, duration=duration, predicted=_predicted, percent=percent
+    )
+    environment.globals.update(
+        static_url=static.url, imported_urls=static.imported, version=__version__
+    )
+    return environment
 
 
 def _predicted(us: float) -> str:
