@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roofline.compare.attribution import TERMS
-from roofline.compare.comparison import Comparison, compare
+from roofline.compare.changes import Comparison
+from roofline.compare.comparison import compare
 from roofline.compare.from_analysis import run_of
 from roofline.compare.run import CAPTURE, STEP, Run, from_document, run_from_json, run_to_json
 from roofline.errors import BadViewError, CorruptProfileError, RooflineError

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from roofline.advice.tensors import tensors_of
-from roofline.compare.comparison import MEMORIES, Comparison, OpChange, Side
+from roofline.compare.changes import Comparison, OpChange, Side
+from roofline.compare.sides import MEMORIES
 from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
 from roofline.model.memory import MemoryLevel

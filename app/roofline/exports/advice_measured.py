@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from roofline.advice.ledger import Entry, Measured
-from roofline.compare.comparison import Comparison, Side
+from roofline.compare.changes import Comparison, Side
 
 _OF_THE_PROGRAM = frozenset({"idle", "communication", "transfers"})
 _MOVES_OPS = frozenset({"traffic", "calls"})

@@ -9,15 +9,8 @@ from typing import Any
 
 from roofline.advice.ledger import Entry, document_of
 from roofline.compare.attribution import TERMS
-from roofline.compare.comparison import (
-    MEMORIES,
-    Captures,
-    Comparison,
-    GroupChange,
-    OnlyOp,
-    OpChange,
-    Side,
-)
+from roofline.compare.changes import Captures, Comparison, GroupChange, OnlyOp, OpChange, Side
+from roofline.compare.sides import MEMORIES
 from roofline.exports.acceptance import Check, checks_of
 from roofline.exports.comparison_words import (
     CHECK_LABELS,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from roofline.compare.attribution import TERMS
-from roofline.compare.comparison import Comparison
+from roofline.compare.changes import Comparison
 from roofline.exports.comparison import comparison_record
 from roofline.exports.comparison_words import PER, TERM_LABELS, TIER_LABELS
 from roofline.model.compute import ComputeUnit

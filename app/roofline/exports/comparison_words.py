@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from roofline.compare.attribution import TERMS
-from roofline.compare.comparison import Comparison
+from roofline.compare.changes import Comparison
 from roofline.compare.run import CAPTURE, EXECUTION, STEP
 from roofline.presentation.quantities import percent
 from roofline.presentation.sentences import Number, Sentence, say

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from roofline.analysis.roofline import Floats
-from roofline.compare.comparison import Comparison, Side, compare_matched
+from roofline.compare.changes import Comparison, Side
+from roofline.compare.comparison import compare_matched
 from roofline.compare.fingerprints import (
     BY_FLOPS,
     BY_SCOPE,

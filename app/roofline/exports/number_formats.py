@@ -12,8 +12,9 @@ import numpy as np
 
 from roofline.advice.tensors import Tensor, tensors_of
 from roofline.analysis.roofline import Floats
-from roofline.compare.comparison import MEMORIES, common_unit
+from roofline.compare.comparison import common_unit
 from roofline.compare.run import Run
+from roofline.compare.sides import MEMORIES
 from roofline.errors import BadViewError
 from roofline.estimate.element_types import bytes_per_element, precision_of
 from roofline.exports.text_table import named, spaced, table

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from roofline.compare.comparison import Comparison, common_unit, compare, match_runs
+from roofline.compare.changes import Comparison
+from roofline.compare.comparison import common_unit, compare, match_runs
 from roofline.compare.gate.baseline import Baseline, times_of
 from roofline.compare.gate.budget import Budget
 from roofline.compare.gate.rules import (

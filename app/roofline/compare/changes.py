@@ -1,0 +1,135 @@
+"""What a comparison of two runs says: sides, changes of operations, and the record of all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from roofline.compare.statistics import Tested
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side of a change: names of its operations, time, calls and work in a unit.
+
+    `flop`, `bytes` and `main_bytes` (those of the main memory) are per call, `efficiency` is the
+    share of the roof, `bound` the resource at the lowest roof; `None` is unknown. `compute_us` and
+    `memory_us` are the longest clocks of either kind over all calls, `serial_us` is the sum of all
+    clocks; NaN without known cost. `operands` and `results` are tensors in XLA's notation.
+    """
+
+    names: tuple[str, ...]
+    time_us: float
+    calls: float
+    flop: float | None
+    bytes: float | None
+    main_bytes: float | None
+    efficiency: float | None
+    bound: str | None
+    source: str
+    compute_us: float
+    memory_us: float
+    serial_us: float
+    operands: str
+    results: str
+
+    @property
+    def is_known(self) -> bool:
+        """True where time and cost are known."""
+        return self.time_us > 0 and max(self.compute_us, self.memory_us) > 0
+
+    @property
+    def roof_us(self) -> float:
+        """The longest clock: T min."""
+        return max(self.compute_us, self.memory_us)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpChange:
+    """What became of an operation, or of a class of equal twins; `terms` add up to the change."""
+
+    a: Side
+    b: Side
+    tier: int
+    category: str
+    path: str
+    change_us: float
+    terms: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChange:
+    """Operations under one scope that became others together."""
+
+    scope: str
+    a: tuple[Side, ...]
+    b: tuple[Side, ...]
+    category: str
+    change_us: float
+    terms: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyOp:
+    """An operation that only one run has."""
+
+    side: Side
+    category: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A fact of the captures on both sides."""
+
+    name: str
+    a: str
+    b: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captures:
+    """The time of each capture of one side in the unit, in us, and which one stands for all."""
+
+    labels: tuple[str, ...]
+    time_us: tuple[float, ...]
+    chosen: int
+    spread_us: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """All that changed from A to B, in us per unit and core. `terms` add up to `change_us`.
+
+    `matched` are shares of the time in operations of both runs, by tier, with `only` for what has
+    no partner. `notes` say what limits the comparison; `is_comparable` is false where no headline
+    should be made of it. `tested` is there from three captures a side on. `exposed_us` is the
+    exposed communication of A and of B.
+    """
+
+    unit: str
+    a_us: float
+    b_us: float
+    change_us: float
+    terms: Mapping[str, float]
+    matched: Mapping[str, float]
+    ops: tuple[OpChange, ...]
+    only_a: tuple[OnlyOp, ...]
+    only_b: tuple[OnlyOp, ...]
+    groups: tuple[GroupChange, ...]
+    captures_a: Captures
+    captures_b: Captures
+    tested: Tested | None
+    differences: tuple[Difference, ...]
+    notes: tuple[str, ...]
+    is_comparable: bool
+    main_memory: str
+    peaks: tuple[Mapping[str, float], Mapping[str, float]]
+    exposed_us: tuple[float, float]
+
+    @property
+    def sides(self) -> tuple[tuple[Side, ...], tuple[Side, ...]]:
+        """All operations of A, and all of B."""
+        a = [one.a for one in self.ops] + [one.side for one in self.only_a]
+        b = [one.b for one in self.ops] + [one.side for one in self.only_b]
+        a += [side for group in self.groups for side in group.a]
+        b += [side for group in self.groups for side in group.b]
+        return tuple(a), tuple(b)
