@@ -25,7 +25,7 @@ from roofline.storage.records import (
     new_profile_id,
     timestamp,
 )
-from roofline.storage.run_records import NewRun, Run, RunHost, RunsListed
+from roofline.storage.run_records import NewRun, Run, RunHost, RunsListed, TrashedRun
 from roofline.storage.runs import stored_file
 from roofline.storage.staging import StagingArea
 from roofline.storage.visibility import Viewer, may_see
@@ -107,9 +107,17 @@ class RunLibrary:
             raise no_run()
         return owned
 
-    def listed(self, viewer: Viewer, *, offset: int = 0, limit: int = 50) -> RunsListed:
-        """Runs that `viewer` sees, the newest first."""
-        return self._runs.listed(viewer, offset=offset, limit=limit)
+    def listed(
+        self, viewer: Viewer, *, text: str = "", offset: int = 0, limit: int = 50
+    ) -> RunsListed:
+        """Runs that `viewer` sees with every word of `text`, the newest first."""
+        return self._runs.listed(viewer, text=text, offset=offset, limit=limit)
+
+    def in_trash(self, viewer: Viewer) -> tuple[TrashedRun, ...]:
+        """What `viewer` may take out of the trash, the newest first."""
+        if viewer.sees_all:
+            return self._runs.in_trash(None)
+        return self._runs.in_trash(viewer.owner) if viewer.owner else ()
 
     def hosts(
         self, run: Run, viewer: Viewer, *, offset: int = 0, limit: int | None = None
@@ -162,6 +170,11 @@ class RunLibrary:
         """Takes a run out of the trash; `ProfileNotFoundError` when it is not there."""
         if not self._runs.restore(run_id):
             raise no_run()
+
+    def purge(self, run_id: str) -> None:
+        """Deletes a run that is in the trash for good; `ProfileNotFoundError` when it is not."""
+        self.ownership(run_id, in_trash=True)
+        self._instance.run_keeper.remove(run_id)
 
     def document(self, run: Run) -> bytes | None:
         """What is said of a run, as JSON; `None` before the first hosts were read."""

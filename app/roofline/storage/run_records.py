@@ -66,6 +66,27 @@ class Run:
     unreadable: int
     total: int
 
+    @property
+    def wanted(self) -> int:
+        """How many hosts there will be, as far as that is known; 0: not yet."""
+        return max(self.total, self.expected_hosts or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrashedRun:
+    """A run in the trash; times are as `storage.records.timestamp` gives them.
+
+    `size_bytes` counts hosts that were pushed: others are not kept here.
+    """
+
+    id: str
+    title: str
+    created_at: str
+    uploader: str | None
+    trashed_at: str
+    hosts: int
+    size_bytes: int
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHost:

@@ -2,7 +2,19 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, case, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    case,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from roofline.storage.database import insert_new
 from roofline.storage.records import Ownership
@@ -16,9 +28,12 @@ from roofline.storage.run_records import (
     NewRun,
     Run,
     RunHost,
+    TrashedRun,
 )
 from roofline.storage.staging import StagedFile
 from roofline.storage.tables import run, run_host
+
+MOST_TRASHED_LISTED = 1000
 
 
 def add(connection: Connection, new: NewRun, now: float) -> None:
@@ -44,6 +59,28 @@ def get(connection: Connection, run_id: str) -> Run | None:
     wanted = counted().where(run.c.id == run_id, run.c.trashed_at.is_(None))
     row = connection.execute(wanted).first()
     return None if row is None else run_of(row)
+
+
+def has_word(word: str) -> ColumnElement[bool]:
+    """True for runs with `word` in title, address or uploader, in any case."""
+    columns = (run.c.title, run.c.address, run.c.uploader)
+    return or_(*(column.icontains(word, autoescape=True) for column in columns))
+
+
+def in_trash(connection: Connection, owner: str | None) -> tuple[TrashedRun, ...]:
+    """Runs in the trash of `owner`, or of everybody, the newest first."""
+    of_run = run_host.c.run_id == run.c.id
+    hosts = select(func.count()).where(of_run, run_host.c.state != NOT_A_HOST).scalar_subquery()
+    kept = func.coalesce(func.sum(run_host.c.size_bytes), 0)
+    size = select(kept).where(of_run, run_host.c.is_kept).scalar_subquery()
+    columns = (run.c.id, run.c.title, run.c.created_at, run.c.uploader, run.c.trashed_at)
+    wanted = select(*columns, hosts.label("hosts"), size.label("size_bytes"))
+    wanted = wanted.where(run.c.trashed_at.is_not(None))
+    if owner is not None:
+        wanted = wanted.where(run.c.uploader == owner)
+    newest = wanted.order_by(run.c.trashed_at.desc(), run.c.number.desc())
+    rows = connection.execute(newest.limit(MOST_TRASHED_LISTED)).all()
+    return tuple(TrashedRun(**row._mapping) for row in rows)
 
 
 def run_of(row: "Row[Any]") -> Run:

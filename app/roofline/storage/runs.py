@@ -30,6 +30,7 @@ from roofline.storage.run_records import (
     RunHost,
     RunsListed,
     RunState,
+    TrashedRun,
 )
 from roofline.storage.staging import StagedFile
 from roofline.storage.tables import run, run_host
@@ -77,16 +78,28 @@ class RunStore:
             return run_statements.ownership(connection, run_id, in_trash=in_trash)
 
     def listed(
-        self, viewer: Viewer = ALL_SEEING, *, offset: int = 0, limit: int = 50
+        self, viewer: Viewer = ALL_SEEING, *, text: str = "", offset: int = 0, limit: int = 50
     ) -> RunsListed:
-        """Runs that `viewer` sees, the newest first."""
-        seen = and_(run.c.trashed_at.is_(None), sees_runs(viewer))
-        page = run_statements.counted().where(seen).order_by(run.c.number.desc())
+        """Runs that `viewer` sees with every word of `text`, the newest first.
+
+        Words are looked for in title, address and uploader.
+        """
+        words = map(run_statements.has_word, text.split())
+        seen = and_(run.c.trashed_at.is_(None), sees_runs(viewer), *words)
+        newest = run.c.number.desc()
+        # Hosts are counted for the runs of this page only.
+        page = select(run.c.id).where(seen).order_by(newest).offset(offset).limit(limit)
+        counted = run_statements.counted().where(run.c.id.in_(page)).order_by(newest)
         count = select(func.count()).select_from(run).where(seen)
         with self._database.read() as connection:
-            rows = connection.execute(page.offset(offset).limit(limit)).all()
+            rows = connection.execute(counted).all()
             total = int(connection.execute(count).scalar_one())
         return RunsListed(runs=tuple(map(run_statements.run_of, rows)), total=total)
+
+    def in_trash(self, owner: str | None) -> tuple[TrashedRun, ...]:
+        """Runs in the trash of `owner`, or of everybody, the newest first."""
+        with self._database.read() as connection:
+            return run_statements.in_trash(connection, owner)
 
     def hosts(
         self, run_id: str, *, offset: int = 0, limit: int | None = None

@@ -54,7 +54,7 @@ from roofline.web.http.templates import Templates
 from roofline.web.pages import calculator as calculator_pages
 from roofline.web.pages import comparing as comparing_pages
 from roofline.web.pages import explore as explore_pages
-from roofline.web.pages import health, login, oidc, previews
+from roofline.web.pages import health, login, oidc, previews, run_previews
 from roofline.web.pages import model as model_pages
 from roofline.web.pages import op_cost as op_cost_pages
 from roofline.web.pages import routes as pages
@@ -88,6 +88,7 @@ _ROUTERS = (
     comparing_pages.router,
     series_pages.router,
     run_pages.router,
+    run_previews.router,
     calculator_pages.router,
     shared_pages.router,
     model_pages.router,

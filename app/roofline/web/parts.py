@@ -16,6 +16,7 @@ from roofline.library.profiles import ProfileLibrary
 from roofline.library.ranges import RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.library.runs import RunLibrary
+from roofline.presentation.first_view.thumbnail import Preview
 from roofline.settings import Settings
 from roofline.storage.visibility import Viewer
 from roofline.web.http.api_tokens import TokenHolders
@@ -39,6 +40,8 @@ RUNS_KEPT = 2048
 RANGES_KEPT = 16
 # Of advice by other peaks than a profile's own: 100 kB each for a thousand operations.
 OTHER_ADVICE_KEPT = 32
+# Of runs of many hosts in lists: at most 15 kB each.
+RUN_PREVIEWS_KEPT = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,7 @@ class ServerParts:
     standings: Kept[Standing] = field(default_factory=lambda: Kept(RUNS_KEPT))
     ranges: Kept[RangeResults] = field(default_factory=lambda: Kept(RANGES_KEPT))
     other_advice: Kept[bytes] = field(default_factory=lambda: Kept(OTHER_ADVICE_KEPT))
+    run_previews: Kept[Preview] = field(default_factory=lambda: Kept(RUN_PREVIEWS_KEPT))
     streams: Streams = field(default_factory=Streams)
     upload_writers: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(UPLOAD_WRITERS)

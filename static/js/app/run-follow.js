@@ -2,7 +2,7 @@
 
 import { findAll, part } from "../ui/dom.js";
 
-/** @typedef {{ state: string, read: number, total: number, version: number }} RunStatus */
+/** @typedef {{ state: string, read: number, total: number, expected_hosts?: number, version: number }} RunStatus */
 
 const STATES = ["reading", "complete", "cancelled", "failed"];
 const drawn = Number(part("version").dataset.version);
@@ -18,7 +18,8 @@ function reloadWhenFree(isBusy) {
 }
 
 /** @param {RunStatus} status */
-function showProgress({ read, total }) {
+function showProgress({ read, total: found, expected_hosts: expected = 0 }) {
+  const total = Math.max(found, expected);
   const known = total > 0 ? ` of ${total.toLocaleString("en-GB")}` : "";
   for (const text of findAll(HTMLElement, "[data-read]"))
     text.textContent = `${read.toLocaleString("en-GB")}${known} read`;

@@ -1,4 +1,4 @@
-// The trash: restore a profile, or delete it for good.
+// The trash: restore a profile or a run, or delete it for good.
 
 import { findAll, part } from "../ui/dom.js";
 import { dateTime } from "../text/format.js";
@@ -7,13 +7,18 @@ import { change } from "../upload/change.js";
 
 const fault = part("trash-fault");
 
-/** @param {HTMLElement} button @param {"POST" | "DELETE"} method @param {string} url */
-function wire(button, method, url) {
+/**
+ * @param {HTMLElement} button
+ * @param {"POST" | "DELETE"} method
+ * @param {string} url
+ * @param {string} [page] where to go once it is restored
+ */
+function wire(button, method, url, page = "") {
   button.addEventListener("click", async () => {
     fault.hidden = true;
     try {
       await change(method, url);
-      if (method === "POST") location.assign(`/p/${button.dataset.restore}`);
+      if (method === "POST") location.assign(page);
       else button.closest("tr")?.remove();
     } catch (error) {
       const problem = error instanceof Problem ? error : connectionProblem();
@@ -23,8 +28,16 @@ function wire(button, method, url) {
   });
 }
 
-for (const button of findAll(HTMLElement, "[data-restore]"))
-  wire(button, "POST", `/api/v1/profiles/${button.dataset.restore}/restore`);
+for (const button of findAll(HTMLElement, "[data-restore]")) {
+  const { restore: id } = button.dataset;
+  wire(button, "POST", `/api/v1/profiles/${id}/restore`, `/p/${id}`);
+}
 for (const button of findAll(HTMLElement, "[data-purge]"))
   wire(button, "DELETE", `/api/v1/trash/${button.dataset.purge}`);
+for (const button of findAll(HTMLElement, "[data-restore-run]")) {
+  const { restoreRun: id } = button.dataset;
+  wire(button, "POST", `/api/v1/runs/${id}/restore`, `/r/${id}`);
+}
+for (const button of findAll(HTMLElement, "[data-purge-run]"))
+  wire(button, "DELETE", `/api/v1/trash/runs/${button.dataset.purgeRun}`);
 for (const time of findAll(HTMLTimeElement, "time")) time.textContent = dateTime(time.dateTime);

@@ -53,6 +53,10 @@ def settled(client: Client, run_id: str) -> Any:
     return answer.json()
 
 
+def in_trash(client: Client, headers: dict[str, str] | None = None) -> Any:
+    return client.get("/api/v1/trash", headers=headers).json()["runs"]
+
+
 def analysed(*places: Path) -> Any:
     """What the command says of these files."""
     return json.loads(command("analyze", "--engine", "local", "--format", "json", *places).stdout)
@@ -179,6 +183,14 @@ def test_rights_to_runs(launch: Launch) -> None:
         assert client.post(f"{path}/close", headers=other).status_code == 404
         assert client.delete(path, headers=other).status_code == 404
         assert client.get(API, headers=other).json() == {"runs": [], "total": 0}
+        assert run["id"] not in client.get("/", headers={**other, "accept": "text/html"}).text
+        assert client.get(f"/r/{run['id']}/preview", headers=other).status_code == 404
+    assert run["id"] in client.get("/?q=mine+ADA", headers={**ada, "accept": "text/html"}).text
+    client.delete(path, headers=ada)
+    assert [one["id"] for one in in_trash(client, ada)] == [run["id"]]
+    assert in_trash(client, eve) == in_trash(client, BEARER) == []
+    assert client.delete(f"/api/v1/trash/runs/{run['id']}", headers=eve).status_code == 404
+    assert client.post(f"{path}/restore", headers=ada).status_code == 200
     holder = {**BEARER, "x-delete-token": run["delete_token"]}
     assert pushed(client, run["id"], file, headers=holder).status_code == 200
     assert client.get(API, headers=ada).json()["runs"][0]["uploader"] == "Ada"
@@ -220,11 +232,19 @@ def test_a_deleted_run_is_restored_or_gone(launch: Launch, tmp_path: Path) -> No
     run = made(client)
     path = f"{API}/{run['id']}"
     pushed(client, run["id"], (FILES[0].name, FILES[0].read_bytes()))
+    assert client.delete(f"/api/v1/trash/runs/{run['id']}").status_code == 404, "not in the trash"
     assert client.delete(path).status_code == 204
     assert client.get(path).status_code == 404
     assert pushed(client, run["id"], (FILES[0].name, b"x")).status_code == 404
-    assert client.post(f"{path}/restore").status_code == 200
+    (trashed,) = in_trash(client)
+    assert (trashed["hosts"], trashed["size_bytes"]) == (1, FILES[0].stat().st_size)
+    assert f'data-restore-run="{run["id"]}"' in client.get("/trash").text
+    assert client.post(trashed["restore_url"]).status_code == 200
     assert client.get(path).status_code == 200
+    assert client.delete(path).status_code == 204
+    assert client.delete(f"/api/v1/trash/runs/{run['id']}").status_code == 204
+    assert in_trash(client) == []
+    assert not list((client.settings.data_dir / "blobs").rglob("*.zst"))
     gone = launch(trash_days=0, data_dir=tmp_path / "without")
     other = made(gone, hosts=1)
     pushed(gone, other["id"], (FILES[0].name, FILES[0].read_bytes()))

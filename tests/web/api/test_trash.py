@@ -4,6 +4,7 @@ from tests.web.conftest import Client, Launch
 from tests.web.http.test_access import ADMIN, BEARER, TOKEN, session
 
 API = "/api/v1"
+EMPTY: dict[str, list[object]] = {"profiles": [], "runs": []}
 
 
 def test_deleted_profile_is_restored_by_its_owner(launch: Launch, capture: bytes) -> None:
@@ -22,15 +23,15 @@ def test_deleted_profile_is_restored_by_its_owner(launch: Launch, capture: bytes
     page = client.get("/trash", headers={**ada, "accept": "text/html"}).text
     assert f'data-restore="{body["id"]}"' in page and "&lt;i&gt;Mine" in page
     for other in (eve, BEARER):
-        assert client.get(f"{API}/trash", headers=other).json() == {"profiles": []}
+        assert client.get(f"{API}/trash", headers=other).json() == EMPTY
         assert client.post(one["restore_url"], headers=other).status_code == 403
         assert client.delete(f"{API}/trash/{body['id']}", headers=other).status_code == 403
     admin = {"authorization": f"Bearer {ADMIN}"}
-    assert client.get(f"{API}/trash", headers=admin).json() == {"profiles": [one]}
+    assert client.get(f"{API}/trash", headers=admin).json() == {"profiles": [one], "runs": []}
     restored = client.post(one["restore_url"], headers=ada)
     assert (restored.status_code, restored.json()["state"]) == (200, "ready")
     assert client.get(f"/p/{body['id']}", headers=ada).status_code == 200
-    assert client.get(f"{API}/trash", headers=ada).json() == {"profiles": []}
+    assert client.get(f"{API}/trash", headers=ada).json() == EMPTY
 
 
 def test_purged_profile_is_gone_for_good(client: Client, capture: bytes) -> None:
@@ -61,5 +62,5 @@ def test_trash_can_be_turned_off(launch: Launch, capture: bytes) -> None:
     assert 'data-sure="Delete it for good"' in page
     assert 'href="/trash"' not in client.get("/", headers={"accept": "text/html"}).text
     client.delete(f"{API}/profiles/{profile_id}")
-    assert client.get(f"{API}/trash").json() == {"profiles": []}
+    assert client.get(f"{API}/trash").json() == EMPTY
     assert not list((client.settings.data_dir / "blobs").rglob("*.*"))

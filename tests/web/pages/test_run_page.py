@@ -27,11 +27,40 @@ def test_a_run_has_a_page_from_its_first_moment(server: Client) -> None:
     assert f'data-events-url="{API}/{run["id"]}/events"' in page.text
     for file in HOSTS[:2]:
         pushed(server, run["id"], (file.name, file.read_bytes()))
+    before = server.get(f"/r/{run['id']}").headers["etag"]
     assert settled(server, run["id"])["state"] == "complete"
-    page = server.get(f"/r/{run['id']}")
+    page = server.get(f"/r/{run['id']}", headers={"if-none-match": before})
     assert "No verdict: it needs at least 4 hosts" in page.text
     assert "data-events-url" not in page.text
     assert "js/app/run.js" in page.text
+    held = {"if-none-match": page.headers["etag"]}
+    assert server.get(f"/r/{run['id']}", headers=held).status_code == 304
+
+
+def test_the_home_page_lists_runs_above_profiles(server: Client) -> None:
+    expected = made(server, title="<b>of a search</b>", hosts=64)
+    pushed(server, expected["id"], (HOSTS[0].name, HOSTS[0].read_bytes()))
+    home = server.get("/?q=OF+search").text
+    assert home.count("data-preview=") == 1 and "&lt;b&gt;of a search&lt;/b&gt;" in home
+    assert f'href="/r/{expected["id"]}"' in home and "of 64" in home
+    assert "No profile matches" not in home
+    assert "No profile matches" in server.get("/?q=nothing+of+this").text
+    for _ in range(6):
+        made(server, title="one of six")
+    newest, older = server.get("/?q=one+six").text, server.get("/?q=one+six&runs=2").text
+    assert (newest.count("data-preview="), older.count("data-preview=")) == (5, 1)
+    assert "/?q=one+six&amp;runs=2" in newest and 'href="/?q=one+six"' in older
+    assert 'data-preview="/r/' not in server.get("/?tag=x").text, "runs have no tags"
+
+
+def test_a_preview_has_the_first_sentence_and_a_cell_for_each_host(server: Client) -> None:
+    run = made(server, hosts=3)
+    for file in HOSTS:
+        pushed(server, run["id"], (file.name, file.read_bytes()))
+    settled(server, run["id"])
+    found = server.get(f"/r/{run['id']}/preview").json()
+    assert found["headline"].startswith("No verdict: it needs at least 4 hosts")
+    assert found["svg"].count("M") == 3
 
 
 def test_no_run_has_no_page(server: Client) -> None:

@@ -229,11 +229,12 @@ def add_run(request: Request, response: Response, wish: NewRunBody, parts: Parts
 def list_runs(
     request: Request,
     parts: Parts,
+    q: Annotated[str, Query(max_length=200, description="Words of title, address, uploader.")] = "",
     offset: Annotated[int, Query(ge=0, le=999_999)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
 ) -> RunList:
     """Runs of many hosts, the newest first."""
-    found = parts.runs.listed(actor_of(request).viewer, offset=offset, limit=limit)
+    found = parts.runs.listed(actor_of(request).viewer, text=q, offset=offset, limit=limit)
     return RunList(runs=tuple(run_body(request, run) for run in found.runs), total=found.total)
 
 

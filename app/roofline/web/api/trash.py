@@ -1,4 +1,4 @@
-"""The HTTP API, version 1: profiles that were deleted, until they are purged."""
+"""The HTTP API, version 1: profiles and runs that were deleted, until they are purged."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from fastapi import APIRouter, Request
 
 from roofline.storage.records import Trashed
+from roofline.storage.run_records import TrashedRun
 from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import NO_ROOM, NOT_YOURS
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.guard import actor_of
-from roofline.web.http.rights import DeleteToken, check_may_change
+from roofline.web.http.rights import DeleteToken, check_may_change, check_may_change_run
 from roofline.web.parts import Library, Parts, ServerParts
 
 router = APIRouter(prefix="/api/v1", tags=["trash"])
@@ -37,16 +38,35 @@ class TrashedBody:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrashedRunBody:
+    """A run in the trash, until `gone_at` or until the disk needs the room.
+
+    `size_bytes` counts hosts that were pushed: others are not kept here.
+    """
+
+    id: str
+    title: str
+    created_at: str
+    trashed_at: str
+    gone_at: str
+    hosts: int
+    size_bytes: int
+    restore_url: str
+    uploader: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrashList:
     """What is in the trash, the newest first."""
 
     profiles: tuple[TrashedBody, ...]
+    runs: tuple[TrashedRunBody, ...]
 
 
 @router.get("/trash", response_model_exclude_none=True)
 def list_trash(request: Request, parts: Parts) -> TrashList:
-    """Your profiles in the trash; for administrators, those of everybody."""
-    return TrashList(profiles=trash_of(actor_of(request), parts))
+    """Your profiles and runs in the trash; for administrators, those of everybody."""
+    return trash_of(actor_of(request), parts)
 
 
 @router.post(
@@ -86,20 +106,56 @@ def purge_profile(
     log_action(request, "purge", profile_id)
 
 
-def trash_of(actor: Actor, parts: ServerParts) -> tuple[TrashedBody, ...]:
+@router.delete("/trash/runs/{run_id}", status_code=204, responses=NOT_YOURS)
+def purge_run(
+    request: Request, run_id: str, parts: Parts, x_delete_token: DeleteToken = ""
+) -> None:
+    """Delete a run that is in the trash for good, with the files that were pushed to it.
+
+    For its owner, administrators, and anyone holding its delete token.
+    """
+    owned = parts.runs.ownership(run_id, in_trash=True)
+    check_may_change_run(actor_of(request), run_id, owned, x_delete_token)
+    parts.runs.purge(run_id)
+    log_action(request, "purge run", run_id)
+
+
+def trash_of(actor: Actor, parts: ServerParts) -> TrashList:
     """What `actor` may restore."""
     kept = timedelta(days=parts.settings.trash_days)
-    return tuple(_body(one, kept) for one in parts.lists_for(actor.viewer).trashed())
+    profiles = parts.lists_for(actor.viewer).trashed()
+    return TrashList(
+        profiles=tuple(_body(one, kept) for one in profiles),
+        runs=tuple(_run_body(one, kept) for one in parts.runs.in_trash(actor.viewer)),
+    )
+
+
+def _gone_at(trashed_at: str, kept: timedelta) -> str:
+    gone_at = datetime.fromisoformat(trashed_at) + kept
+    return gone_at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _run_body(one: TrashedRun, kept: timedelta) -> TrashedRunBody:
+    return TrashedRunBody(
+        id=one.id,
+        title=one.title,
+        created_at=one.created_at,
+        trashed_at=one.trashed_at,
+        gone_at=_gone_at(one.trashed_at, kept),
+        hosts=one.hosts,
+        size_bytes=one.size_bytes,
+        restore_url=f"/api/v1/runs/{one.id}/restore",
+        uploader=shown_owner(one.uploader or "") or None,
+    )
 
 
 def _body(one: Trashed, kept: timedelta) -> TrashedBody:
-    gone_at = datetime.fromisoformat(one.trashed_at) + kept
     return TrashedBody(
         id=one.id,
         title=one.title,
         created_at=one.created_at,
         trashed_at=one.trashed_at,
-        gone_at=gone_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        gone_at=_gone_at(one.trashed_at, kept),
         reason=one.reason,
         size_bytes=one.size_bytes,
         restore_url=f"/api/v1/profiles/{one.id}/restore",

@@ -203,9 +203,10 @@ def _line(manifest: Manifest) -> str:
 
 # Tags repeat: a list of 50 profiles has a hundred of them.
 @lru_cache(maxsize=1024)
-def list_url(query: str, tag: str, page: int, sort: str = "") -> str:
-    """The path of a page of the list."""
+def list_url(query: str, tag: str, page: int, sort: str = "", runs: int = 1) -> str:
+    """The path of a page of the list; `runs` is the page of the runs above it."""
     wanted = {"q": query, "tag": tag, "sort": sort, "page": str(page) if page > 1 else ""}
+    wanted["runs"] = str(runs) if runs > 1 else ""
     given = {name: value for name, value in wanted.items() if value}
     return f"/?{urlencode(given)}" if given else "/"
 

@@ -1,7 +1,6 @@
 """The pages: home, one profile, the API reference, and errors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -19,7 +18,8 @@ from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
 from roofline.web.http.response_cache import keep
 from roofline.web.pages import views
-from roofline.web.pages.profile_view import card_of, in_range, list_url, own_view, tag_view
+from roofline.web.pages.home_runs import Narrowed, run_list
+from roofline.web.pages.profile_view import card_of, in_range, own_view, tag_view
 from roofline.web.parts import Lists, Pages, Parts, Reader, parts_of
 
 PAGE_SIZE = 50
@@ -48,11 +48,17 @@ def home(
     tag: Annotated[str, Query(max_length=200)] = "",
     page: Annotated[int, Query(ge=1, le=9_999)] = 1,
     sort: Annotated[str, Query(max_length=20)] = "",
+    runs: Annotated[int, Query(ge=1, le=9_999)] = 1,
 ) -> Response:
-    """Drop zone, pinned and recent profiles, and samples."""
+    """Drop zone, runs of many hosts, pinned and recent profiles, and samples."""
     settings = parts.settings
+    narrowed = Narrowed(query=q, tag=tag, sort=sort)
+    has_runs = page == 1 and not tag  # runs have no tags
     view = views.HomeView(
-        list=_list(lists, Narrowed(query=q, tag=tag, sort=sort), page),
+        list=_list(lists, narrowed, page),
+        runs=run_list(parts.runs, actor_of(request).viewer, narrowed, runs)
+        if has_runs
+        else views.RunListView(),
         samples=tuple(sample_body(sample) for sample in parts.library.samples()),
         upload_url="/api/v1/profiles",
         origin=_origin(request),
@@ -126,9 +132,10 @@ def tokens_page(request: Request, parts: Parts) -> Response:
 
 @router.api_route("/trash", methods=_READ)
 def trash_page(request: Request, parts: Parts) -> Response:
-    """Profiles that were deleted, to restore or to delete for good."""
-    profiles = trash_of(actor_of(request), parts)
-    view = views.TrashView(profiles=profiles, kept_days=parts.settings.trash_days)
+    """Profiles and runs that were deleted, to restore or to delete for good."""
+    found = trash_of(actor_of(request), parts)
+    kept_days = parts.settings.trash_days
+    view = views.TrashView(profiles=found.profiles, runs=found.runs, kept_days=kept_days)
     return parts.templates.page("trash.html", view, request)
 
 
@@ -139,19 +146,6 @@ def error_page(request: Request, view: ErrorView) -> Response:
 
 def _origin(request: Request) -> str:
     return str(request.base_url).rstrip("/")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowed:
-    """What the list is narrowed to, and its order."""
-
-    query: str
-    tag: str
-    sort: str
-
-    def url(self, page: int = 1, sort: str | None = None) -> str:
-        """The path of a page of the list, perhaps in another order."""
-        return list_url(self.query, self.tag, page, self.sort if sort is None else sort)
 
 
 def _list(lists: ProfileLists, narrowed: Narrowed, page: int) -> views.ListView:

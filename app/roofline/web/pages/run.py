@@ -1,7 +1,9 @@
 """The page of a run of many hosts, as it stands: while hosts arrive, and when all are there."""
 
+import hashlib
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -12,22 +14,32 @@ from starlette.concurrency import run_in_threadpool
 from roofline.exports.run_page import Arriving
 from roofline.storage.run_records import READING, Run
 from roofline.web.api.runs import Seen
+from roofline.web.http.assets import matches
+from roofline.web.http.encodings import best_encoding
+from roofline.web.http.guard import actor_of
 from roofline.web.pages.run_view import RunOfHostsView, run_view
-from roofline.web.parts import Parts
+from roofline.web.parts import Parts, ServerParts
 
 _READ = ["GET", "HEAD"]
+# Another release draws another page of the same run.
+_START = secrets.token_hex(8)
 
 router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPageView:
-    """A run as stored, and what is said of its hosts; `None` before the first were read."""
+    """A run as stored, and what is said of its hosts; `None` before the first were read.
+
+    `trash_days` is how long it can be restored once it is deleted; 0: not at all.
+    """
 
     run: Run
     title: str
     data_url: str
     content: RunOfHostsView | None
+    may_delete: bool
+    trash_days: float
 
     @property
     def is_reading(self) -> bool:
@@ -38,14 +50,34 @@ class RunPageView:
 @router.api_route("/r/{run_id}", methods=_READ)
 async def run_page(request: Request, run: Seen, parts: Parts) -> Response:
     """A run of many hosts: which of them holds the others up, and what it costs."""
-    document = await run_in_threadpool(parts.runs.document, run)
-    view = await run_in_threadpool(_view, run, document)
-    return parts.templates.page("run.html", view, request)
+    headers = {"etag": _etag(request, run, parts), "cache-control": "private, no-cache"}
+    if matches(request, headers["etag"]):
+        return Response(status_code=304, headers={**headers, "vary": "accept-encoding"})
+    return await run_in_threadpool(_page, request, run, parts, headers)
 
 
-def _view(run: Run, document: bytes | None) -> RunPageView:
+def _page(request: Request, run: Run, parts: ServerParts, headers: Mapping[str, str]) -> Response:
+    owned = parts.runs.ownership(run.id)
+    may_delete = actor_of(request).may_change(owned.uploader or "")
+    document = parts.runs.document(run)
+    view = _view(run, document, may_delete=may_delete, trash_days=parts.settings.trash_days)
+    response = parts.templates.page("run.html", view, request)
+    response.headers.update(headers)
+    return response
+
+
+def _etag(request: Request, run: Run, parts: ServerParts) -> str:
+    """Changes with what the page shows of the run, with the person, and with each start."""
+    seen = replace(run, changed_at=0.0, listed_at=None)
+    told = (_START, parts.static.build, seen, actor_of(request), best_encoding(request))
+    return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
+
+
+def _view(run: Run, document: bytes | None, *, may_delete: bool, trash_days: float) -> RunPageView:
     title = run.title or "Run of hosts"
     return RunPageView(
+        may_delete=may_delete,
+        trash_days=trash_days,
         run=run,
         title=title,
         data_url=f"/api/v1/runs/{quote(run.id)}",
@@ -55,5 +87,5 @@ def _view(run: Run, document: bytes | None) -> RunPageView:
 
 def _content(run: Run, document: Mapping[str, Any], title: str) -> RunOfHostsView:
     is_reading = run.state == READING
-    arriving = Arriving(read=run.read, total=run.total) if is_reading else None
+    arriving = Arriving(read=run.read, total=run.wanted) if is_reading else None
     return run_view(document, title, arriving)

@@ -32,9 +32,10 @@ import orjson
 
 from roofline.presentation.first_view.view import FirstView
 from roofline.storage.records import Manifest
+from roofline.storage.run_records import Run
 from roofline.web.api.notes import NoteBody
 from roofline.web.api.tokens import TokenBody
-from roofline.web.api.trash import TrashedBody
+from roofline.web.api.trash import TrashedBody, TrashedRunBody
 from roofline.web.bodies import ProgressBody, SampleBody
 from roofline.web.http.errors import ErrorBody
 
@@ -69,9 +70,10 @@ class TokensView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrashView:
-    """Profiles that this person may restore; they stay in the trash for `kept_days`."""
+    """What this person may restore; it stays in the trash for `kept_days`."""
 
     profiles: tuple[TrashedBody, ...]
+    runs: tuple[TrashedRunBody, ...]
     kept_days: float
 
 
@@ -123,6 +125,27 @@ class ListView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListedRun:
+    """A run of many hosts as one row of the home list; its preview changes with its documents."""
+
+    run: Run
+    url: str
+    preview_url: str
+    uploader: str  # empty when unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunListView:
+    """One page of the runs on the home page, which stand above the newest profiles."""
+
+    runs: tuple[ListedRun, ...] = ()
+    total: int = 0
+    first: int = 1
+    earlier_url: str | None = None
+    later_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HomeView:
     """The home page. `upload_url` takes the multipart POST; `origin` is this server's address.
 
@@ -130,6 +153,7 @@ class HomeView:
     """
 
     list: ListView
+    runs: RunListView
     samples: tuple[SampleBody, ...]
     upload_url: str
     origin: str

@@ -1,0 +1,92 @@
+"""A run of hosts at the size of a stamp, for lists: its first sentence, and its hosts as cells.
+
+Colours and their edges are those of the map on the run's page (`static/js/chart/heat-places.js`).
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from roofline.exports.run_headline import answer_of
+from roofline.exports.run_page import Arriving
+from roofline.figures.marks import plain
+from roofline.pods.verdicts import State
+from roofline.presentation.first_view.thumbnail import HEIGHT, WIDTH, Preview
+from roofline.presentation.sentences import plain_text
+
+MOST_CELLS = 480
+"""Of a run with more hosts each cell stands for neighbours, by the one that is farthest out."""
+_LARGEST_CELL = 11.0  # pixels
+_MARGIN = 3.0  # pixels
+_EDGES = (-0.006, -0.004, -0.002, 0.002, 0.004, 0.006, 0.02, 0.04)
+# A token and its opacity for each of the nine classes; 3 is that of the median host.
+_LOOKS = (
+    ("--roof-hbm", 0.62),
+    ("--roof-hbm", 0.34),
+    ("--roof-hbm", 0.2),
+    ("--line-2", 0.6),
+    ("--roof-compute", 0.2),
+    ("--roof-compute", 0.36),
+    ("--roof-compute", 0.66),
+    ("--roof-compute", 1.0),
+    ("--bad", 1.0),
+)
+_UNREAD = ("--line", 0.5)
+
+
+def run_preview(document: Mapping[str, Any], arriving: Arriving | None = None) -> Preview:
+    """The preview of the run of `document`, as `roofline analyze --engine …` writes it."""
+    headline = plain_text(answer_of(document, arriving).headline)
+    return Preview(headline=headline, svg=_drawing(document["hosts"]))
+
+
+def _drawing(hosts: Sequence[Mapping[str, Any]]) -> str:
+    found = [_away(one) for one in hosts if one["state"] != State.NO_ACCELERATOR]
+    size = math.ceil(len(found) / MOST_CELLS) or 1
+    cells = [_farthest(found[k : k + size]) for k in range(0, len(found), size)]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>Hosts</title>'
+        f"{''.join(_paths(cells))}</svg>"
+    )
+
+
+def _away(host: Mapping[str, Any]) -> float | None:
+    """How much slower than the median a host is at the same work; `None` for one not read."""
+    if host["state"] != State.READ:
+        return None
+    ratio = host["same_work_ratio"]
+    return 0.0 if ratio is None else ratio - 1
+
+
+def _farthest(some: Sequence[float | None]) -> float | None:
+    known = [one for one in some if one is not None]
+    return max(known, key=abs) if known else None
+
+
+def _paths(cells: Sequence[float | None]) -> Iterator[str]:
+    """One path for all cells of a look."""
+    width, height = WIDTH - 2 * _MARGIN, HEIGHT - 2 * _MARGIN
+    side = _side(len(cells), width, height)
+    columns = int(width // side)
+    gap = 1.0 if side > 5 else 0.4
+    left = (WIDTH - min(columns, len(cells)) * side) / 2
+    top = (HEIGHT - math.ceil(len(cells) / columns) * side) / 2
+    edge = plain(side - gap)
+    found: dict[tuple[str, float], str] = {}
+    for k, away in enumerate(cells):
+        look = _UNREAD if away is None else _LOOKS[bisect_right(_EDGES, away)]
+        x, y = left + k % columns * side, top + k // columns * side
+        square = f"M{plain(x)} {plain(y)}h{edge}v{edge}h-{edge}z"
+        found[look] = found.get(look, "") + square
+    for (token, opacity), drawn in found.items():
+        yield f'<path d="{drawn}" fill="var({token})" fill-opacity="{opacity}"/>'
+
+
+def _side(count: int, width: float, height: float) -> float:
+    """The largest cell with which so many fit."""
+    side = _LARGEST_CELL
+    while side > 1 and (width // side) * (height // side) < count:
+        side -= 0.25
+    return side

@@ -1,0 +1,49 @@
+"""Runs of many hosts on the home page: a short list above profiles, which search narrows, too."""
+
+from dataclasses import dataclass
+
+from roofline.library.runs import RunLibrary
+from roofline.storage.run_records import Run
+from roofline.storage.visibility import Viewer
+from roofline.web.http.access import shown_owner
+from roofline.web.pages.profile_view import list_url
+from roofline.web.pages.views import ListedRun, RunListView
+
+PAGE_SIZE = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """What the list is narrowed to, and its order."""
+
+    query: str
+    tag: str
+    sort: str
+
+    def url(self, page: int = 1, sort: str | None = None, runs: int = 1) -> str:
+        """The path of a page of the list, perhaps in another order."""
+        order = self.sort if sort is None else sort
+        return list_url(self.query, self.tag, page, order, runs)
+
+
+def run_list(runs: RunLibrary, viewer: Viewer, narrowed: Narrowed, page: int) -> RunListView:
+    """A page of the runs that `viewer` sees."""
+    offset = (page - 1) * PAGE_SIZE
+    found = runs.listed(viewer, text=narrowed.query, offset=offset, limit=PAGE_SIZE)
+    has_later = offset + PAGE_SIZE < found.total
+    return RunListView(
+        runs=tuple(map(_listed, found.runs)),
+        total=found.total,
+        first=offset + 1,
+        earlier_url=narrowed.url(runs=page - 1) if page > 1 else None,
+        later_url=narrowed.url(runs=page + 1) if has_later else None,
+    )
+
+
+def _listed(run: Run) -> ListedRun:
+    return ListedRun(
+        run=run,
+        url=f"/r/{run.id}",
+        preview_url=f"/r/{run.id}/preview?v={run.version}-{run.read}-{run.state}",
+        uploader=shown_owner(run.uploader or ""),
+    )
