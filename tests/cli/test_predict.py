@@ -58,5 +58,9 @@ def test_a_prediction_lies_over_a_profile(tmp_path: Path) -> None:
     )
     assert set(found["coverage"]) == {"flops", "bytes", "time"}
     assert found["over"]["products"]["ratio"] == pytest.approx(1, rel=1e-6)
+    as_csv = ("--format", "csv", "--over", kernels)
+    rows = run("predict", "llama-3-8b", *DECODE, *as_csv).stdout.decode()
+    assert rows.startswith("model,measured,by,class,calls_predicted,calls_measured,")
+    assert "--over" in refused("predict", "llama-3-8b", *DECODE, "--format", "csv")
     both = ("--format", "generic", "--over", str(kernels))
     assert "--over" in refused("predict", "llama-3-8b", *DECODE, *both)

@@ -57,7 +57,9 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a preset, or a file ending in .json")
     parser.add_argument("--phase", choices=("prefill", "decode", "train", "mixed"), required=True)
     parser.add_argument("--device", required=True, metavar="NAME", help="a part of the catalogue")
-    parser.add_argument("-f", "--format", choices=("text", "json", "generic"), default="text")
+    parser.add_argument(
+        "-f", "--format", choices=("text", "json", "csv", "generic"), default="text"
+    )
     parser.add_argument(
         "--over",
         nargs="+",
@@ -78,6 +80,8 @@ def run_predict(given: argparse.Namespace) -> bytes:
     name, model = _model(given.model)
     step = step_of(model, workload(_options(given)), known_part(given.device))
     over = None if given.over is None else _over(step, given)
+    if given.format == "csv":
+        return _csv(over)
     return _written(step, name, given.format, over)
 
 
@@ -96,6 +100,17 @@ def _over(step: Step, given: argparse.Namespace) -> "Record":
     with progress_on_terminal(given.over) as progress:
         analysis = analyse_files(given.over, progress=progress)
     return overlay_record(overlay(step, run_of(analysis)))
+
+
+def _csv(over: "Record | None") -> bytes:
+    if over is None:
+        raise BadViewError(
+            "Only a step over a measured run is written as CSV.",
+            remedy="Add --over, or choose another --format.",
+        )
+    from roofline.exports.model_overlay_csv import overlay_csv
+
+    return overlay_csv(over)
 
 
 def _model(given: str) -> tuple[str, ModelConfig]:

@@ -1,6 +1,10 @@
 """The page of a model: the numbers of the API before any script runs, and its faults."""
 
+import csv
+import io
 import json
+import math
+import re
 from html import unescape
 from urllib.parse import urlencode
 
@@ -108,6 +112,16 @@ def test_a_step_lies_over_a_stored_profile(client: Client) -> None:
     page = client.get(f"/p/{found}", headers=HTML).text
     assert f'href="/model?over={found}"' in page
     assert client.get("/model?over=unknown", headers=HTML).status_code == 404
+    address = re.search(r'href="(/model\.csv\?[^"]+)"', html)
+    assert address is not None
+    rows = list(csv.DictReader(io.StringIO(client.get(address[1]).text)))
+    assert {row["model"] for row in rows} >= {"qkv_proj", "attention", "lm_head"}
+    assert {round(float(row["ratio"]), 3) for row in rows if row["by"] == "flops"} == {2}
+    factors = [name for name in rows[0] if name.startswith("factor_")]
+    for row in rows:
+        known = [float(row[name]) for name in factors if row[name]]
+        assert not known or math.prod(known) == pytest.approx(float(row["ratio"]))
+    assert client.get("/model.csv").status_code == 404
 
 
 def test_a_server_with_tokens_asks_for_one(launch: Launch) -> None:

@@ -2,14 +2,16 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from roofline.devices import catalogue
 from roofline.devices.choice import known_part
-from roofline.errors import BadViewError
+from roofline.errors import BadViewError, ProfileNotFoundError
 from roofline.estimate.forms import Field
+from roofline.estimate.llm.step import step_of
 from roofline.library.reader import ProfileReader
 from roofline.model.written_numbers import plain_number
 from roofline.web.api.comparing import note_compared, sides_of
@@ -41,7 +43,30 @@ async def model(request: Request, parts: Parts, reader: Reader) -> Response:
     if measured and not given.get("device"):
         given["device"] = await run_in_threadpool(_device_of, reader, given["over"])
     view = await run_in_threadpool(_view, given, beside, measured)
+    view = replace(view, csv_url=f"/model.csv?{request.url.query}")
     return parts.templates.page("model.html", view, request, status=400 if view.error else 200)
+
+
+@router.api_route("/model.csv", methods=_READ)
+async def model_csv(request: Request, reader: Reader) -> Response:
+    """The errors of the step over a stored profile as CSV; the address is that of the page."""
+    given = {key: value[:MOST_CONFIG] for key, value in request.query_params.items()}
+    measured = await _measured(request, reader, given.get("over", ""))
+    if measured is None:
+        raise ProfileNotFoundError("No profile is named.", remedy="Open the page of a model first.")
+    if not given.get("device"):
+        given["device"] = await run_in_threadpool(_device_of, reader, given["over"])
+    content = await run_in_threadpool(_csv, given, measured)
+    headers = {"content-disposition": 'attachment; filename="model-over-run.csv"'}
+    return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _csv(given: Mapping[str, str], measured: Measured) -> bytes:
+    # Loaded when somebody asks: most servers answer other requests first.
+    from roofline.exports.model_overlay_csv import overlay_csv
+
+    form = read_form(given)
+    return overlay_csv(measured.over(step_of(form.shape, form.load, known_part(given["device"]))))
 
 
 async def _measured(request: Request, reader: ProfileReader, profile_id: str) -> Measured | None:

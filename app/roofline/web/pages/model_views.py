@@ -148,3 +148,4 @@ class ModelView:
     over: str
     error: ErrorBody | None
     step: StepView | None
+    csv_url: str = ""

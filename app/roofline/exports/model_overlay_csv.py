@@ -1,0 +1,61 @@
+"""A predicted step over a measured run, as CSV: one row per op of the model or of the run."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from roofline.exports.records import csv_cell
+
+_SIDES = ("calls", "flops", "bytes")
+_NUMBERS = ("predicted_us", "measured_us", "expected_us", "ratio")
+_FACTORS = ("calls", "work", "traffic", "peaks", "closeness", "regrouped")
+_HEAD = (
+    *("model", "measured", "by", "class"),
+    *(f"{name}_{side}" for name in _SIDES for side in ("predicted", "measured")),
+    *_NUMBERS,
+    *(f"factor_{name}" for name in _FACTORS),
+)
+
+
+def overlay_csv(over: Mapping[str, Any]) -> bytes:
+    """`over` of a prediction as RFC 4180, UTF-8; an unknown number is empty.
+
+    Names of ops are joined by "; ". Calls, FLOPs and bytes are those of the step, times in us. Ops
+    without a partner have one side. Names come from a profile: none is a formula for a spreadsheet.
+    """
+    written = io.StringIO(newline="")
+    rows = csv.DictWriter(written, _HEAD, restval="")
+    rows.writeheader()
+    for row in _rows(over):
+        rows.writerow({name: _cell(value) for name, value in row.items()})
+    return written.getvalue().encode()
+
+
+def _cell(value: Any) -> Any:
+    is_unknown = isinstance(value, float) and not math.isfinite(value)
+    return csv_cell(None if is_unknown else value)
+
+
+def _rows(over: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for one in over["ops"]:
+        factors = one["factors"] or {}
+        sides = {
+            f"{name}_{side}": one[name][place]
+            for name in _SIDES
+            for place, side in enumerate(("predicted", "measured"))
+        }
+        yield {
+            "model": "; ".join(one["model"]),
+            "measured": "; ".join(one["measured"]),
+            "by": one["by"],
+            "class": one["class"],
+            **sides,
+            **{name: one[name] for name in _NUMBERS},
+            **{f"factor_{name}": factors.get(name) for name in _FACTORS},
+        }
+    for one in over["not_measured"]:
+        yield {"model": "; ".join(one["names"]), "predicted_us": one["time_us"]}
+    for one in over["not_modelled"]:
+        yield {"measured": "; ".join(one["names"]), "measured_us": one["time_us"]}
