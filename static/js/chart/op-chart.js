@@ -312,7 +312,8 @@ export class OpChart {
   async #nameSoon() {
     this.#naming += 1;
     const mine = this.#naming;
-    await painted();
+    // No frame follows the layout of paper before it is printed.
+    if (!document.body.classList.contains("printing")) await painted();
     if (mine === this.#naming) this.#name();
   }
 

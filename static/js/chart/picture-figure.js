@@ -2,18 +2,19 @@
 // and what is left out. Pure.
 
 import { shareOf } from "../state/filter.js";
-import { count, percent } from "../text/format.js";
+import { count, peakBandwidth, peakRate, percent } from "../text/format.js";
 import { words } from "./looks.js";
 import { opFigure } from "./op-figure.js";
 import { opGeometry, opPlaces } from "./op-geometry.js";
 
+/** @import { ComputeRoof, MemoryRoof } from "../types/page-data.js" */
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { Annotation, Figure, Marker, Trace } from "../types/plotly.js" */
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Paint } from "./looks.js" */
 /** @import { OpGeometry } from "./op-geometry.js" */
 
-export const PICTURE = { width: 1280, height: 820, margin: { l: 96, r: 210, t: 92, b: 64 } };
+export const PICTURE = { width: 1280, height: 856, margin: { l: 96, r: 210, t: 108, b: 84 } };
 const MOST_LEGEND = 24; // that many lines fit beside the chart
 const MOST_LETTERS = 90;
 const MOST_LEGEND_LETTERS = 28;
@@ -24,6 +25,7 @@ const MOST_LEGEND_LETTERS = 28;
  * @property {string} title of the profile
  * @property {ViewState} state
  * @property {ReadonlySet<Row>} shown
+ * @property {string} source the program and its version, and the address of this view
  */
 
 /** @param {Picture} picture @param {Paint} paint @returns {Figure} */
@@ -31,7 +33,9 @@ export function pictureFigure(picture, paint) {
   const { model, state, shown } = picture;
   const geometry = opGeometry(model, state, PICTURE, shown);
   const isShown = (/** @type {Row} */ row) => shown.has(row);
-  const { data, layout } = opFigure(geometry, paint, { dragmode: false, isShown });
+  // Only what the words above count: ops that the filters hide are not drawn, not even faintly.
+  const drawn = { ...geometry, points: geometry.points.filter(({ row }) => isShown(row)) };
+  const { data, layout } = opFigure(drawn, paint, { dragmode: false, isShown });
   const surface = paint.colour("--surface");
   const font = { family: paint.family, size: 12, color: paint.colour("--ink-2") };
   const quiet = data.map((trace) => ({ ...trace, showlegend: false }));
@@ -103,17 +107,41 @@ function longestFirst(rows, look) {
 }
 
 /** @param {Picture} picture @param {Paint} paint */
-function captions({ model, title, state, shown }, paint) {
+function captions({ model, title, state, shown, source }, paint) {
   const { device, profile } = model;
   const { name, cores, core_word: core, hosts } = device;
   const files = profile.files.map((file) => file.name).join(", ");
   const machine = `${cores} × ${core}, ${hosts} host${hosts === 1 ? "" : "s"} · ${files}`;
   return [
-    caption(inert(`${title} · ${name}`), 58, { size: 18, token: "--ink" }, paint),
-    caption(inert(machine), 38, { size: 12, token: "--ink-2" }, paint),
-    caption(drawnText(model, state, shown), 20, { size: 12, token: "--ink-2" }, paint),
+    caption(inert(`${title} · ${name}`), 76, { size: 18, token: "--ink" }, paint),
+    caption(inert(machine), 56, { size: 12, token: "--ink-2" }, paint),
+    caption(drawnText(model, state, shown), 38, { size: 12, token: "--ink-2" }, paint),
+    caption(words(peaksText(model)), 20, { size: 12, token: "--ink-2" }, paint),
+    { ...caption(addressed(source), -58, { size: 11, token: "--ink-3" }, paint), y: 0 },
   ];
 }
+
+/** An address stays whole: its "&" is written as an entity. @param {string} text */
+const addressed = (text) => text.split("&").map(words).join("&amp;");
+
+/** The main peaks and where each is from. @param {Model} model */
+function peaksText({ roofs, device }) {
+  const rates = roofs.compute.slice(0, 1).map((roof) => [roof, peakRate(roof.gflops)]);
+  const memories = roofs.memory.slice(0, 1).map((roof) => [roof, peakBandwidth(roof.gbs)]);
+  const peaks = /** @type {[ComputeRoof | MemoryRoof, string][]} */ ([...rates, ...memories]);
+  if (peaks.length === 0) return "No peak is known";
+  const texts = peaks.map(([{ label, origin }, text]) => `${label} ${text} (${ORIGINS[origin]})`);
+  return `Peaks per ${device.core_word}: ${texts.join(", ")}`;
+}
+
+/** @type {Record<string, string>} */
+const ORIGINS = {
+  profile: "stated by the profile",
+  measured: "measured by the profiler",
+  catalogue: "published",
+  calibrated: "measured on this machine",
+  user: "set by hand",
+};
 
 /** @param {Model} model @param {ViewState} state @param {ReadonlySet<Row>} shown */
 function drawnText(model, state, shown) {

@@ -1,6 +1,6 @@
 // The device that the program ran on: one line, and every field with its origin on demand.
 
-import { entry, find, html, part } from "../ui/dom.js";
+import { buttonPart, entry, find, html, part } from "../ui/dom.js";
 import {
   bytes,
   count,
@@ -74,6 +74,9 @@ export function showDevice(model, onEdit) {
   /** @param {ComputeRoof | MemoryRoof} roof */
   const peak = (roof) => peakItem(model, roof, onEdit);
   part("peaks-core").textContent = ` per ${model.coreWord}`;
+  // Without a peak there is no roof: setting one is the first thing to do.
+  const hasPeak = roofs.compute.length + roofs.memory.length > 0;
+  buttonPart("peaks-button").classList.toggle("primary", !hasPeak);
   part("device-pill").textContent = `${device.name} · ${shapeText(model)}`;
   part("device-strip").replaceChildren(
     item("Device", device.name, " ", small(shapeText(model))),

@@ -1,6 +1,7 @@
 // The menu of downloads: tables as CSV, the chart as a picture, as they are shown.
 
 import { copyText } from "../ui/clipboard.js";
+import { find } from "../ui/dom.js";
 import {
   copyChart,
   opsText,
@@ -39,7 +40,13 @@ export function createDownload({ view, store, model, paint, title }) {
   /** @param {"png" | "svg"} format */
   function savePicture(format) {
     if (!view.charts?.Plotly) return;
-    const picture = { model, title, state: store.get(), shown: view.visible.set };
+    const picture = {
+      model,
+      title,
+      state: store.get(),
+      shown: view.visible.set,
+      source: sourceText(),
+    };
     saveChart(view.charts.Plotly, picture, paint, format);
   }
 
@@ -56,7 +63,13 @@ export function createDownload({ view, store, model, paint, title }) {
 
   async function copyImage() {
     if (!view.charts?.Plotly) return;
-    const picture = { model, title, state: store.get(), shown: view.visible.set };
+    const picture = {
+      model,
+      title,
+      state: store.get(),
+      shown: view.visible.set,
+      source: sourceText(),
+    };
     const copied = await copyChart(view.charts.Plotly, picture, paint);
     toast(copied ? "Chart copied as a picture" : "Copying is not allowed here: saved as a file");
   }
@@ -77,6 +90,10 @@ export function createDownload({ view, store, model, paint, title }) {
   };
   return (what) => actions[what]?.();
 }
+
+/** The program, its version, and the address of this view. */
+const sourceText = () =>
+  `Roofline ${find(HTMLElement, "#main").dataset.version} · ${location.href}`;
 
 /**
  * The chosen operations as text to paste, or all in the table where none is chosen.

@@ -50,7 +50,6 @@ const COLUMNS = [
     sub: "of measured time",
     help: "Share of the measured time whose operations have a lower bound on this device.",
   },
-  { label: "What to know", sub: "", help: "", left: true },
 ];
 
 /**
@@ -102,11 +101,31 @@ export function createOtherDevicesTable({ model, store, hardware, onAdd }) {
       find(HTMLElement, "#hardware-table").hidden = length === 0;
       part("hardware-note").hidden = length === 0;
       if (length === 0) return;
-      part("hardware-rows").replaceChildren(...rows().map((row) => createRow(row, model.bounds)));
-      part("hardware-note").textContent = noteText(model.device.core_word);
+      const shown = rows();
+      part("hardware-rows").replaceChildren(...shown.map((row) => createRow(row, model.bounds)));
+      part("hardware-note").replaceChildren(
+        html("p", {}, noteText(model.device.core_word)),
+        ...notesOf(shown).map(([text, names]) => noteLine(text, names)),
+      );
     },
   };
 }
+
+/**
+ * What to know of the devices, each sentence once, with those that it is about.
+ * @param {DeviceRow[]} rows
+ * @returns {[text: string, names: string[]][]}
+ */
+function notesOf(rows) {
+  /** @type {Map<string, string[]>} */
+  const found = new Map();
+  for (const { name, notes } of rows)
+    for (const text of notes) found.set(text, [...(found.get(text) ?? []), name]);
+  return [...found];
+}
+
+/** @param {string} text @param {string[]} names */
+const noteLine = (text, names) => html("p", {}, html("b", {}, `${names.join(", ")}: `), text);
 
 /** @param {typeof COLUMNS[number]} column */
 function createHeader({ label, sub, help, left }) {
@@ -120,7 +139,7 @@ const cell = (text, className = null) => html("td", { class: className }, text);
 
 /** @param {DeviceRow} row @param {readonly Bound[]} bounds */
 function createRow(row, bounds) {
-  const { summary, notes } = row;
+  const { summary } = row;
   const known = summary.boundUs > 0;
   return html(
     "tr",
@@ -132,7 +151,6 @@ function createRow(row, bounds) {
     cell(limitsText(summary, bounds), "left"),
     cell(changedText(row)),
     cell(percent(summary.coveredShare)),
-    html("td", { class: "left notes" }, ...notes.map((text) => html("p", {}, text))),
   );
 }
 

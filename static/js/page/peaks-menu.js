@@ -48,7 +48,7 @@ export class PeaksMenu {
     const choice = part("peaks-choice");
     choice.textContent = this.#label(state);
     // The profile's own peaks are the usual case, and their origins stand beside them.
-    choice.classList.toggle("sr", !isWhatIf(state));
+    choice.classList.toggle("sr", this.#hasPeaks && !isWhatIf(state));
     this.#button.classList.toggle("changed", isWhatIf(state));
     for (const reset of this.#resets) reset.hidden = !isWhatIf(state);
     if (!this.#menu.matches(":popover-open")) return;
@@ -76,7 +76,12 @@ export class PeaksMenu {
     const device = this.#options.hardware.list?.devices.find(({ id }) => id === dev)?.name ?? dev;
     const edited = Object.keys(peaks).length;
     if (edited > 0) return `${device ?? "Profile"}, ${edited} set by you`;
-    return device ?? "From the profile";
+    return device ?? (this.#hasPeaks ? "From the profile" : "Choose the device…");
+  }
+
+  get #hasPeaks() {
+    const { compute, memory } = this.#options.model.roofs;
+    return compute.length + memory.length > 0;
   }
 
   #open() {

@@ -15,7 +15,13 @@ function picture() {
   page.profile.files = [{ name: "host<0>.pb", size_bytes: 1, host: "", cores: 1 }];
   const model = createModel(page);
   const rows = model.view("in").rows;
-  return { model, title: "Run & <b>more</b>", state: DEFAULTS, shown: new Set(rows) };
+  return {
+    model,
+    title: "Run & <b>more</b>",
+    state: DEFAULTS,
+    shown: new Set(rows),
+    source: "Roofline 1 · http://host/p/1?v=1&bound=<b>",
+  };
 }
 
 test("a picture says what it shows: title, device, files, ops drawn; nothing of it is markup", () => {
@@ -23,6 +29,11 @@ test("a picture says what it shows: title, device, files, ops drawn; nothing of 
   const texts = layout.annotations.map(({ text }) => plain(text));
   assert.ok(texts.includes("Run  bmore/b · TPU"), String(texts));
   assert.ok(texts.includes("1 × TensorCore, 1 host · host0.pb"));
+  assert.ok(texts.includes("Roofline 1 · http://host/p/1?v=1&amp;bound=b"));
+  assert.ok(
+    texts.some((text) => /^Peaks per TensorCore: Compute .+FLOP.s .+, HBM .+GB.s /.test(text)),
+    String(texts),
+  );
   assert.ok(
     texts.includes(
       "2 of 3 ops drawn, 90.0 % of the time · with infeed and outfeed · per TensorCore",
@@ -36,4 +47,12 @@ test("the legend has one entry per drawn category, the longest first", () => {
   assert.deepEqual(entries, ["loop fusion", "idot/i"]);
   assert.equal(layout.showlegend, true);
   assert.deepEqual([layout.width, layout.height], [PICTURE.width, PICTURE.height]);
+});
+
+test("a picture draws the ops that it counts, and no others", () => {
+  const whole = picture();
+  const [first] = whole.shown;
+  const { data } = pictureFigure({ ...whole, shown: new Set([first]) }, PAINT);
+  const drawn = data.filter(({ name }) => name.startsWith("ops")).map(({ x }) => x.length);
+  assert.deepEqual(drawn, [1, 0]);
 });

@@ -41,6 +41,7 @@ class FirstView:
     step_times: StepTimes | None
     used_shares: Sequence[UsedShare]
     core: str
+    has_peaks: bool
     ops: OpChart
     edge_notes: Mapping[str, str]
     chart_note: str
@@ -77,6 +78,7 @@ def first_view(page: Page) -> FirstView:
         step_times=step_times(rows),
         used_shares=used_shares(page),
         core=summary.core_word(page),
+        has_peaks=bool(page["roofs"]["compute"] or page["roofs"]["memory"]),
         ops=chart,
         edge_notes={
             edge: f"{_EDGE_SIGNS[edge]} {number} {edge}" if number else ""
