@@ -18,6 +18,10 @@ ONLY    ?= *
 GUIDED  := xspace hlo ncu-report ncu-table pytorch xprof-export rocprof generic wrong-file archive
 comma   := ,
 
+# Container images often tell Python not to keep what it compiled. The tests start hundreds of processes,
+# and each would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN     := .venv/bin
 # What Prettier lays out.
 PRETTY  := static/js static/css tests/js vendoring/plotly/*.*js
