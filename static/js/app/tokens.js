@@ -38,7 +38,7 @@ for (const form of document.querySelectorAll("[data-token-form]"))
     event.preventDefault();
     attempt(() => make(find(HTMLFormElement, "[data-token-form]")));
   });
-for (const button of findAll(HTMLElement, "[data-revoke]"))
+for (const button of findAll(HTMLButtonElement, "[data-revoke]"))
   button.addEventListener("click", () =>
     attempt(async () => {
       await change("DELETE", `${URL}/${button.dataset.revoke}`);
@@ -46,3 +46,6 @@ for (const button of findAll(HTMLElement, "[data-revoke]"))
     }),
   );
 for (const time of findAll(HTMLTimeElement, "time")) time.textContent = dateTime(time.dateTime);
+// Until here a press would send the form as an address, or be lost.
+for (const button of findAll(HTMLButtonElement, "[data-token-submit], [data-revoke]"))
+  button.disabled = false;
