@@ -35,6 +35,8 @@ ELSEWHERE: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {
     ("head", "/c/{pair}"): ("/c/{other}..{id}", {}),
     ("get", "/model"): ("/model?over={id}", {}),
     ("head", "/model"): ("/model?over={id}", {}),
+    ("get", "/model.csv"): ("/model.csv?over={id}", {}),
+    ("head", "/model.csv"): ("/model.csv?over={id}", {}),
     ("get", "/explore"): ("/explore?of={id}", {}),
     ("head", "/explore"): ("/explore?of={id}", {}),
     ("get", "/api/v1/compare"): ("/api/v1/compare?a={other}&b={id}", {}),
