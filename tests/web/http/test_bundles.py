@@ -62,6 +62,8 @@ def test_modules_that_import_each_other_are_an_error() -> None:
 def test_styles_keep_their_order_and_their_folder() -> None:
     sheets = {"css/a.css": "a {}\n", "css/b.css": "b {}\n", "other/c.css": ""}
     assert bundles.styles(("css/b.css", "css/a.css"), sheets.__getitem__) == "b {}\na {}\n"
+    commented = "/* About\n   b. */\n\nb {\n  --of: 1; /* of it */\n}\n"
+    assert bundles.styles(("css/b.css",), lambda _: commented) == "b {\n--of: 1; \n}\n"
     with pytest.raises(ValueError, match="one folder"):
         bundles.styles(("css/a.css", "other/c.css"), sheets.__getitem__)
 

@@ -20,7 +20,8 @@ _DECLARED = re.compile(r"^export (?:async )?(?:function\*?|class|const) ([\w$]+)
 _LEFT = re.compile(r"^(?:import|export)\b.*$", re.M)
 # Comments on lines of their own; those behind code are few, and may stand in a text.
 _COMMENTS = re.compile(r"^[^\S\n]*(?:/\*\*?(?:[^*]|\*(?!/))*\*/[^\S\n]*|//.*)\n", re.M)
-_INDENT = re.compile(r"^[^\S\n]+", re.M)
+_STYLE_COMMENTS = re.compile(r"/\*.*?\*/", re.S)
+_INDENTS_AND_EMPTY_LINES = re.compile(r"^\s+", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,12 @@ def script(entries: Sequence[str], read: Read) -> str:
 
 
 def styles(names: Sequence[str], read: Read) -> str:
-    """Style sheets in their order; addresses in them must be relative to one folder."""
+    """Style sheets in their order, without comments; addresses in them must have one folder."""
     folders = {posixpath.dirname(name) for name in names}
     if len(folders) > 1:
         raise ValueError(f"Style sheets of one bundle lie in one folder, not in {sorted(folders)}.")
-    return "".join(map(read, names))
+    rules = _STYLE_COMMENTS.sub("", "".join(map(read, names)))
+    return _INDENTS_AND_EMPTY_LINES.sub("", rules)
 
 
 def _visit(
