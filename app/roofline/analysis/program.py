@@ -12,6 +12,7 @@ from roofline.analysis.measure import measure
 from roofline.analysis.records import I64, U64, Bools, KnownTime, Measures, ProgramPoints, Scope
 from roofline.analysis.roofline import Floats
 from roofline.analysis.serving_batches import batches
+from roofline.analysis.step_percentile import LEAST_STEPS_FOR_P95
 from roofline.model.op_columns import OpColumns, joined
 from roofline.model.profile import Profile, Provenance
 
@@ -93,10 +94,6 @@ def _outliers(scopes: Sequence[Scope], time_us: Floats) -> Bools:
         return is_step
     median = float(np.median(time_us[is_step]))
     return is_step & (np.abs(time_us - median) > OUTLIER_RATIO * median)
-
-
-LEAST_STEPS_FOR_P95 = 20
-"""Steps from which on the slowest 5 % are at least one."""
 
 
 def slow_step_us(points: ProgramPoints) -> float | None:

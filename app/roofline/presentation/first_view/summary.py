@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roofline.analysis.program import LEAST_STEPS_FOR_P95
+from roofline.analysis.step_percentile import LEAST_STEPS_FOR_P95
 from roofline.presentation.first_view.numbers import column_scale
 from roofline.presentation.first_view.program_chart import SYMBOLS, step_token
 from roofline.presentation.first_view.rows import EFFICIENCY, RATE, Page, Rows
