@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from roofline.analysis.analyse import analyse
+from roofline.analysis.one_host import of_host
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
+from roofline.analysis.running_clock import at_running_clock
 from roofline.analysis.time_range import in_range
 from roofline.devices import PeakChoice, machines, resolve
 from roofline.devices.this_machine import read_machine
@@ -26,12 +28,15 @@ def analyse_files(
     xprof_compat: bool = False,
     choice: PeakChoice | None = None,
     range_ps: tuple[float, float] | None = None,
+    host: str | None = None,
+    dvfs: bool = False,
     progress: Progress = silent,
 ) -> RooflineAnalysis:
     """The roofline of the files at `paths`, one per host, or archives of them.
 
     `choice` is the device or the peaks to hold the program against, `range_ps` a part of the
-    capture's time. Raises `RooflineError` with a
+    capture's time, `host` one of its hosts. With `dvfs` peaks are those at the clock that ran.
+    Raises `RooflineError` with a
     remedy for files that cannot be read.
     """
     sources = [_source(path) for path in paths]
@@ -45,6 +50,8 @@ def analyse_files(
             xprof_compat=xprof_compat,
             choice=choice,
             range_ps=range_ps,
+            host=host,
+            dvfs=dvfs,
             progress=progress,
         )
 
@@ -81,19 +88,29 @@ def analyse_sources(
     xprof_compat: bool = False,
     choice: PeakChoice | None = None,
     range_ps: tuple[float, float] | None = None,
+    host: str | None = None,
+    dvfs: bool = False,
     progress: Progress,
 ) -> RooflineAnalysis:
     """The roofline of `sources`; `notes` join the profile's own diagnostics.
 
     `choice` is the device or the peaks that the user holds the program against, `range_ps` a part
-    of the capture's time. Raises
+    of the capture's time, `host` one of its hosts. With `dvfs` peaks are those at the clock that
+    ran. Raises
     `MixedUploadError` for files that are not one profile: its groups number the `sources`.
     """
     profile, device = read_profile(
-        sources, notes=notes, xprof_compat=xprof_compat, choice=choice, progress=progress
+        sources,
+        notes=notes,
+        xprof_compat=xprof_compat,
+        choice=choice,
+        host=host,
+        progress=progress,
     )
     if range_ps is not None:
         profile = in_range(profile, *range_ps)
+    if dvfs:
+        profile, device = at_running_clock(profile, device)
     return analyse(profile, device, AnalysisOptions(xprof_compat=xprof_compat))
 
 
@@ -103,6 +120,7 @@ def read_profile(
     notes: tuple[Diagnostic, ...] = (),
     xprof_compat: bool = False,
     choice: PeakChoice | None = None,
+    host: str | None = None,
     progress: Progress,
 ) -> tuple[Profile, Device]:
     """The profile of `sources` and the device to hold it against; as `analyse_sources`."""
@@ -111,6 +129,8 @@ def read_profile(
     profile = import_profile(
         sources, xprof_compat=xprof_compat, progress=progress, machines=told_apart
     )
+    if host is not None:
+        profile = of_host(profile, host)
     progress("analyse", 0.0)
     # XProf knows no catalogue, so its numbers are those of the profile's own peaks.
     device = resolve(

@@ -133,5 +133,5 @@ def peaks_of(device: Device, oddities: Oddities) -> Peaks:
 
 
 def time_scale(profile: Profile) -> float | None:
-    """Op time at the default clock over op time: below 1 where the clock was raised."""
+    """Op time at the default clock over op time: below 1 where the clock was lower than that."""
     return profile.normalised_op_time_ps / profile.op_time_ps if profile.op_time_ps else None

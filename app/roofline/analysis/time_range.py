@@ -62,7 +62,7 @@ def to_analyse_again(profile: Profile) -> Profile:
     timeline = profile.timeline
     if timeline is not None:
         timeline = replace(timeline, transfers=replace(timeline.transfers, each=None))
-    return replace(profile, launches=None, timeline=timeline)
+    return replace(profile, launches=None, timeline=timeline, by_host=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,6 +156,14 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         " docs/timeline.md",
     )
     parser.add_argument(
+        "--host", metavar="NAME", help="only this host of several, as the file or the page names it"
+    )
+    parser.add_argument(
+        "--dvfs",
+        action="store_true",
+        help="peaks at the clock that ran, where the capture says how far it was from the default",
+    )
+    parser.add_argument(
         "--device", metavar="NAME", help="compare with the peaks of this part, or of `this-machine`"
     )
     parser.add_argument(
@@ -355,6 +363,10 @@ def _analyze(given: argparse.Namespace) -> None:
         sys.stderr.write("          Leave --range out, or use another --format.\n")
         sys.exit(BAD_INPUT)
 
+    if given.dvfs and given.format == "xprof":
+        sys.stderr.write("roofline: XProf's table has the peaks of the default clock\n")
+        sys.stderr.write("          Leave --dvfs out, or use another --format.\n")
+        sys.exit(BAD_INPUT)
     if given.format == "html":
         sys.stderr.write("roofline: only the page of a run of hosts is written as html\n")
         sys.stderr.write("          Add --engine local, or use another --format.\n")
@@ -366,6 +378,8 @@ def _analyze(given: argparse.Namespace) -> None:
             xprof_compat=given.format == "xprof",
             choice=choice,
             range_ps=given.range,
+            host=given.host,
+            dvfs=given.dvfs,
             progress=progress,
         )
     infeed = not given.exclude_infeed_outfeed

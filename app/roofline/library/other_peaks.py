@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from roofline.library.ranges import StoredTimes, stored_profile
+from roofline.library.ranges import Part, StoredTimes, stored_profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +13,8 @@ class ChosenPeaks:
     peaks: tuple[str, ...]
 
 
-def advice_by(
-    times: StoredTimes, chosen: ChosenPeaks, part: tuple[float, float] | None = None
-) -> bytes:
-    """What `roofline advise --device --peak --format json` says, of a `part` of the time in us.
+def advice_by(times: StoredTimes, chosen: ChosenPeaks, part: Part | None = None) -> bytes:
+    """What `roofline advise --device --peak --format json` says, of a `part` of the profile.
 
     Raises `BadViewError` for a device or a peak that is not known, `NoSuchRangeError` for a part
     that the profile does not have.
@@ -25,13 +23,16 @@ def advice_by(
     from roofline.advice.advise import advise
     from roofline.analysis.analyse import analyse
     from roofline.analysis.records import AnalysisOptions
+    from roofline.analysis.running_clock import at_running_clock
     from roofline.devices import resolve
     from roofline.devices.choice import read_choice
     from roofline.devices.this_machine import read_machine
     from roofline.exports.advice import advice_to_json
 
     choice = read_choice(chosen.device, chosen.peaks)
-    profile, _ = stored_profile(times, part)
+    profile, own = stored_profile(times, part)
     device = resolve(profile.device, choice=choice, machine=read_machine())
+    if own.dvfs_scale is not None:
+        profile, device = at_running_clock(profile, device)
     analysis = analyse(profile, device, AnalysisOptions())
     return advice_to_json(advise(analysis), analysis)

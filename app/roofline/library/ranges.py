@@ -1,12 +1,18 @@
-"""Parts of a stored profile's time: the same results as of the whole, computed when asked for."""
+"""Parts of a stored profile: the same results as of the whole, computed when asked for.
+
+A part is a range of its time, one of its hosts, or its whole by the peaks at the clock that ran.
+"""
 
 import gzip
+import math
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from roofline.errors import BadViewError
+from roofline.errors import BadViewError, NoSuchRangeError
 from roofline.model.units import PS_PER_MS, PS_PER_US
+
+_NAMES_SHOWN = 10
 
 if TYPE_CHECKING:
     from roofline.analysis.records import RooflineAnalysis
@@ -15,8 +21,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What of a profile is shown: from `from_us` to `to_us` of its capture, one host (empty: all),
+    and by which peaks: with `dvfs` those at the clock that ran."""
+
+    from_us: float = 0.0
+    to_us: float = math.inf
+    host: str = ""
+    dvfs: bool = False
+
+    @property
+    def has_times(self) -> bool:
+        """True where it is a range of the time."""
+        return self.from_us > 0 or math.isfinite(self.to_us)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTimes:
-    """What is stored of a profile for ranges, gzip, and what its page says beside the numbers.
+    """What is stored of a profile, or of each of its hosts, gzip, and what its page says beside it.
 
     `etag` is that of the stored bytes.
     """
@@ -30,13 +52,12 @@ class StoredTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeResults:
-    """The results of one range. What its page needs is there, the rest is made when asked for.
+    """The results of one part. What its page needs is there, the rest is made when asked for.
 
-    `page`, `budget` and `advice` are JSON. `bounds_ms` are begin and end as they
-    are printed, "10 to 20"; empty for the whole capture.
+    `page`, `budget` and `advice` are JSON. `words` say which part it is; empty for the whole.
     """
 
-    bounds_ms: str
+    words: str
     page: bytes
     budget: bytes
     advice: bytes
@@ -66,10 +87,11 @@ class RangeResults:
         return found
 
 
-def results_of_range(times: StoredTimes, from_us: float, to_us: float) -> RangeResults:
-    """The results of the profile from `from_us` to `to_us` after the begin of its capture.
+def results_of_part(times: StoredTimes, part: Part) -> RangeResults:
+    """The results of a part of the profile.
 
-    Raises `NoSuchRangeError` for a profile without a timeline and a range outside of it.
+    Raises `NoSuchRangeError` for a range of a profile without a timeline or outside of it, and for
+    an unknown host; `BadViewError` for peaks at another clock where none is known.
     """
     # The arithmetic is loaded when somebody asks: most servers answer other requests first.
     from roofline.advice.advise import advise
@@ -80,11 +102,11 @@ def results_of_range(times: StoredTimes, from_us: float, to_us: float) -> RangeR
     from roofline.presentation.json_text import to_json
     from roofline.presentation.page import PageIdentity, build_page
 
-    profile, device = stored_profile(times, (from_us, to_us))
+    profile, device = stored_profile(times, part)
     analysis = analyse(profile, device, AnalysisOptions())
     identity = PageIdentity(id=times.id, created_at=times.created_at, file_sizes=times.file_sizes)
     return RangeResults(
-        bounds_ms=_bounds_ms(analysis.profile.time_range_ps),
+        words=_words(profile, device),
         page=build_page(analysis, identity),
         budget=to_json(budget_json(analysis)),
         advice=advice_to_json(advise(analysis), analysis),
@@ -92,21 +114,43 @@ def results_of_range(times: StoredTimes, from_us: float, to_us: float) -> RangeR
     )
 
 
-def stored_profile(
-    times: StoredTimes, part: tuple[float, float] | None
-) -> "tuple[Profile, Device]":
-    """The stored profile and its device; only a `part` of its time, in us, where one is given.
+def stored_profile(times: StoredTimes, part: Part | None) -> "tuple[Profile, Device]":
+    """The stored profile and its device; only a `part` of it, where one is given.
 
-    Raises `NoSuchRangeError` as `results_of_range`.
+    Raises as `results_of_part`.
     """
+    from roofline.analysis.running_clock import at_running_clock
     from roofline.analysis.time_range import in_range
     from roofline.model.stored import restored
 
-    profile, device = restored(gzip.decompress(times.packed))
-    if part is not None:
-        profile = in_range(profile, part[0] * PS_PER_US, part[1] * PS_PER_US)
-    return profile, device
+    part = part or Part()
+    found = restored(gzip.decompress(times.packed))
+    profile, device = _host(found, part.host) if part.host else found
+    if part.has_times:
+        profile = in_range(profile, part.from_us * PS_PER_US, part.to_us * PS_PER_US)
+    return at_running_clock(profile, device) if part.dvfs else (profile, device)
 
 
-def _bounds_ms(bounds_ps: tuple[int, int] | None) -> str:
-    return "" if bounds_ps is None else " to ".join(f"{ps / PS_PER_MS:.6g}" for ps in bounds_ps)
+def _host(hosts: "tuple[tuple[str, Profile, Device], ...]", name: str) -> "tuple[Profile, Device]":
+    for known, profile, device in hosts:
+        if known == name:
+            return profile, device
+    names = ", ".join(known for known, _, _ in hosts[:_NAMES_SHOWN])
+    raise NoSuchRangeError(
+        f"The profile has no host “{name[:200]}” that can be shown alone.",
+        remedy=f"Its hosts are: {names}." if names else "Hosts of a JAX or XLA capture can.",
+    )
+
+
+def _words(profile: "Profile", device: "Device") -> str:
+    """Which part it is, in sentences."""
+    bounds = profile.time_range_ps
+    parts = [f"the host {profile.host}, one of {len(profile.all_hosts)}"] if profile.host else []
+    if bounds is not None:
+        parts.append(" to ".join(f"{ps / PS_PER_MS:.6g}" for ps in bounds) + " ms of this capture")
+    said = [f"All numbers are of {', and of '.join(parts)}."] if parts else []
+    if device.dvfs_scale is not None:
+        said.append(
+            f"Compute and VMEM peaks are those at the clock that ran: × {device.dvfs_scale:.4g}."
+        )
+    return " ".join(said)

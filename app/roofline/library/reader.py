@@ -29,7 +29,15 @@ from roofline.storage.records import (
     Pending,
     RawFile,
 )
-from roofline.storage.results import ADVICE, BUDGET, PAGE, RANGES, DamagedResultError, ResultFile
+from roofline.storage.results import (
+    ADVICE,
+    BUDGET,
+    HOSTS,
+    PAGE,
+    RANGES,
+    DamagedResultError,
+    ResultFile,
+)
 from roofline.storage.visibility import ALL_SEEING, Viewer, may_see
 
 # An analysis that failed is tried again when somebody looks after this time.
@@ -136,10 +144,10 @@ class ProfileReader:
         """What would help, for the frame of a ready page; `None` if it cannot be read."""
         return self._beside(profile_id, ADVICE)
 
-    def times(self, profile_id: str) -> StoredTimes:
-        """What parts of the profile's time are computed from; raises like `result`."""
+    def times(self, profile_id: str, *, by_host: bool = False) -> StoredTimes:
+        """What parts of the profile, or its hosts, are computed from; raises like `result`."""
         manifest = self.manifest(profile_id)
-        file, packed = self.packed(profile_id, RANGES)
+        file, packed = self.packed(profile_id, HOSTS if by_host else RANGES)
         return StoredTimes(
             id=profile_id,
             etag=file.etag,

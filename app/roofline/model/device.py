@@ -205,7 +205,8 @@ class Device:
     """A device ready for analysis: peaks with their origin, main compute peak first.
 
     `part_id` and `part_name` say which part's published or calibrated peaks were looked up,
-    `comparisons` where they differ from the profile's own.
+    `comparisons` where they differ from the profile's own. `dvfs_scale` is what peaks that follow
+    the clock were multiplied by; `None` where they are those of the default clock.
     """
 
     kind: DeviceKind
@@ -221,6 +222,7 @@ class Device:
     part_id: str | None = None
     part_name: str = ""
     comparisons: tuple[PeakComparison, ...] = ()
+    dvfs_scale: float | None = None
 
     @property
     def core_word(self) -> str:

@@ -181,6 +181,8 @@ class Profile:
     `environment` is what the program ran with, by the keys of `model.environment`.
     `time_range_ps` is the part of the capture that this profile is of, `None` for the whole, and
     `labels_of_all_steps` then has the steps of the whole.
+    `by_host` are the profiles of which this one is the sum, where its importer has them. `host` is
+    the one of `all_hosts` that this profile is of, empty for all.
     """
 
     device: ReportedDevice
@@ -208,6 +210,9 @@ class Profile:
     environment: Mapping[str, str] = field(default_factory=dict)
     time_range_ps: tuple[int, int] | None = None
     labels_of_all_steps: tuple[str, ...] | None = None
+    by_host: tuple["Profile", ...] = ()
+    host: str = ""
+    all_hosts: tuple[str, ...] = ()
 
     @property
     def step_labels(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ _MEGACORE_HELP = (
     "resources, so roofs are those of the chip."
 )
 _DVFS_HELP = (
-    "Op time at the default clock ÷ measured op time. Below 1 the clock was raised while capturing."
+    "Op time at the default clock ÷ measured op time. Below 1 the clock was lower than the default."
 )
 
 

@@ -90,6 +90,7 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
             "in": view_data(analysis, analysis.with_infeed, place, levels, categories),
             "out": view_data(analysis, analysis.without_infeed, place, levels, categories),
         },
+        **page_frame.views_of_server(analysis),
         "serving": serving_data(analysis),
         "budget": budget_data(analysis),
         "timeline": strip_data(analysis),

@@ -4,7 +4,9 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
+from roofline.analysis.one_host import hosts_alone
 from roofline.analysis.records import RooflineAnalysis
+from roofline.analysis.running_clock import clock_scale
 from roofline.model.device import PeakComparison
 from roofline.model.profile import Diagnostic
 from roofline.model.units import NS_PER_S, ps_to_us
@@ -99,3 +101,18 @@ def diagnostic(found: Diagnostic) -> Json:
         "count": 1 if said else found.count,
         "filter": FILTERS.get(found.code),
     }
+
+
+def views_of_server(analysis: RooflineAnalysis) -> Json:
+    """Which hosts can be shown alone, and the clock that ran; only where there is a choice."""
+    profile, scale = analysis.profile, clock_scale(analysis.profile)
+    names = hosts_alone(profile)
+    found: Json = {}
+    if names:
+        found["hosts"] = {"names": list(names), "shown": profile.host}
+    if scale is not None:
+        found["dvfs"] = {
+            "scale": rounded(scale),
+            "is_applied": analysis.device.dvfs_scale is not None,
+        }
+    return found

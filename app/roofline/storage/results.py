@@ -36,6 +36,7 @@ COMPARED = "compared.json"
 ADVICE = "advice.json"
 BUDGET = "budget.json"
 RANGES = "ranges"
+HOSTS = "hosts"
 OPS = "ops"
 
 _INDEX = "index.json"

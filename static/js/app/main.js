@@ -11,6 +11,7 @@ import { wirePrinting } from "../page/printing.js";
 import { showServing } from "../page/serving.js";
 import { showTimeline } from "../page/timeline.js";
 import { copyLink, notify } from "../page/toast.js";
+import { showWholeOrPart } from "../page/whole-or-part.js";
 import { wireWorking } from "../page/working.js";
 import { createChosenHardware } from "../state/chosen-hardware.js";
 import { fitToProfile, leftOutText, withoutHardware } from "../state/fit-state.js";
@@ -110,6 +111,7 @@ function open(hardware, { state, unknown }) {
   wireDevice();
   showServing(model.serving);
   showTimeline(model.timeline);
+  showWholeOrPart(model);
   showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
   view.start();
   wire(view, store, model, paint);

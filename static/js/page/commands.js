@@ -27,6 +27,7 @@ const BUTTONS = [
   ["Clear all filters", "[data-clear]"],
   ["Set peaks or choose another device…", "[data-peaks-button]"],
   ["Reset the peaks", "[data-peaks-reset]"],
+  ["Peaks at the clock that ran, or at the default one (DVFS)", "[data-dvfs]"],
   ["Choose columns…", "[data-columns-button]"],
   ["Zoom in", '[data-zoom-by="0.5"]'],
   ["Zoom out", '[data-zoom-by="2"]'],
@@ -118,6 +119,7 @@ const choiceCommands = () =>
     ["Roofs", "#chart-roofs"],
     ["Compute roof", "#chart-precision"],
     ["Step", "[data-timeline-step]"],
+    ["Host", "[data-host-choice]"],
   ]).flatMap(([what, selector]) => {
     const [select] = findAll(HTMLSelectElement, selector);
     if (!select || !isOffered(select) || select.disabled) return [];

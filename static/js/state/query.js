@@ -14,6 +14,8 @@ export const VERSION = 1;
 export const DEFAULTS = Object.freeze({
   from_us: null,
   to_us: null,
+  host: null,
+  dvfs: "off",
   infeed: "in",
   q: "",
   cat: [],
@@ -115,6 +117,8 @@ const readIds = (text) => text.split(",").filter(Boolean);
 const READ = {
   from_us: between(0, 1e15),
   to_us: between(0, 1e15),
+  host: (text) => text || undefined,
+  dvfs: oneOf("on", "off"),
   infeed: oneOf("in", "out"),
   q: anyText,
   part: (text) => text || undefined,

@@ -48,7 +48,7 @@ export function moved({ edges_us: edges }, [first, last], bins, endOnly) {
 }
 
 // Places in a list of ops, and what was chosen in it: the range has another list.
-const OF_THE_LIST = ["op", "page", "step", "box", "zoom", "from_us", "to_us"];
+const OF_THE_LIST = ["op", "sel", "pin", "page", "step", "box", "zoom", "from_us", "to_us"];
 
 /**
  * The address of this page for a range, all filters kept; null shows the whole capture.
@@ -62,6 +62,27 @@ export function addressOfRange({ pathname, search }, us) {
     params.set("from_us", String(us[0]));
     params.set("to_us", String(us[1]));
   }
+  return params.size ? `${pathname}?${params}` : pathname;
+}
+
+/**
+ * The address of this page for one host, or for all (""), with the filters kept: each has a list and times of its own.
+ * @param {{ pathname: string, search: string }} place
+ * @param {string} host
+ */
+export function addressOfHost({ pathname, search }, host) {
+  const params = new URLSearchParams(search);
+  for (const key of OF_THE_LIST) params.delete(key);
+  if (host) params.set("host", host);
+  else params.delete("host");
+  return params.size ? `${pathname}?${params}` : pathname;
+}
+
+/** The same page by peaks at another clock. @param {{ pathname: string, search: string }} place @param {boolean} isOn */
+export function addressOfClock({ pathname, search }, isOn) {
+  const params = new URLSearchParams(search);
+  if (isOn) params.set("dvfs", "on");
+  else params.delete("dvfs");
   return params.size ? `${pathname}?${params}` : pathname;
 }
 

@@ -481,6 +481,10 @@ interface PageOf<View> {
   serving?: Serving | null;
   /** null: the profile has no bins of time. */
   timeline?: TimeStrip | null;
+  /** Hosts that can be shown alone, and the one that is, "" for all; only of several. */
+  hosts?: { names: string[]; shown: string };
+  /** The clock that ran ÷ the default one, and whether peaks follow it; only where they differ. */
+  dvfs?: { scale: number; is_applied: boolean };
   /** null: the profile has no events in time. */
   budget?: Budgets | null;
   transfers?: Transfers;

@@ -71,6 +71,10 @@ export interface ViewState {
   /** The part of the capture's time that the page is of, in us from its begin; null: to its ends. */
   from_us: number | null;
   to_us: number | null;
+  /** The host that the page is of; null: all. */
+  host: string | null;
+  /** Whether peaks are those at the clock that ran. */
+  dvfs: "on" | "off";
   tab: "ops" | "program" | "hardware";
   /** First is 1. */
   page: number;

@@ -22,6 +22,8 @@ test("every key survives the address bar", () => {
   const state = {
     from_us: 1500.5,
     to_us: 20_000,
+    host: "t1v-n-0 & co",
+    dvfs: "on",
     infeed: "out",
     q: "/fusion\\.(1|2)&=#/",
     cat: ["custom fusion", "a,b~c"],

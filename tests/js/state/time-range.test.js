@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  addressOfClock,
+  addressOfHost,
   addressOfRange,
   binAt,
   lanePaths,
@@ -61,6 +63,14 @@ test("the address of a range keeps filters, and drops what counts ops of another
   assert.equal(addressOfRange(place, [10, 20]), "/p/x?v=1&q=conv&from_us=10&to_us=20");
   assert.equal(addressOfRange(place, null), "/p/x?v=1&q=conv");
   assert.equal(addressOfRange({ pathname: "/p/x", search: "" }, null), "/p/x");
+});
+
+test("the address of a host has times of its own, that of a clock keeps all", () => {
+  const place = { pathname: "/p/x", search: "?q=conv&op=3&pin=2&from_us=1&to_us=2&host=a" };
+  assert.equal(addressOfHost(place, "b & c"), "/p/x?q=conv&host=b+%26+c");
+  assert.equal(addressOfHost(place, ""), "/p/x?q=conv");
+  assert.equal(addressOfClock({ pathname: "/p/x", search: "?op=3" }, true), "/p/x?op=3&dvfs=on");
+  assert.equal(addressOfClock({ pathname: "/p/x", search: "?dvfs=on" }, false), "/p/x");
 });
 
 test("milliseconds are read with a point or a comma", () => {

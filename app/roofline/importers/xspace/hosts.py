@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.importers.shared.host_names import host_names
 from roofline.importers.shared.join_timelines import joined_timeline
 from roofline.importers.shared.op_tables import OpTableBuilder, table_rows
 from roofline.importers.xspace import notes
@@ -26,7 +27,7 @@ U64 = NDArray[np.uint64]
 
 
 def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:
-    """One profile of all hosts, whose order does not matter."""
+    """One profile of all hosts, whose order does not matter; it keeps those of each."""
     if not oddities.keeps_order_of_hosts:
         profiles = sorted(profiles, key=lambda p: (p.hosts[0].hostname, p.hosts[0].file_name))
     builder = OpTableBuilder(_levels(profile.ops.traffic_bytes for profile in profiles))
@@ -53,6 +54,8 @@ def merge_hosts(profiles: Sequence[Profile], oddities: Oddities) -> Profile:
         diagnostics=_merge_diagnostics(profiles, steps, apart=apart),
         timeline=joined_timeline(timelines, len(steps)),
         environment=merged(profile.environment for profile in profiles),
+        by_host=tuple(profiles),
+        all_hosts=host_names(profiles),
     )
 
 

@@ -30,6 +30,7 @@ from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
 from roofline.imports.child.groups import chosen, located
 from roofline.imports.child.headline import found_in
+from roofline.imports.child.hosts import hosts_to_store
 from roofline.imports.messages import ImportRequest
 from roofline.model.stored import stored
 from roofline.pipeline import open_sources, read_profile
@@ -49,6 +50,7 @@ from roofline.storage.results import (
     BUDGET,
     COMPARED,
     CSV,
+    HOSTS,
     PAGE,
     RANGES,
     ROOFLINE,
@@ -125,6 +127,7 @@ def _store(
     writer.add_ops(op_details(analysis))
     writer.add(COMPARED, run_to_json(run_of(analysis)))
     writer.add(RANGES, ranges, level=_QUICK)
+    writer.add(HOSTS, hosts_to_store(analysis.profile), level=_QUICK)
     writer.add(ADVICE, advice_to_json(advise(analysis), analysis))
     for infeed in ("in", "out"):
         writer.add(

@@ -7,7 +7,9 @@ from fastapi import Depends, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from roofline.library.other_peaks import ChosenPeaks, advice_by
+from roofline.library.ranges import Part
 from roofline.library.reader import ProfileReader
+from roofline.web.api.ranges import times_for
 from roofline.web.api.results import computed
 from roofline.web.parts import parts_of
 
@@ -41,11 +43,11 @@ async def advice_for(
     reader: ProfileReader,
     profile_id: str,
     chosen: ChosenPeaks,
-    part: tuple[float, float] | None,
+    part: Part | None,
 ) -> bytes:
     """The advice by other peaks as JSON, kept for the next who asks; nothing in it is decided."""
     parts = parts_of(request)
-    times = await computed(reader, profile_id, partial(reader.times, profile_id))
+    times = await computed(reader, profile_id, partial(times_for, reader, profile_id, part))
     key = f"{profile_id} {times.etag} {part!r} {chosen!r}"
     found = parts.other_advice.get(key)
     if found is None:

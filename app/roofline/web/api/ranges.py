@@ -1,13 +1,15 @@
-"""Parts of a profile's time: `?from_us=…&to_us=…` of its results and of its page."""
+"""Parts of a profile: `?from_us=…&to_us=…`, `?host=…`, `?dvfs=on` of its results and its page."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Depends, Query
 
-from roofline.library.ranges import RangeResults, results_of_range
+from roofline.library.ranges import Part, RangeResults, StoredTimes, results_of_part
 from roofline.library.reader import ProfileReader
 from roofline.web.parts import ServerParts
+
+_HOST_LENGTH = 1000
 
 _Time = Annotated[
     float | None,
@@ -17,25 +19,47 @@ _Time = Annotated[
         description="Only this part of the capture's time, in us from its begin.",
     ),
 ]
+_Host = Annotated[
+    str, Query(max_length=_HOST_LENGTH, description="Only this host of several, by its name.")
+]
+_Dvfs = Annotated[
+    Literal["on", "off"],
+    Query(
+        description="With `on` compute and VMEM peaks are those at the clock that ran, where the"
+        " capture says how far that was from the default one."
+    ),
+]
 
 
-def _range(from_us: _Time = None, to_us: _Time = None) -> tuple[float, float] | None:
-    if from_us is None and to_us is None:
+def _part(
+    from_us: _Time = None, to_us: _Time = None, host: _Host = "", dvfs: _Dvfs = "off"
+) -> Part | None:
+    if from_us is None and to_us is None and not host and dvfs == "off":
         return None
-    return from_us or 0.0, math.inf if to_us is None else to_us
+    return Part(
+        from_us=from_us or 0.0,
+        to_us=math.inf if to_us is None else to_us,
+        host=host,
+        dvfs=dvfs == "on",
+    )
 
 
-Range = Annotated[tuple[float, float] | None, Depends(_range)]
+Range = Annotated[Part | None, Depends(_part)]
+
+
+def times_for(reader: ProfileReader, profile_id: str, part: Part | None) -> StoredTimes:
+    """What a part of the profile is computed from; raises as `reader.times`."""
+    return reader.times(profile_id, by_host=part is not None and part.host != "")
 
 
 def results_for(
-    parts: ServerParts, reader: ProfileReader, profile_id: str, part: tuple[float, float]
+    parts: ServerParts, reader: ProfileReader, profile_id: str, part: Part
 ) -> RangeResults:
-    """The results of a part of the profile's time, kept for the next who asks.
+    """The results of a part of the profile, kept for the next who asks.
 
-    Raises `NoSuchRangeError` for a part that the profile does not have, and as `reader.result`.
+    Raises as `results_of_part`, and as `reader.result`.
     """
-    times = reader.times(profile_id)
-    key = f"{profile_id} {times.etag} {part[0]!r} {part[1]!r}"
+    times = times_for(reader, profile_id, part)
+    key = f"{profile_id} {times.etag} {part!r}"
     found = parts.ranges.get(key)
-    return found or parts.ranges.put(key, results_of_range(times, *part))
+    return found or parts.ranges.put(key, results_of_part(times, part))

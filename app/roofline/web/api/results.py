@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import NotReadyError
-from roofline.library.ranges import RangeResults
+from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.storage import results
 from roofline.web.api.audit import log_action
@@ -94,7 +94,7 @@ async def roofline_csv(
 
 
 async def stored_advice(
-    request: Request, profile_id: str, reader: ProfileReader, part: tuple[float, float] | None
+    request: Request, profile_id: str, reader: ProfileReader, part: Part | None
 ) -> Response:
     """What would help, without what people decided: for links, and for parts of the time."""
     if part is not None:
@@ -136,7 +136,7 @@ def source(request: Request, profile_id: str, reader: Reader) -> Response:
 
 
 async def _range(
-    request: Request, reader: ProfileReader, profile_id: str, part: tuple[float, float]
+    request: Request, reader: ProfileReader, profile_id: str, part: Part
 ) -> RangeResults:
     parts = parts_of(request)
     return await computed(reader, profile_id, lambda: results_for(parts, reader, profile_id, part))
@@ -146,7 +146,7 @@ async def _of_range(
     request: Request,
     reader: ProfileReader,
     profile_id: str,
-    part: tuple[float, float],
+    part: Part,
     written: Callable[[RangeResults], bytes],
 ) -> Response:
     """A result of a part of the time, gzip if the client takes it; 304 if it holds it."""

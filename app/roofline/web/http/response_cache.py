@@ -32,7 +32,7 @@ _PATHS = re.compile(
     r"/p/(?P<page>[^/]+)|/api/v1/profiles/(?P<result>[^/]+)/(page|roofline|roofline\.csv)"
 )
 # The frame of a page has numbers of the part of the time in its address; all else is the browser's.
-_NAMES_A_RANGE = re.compile(rb"from_us=|to_us=")
+_NAMES_A_PART = re.compile(rb"from_us=|to_us=|host=|dvfs=")
 # One response may take this share of the memory for all.
 LARGEST_SHARE = 1 / 8
 # What a response takes beside its body: headers, and Python's own objects.
@@ -211,7 +211,7 @@ def key_of(request: Request) -> Key | None:
         return None
     traits: tuple[Hashable, ...]
     if found["page"] is not None:
-        query = scope["query_string"] if _NAMES_A_RANGE.search(scope["query_string"]) else b""
+        query = scope["query_string"] if _NAMES_A_PART.search(scope["query_string"]) else b""
         traits = (request.state.actor, best_encoding(request), written_at_ns(), query)
     else:
         encodings = accepts_gzip(request), best_encoding(request)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import orjson
 
 from roofline.library.advising import AdviceBook
-from roofline.library.ranges import RangeResults
+from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, Importing, Ready, State
 from roofline.presentation.first_view.view import FirstView, first_view
@@ -70,19 +70,20 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
     )
 
 
-def in_range(
-    view: views.ProfileView, part: tuple[float, float], found: RangeResults
-) -> views.ProfileView:
-    """The view of a part of the profile's time, in us: its words and numbers, and addresses."""
-    ends = {"from_us": part[0], "to_us": part[1]}
-    query = urlencode({name: end for name, end in ends.items() if isfinite(end)})
+def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.ProfileView:
+    """The view of a part of the profile: its words and numbers, and addresses."""
+    ends = {"from_us": part.from_us, "to_us": part.to_us} if part.has_times else {}
+    wanted: dict[str, object] = {name: end for name, end in ends.items() if isfinite(end)}
+    wanted |= {"host": part.host} if part.host else {}
+    wanted |= {"dvfs": "on"} if part.dvfs else {}
+    query = urlencode(wanted)
     return replace(
         view,
         page_url=f"{view.page_url}{'&' if '?' in view.page_url else '?'}{query}",
         roofline_url=f"{view.roofline_url}?{query}",
         csv_url=f"{view.csv_url}?{query}",
         ops_query=f"?{query}",
-        part=found.bounds_ms,
+        part=found.words,
         budgets=_budgets(found.budget),
         advice=_advice(found.advice),
         first=first_view(orjson.loads(found.page)),

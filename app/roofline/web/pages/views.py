@@ -184,7 +184,7 @@ class ProfileView:
     link previews. `progress` is set while importing, `failure` when failed, and `can_retry`
     where the files are kept and are not what was wrong.
 
-    `part` says from when to when the numbers are, "10 to 20", where that is not the whole capture;
+    `part` says of what the numbers are, in sentences, where that is not the whole capture;
     `whole_url` is the page of the whole.
 
     `max_upload_bytes` and `max_files` limit a second run that is dropped on the page.
