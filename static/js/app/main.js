@@ -6,6 +6,7 @@ import { createDownload } from "../page/download-menu.js";
 import { wireDevice } from "../page/device-strip.js";
 import { showDiagnostics } from "../page/diagnostics.js";
 import { watchFilterBar, watchSize } from "../page/follow-size.js";
+import { wireOpenIn } from "../page/open-in.js";
 import { PageView } from "../page/page-view.js";
 import { wirePrinting } from "../page/printing.js";
 import { showServing } from "../page/serving.js";
@@ -112,6 +113,7 @@ function open(hardware, { state, unknown }) {
   showServing(model.serving);
   showTimeline(model.timeline);
   showWholeOrPart(model);
+  wireOpenIn(model);
   showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
   view.start();
   wire(view, store, model, paint);

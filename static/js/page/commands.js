@@ -42,6 +42,7 @@ const BUTTONS = [
   ["Marker area: time", '[data-set="size"][value="time"]'],
   ["Markers of one size", '[data-set="size"][value="equal"]'],
   ["With or without infeed and outfeed", "#filter-infeed"],
+  ["Open the capture in Perfetto, XProf or TensorBoard…", '[popovertarget="menu-open-in"]'],
   ["Table of operations", "#tab-ops"],
   ["Table of program and steps", "#tab-program"],
   ["Other hardware", "#tab-hardware"],
