@@ -46,6 +46,7 @@
 | `ROOFLINE_IMPORT_WALL_SECONDS`   | 900                       | duration of one import            |
 | `ROOFLINE_IMPORT_WORKERS`        | processors - 1, 1 to 4    | imports at the same time          |
 | `ROOFLINE_KEPT_ANSWERS_BYTES`    | 32 MiB, 0: none           | memory for answers to repeat      |
+| `ROOFLINE_PODS_ENGINE`           | `local`                   | `local` or `dask`: reads runs     |
 | `ROOFLINE_DASK_SCHEDULER`        | none                      | `tls://…`: reads runs, see        |
 |                                  |                           | docs/runs.md                      |
 | `ROOFLINE_DASK_CA`               | none                      | PEM files for its TLS: authority, |
@@ -164,6 +165,7 @@ class Settings(BaseSettings):
     buckets: Words = ()
     watch: Seconds | None = None
     watch_rule: str = ""
+    pods_engine: Literal["local", "dask"] = "local"
     dask_scheduler: str | None = None
     dask_ca: Path | None = None
     dask_cert: Path | None = None

@@ -1,5 +1,7 @@
 """The engine `dask` on real schedulers and workers: the same bytes, through kills and TLS."""
 
+import importlib
+import json
 import random
 import shutil
 import subprocess
@@ -8,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,6 +106,64 @@ def test_same_bytes_and_one_more_host_is_one_map(
     computed = [one.address for one in second if not one.was_kept]
     assert computed == [files[-1].address]
     assert rendered(second, place) == wanted
+
+
+def test_a_server_reads_runs_with_its_cluster(
+    cluster: Processes, certificates: Certificates, files: list[HostFile], tmp_path: Path
+) -> None:
+    from roofline.settings import Settings
+    from tests.web.api.test_runs import made, pushed, said, settled
+    from tests.web.conftest import running
+
+    run_folder = tmp_path / "run"
+    run_folder.mkdir()
+    for one in files[:3]:
+        shutil.copy(one.address, run_folder)
+    engine = engine_of(cluster, certificates, tmp_path)
+    try:
+        before = runs_ended(engine)
+        settings = Settings.from_env(
+            data_dir=tmp_path / "data",
+            buckets=[str(tmp_path)],
+            pods_engine="dask",
+            dask_scheduler=engine.client.scheduler_info()["address"],
+            dask_ca=certificates.authority,
+            dask_cert=certificates.certificate,
+            dask_key=certificates.key,
+        )
+        with running(settings) as client:
+            run = made(client, uri=str(run_folder), hosts=3)
+            settled(client, run["id"])
+            pushed(client, run["id"], (files[3].name, Path(files[3].address).read_bytes()))
+            document = settled(client, run["id"])
+        assert (document["state"], document["read"]) == ("complete", 4), document.get("reason")
+        assert runs_ended(engine) == before + 1, "the pushed file is read on the server"
+    finally:
+        engine.close()
+    wanted = one_by_one(files[:4], f"file://{tmp_path / 'one-by-one'}")
+    assert said(document) == json.loads(wanted)
+
+
+def runs_ended(engine: DaskEngine) -> int:
+    """How many runs the workers of a cluster have read."""
+    module = "roofline.fleet.dask_task"
+    ended = engine.client.run(lambda: len(importlib.import_module(module)._ended))
+    return int(sum(ended.values()))
+
+
+def test_a_server_names_what_its_cluster_lacks(tmp_path: Path) -> None:
+    from roofline.library.build import build_instance
+    from roofline.settings import Settings
+
+    for given, said in (
+        ({}, "ROOFLINE_PODS_ENGINE=dask needs"),
+        ({"dask_scheduler": "tcp://10.0.0.7:8786"}, "does not use TLS"),
+        ({"dask_scheduler": "tls://10.0.0.7:8786"}, "needs certificates"),
+        ({"dask_scheduler": "tls://a:1", "dask_ca": Path("ca.pem")}, "together"),
+    ):
+        options: dict[str, Any] = {"data_dir": tmp_path, "pods_engine": "dask", **given}
+        with pytest.raises(SettingsError, match=said):
+            build_instance(Settings.from_env(**options))
 
 
 def test_killed_worker_and_scheduler_do_not_change_a_byte(

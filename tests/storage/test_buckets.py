@@ -58,6 +58,13 @@ def test_a_session_in_a_bucket_is_the_same_run_as_its_folder(store: Flaky) -> No
     assert store.failed
     fetched = {path: count for path, count in store.read.items() if path.endswith(".pb")}
     assert fetched == {f"/runs/plugins/profile/one/{file.name}": 1 for file in FILES}
+    store.delay_s, store.fails_every = 0.0, 0
+    put(store, FILES[0].name, FILES[1].read_bytes())
+    analysed(address(store, "plugins/profile/one/"))
+    again = {path: count for path, count in store.read.items() if path.endswith(".pb")}
+    assert again == {**fetched, f"/runs/plugins/profile/one/{FILES[0].name}": 2}, (
+        "only what changed"
+    )
 
 
 @pytest.mark.parametrize(

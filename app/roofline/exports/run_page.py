@@ -146,6 +146,12 @@ def _packed(values: Sequence[float | None]) -> str:
     return base64.b64encode(struct.pack(f"<{len(values)}f", *known)).decode()
 
 
+def host_called(document: Row, name: str) -> Row | None:
+    """The host of that name, also as the page shortens it; `None` where there is none."""
+    hosts = document["hosts"]
+    return next((one for one in hosts if name in (one["host"], _short(one["host"]))), None)
+
+
 def _short(name: str) -> str:
     """The name, without its middle where it is long."""
     if len(name) <= _LONGEST_NAME:

@@ -78,6 +78,7 @@ def _host(one: HostReport) -> Record:
         "score": one.score,
         "slow_steps": one.slow_steps,
         "verdict": None if one.verdict is None else one.verdict.value,
+        "file_sha256": one.file_digest or None,
         "deviations": [_deviation(each) for each in one.deviations],
         "chips": [_chip(chip) for chip in one.chips],
     }

@@ -3,9 +3,8 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from roofline.errors import SettingsError
 from roofline.fleet.engine import Engine
@@ -14,11 +13,9 @@ from roofline.fleet.limits import import_limits
 from roofline.fleet.local import LocalEngine
 from roofline.fleet.receipts import HostFile
 from roofline.pods.fetching import FoundObject, Source
+from roofline.sandbox.limits import ImportLimits
 from roofline.settings import Settings
 from roofline.storage.places import open_blobs
-
-if TYPE_CHECKING:
-    from roofline.fleet.dask_connection import Certificates
 
 ENGINES = ("local", "dask")
 _KEPT = "kept-partials"
@@ -44,15 +41,24 @@ def open_engine(choice: EngineChoice, settings: Settings, place: str) -> Iterato
 
     Raises `SettingsError` for a choice that does not fit together.
     """
-    engine = _engine(choice, settings, place)
+    named = choice.scheduler or choice.scheduler_file or choice.workers
+    if choice.engine == "dask" and not named:
+        choice = replace(choice, scheduler=settings.dask_scheduler)
+    files = (settings.dask_ca, settings.dask_cert, settings.dask_key)
+    engine = start_engine(choice, place, import_limits(settings), files)
     try:
         yield engine
     finally:
         engine.close()
 
 
-def _engine(choice: EngineChoice, settings: Settings, place: str) -> Engine:
-    workers, limits = choice.workers or os.cpu_count() or 1, import_limits(settings)
+PemFiles = tuple[Path | None, ...]
+"""Authority, certificate and key, or `None` for each."""
+
+
+def start_engine(choice: EngineChoice, place: str, limits: ImportLimits, files: PemFiles) -> Engine:
+    """The engine, for the caller to close. Raises as `open_engine`."""
+    workers = choice.workers or os.cpu_count() or 1
     named = choice.scheduler or choice.scheduler_file
     if choice.engine == "local":
         if named:
@@ -66,35 +72,16 @@ def _engine(choice: EngineChoice, settings: Settings, place: str) -> Engine:
             remedy="Leave --workers out, or --scheduler and --scheduler-file.",
         )
     # Loads Dask, which only runs on a cluster need.
-    from roofline.fleet.dask_connection import Cluster
+    from roofline.fleet.dask_connection import Cluster, certificates_of
     from roofline.fleet.dask_engine import DaskEngine
 
-    address = choice.scheduler
-    if not named and not choice.workers:
-        address = settings.dask_scheduler
     cluster = Cluster(
-        address=address,
+        address=choice.scheduler,
         scheduler_file=choice.scheduler_file,
         workers=workers,
-        certificates=_certificates(settings),
+        certificates=certificates_of(files),
     )
     return DaskEngine(cluster, place, limits)
-
-
-def _certificates(settings: Settings) -> "Certificates | None":
-    from roofline.fleet.dask_connection import Certificates
-
-    files = (settings.dask_ca, settings.dask_cert, settings.dask_key)
-    if not any(files):
-        return None
-    if settings.dask_ca is None or settings.dask_cert is None or settings.dask_key is None:
-        raise SettingsError(
-            "TLS needs ROOFLINE_DASK_CA, ROOFLINE_DASK_CERT and ROOFLINE_DASK_KEY together.",
-            remedy="Set all three, or none of them.",
-        )
-    return Certificates(
-        authority=settings.dask_ca, certificate=settings.dask_cert, key=settings.dask_key
-    )
 
 
 def own_place(settings: Settings) -> str:

@@ -7,7 +7,7 @@ only taken with certificates of an authority of the user's own.
 import ipaddress
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,22 @@ class Cluster:
     def is_own(self) -> bool:
         """True where this process starts the workers."""
         return self.address is None and self.scheduler_file is None
+
+
+def certificates_of(files: Sequence[Path | None]) -> Certificates | None:
+    """Authority, certificate and key; `None` where none is named.
+
+    Raises `SettingsError` where some of them are.
+    """
+    authority, certificate, key = files
+    if authority is None and certificate is None and key is None:
+        return None
+    if authority is None or certificate is None or key is None:
+        raise SettingsError(
+            "TLS needs ROOFLINE_DASK_CA, ROOFLINE_DASK_CERT and ROOFLINE_DASK_KEY together.",
+            remedy="Set all three, or none of them.",
+        )
+    return Certificates(authority=authority, certificate=certificate, key=key)
 
 
 @contextmanager

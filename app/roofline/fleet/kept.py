@@ -1,5 +1,7 @@
 """Partials that were computed, by the content of the file they are of: found, not computed again.
 
+`addresses/IDENTITY` holds the SHA-256 of an object that was read, so that it is not fetched again;
+the identity is that of its address, version and size.
 `partials/SHA256-OF-FILE/FORMAT-VERSION-OPTIONS` holds a partial, or the list of what an archive
 gave; `names/SHA256` the names of operations, which hosts share. The version is a digest of all code
 that reads files; options are the file's name, which a host without a name in its file is called by.
@@ -8,6 +10,7 @@ All of it is a cache: damaged or missing entries are computed again.
 
 import hashlib
 import json
+import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -22,6 +25,7 @@ from roofline.storage.blobs import BlobStore
 
 _READS = "roofline.pods.reading"
 _LIST = b'{"entries":'
+_DIGEST = re.compile(rb"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,16 @@ class KeptPartials:
         listed = [*keys, *map(asdict, missing)]
         self._put(key, _LIST + json.dumps(listed).encode() + b"}")
         return KeptFile(partials=tuple(keys), unreadable=tuple(missing))
+
+    def digest_of(self, identity: str) -> str | None:
+        """The SHA-256 of an object with this address, version and size, if it was read before."""
+        content = self._content(f"addresses/{identity}")
+        return content.decode() if content is not None and _DIGEST.fullmatch(content) else None
+
+    def note_digest(self, identity: str, digest: str) -> None:
+        """Keeps what `digest_of` finds."""
+        if self._blobs.head(f"addresses/{identity}") is None:
+            self._put(f"addresses/{identity}", digest.encode())
 
     def partial(self, key: str) -> Partial:
         """The partial under `key`. Raises `ValueError` where it is missing or damaged."""

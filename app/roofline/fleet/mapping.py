@@ -22,12 +22,13 @@ def map_file(file: HostFile, kept: KeptPartials, readers: Readers) -> Receipt:
 
     Raises `ImportStoppedError` when `readers` are closed, and what the store of `kept` raises.
     """
-    if file.digest and (found := kept.find(file, file.digest)):
-        return _receipt(file, file.digest, found, cpu_seconds=0.0, was_kept=True)
+    digest = file.digest or _digest_before(file, kept)
+    if digest and (found := kept.find(file, digest)):
+        return _receipt(file, digest, found, cpu_seconds=0.0, was_kept=True)
     with TemporaryDirectory(prefix="roofline-") as scratch:
         for _ in range(_TRIES):
             try:
-                here = _on_this_machine(file, Path(scratch))
+                here = _on_this_machine(file, Path(scratch), kept)
             except RooflineError as error:
                 return unread(file, f"{error.message} {error.remedy}")
             except OSError as error:
@@ -35,6 +36,15 @@ def map_file(file: HostFile, kept: KeptPartials, readers: Readers) -> Receipt:
             if receipt := _read(file, here, kept, readers):
                 return receipt
     return unread(file, "The file changes while it is read.")
+
+
+def _digest_before(file: HostFile, kept: KeptPartials) -> str | None:
+    """The SHA-256 of an object whose version was fetched before."""
+    return kept.digest_of(_listed(file).identity) if is_remote(file) and file.version else None
+
+
+def _listed(file: HostFile) -> Listed:
+    return Listed(file.address, file.version, file.size_bytes, 0.0)
 
 
 class _Here(NamedTuple):
@@ -63,14 +73,16 @@ def is_remote(file: HostFile) -> bool:
     return buckets.is_address(file.address)
 
 
-def _on_this_machine(file: HostFile, scratch: Path) -> _Here:
+def _on_this_machine(file: HostFile, scratch: Path, kept: KeptPartials) -> _Here:
     """The file, fetched into `scratch` where it is an object."""
     if not is_remote(file):
         path = Path(file.address)
         stamp = _stamp(path)
         return _Here(path, digest_of(path), stamp)
     path = scratch / file.name
-    digest = fetch_steady(Listed(file.address, file.version, file.size_bytes, 0.0), path)[1]
+    found, digest = fetch_steady(_listed(file), path)
+    if found.version:
+        kept.note_digest(found.identity, digest)
     return _Here(path, digest, _stamp(path))
 
 

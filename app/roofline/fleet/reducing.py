@@ -16,6 +16,17 @@ def op_of_receipts(receipts: Iterable[Receipt], kept: KeptPartials, op: str) -> 
     return op_on_hosts(partials, op)
 
 
+def file_with(receipts: Iterable[Receipt], kept: KeptPartials, digest: str) -> str | None:
+    """The SHA-256 of the file that holds the capture with this one: itself, or an archive.
+
+    `None` where no file does. Raises as `reduce_receipts`.
+    """
+    for receipt in receipts:
+        if any(kept.partial(key).header.file_digest == digest for key in receipt.partials):
+            return receipt.digest
+    return None
+
+
 def reduce_receipts(receipts: Iterable[Receipt], kept: KeptPartials) -> RunReport:
     """What is said of the run whose files gave `receipts`; their order does not count.
 

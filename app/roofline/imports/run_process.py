@@ -15,22 +15,44 @@ from pathlib import Path
 from typing import Any
 
 from roofline.errors import ImportStoppedError, RooflineError, error_from
+from roofline.imports.run_engine import RunEngine, reading_environment
 from roofline.sandbox.limits import ImportLimits
 
 PROGRAM = "roofline.imports.run_program"
 Answer = dict[str, Any]
+_LOCAL = RunEngine()
 
 
 class RunProcess:
-    """One such process, which keeps partials at `place` (see `storage.places`)."""
+    """One such process, which keeps partials at `place` (see `storage.places`).
 
-    def __init__(self, place: str, limits: ImportLimits, workers: int) -> None:
+    It has the credentials of that place and of those in `reads`, and no others of this process.
+    """
+
+    def __init__(
+        self,
+        place: str,
+        limits: ImportLimits,
+        workers: int,
+        *,
+        reads: Sequence[str] = (),
+        engine: RunEngine = _LOCAL,
+    ) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-P", "-m", PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=reading_environment([place, *reads]),
         )
         self._lock = threading.Lock()
         self._is_killed = False
-        self._send({"place": place, "limits": asdict(limits), "workers": workers})
+        options = {"limits": asdict(limits), "workers": workers, "engine": asdict(engine)}
+        self._send({"place": place, **options})
+
+    @property
+    def pid(self) -> int:
+        """Its number in the system."""
+        return self._process.pid
 
     def listing(self, address: str, join_s: float | None) -> Answer:
         """The `files` of a run at an address, and a `note` of how they were found."""
@@ -53,6 +75,11 @@ class RunProcess:
     def write_op(self, receipts: Sequence[str], op: str, target: Path) -> None:
         """Writes the times of one operation on each host, as JSON, to `target`."""
         self._ask({"do": "op", "receipts": list(receipts), "op": op, "target": str(target)})
+
+    def file_with(self, receipts: Sequence[str], digest: str) -> str | None:
+        """The SHA-256 of the file that holds the capture with this one; `None` if none does."""
+        found = self._ask({"do": "file", "receipts": list(receipts), "digest": digest})["digest"]
+        return None if found is None else str(found)
 
     def fetch(self, file: Mapping[str, object], target: Path) -> None:
         """Writes the bytes of one file to `target`."""

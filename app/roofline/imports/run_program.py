@@ -7,7 +7,6 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,13 @@ from roofline.errors import (
 )
 from roofline.exports.run_report import op_record, render_run
 from roofline.fleet.choosing import open_kept
-from roofline.fleet.engine import Engine
 from roofline.fleet.kept import KeptPartials
-from roofline.fleet.local import LocalEngine
 from roofline.fleet.receipts import HostFile, receipts_from
-from roofline.fleet.reducing import op_of_receipts, reduce_receipts
+from roofline.fleet.reducing import file_with, op_of_receipts, reduce_receipts
+from roofline.imports.run_readers import RunReaders
 from roofline.pods.fetching import fetch_steady
 from roofline.pods.listing import list_run, runs_below
-from roofline.sandbox.limits import ImportLimits
+from roofline.process_environment import hide_secrets_of_libraries
 from roofline.storage import buckets
 
 Request = dict[str, Any]
@@ -35,25 +33,22 @@ Request = dict[str, Any]
 
 def main() -> None:
     """Answers requests until there are no more."""
+    hide_secrets_of_libraries()  # from the children that read strangers' files
     pipe = sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing but answers goes to the pipe
     lines = iter(sys.stdin.buffer)
     options = json.loads(next(lines))
     kept = open_kept(options["place"])
-    with ExitStack() as ending:
-        engine = LocalEngine(
-            kept, ImportLimits(**options["limits"]), workers=max(1, int(options["workers"]))
-        )
-        ending.callback(engine.close)
+    with RunReaders(options) as readers:
         for line in lines:
-            for answer in _guarded(json.loads(line), engine, kept):
+            for answer in _guarded(json.loads(line), readers, kept):
                 pipe.write(json.dumps(answer).encode() + b"\n")
                 pipe.flush()
 
 
-def _guarded(request: Request, engine: Engine, kept: KeptPartials) -> Iterator[Request]:
+def _guarded(request: Request, readers: RunReaders, kept: KeptPartials) -> Iterator[Request]:
     try:
-        yield from _answers(request, engine, kept)
+        yield from _answers(request, readers, kept)
     except RooflineError as error:
         yield {"error": describe(error)}
     except ValueError as error:  # a partial that is not kept any more
@@ -61,7 +56,7 @@ def _guarded(request: Request, engine: Engine, kept: KeptPartials) -> Iterator[R
         yield {"error": describe(missing)}
 
 
-def _answers(request: Request, engine: Engine, kept: KeptPartials) -> Iterator[Request]:
+def _answers(request: Request, readers: RunReaders, kept: KeptPartials) -> Iterator[Request]:
     match request["do"]:
         case "list":
             found = list_run(request["address"], join_s=request["join_s"])
@@ -70,7 +65,7 @@ def _answers(request: Request, engine: Engine, kept: KeptPartials) -> Iterator[R
             yield {"runs": [asdict(one) for one in runs_below(request["prefix"])]}
         case "read":
             files = [HostFile(**one) for one in request["files"]]
-            for receipt in engine.submit(files).receipts():
+            for receipt in readers.receipts(files):
                 yield asdict(receipt)
             yield {"end": True}
         case "write":
@@ -81,6 +76,8 @@ def _answers(request: Request, engine: Engine, kept: KeptPartials) -> Iterator[R
             found_op = op_of_receipts(_receipts(request), kept, request["op"])
             Path(request["target"]).write_bytes(op_record(found_op))
             yield {"written": True}
+        case "file":
+            yield {"digest": file_with(_receipts(request), kept, request["digest"])}
         case _:
             _fetch(buckets.Listed(**request["file"]), Path(request["target"]))
             yield {"written": True}

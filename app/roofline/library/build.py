@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from roofline.errors import SettingsError
+from roofline.fleet.dask_connection import Cluster, address_of, certificates_of
 from roofline.fleet.limits import import_limits
+from roofline.imports.run_engine import RunEngine
 from roofline.library.instance import Instance, InstanceOptions, Listeners
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.reader import ProfileReader
@@ -77,4 +80,26 @@ def _options(settings: Settings) -> InstanceOptions:
         buckets=settings.buckets,
         watch_s=settings.watch,
         watch_rule=settings.watch_rule,
+        run_engine=_run_engine(settings),
+    )
+
+
+def _run_engine(settings: Settings) -> RunEngine:
+    """The engine of runs. Raises `SettingsError` for a cluster that is not named or not safe."""
+    if settings.pods_engine == "local":
+        return RunEngine()
+    if settings.dask_scheduler is None:
+        raise SettingsError(
+            "ROOFLINE_PODS_ENGINE=dask needs the address of a scheduler.",
+            remedy="Set ROOFLINE_DASK_SCHEDULER to tls://HOST:PORT, or unset ROOFLINE_PODS_ENGINE.",
+        )
+    files = (settings.dask_ca, settings.dask_cert, settings.dask_key)
+    address_of(Cluster(address=settings.dask_scheduler, certificates=certificates_of(files)))
+    authority, certificate, key = (None if one is None else str(one.absolute()) for one in files)
+    return RunEngine(
+        name="dask",
+        scheduler=settings.dask_scheduler,
+        authority=authority,
+        certificate=certificate,
+        key=key,
     )

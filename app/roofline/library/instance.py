@@ -4,7 +4,7 @@ import hmac
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from roofline.imports.children import Children
 from roofline.imports.job_run import ImportReport, RunParts
 from roofline.imports.job_runs import JobRuns
 from roofline.imports.local_runner import LocalRunner
+from roofline.imports.run_engine import RunEngine
 from roofline.imports.runner import Runner
 from roofline.imports.waiting import Waiting
 from roofline.library.data_folder import DataFolder
@@ -53,6 +54,7 @@ class InstanceOptions:
     buckets: tuple[str, ...] = ()
     watch_s: float | None = None
     watch_rule: str = ""
+    run_engine: RunEngine = field(default_factory=RunEngine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,8 @@ class Instance:
             place=options.blobs or f"file://{root.absolute()}",
             workers=options.workers,
             room=DiskRoom(root, options.disk_reserve_bytes),
+            reads=options.buckets,
+            engine=options.run_engine,
         )
         self._scrubbing = _scrubbing(self.store, self.deliver, options.scrub_days)
         self.damaged: tuple[Path, ...] = ()

@@ -8,10 +8,11 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from roofline.errors import RooflineError
+from roofline.imports.run_engine import RunEngine
 from roofline.imports.run_process import RunProcess
 from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
 from roofline.sandbox.limits import ImportLimits
@@ -37,11 +38,23 @@ _NO_PAUSE = _Pause(0.0, 0)
 
 
 class RunKeeper:
-    """Reads the runs of `store`. `workers` hosts are read at the same time."""
+    """Reads the runs of `store` with `engine`; `reads` are the places that may be read.
+
+    `workers` hosts are read at the same time, where this machine reads them.
+    """
 
     def __init__(
-        self, store: ProfileStore, limits: ImportLimits, *, place: str, workers: int, room: DiskRoom
+        self,
+        store: ProfileStore,
+        limits: ImportLimits,
+        *,
+        place: str,
+        workers: int,
+        room: DiskRoom,
+        reads: Sequence[str],
+        engine: RunEngine,
     ) -> None:
+        self._reads, self._engine = reads, engine
         self._store = store
         self._runs = store.runs
         self._limits, self._place, self._workers, self._room = limits, place, workers, room
@@ -83,7 +96,9 @@ class RunKeeper:
 
     def new_process(self) -> RunProcess:
         """A process that answers questions about runs; the caller closes it."""
-        return RunProcess(self._place, self._limits, self._workers)
+        return RunProcess(
+            self._place, self._limits, self._workers, reads=self._reads, engine=self._engine
+        )
 
     def remove(self, run_id: str) -> None:
         """Deletes a run for good, with the bytes that nothing else needs."""

@@ -190,6 +190,29 @@ class RunLibrary:
         receipts = self._runs.receipts(run.id)
         return self._asked(lambda process, target: process.write_op(receipts, op, target))
 
+    def file_of(self, run: Run, digest: str) -> str:
+        """The id of the file with the capture of this SHA-256.
+
+        Files that are packed, and partials, are looked into. `ProfileNotFoundError` where none is.
+        """
+        found = self._runs.with_content(run.id, digest)
+        if not found and (other := self._file_with(run, digest)) is not None:
+            found = self._runs.with_content(run.id, other)
+        if not found:
+            raise ProfileNotFoundError(
+                "The file of this host is not part of the run any more.",
+                remedy="Import the run again.",
+            )
+        return found[0].identity
+
+    def _file_with(self, run: Run, digest: str) -> str | None:
+        receipts = self._runs.receipts(run.id)
+        process = self._instance.run_keeper.new_process()
+        try:
+            return process.file_with(receipts, digest)
+        finally:
+            process.close()
+
     def host_profile(self, run: Run, identity: str, viewer: Viewer) -> ProfileId:
         """The profile of one host's file, imported when it is asked for first.
 

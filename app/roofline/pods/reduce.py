@@ -247,6 +247,7 @@ def _host_reports(
                 score=None,
                 slow_steps=int(judged.slow_steps[k]),
                 verdict=judged.verdicts[k],
+                file_digest=one.header.file_digest,
             )
         )
     return reports
@@ -277,20 +278,21 @@ def _chip(one: Partial, chip: int, row: int, ratios: Ratios, *, is_slow: bool) -
 
 
 def _coordinator(one: Partial) -> HostReport:
-    return _without_work(one.header.host, State.NO_ACCELERATOR, "", one.header.device)
+    found = _without_work(one.header.host, State.NO_ACCELERATOR, one.header.file_digest)
+    return replace(found, device=one.header.device)
 
 
 def _unreadable(one: Unreadable) -> HostReport:
-    return _without_work(one.name, State.UNREADABLE, one.reason, "")
+    return replace(_without_work(one.name, State.UNREADABLE, one.digest), reason=one.reason)
 
 
-def _without_work(host: str, state: State, reason: str, device: str) -> HostReport:
+def _without_work(host: str, state: State, file_digest: str) -> HostReport:
     return HostReport(
         host=host,
         rank=None,
         state=state,
-        reason=reason,
-        device=device,
+        reason="",
+        device="",
         chips=(),
         work_ps=None,
         wait_ps=None,
@@ -300,4 +302,5 @@ def _without_work(host: str, state: State, reason: str, device: str) -> HostRepo
         score=None,
         slow_steps=0,
         verdict=None,
+        file_digest=file_digest,
     )

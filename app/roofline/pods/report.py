@@ -64,6 +64,7 @@ class HostReport:
 
     `bandwidth` is in bytes per second and core, over work whose bytes are known. `score` is that of
     its work, of its slowest chip, over all steps. `deviations` are those of hosts with a verdict.
+    `file_digest` is the SHA-256 of its capture, as unpacked.
     """
 
     host: str
@@ -80,6 +81,7 @@ class HostReport:
     score: float | None
     slow_steps: int
     verdict: Verdict | None
+    file_digest: str
     deviations: tuple[Deviation, ...] = ()
 
 

@@ -119,6 +119,14 @@ class RunStore:
             row = connection.execute(wanted).first()
         return None if row is None else run_statements.host_of(row)
 
+    def with_content(self, run_id: str, sha256: str) -> tuple[RunHost, ...]:
+        """The files of a run that have this SHA-256, those whose bytes are here first."""
+        of_run = (run_host.c.run_id == run_id, run_host.c.sha256 == sha256)
+        order = (run_host.c.is_kept.desc(), run_host.c.turn)
+        with self._database.read() as connection:
+            rows = connection.execute(select(run_host).where(*of_run).order_by(*order)).all()
+        return tuple(map(run_statements.host_of, rows))
+
     def push(self, run_id: str, files: Sequence[StagedFile]) -> int | None:
         """Adds files to a run; how many were new. Returns once they survive a crash.
 

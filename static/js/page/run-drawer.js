@@ -3,6 +3,7 @@
 import { duration, significant } from "../text/format.js";
 import { METRIC_WORDS, metricText, signedShare, waitNote } from "../text/run-words.js";
 import { buttonPart, entry, find, html, part, svg } from "../ui/dom.js";
+import { hostLinks } from "./run-hosts.js";
 
 /** @import { ChipRow, DeviationData, HostRow, MetricId, RunModel } from "../types/run.js" */
 
@@ -36,6 +37,7 @@ function content(host, model) {
   if (host.state !== "read") return [head];
   return [
     head,
+    ...hostLinks(host, model),
     ...(host.chips.length > 0 ? chips(host.chips) : []),
     ...deviations(host, model),
     html("h3", {}, "Against the run"),

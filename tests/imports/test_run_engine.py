@@ -1,0 +1,56 @@
+"""What the process that reads runs gets of its server: no credentials but those of its stores."""
+
+from pathlib import Path
+
+import pytest
+
+from roofline.fleet.limits import import_limits
+from roofline.imports.run_engine import reading_environment
+from roofline.imports.run_process import RunProcess
+from roofline.settings import Settings
+
+SECRETS = {
+    "AWS_SECRET_ACCESS_KEY": "amazons-secret",
+    "GOOGLE_SERVICE_ACCOUNT_KEY": "googles-secret",
+    "AZURE_STORAGE_ACCOUNT_KEY": "azures-secret",
+    "PGPASSWORD": "databases-secret",
+    "GITHUB_TOKEN": "anothers-secret",
+    "ROOFLINE_ADMIN_TOKEN": "our-secret",
+}
+
+
+@pytest.fixture(autouse=True)
+def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SECRETS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("https_proxy", "http://proxy:3128")
+    monkeypatch.setenv("TZ", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("places", "wanted"),
+    [
+        ([], set()),
+        (["file:///data", "/mnt/runs"], set()),
+        (["file:///data", "s3://team/runs"], {"AWS_SECRET_ACCESS_KEY"}),
+        (["gs://team"], {"GOOGLE_SERVICE_ACCOUNT_KEY"}),
+        (["az://team", "s3://a"], {"AZURE_STORAGE_ACCOUNT_KEY", "AWS_SECRET_ACCESS_KEY"}),
+    ],
+)
+def test_it_gets_the_credentials_of_its_stores_alone(places: list[str], wanted: set[str]) -> None:
+    found = reading_environment(places)
+    assert found.keys() & SECRETS.keys() == wanted
+    assert ("https_proxy" in found) == bool(wanted), "a store may be behind a proxy"
+    assert found["TZ"] == "UTC"
+
+
+def test_children_cannot_read_them_from_the_process(tmp_path: Path) -> None:
+    limits = import_limits(Settings.from_env())
+    process = RunProcess(f"file://{tmp_path}", limits, 1, reads=["s3://team/runs"])
+    try:
+        assert process.find(str(tmp_path)) == [], "it has begun to work"
+        shown = Path(f"/proc/{process.pid}/environ").read_bytes()
+    finally:
+        process.close()
+    assert b"AWS_SECRET_ACCESS_KEY=" in shown
+    assert not [value for value in SECRETS.values() if value.encode() in shown]
