@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,24 @@ def session(root: Path, name: str, *hosts: str) -> None:
     for host in hosts:
         (folder / f"{host}.xplane.pb").symlink_to(THREE_HOSTS / f"{host}.xplane.pb")
     (folder / "ALL_HOSTS.op_stats_v2.pb").write_bytes(b"a result of XProf's")
+
+
+def test_sessions_that_do_not_overlap_are_two_captures(tmp_path: Path) -> None:
+    begun = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC).timestamp()
+    for name, host, written in (
+        ("2026_11_21_10_00_00", "host_0", begun + 6),
+        ("2026_11_21_10_00_02", "host_1", begun + 20),
+        ("2026_11_21_10_00_30", "host_2", begun + 40),
+    ):
+        folder = tmp_path / "plugins" / "profile" / name
+        folder.mkdir(parents=True)
+        file = folder / f"{host}.xplane.pb"
+        file.write_bytes(b"")
+        os.utime(file, (written, written))
+    with pytest.raises(UploadRejectedError, match="begins 10 s after 2026_11_21_10_00_02 was"):
+        list_run(str(tmp_path), join_s=120)
+    os.utime(folder.parent / "2026_11_21_10_00_00" / "host_0.xplane.pb", (begun + 31, begun + 31))
+    assert len(list_run(str(tmp_path), join_s=120).files) == 3, "the first one was longer"
 
 
 def test_sessions_of_one_capture_are_joined(tmp_path: Path) -> None:

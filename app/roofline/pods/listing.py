@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
@@ -40,6 +42,15 @@ class Session:
     files: tuple[Listed, ...]
 
     @property
+    def ended_by(self) -> float:
+        """When its last file was written: its captures had ended then.
+
+        Infinite where that is before its begin: the clock of its name has another time zone.
+        """
+        written = max(one.modified_at for one in self.files)
+        return written if written >= self.begun_at else inf
+
+    @property
     def hosts(self) -> frozenset[str]:
         """The names of its files, which are those of hosts."""
         return frozenset(one.name for one in self.files)
@@ -49,7 +60,8 @@ def list_run(place: str, *, join_s: float | None = None) -> RunListing:
     """The captures of hosts at `place`. Nothing of them is read.
 
     Raises `UploadRejectedError` where there is none, and where there are several sessions unless
-    `join_s` puts them together: they begin at most so many seconds apart, and share no host.
+    `join_s` puts them together: they begin at most so many seconds apart, share no host, and none
+    begins after the others were written.
     """
     found = buckets.list_objects(place) if buckets.is_address(place) else _on_disk(place)
     if not found:
@@ -164,6 +176,7 @@ def _joined(sessions: Sequence[Session], join_s: float) -> RunListing:
             f" {_names(sessions)}.",
             remedy="Name the sessions of one capture with a pattern, such as SESSION*/.",
         )
+    _check_overlap(sessions)
     seen: dict[str, str] = {}
     for session in sessions:
         for host in sorted(session.hosts):
@@ -177,6 +190,19 @@ def _joined(sessions: Sequence[Session], join_s: float) -> RunListing:
     files = tuple(one for session in sessions for one in session.files)
     note = f"{len(sessions)} sessions are one run; they begin {apart_s:,.0f} s apart:"
     return RunListing(files, f"{note} {_names(sessions)}.")
+
+
+def _check_overlap(sessions: Sequence[Session]) -> None:
+    """Raises `UploadRejectedError` where one began after all earlier ones had been written."""
+    ended_by = -inf
+    for earlier, later in pairwise(sessions):
+        ended_by = max(ended_by, earlier.ended_by)
+        if later.begun_at > ended_by:
+            raise UploadRejectedError(
+                f"{later.name} begins {later.begun_at - ended_by:,.0f} s after {earlier.name} was"
+                " written. They are two captures: hosts of one run are captured at the same time.",
+                remedy="Name one of them.",
+            )
 
 
 def _names(sessions: Sequence[Session]) -> str:
