@@ -9,6 +9,7 @@ import { createRunTables } from "../page/run-tables.js";
 import { readRun } from "../state/run-model.js";
 import { METRICS, parseRun, runQuery, SORTS, TABS } from "../state/run-query.js";
 import { METRIC_WORDS } from "../text/run-words.js";
+import { hostLinks } from "./run-hosts.js";
 import { around, buttonPart, find, findAll, html, part } from "../ui/dom.js";
 import { wireKeyboard, wireTabs } from "../ui/keyboard.js";
 
@@ -28,7 +29,11 @@ class RunView {
       onClick: ({ name }) => this.set({ tab: "ops", sort: SORTS.ops, q: name, page: 1 }),
     });
     this.steps = createRunSteps(model, open);
-    this.drawer = createRunDrawer(model, () => this.open(""));
+    this.drawer = createRunDrawer({
+      model,
+      onClose: () => this.open(""),
+      linksOf: (host) => hostLinks(host, model),
+    });
     this.tables = createRunTables({ model, onChange: (change) => this.set(change), onOpen: open });
     wireTabs(part("tabs"), (id) => {
       const tab = TABS.find((one) => one === id) ?? "ops";

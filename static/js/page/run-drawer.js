@@ -3,7 +3,6 @@
 import { duration, significant } from "../text/format.js";
 import { METRIC_WORDS, metricText, signedShare, waitNote } from "../text/run-words.js";
 import { buttonPart, entry, find, html, part, svg } from "../ui/dom.js";
-import { hostLinks } from "./run-hosts.js";
 
 /** @import { ChipRow, DeviationData, HostRow, MetricId, RunModel } from "../types/run.js" */
 
@@ -11,8 +10,11 @@ const WIDTH = 150; // pixels of a chip's bar
 const MIDDLE = 30; // where a ratio of 1 lies
 const SLOWEST = 0.08; // above 1, as long as the lane
 
-/** @param {RunModel} model @param {() => void} onClose */
-export function createRunDrawer(model, onClose) {
+/**
+ * `linksOf` gives what leads from a host to other pages.
+ * @param {{ model: RunModel, onClose: () => void, linksOf: (host: HostRow) => Element[] }} options
+ */
+export function createRunDrawer({ model, onClose, linksOf }) {
   const drawer = find(HTMLElement, "#drawer");
   buttonPart("drawer-close").addEventListener("click", onClose);
   return {
@@ -23,21 +25,21 @@ export function createRunDrawer(model, onClose) {
       if (host === null) return;
       part("drawer-title").textContent = host.name;
       const body = part("drawer-body");
-      body.replaceChildren(...content(host, model));
+      body.replaceChildren(...content(host, model, linksOf(host)));
       body.scrollTop = 0;
       if (isFocused) buttonPart("drawer-close").focus();
     },
   };
 }
 
-/** @param {HostRow} host @param {RunModel} model */
-function content(host, model) {
+/** @param {HostRow} host @param {RunModel} model @param {Element[]} links */
+function content(host, model, links) {
   const said = host.sentence || standing(host, model);
   const head = html("p", { class: "say" }, said);
   if (host.state !== "read") return [head];
   return [
     head,
-    ...hostLinks(host, model),
+    ...links,
     ...(host.chips.length > 0 ? chips(host.chips) : []),
     ...deviations(host, model),
     html("h3", {}, "Against the run"),
