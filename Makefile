@@ -6,6 +6,7 @@ PORT     ?= 8000
 DATA_DIR ?= ./data
 BROWSER  ?= yes
 SECONDS  ?= 60
+KILLS    ?= 50
 INPUTS   ?= 200000
 FIRST    ?= 0
 PYTEST_ARGS ?=
@@ -29,7 +30,7 @@ PRETTY  := static/js static/css tests/js vendoring/plotly/*.*js
 KERNELS := $(shell find app/roofline/importers -name '*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format test-js test-py bench bench-server crash fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
+.PHONY: help run test test-long lint format test-js test-py bench bench-server crash crash-runs fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +77,9 @@ bench: .venv/.warm-test ## Time imports and pages, against XProf 2.24.2 in its o
 
 crash: .venv/.ready-test ## Kill servers, children, workers and databases, and fill disks, CYCLES times (500): nothing is lost.
 	$(BIN)/python -m tests.storage.crash --cycles $(CYCLES) --folder build/crash
+
+crash-runs: .venv/.warm-test ## Kill workers, schedulers, jobs and servers that read a run of hosts, KILLS times (50): the same digest.
+	$(BIN)/python -m tests.fleet.crash --kills $(KILLS) --folder build/crash-runs
 
 fuzz: .venv/.warm-test ## Mutated files of every format through the importers for SECONDS (60); see tests/fuzz.
 	$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) --inputs $(INPUTS) --first $(FIRST) $(if $(FAMILIES),--families $(FAMILIES))

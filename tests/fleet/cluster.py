@@ -16,7 +16,16 @@ _START_S = 90.0
 class Processes:
     """A scheduler and workers that find it by its scheduler file."""
 
-    def __init__(self, folder: Path, options: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        options: Sequence[str] = (),
+        *,
+        preload: str = "",
+        reads: Path | None = None,
+    ) -> None:
+        self._preload = ["--preload", preload] if preload else []
+        self._more = {"READS": str(reads)} if reads else {}
         self.scheduler_file = folder / "scheduler.json"
         self._folder, self._options = folder, options
         self.scheduler: subprocess.Popen[bytes] | None = None
@@ -37,6 +46,7 @@ class Processes:
     def start_worker(self) -> None:
         """A worker with one thread, without a nanny that would start it again."""
         arguments = ["--no-nanny", "--no-dashboard", "--nthreads", "1", "--memory-limit", "0"]
+        arguments += self._preload
         folder = self._folder / "workers"
         self.workers.append(
             self._start("dask_worker", *arguments, "--local-directory", str(folder))
@@ -66,7 +76,12 @@ class Processes:
                 *self._options,
                 *arguments,
             ],
-            env={**os.environ, "PYTHONPATH": PYTHON_PATH, "AWS_SECRET_ACCESS_KEY": "hunter2"},
+            env={
+                **os.environ,
+                **self._more,
+                "PYTHONPATH": PYTHON_PATH,
+                "AWS_SECRET_ACCESS_KEY": "hunter2",
+            },
             stderr=(self._folder / f"{program}.log").open("ab"),
         )
 
@@ -77,9 +92,16 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 @contextmanager
-def processes(folder: Path, *, workers: int, options: Sequence[str] = ()) -> Iterator[Processes]:
-    """A cluster that ends with the block."""
-    found = Processes(folder, options)
+def processes(
+    folder: Path,
+    *,
+    workers: int,
+    options: Sequence[str] = (),
+    preload: str = "",
+    reads: Path | None = None,
+) -> Iterator[Processes]:
+    """A cluster that ends with the block; its workers load `preload` and find the path `reads`."""
+    found = Processes(folder, options, preload=preload, reads=reads)
     try:
         found.start_scheduler()
         for _ in range(workers):

@@ -1,18 +1,10 @@
-"""Kills workers and schedulers at random moments of a run; its bytes stay the same.
+"""Kills workers and schedulers at random moments of a run; `tests.fleet.crash` kills more."""
 
-    python -m tests.fleet.kills --kills 50 --folder build/kills
-
-The suite does the same with fewer kills.
-"""
-
-import argparse
 import os
 import random
 import shutil
-import sys
 import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +17,7 @@ from roofline.fleet.receipts import HostFile, Receipt
 from roofline.fleet.reducing import reduce_receipts
 from roofline.pods.files import files_of
 from roofline.sandbox.limits import ImportLimits
-from tests.fleet.cluster import Processes, processes
+from tests.fleet.cluster import Processes
 from tests.tools.generate_xspace import Config, write_profile
 
 LIMITS = ImportLimits(
@@ -144,46 +136,3 @@ def one_by_one(files: list[HostFile], place: str) -> bytes:
 
 def rendered(receipts: list[Receipt], place: str) -> bytes:
     return render_run(reduce_receipts(receipts, open_kept(place)), "json")
-
-
-def cycles(folder: Path, count: int, seed: int, hosts: int) -> Iterator[Killed]:
-    """Runs with kills until there were `kills` of them."""
-    dice = random.Random(seed)
-    files = distinct_files(folder, hosts)
-    wanted = one_by_one(files, f"file://{folder / 'wanted'}")
-    left, number = count, 0
-    with processes(folder, workers=2) as cluster:
-        while left > 0:
-            number += 1
-            kept = folder / f"kept-{number}"
-            # One of five is the scheduler.
-            kills = ["scheduler" if dice.random() < 0.2 else "worker" for _ in range(min(left, 10))]
-            found = run_with_kills(files, kept, cluster, dice, kills=kills)
-            if rendered(found.receipts, f"file://{kept}") != wanted:
-                raise SystemExit(f"Run {number} gave other bytes.")
-            left -= found.total
-            yield found
-
-
-def main() -> None:
-    """Kill, and say what became of the runs."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--hosts", type=int, default=256)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, required=True)
-    given = parser.parse_args()
-    shutil.rmtree(given.folder, ignore_errors=True)
-    given.folder.mkdir(parents=True)
-    started = time.monotonic()
-    for found in cycles(given.folder.resolve(), given.kills, given.seed, given.hosts):
-        sys.stdout.write(
-            f"{found.workers} workers and {found.schedulers} schedulers killed: same bytes,"
-            f" {found.computed} of {len(found.receipts)} receipts computed,"
-            f" {time.monotonic() - started:.0f} s\n"
-        )
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()

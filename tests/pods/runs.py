@@ -147,3 +147,13 @@ def with_collective(
         sums_ps=np.array([[sum(row)] for row in times_ps], np.int64),
         each=np.array(each, np.int64).T.reshape(3, -1),
     )
+
+
+def first_steps(partial: Partial, count: int) -> Partial:
+    """The host with a table of its first steps only."""
+    return replace(
+        partial,
+        header=replace(partial.header, steps=partial.header.steps[:count]),
+        step_ps=partial.step_ps[:count],
+        step_work_ps=partial.step_work_ps[:, :count],
+    )

@@ -122,16 +122,6 @@ def test_a_slow_chip_is_found_through_noise() -> None:
     assert verdicts(reduce_run(noisy)) == {"host-0007": Verdict.SLOW_CHIP}
 
 
-def test_standard_error_by_hand() -> None:
-    # Relative to each step's median: 1, 1; 1.1, 0.9; 1, 1. Away from the own mean: 0, 0.1, 0.
-    values = np.array([[100, 200], [110, 180], [100, 200]], np.int64)
-    assert definitions.standard_error(values) == 0.0
-    noisy = np.array([[90, 220], [110, 180], [100, 200]], np.int64)
-    # Away: 0.1 four times and 0 twice; the median is 0.1, and there is one step more than one.
-    assert definitions.standard_error(noisy) == pytest.approx(0.1 * 1.4826)
-    assert definitions.standard_error(noisy[:, :1]) == 0.0
-
-
 def test_three_hosts_have_values_and_no_verdict() -> None:
     report = reduce_run(runs.run(0, hosts=3, fault=runs.slow_chip(1, 0, 1.5)))
     assert verdicts(report) == {}

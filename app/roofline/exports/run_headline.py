@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.exports.run_page import Arriving
-from roofline.pods.verdicts import FEWEST_HOSTS, LEAST_READABLE, NoVerdict, State, Verdict
+from roofline.pods.verdicts import (
+    FEWEST_HOSTS,
+    LEAST_READABLE,
+    NoVerdict,
+    State,
+    Verdict,
+    fewest_steps,
+)
 from roofline.presentation.sentences import Number, Sentence, say
 
 Row = Mapping[str, Any]
@@ -47,9 +54,15 @@ def _without_verdict(document: Row) -> Sentence:
     match document["no_verdict"]:
         case NoVerdict.FEW_HOSTS:
             return say("run_few", fewest=_count(FEWEST_HOSTS))
+        case NoVerdict.FEW_STEPS:
+            return say("run_few_steps", fewest=_count(fewest_steps(_working(document))))
         case NoVerdict.UNREADABLE:
             return say("run_unreadable", share=Number(LEAST_READABLE, "ratio"))
     return say("run_even")
+
+
+def _working(document: Row) -> int:
+    return sum(one["state"] == State.READ for one in document["hosts"])
 
 
 def _spread(document: Row) -> Sentence:

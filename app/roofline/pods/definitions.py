@@ -1,6 +1,5 @@
 """The formulas of a run, on whole numbers: the same result on every machine. See `docs/runs.md`."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,22 +51,6 @@ def scores_of_all(values: I64) -> F64:
     away = np.divide(values - middle, middle, out=np.zeros(values.shape), where=middle > 0)
     spread = max(_MAD_TO_SIGMA * float(lower_median(np.abs(away).ravel())), _LEAST_SPREAD)
     return np.asarray(away / spread)
-
-
-def standard_error(values: I64) -> float:
-    """How far the mean of a row over its columns is off by chance, relative to the mean.
-
-    `values` has shape (chips, steps); each counts relative to the median of its step and to its own
-    chip, so that neither slow steps nor slow chips count. 0 with fewer than two steps.
-    """
-    _, steps = values.shape
-    if steps < 2:
-        return 0.0
-    middle = lower_median(values)
-    relative = np.divide(values, middle, out=np.ones(values.shape), where=middle > 0)
-    away = relative - relative.mean(axis=1, keepdims=True)
-    spread = _MAD_TO_SIGMA * float(lower_median(np.abs(away).ravel()))
-    return spread / math.sqrt(steps - 1)
 
 
 def stands_out(values: Values, axis: int = 0) -> Bools:
