@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN     := .venv/bin
 # What Prettier lays out.
-PRETTY  := static/js static/css tests/js vendoring/plotly/*.*js
+PRETTY  := static/js static/css tests/js tests/tools/plotly/*.*js
 # The sources of compiled kernels; which of them have kernels is the importers' own affair.
 KERNELS := $(shell find app/roofline/importers -name '*.py')
 

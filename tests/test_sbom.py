@@ -16,7 +16,7 @@ from tests.tools import sbom
 
 BILL: dict[str, Any] = json.loads(sbom.FILE.read_text("utf-8"))
 PYTHON = [one for one in BILL["components"] if one["purl"].startswith("pkg:pypi/")]
-# As `vendoring/plotly` builds them: a file that was edited by hand is not theirs any more.
+# As `tests/tools/plotly` builds them: a file that was edited by hand is not theirs any more.
 BUILT = {
     "plotly/plotly-roofline-4.1.1.min.js": (
         "c18e5694bbd14f7e5720a6c59bf14d54f8a30f9e54e4089a2f24130e9a3e1612"
@@ -30,7 +30,7 @@ OWN = {
     "plotly/plotly.css",
     "plotly/plotly-roofline-4.1.1.min.js.br",
 }
-RECIPE = ROOT / "vendoring" / "plotly"
+RECIPE = ROOT / "tests" / "tools" / "plotly"
 
 
 def test_bill_is_of_the_present_lock_file() -> None:

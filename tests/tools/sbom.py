@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "sbom.cdx.json"
 VENDOR = ROOT / "static" / "vendor"
-# What `vendoring/plotly` built, and the packages that it is made of.
+# What `tests/tools/plotly` built, and the packages that it is made of.
 BUILT = ("plotly/plotly-roofline-4.1.1.min.js", "plotly/LICENSE")
 PARTS = VENDOR / "plotly" / "parts.json"
 _EXPORT = (

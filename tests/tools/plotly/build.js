@@ -8,7 +8,7 @@ import { parse } from "acorn";
 import { build } from "esbuild";
 
 const HERE = import.meta.dirname;
-const TARGET = path.join(HERE, "../../static/vendor/plotly");
+const TARGET = path.join(HERE, "../../../static/vendor/plotly");
 const D3_SOURCE = path.join(HERE, "node_modules/@plotly/d3/src");
 
 /** Modules of d3 that the files of plotly.js in this bundle call; each brings what it needs itself. */
