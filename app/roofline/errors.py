@@ -301,7 +301,7 @@ class BadViewError(RooflineError):
 
 
 class NoSuchRangeError(RooflineError):
-    """The profile has no such part of its time."""
+    """The profile has no such part, or its clock did not differ: a view that it cannot give."""
 
     code = "no-such-range"
 

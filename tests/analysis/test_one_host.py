@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from roofline.analysis.one_host import hosts_alone
-from roofline.errors import BadViewError, NoSuchRangeError
+from roofline.errors import NoSuchRangeError
 from roofline.exports.records import analysis_to_json
 from roofline.exports.xprof import to_xprof
 from roofline.model.memory import MemoryLevel
@@ -56,5 +56,5 @@ def test_peaks_follow_the_clock_as_with_the_switch_of_xprof() -> None:
         assert nominal and slowed.device.memory_gbs(level) == pytest.approx(nominal * scale)
     assert slowed.device.memory_gbs(MemoryLevel.HBM) == own.device.memory_gbs(MemoryLevel.HBM)
     assert slowed.profile.ops.time_ps.tolist() == own.profile.ops.time_ps.tolist()
-    with pytest.raises(BadViewError):
+    with pytest.raises(NoSuchRangeError):
         analyse_files(THREE[:1], dvfs=True)

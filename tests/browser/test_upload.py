@@ -57,7 +57,7 @@ def test_real_capture_shows_its_device_and_ops(page: Page, real_capture: Path) -
     is_profile_of(page, "TPU v6 Lite")
     device = page.locator("#device-info")
     expect(device).to_contain_text(re.compile(r"918\sTFLOP/s"))
-    expect(device).to_contain_text(re.compile(r"1638\sGB/s"))
+    expect(device).to_contain_text(re.compile(r"1,638\sGB/s"))
     assert len(set(view.all_names(page)) - {"IDLE"}) == 17
 
 

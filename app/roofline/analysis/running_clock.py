@@ -8,7 +8,7 @@ import math
 from dataclasses import replace
 
 from roofline.analysis.context import time_scale
-from roofline.errors import BadViewError
+from roofline.errors import NoSuchRangeError
 from roofline.model.device import Device, PeakOrigin
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Profile, Severity
@@ -28,11 +28,11 @@ def clock_scale(profile: Profile) -> float | None:
 def at_running_clock(profile: Profile, device: Device) -> tuple[Profile, Device]:
     """The device with compute and VMEM peaks at the clock that ran, and a note in the profile.
 
-    Peaks that the user set stay. Raises `BadViewError` where the clock is not known to differ.
+    Peaks that the user set stay. Raises `NoSuchRangeError` where the clock is not known to differ.
     """
     scale = clock_scale(profile)
     if scale is None:
-        raise BadViewError(
+        raise NoSuchRangeError(
             "This capture does not say that its clock differed from the default one.",
             remedy="Show it by its own peaks. Only captures of TPUs with time scales of their ops"
             " have such a clock.",

@@ -11,7 +11,6 @@ from roofline.pods.verdicts import (
     NoVerdict,
     State,
     Verdict,
-    fewest_steps,
 )
 from roofline.presentation.sentences import Number, Sentence, say
 
@@ -54,15 +53,9 @@ def _without_verdict(document: Row) -> Sentence:
     match document["no_verdict"]:
         case NoVerdict.FEW_HOSTS:
             return say("run_few", fewest=_count(FEWEST_HOSTS))
-        case NoVerdict.FEW_STEPS:
-            return say("run_few_steps", fewest=_count(fewest_steps(_working(document))))
         case NoVerdict.UNREADABLE:
             return say("run_unreadable", share=Number(LEAST_READABLE, "ratio"))
     return say("run_even")
-
-
-def _working(document: Row) -> int:
-    return sum(one["state"] == State.READ for one in document["hosts"])
 
 
 def _spread(document: Row) -> Sentence:

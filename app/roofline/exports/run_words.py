@@ -8,7 +8,6 @@ from roofline.pods.verdicts import (
     NoVerdict,
     State,
     Verdict,
-    fewest_steps,
 )
 from roofline.presentation.sentences import Number, Sentence, plain_text, say
 
@@ -40,17 +39,11 @@ def _judged(run: RunReport) -> Sentence:
     match run.no_verdict:
         case NoVerdict.FEW_HOSTS:
             return say("hosts_few", fewest=Number(FEWEST_HOSTS, "count"))
-        case NoVerdict.FEW_STEPS:
-            return say("hosts_few_steps", fewest=Number(fewest_steps(_working(run)), "count"))
         case NoVerdict.UNREADABLE:
             return say("hosts_unreadable", share=Number(LEAST_READABLE, "ratio"))
     if not outliers(run.hosts):
         return say("hosts_even")
     return say("hosts_cost", share=Number(run.cost_ratio or 0.0, "ratio"))
-
-
-def _working(run: RunReport) -> int:
-    return sum(one.state is State.READ for one in run.hosts)
 
 
 def _outlier(one: HostReport, steps: int) -> Sentence:

@@ -19,7 +19,6 @@ from roofline.pods.verdicts import (
     LEAST_READABLE,
     NoVerdict,
     Verdict,
-    fewest_steps,
 )
 
 
@@ -32,13 +31,11 @@ class Judged:
     slow_chips: Bools
 
 
-def why_not(workers: int, unreadable: int, steps: int) -> NoVerdict | None:
+def why_not(workers: int, unreadable: int) -> NoVerdict | None:
     """Why no host can be judged; `None` where they can."""
     if workers < LEAST_READABLE * (workers + unreadable):
         return NoVerdict.UNREADABLE
-    if workers < FEWEST_HOSTS:
-        return NoVerdict.FEW_HOSTS
-    return NoVerdict.FEW_STEPS if steps < fewest_steps(workers) else None
+    return NoVerdict.FEW_HOSTS if workers < FEWEST_HOSTS else None
 
 
 def judge(host_of: I64, ratios: Ratios, steps: SharedSteps, *, is_allowed: bool) -> Judged:
@@ -74,11 +71,27 @@ class _Steps(NamedTuple):
 
 def _lasting(slow: Bools, work_ps: I64) -> list[bool]:
     """True for hosts whose work is so far out in half of the steps that it is not chance."""
-    middle = definitions.lower_median(work_ps)
-    excess = np.divide(work_ps, middle, out=np.ones(work_ps.shape), where=middle > 0) - 1
+    excess = _above_median(work_ps)
     apart = np.asarray(2 * slow.sum(axis=1) >= slow.shape[1])
-    found = chance.lasting_chance(excess, np.arange(len(work_ps)), apart)
-    return [one <= chance.ALLOWED_LASTING for one in found.tolist()]
+    found: list[bool] = _more_than_chance(excess, np.arange(len(work_ps)), apart).tolist()
+    return found
+
+
+def _more_than_chance(excess: F64, host_of: I64, apart: Bools) -> Bools:
+    """True for rows that are further out than chance makes likely.
+
+    Few steps tell little of how much a step varies: more false alarms are allowed there, and of few
+    hosts their spread decides.
+    """
+    steps = excess.shape[1]
+    if steps >= chance.fewest_steps(len(np.unique(host_of))):
+        found, allowed = chance.lasting_chance(excess, host_of, apart), chance.ALLOWED_LASTING
+    elif chance.tell_noise(host_of, steps, apart):
+        found, allowed = chance.lasting_chance(excess, host_of, apart), chance.ALLOWED_OF_FEW_STEPS
+    else:
+        found = chance.apart_chance(excess.mean(axis=1), host_of, apart)
+        allowed = chance.FALSE_ALARMS
+    return np.asarray(found <= allowed)
 
 
 def _repeated(slow: Bools, work_ps: I64) -> list[bool]:
@@ -87,8 +100,17 @@ def _repeated(slow: Bools, work_ps: I64) -> list[bool]:
     Of a few hosts the spread in one step may be small: only steps count that are as far out by the
     spread of all steps.
     """
-    far_out = slow & (definitions.scores_of_all(work_ps) >= definitions.FAR_OUT)
-    return [one <= chance.ALLOWED_REPEATED for one in chance.repeated_chance(np.asarray(far_out))]
+    far_out = np.asarray(slow & (definitions.scores_of_all(work_ps) >= definitions.FAR_OUT))
+    by_count = chance.repeated_chance(far_out)
+    by_size = chance.alone_chance(_above_median(work_ps), far_out)
+    least = map(min, by_count, by_size)
+    return [one <= chance.ALLOWED_REPEATED for one in least]
+
+
+def _above_median(work_ps: I64) -> F64:
+    """By what share each host is above the median one of each step."""
+    middle = definitions.lower_median(work_ps)
+    return np.divide(work_ps, middle, out=np.ones(work_ps.shape), where=middle > 0) - 1
 
 
 def _slow_chips(host_of: I64, ratios: Ratios, chip_work_ps: I64) -> Bools:
@@ -102,8 +124,8 @@ def _slow_chips(host_of: I64, ratios: Ratios, chip_work_ps: I64) -> Bools:
     far = (definitions.scores(of) >= definitions.FAR_OUT) & (of >= definitions.SLOWER)
     if far.any():
         _, places = np.unique(host_of[known], return_inverse=True)
-        by_chance = chance.lasting_chance(_excess(of, chip_work_ps[known]), places, far)
-        found[known] = far & (by_chance <= chance.ALLOWED_LASTING) & ~_chips_by_chance(of)
+        lasts = _more_than_chance(_excess(of, chip_work_ps[known]), places, far)
+        found[known] = far & lasts & ~_chips_by_chance(of)
     return found
 
 

@@ -35,10 +35,14 @@ class RunListing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """Files of one session; `begun_at` is the time in its name, or that of its first file."""
+    """Files of one session; `begun_at` is the time in its name, or that of its first file.
+
+    `is_begin_told` is true for a time in its name: files are written when captures have ended.
+    """
 
     name: str
     begun_at: float
+    is_begin_told: bool
     files: tuple[Listed, ...]
 
     @property
@@ -151,20 +155,28 @@ def sessions_of(files: Sequence[Listed]) -> list[Session]:
         path = buckets.parse(one.address).key if buckets.is_address(one.address) else one.address
         if (parts := _SESSION.fullmatch(path)) is not None:
             found.setdefault(parts["session"], []).append(one)
-    sessions = [
-        Session(name=name, begun_at=_begun_at(name, own), files=tuple(own))
-        for name, own in found.items()
-    ]
+    sessions = [_session(name, tuple(own)) for name, own in found.items()]
     return sorted(sessions, key=lambda one: (one.begun_at, one.name))
 
 
-def _begun_at(name: str, files: Sequence[Listed]) -> float:
-    if _STARTED.fullmatch(name):
-        try:
-            return datetime.strptime(name, "%Y_%m_%d_%H_%M_%S").replace(tzinfo=UTC).timestamp()
-        except ValueError:
-            pass
-    return min(one.modified_at for one in files)
+def _session(name: str, files: tuple[Listed, ...]) -> Session:
+    told = _told_begin(name)
+    return Session(
+        name=name,
+        begun_at=min(one.modified_at for one in files) if told is None else told,
+        is_begin_told=told is not None,
+        files=files,
+    )
+
+
+def _told_begin(name: str) -> float | None:
+    """The time in a session's name, in seconds since 1970; `None` for other names."""
+    if not _STARTED.fullmatch(name):
+        return None
+    try:
+        return datetime.strptime(name, "%Y_%m_%d_%H_%M_%S").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
 
 
 def _joined(sessions: Sequence[Session], join_s: float) -> RunListing:
@@ -197,7 +209,7 @@ def _check_overlap(sessions: Sequence[Session]) -> None:
     ended_by = -inf
     for earlier, later in pairwise(sessions):
         ended_by = max(ended_by, earlier.ended_by)
-        if later.begun_at > ended_by:
+        if later.is_begin_told and later.begun_at > ended_by:
             raise UploadRejectedError(
                 f"{later.name} begins {later.begun_at - ended_by:,.0f} s after {earlier.name} was"
                 " written. They are two captures: hosts of one run are captured at the same time.",

@@ -33,7 +33,7 @@ from roofline.pods.steps import SharedSteps, shared_steps
 from roofline.pods.verdicts import State
 from roofline.pods.waiting import Waits, waits
 
-VERSION = 4
+VERSION = 5
 """Rises with every change of what the reduce says of the same partials."""
 
 
@@ -62,7 +62,7 @@ def reduce_run(
         distance += away
     ratios = same.ratios(_joined([one.chip_ps for one in workers]))
     steps, waited = shared_steps(workers), waits(workers)
-    no_verdict = why_not(len(workers), len(missing), steps.work_ps.shape[1])
+    no_verdict = why_not(len(workers), len(missing))
     judged = judge(host_of, ratios, steps, is_allowed=no_verdict is None)
     found_hosts = _host_reports(workers, ratios, waited, judged)
     found_hosts = _measured(found_hosts, bandwidths, steps, is_judged=no_verdict is None)

@@ -4,7 +4,6 @@ from enum import StrEnum
 
 FEWEST_HOSTS = 4
 """With fewer hosts there are values, but no verdicts: a median of three says nothing of two."""
-_FEWEST_STEPS, _FEWEST_VALUES = 3, 8
 LEAST_READABLE = 0.9
 """With a smaller part of the hosts readable, no verdict."""
 
@@ -31,14 +30,4 @@ class NoVerdict(StrEnum):
     """Why no host is judged."""
 
     FEW_HOSTS = "few hosts"
-    FEW_STEPS = "few steps"
     UNREADABLE = "unreadable hosts"
-
-
-def fewest_steps(hosts: int) -> int:
-    """Steps that a verdict on one of so many hosts needs.
-
-    With fewer than three nothing tells a host that is slow from one that was held up once. The
-    median host of a step and the accused one tell nothing of the noise: of four hosts two do.
-    """
-    return max(_FEWEST_STEPS, -(-_FEWEST_VALUES // max(hosts - 2, 1)))

@@ -72,6 +72,7 @@ def test_link_reaches_nothing_else(instance: Instance, capture: bytes) -> None:
     operations = operations_of(client)
     parts = {path.removeprefix("/l/{token}") for _, path in operations if path.startswith("/l/")}
     assert parts == {"", "/state", "/page", "/roofline", "/roofline.csv", "/advice"} | {
+        "/advice-card",
         "/ops/{index}",
         "/source",
         "/devices",

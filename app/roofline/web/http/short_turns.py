@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from select import EPOLLIN, EPOLLOUT, epoll
 from typing import Any
 
+from roofline.model.units import MS_PER_S
+
 USUAL_AT_ONCE = 8
 HURRIED_AT_ONCE = 2
 _FOR_EVER = -1.0
@@ -118,7 +120,7 @@ def _seconds(timeout: float | None) -> float:
     """What `epoll` waits: at least `timeout`, in whole milliseconds."""
     if timeout is None:
         return _FOR_EVER
-    return math.ceil(max(0.0, timeout) * 1000) / 1000
+    return math.ceil(max(0.0, timeout) * MS_PER_S) / MS_PER_S
 
 
 def _flags(events: int) -> int:
