@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices import resolve
-from roofline.exports.records import analysis_to_json, op_records, ops_to_csv
+from roofline.exports.records import (
+    analysis_to_json,
+    both_to_csv,
+    both_to_json,
+    op_records,
+    ops_to_csv,
+)
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Severity
 from roofline.model.units import GB_PER_GIB
@@ -135,6 +141,23 @@ def test_document_has_its_sections() -> None:
     assert document["transfers"] == []
     parts = document["budget"]["capture"]["parts"]
     assert sum(part["time_us"] for part in parts) == document["budget"]["capture"]["total_us"]
+
+
+# Without infeed both have the same ops; with it they have not; no name of an op may be lost.
+NO_FEED = OPS.replace("infeed", "copy")
+NOT_UNICODE = "op|self_us|flop|hbm_bytes\n\udc80|1|1|1"
+
+
+@pytest.mark.parametrize("table", [OPS, NO_FEED, NOT_UNICODE, "op|self_us|flop|hbm_bytes"])
+@pytest.mark.parametrize("idle_us", [0, 200])
+def test_what_is_stored_of_both_views_is_what_each_alone_gives(table: str, idle_us: int) -> None:
+    analysis = analysed(table, idle_us=idle_us)
+    for k, infeed in enumerate((True, False)):
+        alone = analysis_to_json(analysis, include_infeed_outfeed=infeed)
+        assert both_to_json(analysis)[k] == alone
+        assert both_to_csv(analysis)[k] == ops_to_csv(analysis, include_infeed_outfeed=infeed)
+    texts = both_to_csv(analysis)
+    assert (texts[0] is texts[1]) == (table != OPS)
 
 
 def test_every_op_has_every_key() -> None:

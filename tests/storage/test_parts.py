@@ -16,7 +16,7 @@ from roofline.storage.blobs import FolderBlobs
 from roofline.storage.places import open_blobs
 from roofline.storage.raw import RawStore, key_of
 from roofline.storage.records import StoredFile, new_profile_id
-from roofline.storage.results import OPS, PAGE, ResultStore, ResultWriter
+from roofline.storage.results import CSV, OPS, PAGE, ROOFLINE, ResultStore, ResultWriter
 from roofline.storage.staging import StagedFile, Staging, StagingArea
 from tests.conftest import PYTHON_PATH
 
@@ -41,6 +41,21 @@ def area(staging: Staging) -> StagingArea:
     writer.add_ops([b'{"name":"a"}', b'{"name":"bb"}'])
     writer.finish()
     return area
+
+
+def test_a_result_for_both_views_is_read_as_two(tmp_path: Path) -> None:
+    writer = ResultWriter(tmp_path / "results")
+    both, alone = b"op\r\n" * 9, (b"with", b"without")
+    writer.add_pair(CSV, (both, both))
+    writer.add_pair(ROOFLINE, alone)
+    writer.finish()
+    store = ResultStore(tmp_path / "derived", "v")
+    store.adopt("p", tmp_path / "results")
+    assert store.is_intact("p")
+    found = [
+        store.file("p", names[infeed]) for names in (CSV, ROOFLINE) for infeed in ("in", "out")
+    ]
+    assert [one and one.plain() for one in found] == [both, both, *alone]
 
 
 def stored(file: StagedFile) -> StoredFile:

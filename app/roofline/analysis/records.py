@@ -288,6 +288,11 @@ class Ranking:
         """The entries at `rows`, which keep their ranks."""
         return Ranking(**{one.name: getattr(self, one.name)[rows] for one in fields(Ranking)})
 
+    def lists_as(self, other: "Ranking") -> bool:
+        """True where `other` has the same ops in the same order, and the same shares of them."""
+        columns = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(Ranking)]
+        return all(np.array_equal(ours, theirs, equal_nan=True) for ours, theirs in columns)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class View(Ranking):

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from orjson import Fragment
+
 from roofline.analysis import roofline
 from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import Measures, Ranking, RooflineAnalysis, Scope, View
@@ -41,19 +43,37 @@ def analysis_to_json(
     `groups` are the ops as a tree, where somebody asked for one.
     """
     view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
+    return _document(analysis, view, _op_objects(analysis, view), groups)
+
+
+def both_to_json(analysis: RooflineAnalysis) -> tuple[bytes, bytes]:
+    """`analysis_to_json` with and without infeed and outfeed.
+
+    Most programs have neither: both list the same ops then, and these are written once.
+    """
+    views = analysis.with_infeed, analysis.without_infeed
+    ops = Fragment(to_json(_op_objects(analysis, views[0])))
+    others = ops if views[0].lists_as(views[1]) else _op_objects(analysis, views[1])
+    return _document(analysis, views[0], ops, None), _document(analysis, views[1], others, None)
+
+
+def _document(
+    analysis: RooflineAnalysis, view: View, ops: list[Record] | Fragment, groups: Record | None
+) -> bytes:
+    """The document with `ops` as objects, or as JSON that was made of them."""
     points = _program_points(analysis, view)
     document = {
         "schema": SCHEMA,
         "profile": _profile(analysis),
         "device": _device(analysis),
         "roofs": _roofs(analysis),
-        "include_infeed_outfeed": include_infeed_outfeed,
+        "include_infeed_outfeed": view.include_infeed_outfeed,
         "known_time_ratio": asdict(view.known),
         "program_points": points,
         "utilisation": asdict(utilisation_of(analysis, view)),
         "steps": [point for point in points if point["scope"] == Scope.STEP],
         "steps_p95_us": slow_step_us(view.program),
-        "ops": _op_objects(analysis, view),
+        "ops": ops,
         "beyond": {"ops": view.beyond_ops, "self_share_ratio": view.beyond_share_ratio},
         "diagnostics": _diagnostics(analysis),
         "graphs": _graphs(analysis),
@@ -81,6 +101,14 @@ def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> b
     writer.writerow(columns)
     writer.writerows(zip(*map(_csv_cells, columns.values()), strict=True))
     return text.getvalue().encode("utf-8", "replace")
+
+
+def both_to_csv(analysis: RooflineAnalysis) -> tuple[bytes, bytes]:
+    """`ops_to_csv` with and without infeed and outfeed: one text where both have the same ops."""
+    with_infeed = ops_to_csv(analysis, include_infeed_outfeed=True)
+    if analysis.with_infeed.every.lists_as(analysis.without_infeed.every):
+        return with_infeed, with_infeed
+    return with_infeed, ops_to_csv(analysis, include_infeed_outfeed=False)
 
 
 def _csv_cells(column: list[Any]) -> list[Any]:

@@ -18,7 +18,7 @@ import os
 import shutil
 import tarfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -91,18 +91,31 @@ class ResultWriter:
 
     def add(self, name: str, content: bytes, *, level: int = _GZIP_LEVEL) -> None:
         """Stores `content` as `name`, compressed by gzip at `level`."""
-        self._written.append(self._thread.submit(self._add, name, content, level))
+        self._written.append(self._thread.submit(self._add, [name], content, level))
 
-    def _add(self, name: str, content: bytes, level: int) -> None:
+    def add_pair(self, names: Mapping[str, str], contents: tuple[bytes, bytes]) -> None:
+        """Stores `contents` as `names` with ("in") and without ("out") infeed and outfeed.
+
+        One content for both is compressed once.
+        """
+        if contents[0] is contents[1]:
+            both = [names["in"], names["out"]]
+            self._written.append(self._thread.submit(self._add, both, contents[0], _GZIP_LEVEL))
+            return
+        for infeed, content in zip(("in", "out"), contents, strict=True):
+            self.add(names[infeed], content)
+
+    def _add(self, names: Sequence[str], content: bytes, level: int) -> None:
         # mtime=0: equal content gives equal bytes.
         packed = gzip.compress(content, level, mtime=0)
-        _write_synced(self._directory / name, [packed])
-        self._index[name] = {
-            "etag": hashlib.sha256(content).hexdigest()[:32],
-            "size_bytes": len(content),
-            "stored_bytes": len(packed),
-            "sha256": hashlib.sha256(packed).hexdigest(),
-        }
+        for name in names:
+            _write_synced(self._directory / name, [packed])
+            self._index[name] = {
+                "etag": hashlib.sha256(content).hexdigest()[:32],
+                "size_bytes": len(content),
+                "stored_bytes": len(packed),
+                "sha256": hashlib.sha256(packed).hexdigest(),
+            }
 
     def add_ops(self, details: Iterable[bytes]) -> None:
         """Stores the details of each op, one JSON object each, to be read one at a time."""

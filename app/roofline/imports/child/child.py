@@ -4,6 +4,7 @@ The child limits itself before it touches a byte, says how far it is, and leaves
 moves them into place. It is killed without warning and cleans up nothing.
 """
 
+import gc
 import json
 import os
 import signal
@@ -25,7 +26,7 @@ from roofline.compare.run import run_to_json
 from roofline.devices.this_machine import may_be_this_machine, measurements_digest
 from roofline.errors import MixedUploadError, RooflineError, describe
 from roofline.exports.advice import advice_to_json
-from roofline.exports.records import analysis_to_json, ops_to_csv
+from roofline.exports.records import both_to_csv, both_to_json
 from roofline.importers.intake.archives import UnpackLimits
 from roofline.importers.source import SourceFile
 from roofline.imports.child.groups import chosen, located
@@ -69,6 +70,8 @@ def run(request: ImportRequest, pipe: Connection) -> None:
     """Imports `request` and answers on `pipe`: progress messages, then `done` or `error`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    # Looking for garbage would visit what the fork server has loaded, and copy it page by page.
+    gc.freeze()
     os.nice(NICENESS)
     os.chdir(request.folder)
     limit_process(request.limits, sum(size for _, _, size in request.files))
@@ -125,15 +128,13 @@ def _store(
     writer.add(PAGE, page)
     writer.add(BUDGET, to_json(budget_json(analysis)))
     writer.add_ops(op_details(analysis))
-    writer.add(COMPARED, run_to_json(run_of(analysis)))
+    # What takes longest to compress comes first: the rest is computed meanwhile.
+    writer.add_pair(ROOFLINE, both_to_json(analysis))
+    writer.add_pair(CSV, both_to_csv(analysis))
     writer.add(RANGES, ranges, level=_QUICK)
     writer.add(HOSTS, hosts_to_store(analysis.profile), level=_QUICK)
+    writer.add(COMPARED, run_to_json(run_of(analysis)))
     writer.add(ADVICE, advice_to_json(advise(analysis), analysis))
-    for infeed in ("in", "out"):
-        writer.add(
-            ROOFLINE[infeed], analysis_to_json(analysis, include_infeed_outfeed=infeed == "in")
-        )
-        writer.add(CSV[infeed], ops_to_csv(analysis, include_infeed_outfeed=infeed == "in"))
     depends = may_be_this_machine(analysis.device.kind)
     writer.finish(measurements=measurements if depends else None)
     return found_in(orjson.loads(page))
