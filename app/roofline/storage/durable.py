@@ -44,13 +44,6 @@ def make_directory(directory: Path) -> None:
         sync_directory(directory.parent)
 
 
-def move_into(source: Path, target: Path) -> None:
-    """Renames `source`, whose bytes are already on the disk, to `target` on the same disk."""
-    make_directory(target.parent)
-    source.rename(target)
-    sync_directory(target.parent)
-
-
 def link_into(source: Path, target: Path) -> None:
     """Makes `target` another name of `source`, or a copy where the disk cannot do that.
 

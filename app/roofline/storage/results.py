@@ -3,7 +3,8 @@
 They are a cache: any of them may be deleted at any time and is computed again from the raw bytes.
 `derived/<profile id>/<version>/` holds each file once, compressed if it is text, and `index.json`
 with sizes and digests, written last: a folder without an index is unfinished. Every read is checked
-against the index, and the index against its own digest: damaged results are computed again. Where
+against the index, and the index against its own digest: damaged results are computed again. So the
+disk is not waited for: what a failing machine loses of them is damage like any other. Where
 several machines serve, each has such a folder, filled from one tar file per profile in the object
 store.
 
@@ -14,7 +15,6 @@ Where several do, measurements differ, and those of the machine that computed a 
 
 import gzip
 import hashlib
-import os
 import shutil
 import tarfile
 import zlib
@@ -27,7 +27,7 @@ from typing import Any
 
 import orjson
 
-from roofline.storage.durable import explained_writes, move_into, write_whole
+from roofline.storage.durable import explained_writes
 
 PAGE = "page.json"
 ROOFLINE = {"in": "roofline-in.json", "out": "roofline-out.json"}
@@ -78,7 +78,7 @@ class ResultFile:
 class ResultWriter:
     """Writes the results of one import into `directory`, which must not exist yet.
 
-    A thread compresses and syncs them in their order, while the caller computes the next. `finish`
+    A thread compresses and writes them in their order, while the caller computes the next. `finish`
     waits for it, and raises what it met: `StorageFullError`, `OSError`.
     """
 
@@ -109,7 +109,7 @@ class ResultWriter:
         # mtime=0: equal content gives equal bytes.
         packed = gzip.compress(content, level, mtime=0)
         for name in names:
-            _write_synced(self._directory / name, [packed])
+            _write(self._directory / name, [packed])
             self._index[name] = {
                 "etag": hashlib.sha256(content).hexdigest()[:32],
                 "size_bytes": len(content),
@@ -122,7 +122,7 @@ class ResultWriter:
         self._written.append(self._thread.submit(self._add_ops, list(details)))
 
     def _add_ops(self, lines: list[bytes]) -> None:
-        _write_synced(self._directory / OPS, lines)
+        _write(self._directory / OPS, lines)
         ends = [0]
         for line in lines:
             ends.append(ends[-1] + len(line))
@@ -141,7 +141,7 @@ class ResultWriter:
         if measurements is not None:
             self._index[_MEASUREMENTS] = measurements
         sealed = {"sha256": _seal(self._index), "entries": self._index}
-        write_whole(self._directory / _INDEX, orjson.dumps(sealed))
+        _write(self._directory / _INDEX, [orjson.dumps(sealed)])
 
 
 class ResultStore:
@@ -162,7 +162,9 @@ class ResultStore:
         """Moves finished results in, replacing those of any version."""
         with explained_writes():
             self.remove(profile_id)
-            move_into(staged, self._directory(profile_id))
+            target = self._directory(profile_id)
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            staged.rename(target)
 
     def has(self, profile_id: str) -> bool:
         """True if the results are there at this version, and count."""
@@ -316,8 +318,6 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
-def _write_synced(path: Path, pieces: Iterable[bytes]) -> None:
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
     with path.open("xb") as file:
         file.writelines(pieces)
-        file.flush()
-        os.fsync(file.fileno())  # its name lasts with that of the index, which is written last

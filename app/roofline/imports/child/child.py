@@ -4,7 +4,6 @@ The child limits itself before it touches a byte, says how far it is, and leaves
 moves them into place. It is killed without warning and cleans up nothing.
 """
 
-import gc
 import json
 import os
 import signal
@@ -70,8 +69,6 @@ def run(request: ImportRequest, pipe: Connection) -> None:
     """Imports `request` and answers on `pipe`: progress messages, then `done` or `error`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # Looking for garbage would visit what the fork server has loaded, and copy it page by page.
-    gc.freeze()
     os.nice(NICENESS)
     os.chdir(request.folder)
     limit_process(request.limits, sum(size for _, _, size in request.files))
