@@ -8,12 +8,12 @@ from typing import Any
 
 from roofline.exports.records import csv_cell
 
-_SIDES = ("calls", "flops", "bytes")
+_SIDES = {"calls": "calls", "flops": "flops_per_call", "bytes": "bytes_per_call"}
 _NUMBERS = ("predicted_us", "measured_us", "expected_us", "ratio")
 _FACTORS = ("calls", "work", "traffic", "peaks", "closeness", "regrouped")
 _HEAD = (
     *("model", "measured", "by", "class"),
-    *(f"{name}_{side}" for name in _SIDES for side in ("predicted", "measured")),
+    *(f"{head}_{side}" for head in _SIDES.values() for side in ("predicted", "measured")),
     *_NUMBERS,
     *(f"factor_{name}" for name in _FACTORS),
 )
@@ -22,8 +22,8 @@ _HEAD = (
 def overlay_csv(over: Mapping[str, Any]) -> bytes:
     """`over` of a prediction as RFC 4180, UTF-8; an unknown number is empty.
 
-    Names of ops are joined by "; ". Calls, FLOPs and bytes are those of the step, times in us. Ops
-    without a partner have one side. Names come from a profile: none is a formula for a spreadsheet.
+    Names of ops are joined by "; ". Calls and times, in us, are those of the step. Ops without a
+    partner have one side. Names come from a profile: none is a formula for a spreadsheet.
     """
     written = io.StringIO(newline="")
     rows = csv.DictWriter(written, _HEAD, restval="")
@@ -42,8 +42,8 @@ def _rows(over: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for one in over["ops"]:
         factors = one["factors"] or {}
         sides = {
-            f"{name}_{side}": one[name][place]
-            for name in _SIDES
+            f"{head}_{side}": one[name][place]
+            for name, head in _SIDES.items()
             for place, side in enumerate(("predicted", "measured"))
         }
         yield {

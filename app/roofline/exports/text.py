@@ -162,7 +162,8 @@ def _program(analysis: RooflineAnalysis, view: View) -> str:
         )
         for k in shown
     ]
-    heads = ("Program", "time/core", "FLOP/s", "GB/s", "FLOP/B", "of roof", "bound by")
+    # Bytes of all memories; the verdict has those of the memory that binds.
+    heads = ("Program", "time/core", "FLOP/s", "all GB/s", "FLOP/B", "of roof", "bound by")
     listed = table(heads, rows, left={0, 6})
     more = len(steps) - STEPS_SHOWN
     lines = [listed, *([f"{more} more steps"] if more > 0 else [])]

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig, preset
 from roofline.estimate.llm.hugging_face import config_of, read_config
 from roofline.estimate.llm.ops import Workload, forward
+from roofline.estimate.llm.step import step_of
 
 LLAMA = {
     "model_type": "llama",
@@ -168,6 +170,11 @@ def test_latent_attention_without_compressed_queries() -> None:
     assert not {"q_a_proj", "q_a_norm", "q_b_proj"} & set(ops)
 
 
+def test_dense_layers_lie_before_and_between_those_of_experts() -> None:
+    assert config_of({**DEEPSEEK, "moe_layer_freq": 1}).dense_layers == 3
+    assert config_of({**DEEPSEEK, "moe_layer_freq": 2}).dense_layers == 3 + 29
+
+
 def test_windows_by_type_list_and_pattern() -> None:
     mistral = {**LLAMA, "model_type": "mistral", "sliding_window": 4096}
     assert (config_of(mistral).window, config_of(mistral).windowed_layers) == (4096, 32)
@@ -177,6 +184,15 @@ def test_windows_by_type_list_and_pattern() -> None:
     assert config_of({**qwen, "use_sliding_window": True}).windowed_layers == 4
     unlisted = {key: value for key, value in GPT_OSS.items() if key != "layer_types"}
     assert config_of(unlisted).windowed_layers == 12
+
+
+def test_a_step_says_that_the_config_stores_its_weights_in_fewer_bits() -> None:
+    model = config_of({**DEEPSEEK, "quantization_config": {"quant_method": "fp8"}})
+    part = known_part("h200")
+    (note,) = step_of(model, Workload(cached=99), part).notes
+    assert "stored as fp8, but this step counts bf16" in note
+    assert not step_of(model, Workload(cached=99, weights="fp8:b128"), part).notes
+    assert not config_of({**DEEPSEEK, "quantization_config": None}).stored
 
 
 def test_biases_count_among_the_parameters() -> None:
@@ -198,6 +214,8 @@ def test_biases_count_among_the_parameters() -> None:
         ({**LLAMA, "num_key_value_heads": 5}, '"num_key_value_heads"'),
         ({k: v for k, v in DEEPSEEK.items() if k != "q_lora_rank"}, '"q_lora_rank"'),
         ({**GPT_OSS, "layer_types": ["full_attention"]}, '"layer_types"'),
+        ({**MIXTRAL, "num_experts_per_tok": 9}, '"num_experts_per_tok"'),
+        ({**LLAMA, "head_dim": None, "num_attention_heads": 8192}, '"num_attention_heads"'),
     ],
 )
 def test_what_cannot_be_read_is_named(content: object, said: str) -> None:

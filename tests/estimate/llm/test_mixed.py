@@ -41,14 +41,14 @@ def test_rows_and_memory_are_those_of_both(name: str) -> None:
     assert mixed.memory_bytes == pytest.approx(decode.memory_bytes + cached)
 
 
-@pytest.mark.parametrize("name", MODELS[:3])
+@pytest.mark.parametrize("name", MODELS)
 def test_work_adds_up_and_weights_are_read_once(name: str) -> None:
     mixed, decode, prompts = steps(name)
     for kind in ("matrix", "activations", "kv"):
         assert total(mixed, kind) == pytest.approx(total(decode, kind) + total(prompts, kind))
     read = [total(one, "weights") for one in (mixed, decode, prompts)]
     assert max(read[1:]) <= read[0] < sum(read[1:])
-    if "mix" not in name:
+    if name in {"llama-3-8b", "gemma-3-12b"}:
         assert read[0] == read[1] == read[2]
     assert (mixed.step_us["serial"] or 0) < sum(
         one.step_us["serial"] or 0 for one in (decode, prompts)

@@ -23,7 +23,8 @@ class ModelConfig:
     Multi-head latent attention has `kv_rank` above 0: queries go through `q_rank` (0: one
     product), and each head
     has `head_without_position`, `head_with_position` and `value_head` elements. `source` is where
-    the sizes were published.
+    the sizes were published, `stored` the method of quantisation by which the config says that
+    weights are stored, empty where it says none.
     """
 
     hidden: int
@@ -53,6 +54,7 @@ class ModelConfig:
     head_with_position: int = 0
     value_head: int = 0
     source: str = ""
+    stored: str = ""
 
     @property
     def is_latent(self) -> bool:

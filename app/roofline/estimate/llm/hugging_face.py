@@ -133,8 +133,16 @@ def config_of(content: object, source: str = "") -> ModelConfig:
         qkv_biases=kind.qkv_biases or has_biases,
         output_biases=has_biases,
         source=source,
+        stored=_stored(text) or _stored(content),
     )
     return replace(found, **sizes)
+
+
+def _stored(text: Json) -> str:
+    """How the published weights are quantised: fp8, mxfp4, awq …"""
+    found = text.get("quantization_config")
+    method = found.get("quant_method") if isinstance(found, Mapping) else None
+    return method[:_NAME_SHOWN] if isinstance(method, str) else ""
 
 
 def _attention(text: Json, kind: _Kind) -> dict[str, int]:
@@ -148,6 +156,8 @@ def _attention(text: Json, kind: _Kind) -> dict[str, int]:
             "value_head": _count(text, "v_head_dim"),
         }
     kv_heads = _count(text, "num_key_value_heads", heads)
+    if text.get("head_dim") is None and _count(text, "hidden_size") % heads:
+        raise _bad("num_attention_heads", "it does not divide hidden_size, and head_dim is missing")
     size = _count(text, "head_dim", _count(text, "hidden_size") // heads)
     if heads % kv_heads:
         raise _bad("num_key_value_heads", "it does not divide num_attention_heads")
@@ -176,9 +186,12 @@ def _mlp(text: Json, kind: _Kind, layers: int) -> dict[str, int]:
     if not kind.experts:
         return {"mlp": _count(text, "intermediate_size")}
     dense = _dense_layers(text, layers)
+    experts, active = _count(text, kind.experts), _count(text, "num_experts_per_tok")
+    if active > experts:
+        raise _bad("num_experts_per_tok", f"there are {experts:,} experts")
     return {
-        "experts": _count(text, kind.experts),
-        "active_experts": _count(text, "num_experts_per_tok"),
+        "experts": experts,
+        "active_experts": active,
         "expert_width": _count(text, kind.expert_width),
         "shared_experts": _count(text, "n_shared_experts", 0, least=0),
         "dense_layers": dense,
@@ -190,10 +203,11 @@ def _dense_layers(text: Json, layers: int) -> int:
     """Layers of a mixture of experts that have a plain MLP."""
     first = _count(text, "first_k_dense_replace", 0, least=0)
     only = text.get("mlp_only_layers") or []
-    step = _count(text, "decoder_sparse_step", 1)
+    step, every = _count(text, "decoder_sparse_step", 1), _count(text, "moe_layer_freq", 1)
     listed = only if isinstance(only, list) else []
     return sum(
-        layer < first or layer in listed or (layer + 1) % step != 0 for layer in range(layers)
+        layer < first or layer in listed or (layer + 1) % step != 0 or layer % every != 0
+        for layer in range(layers)
     )
 
 

@@ -1,7 +1,8 @@
 """A step that decodes some sequences and reads the prompts of others: chunked prefill.
 
 All rows go through each product together, so that weights are read once; attention runs for each
-group by itself, and the head for one row of each sequence.
+group by itself, and the head for one row of each sequence. Latent attention of those that decode
+works on compressed keys, that of prompts expands them, so that both read the weights for it.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.ops import ModelOp, Workload, forward
 
 _OF_THE_HEAD = frozenset({"final_norm", "lm_head", "logits_allgather"})
+_OF_A_GROUP = frozenset({"kv_b_proj", "q_absorb", "v_absorb"})
+"""Products of latent attention that depend on its form, and each group has its own."""
 
 
 def prompts_of(load: Workload) -> Workload:
@@ -22,14 +25,13 @@ def prompts_of(load: Workload) -> Workload:
         new_tokens=load.prompt_tokens,
         cached=load.prompt_cached,
         prompts=0,
-        # Both groups take the same path through latent attention.
-        absorbed=True if load.absorbed is None else load.absorbed,
+        absorbed=False if load.absorbed is None else load.absorbed,
     )
 
 
 def decoding_of(load: Workload) -> Workload:
     """The sequences of a mixed step that decode, as a step of their own."""
-    return replace(load, prompts=0)
+    return replace(load, prompts=0, absorbed=True if load.absorbed is None else load.absorbed)
 
 
 def mixed_ops(model: ModelConfig, load: Workload) -> tuple[ModelOp, ...]:
@@ -52,16 +54,22 @@ def _ops(model: ModelConfig, load: Workload) -> Iterator[ModelOp]:
         "decode": forward(model, decoding_of(load)),
         "prefill": forward(model, prompts_of(load)),
     }
+    is_told = False
     for op in forward(model, every):
-        if op.is_attention:
-            for group, ops in groups.items():
-                yield from _attention(op.name, group, ops)
-        else:
+        if not _is_of_a_group(op):
             yield heads.get(op.name, op)
+        elif not is_told:
+            is_told = True
+            for group, ops in groups.items():
+                yield from _attention(group, ops)
 
 
-def _attention(name: str, group: str, ops: tuple[ModelOp, ...]) -> Iterator[ModelOp]:
-    """The attention of one group, under a name of its own."""
+def _attention(group: str, ops: tuple[ModelOp, ...]) -> Iterator[ModelOp]:
+    """The attention of one group, under names of its own."""
     for op in ops:
-        if op.name == name:
-            yield replace(op, name=f"{name}.{group}")
+        if _is_of_a_group(op):
+            yield replace(op, name=f"{op.name}.{group}")
+
+
+def _is_of_a_group(op: ModelOp) -> bool:
+    return op.is_attention or op.name in _OF_A_GROUP

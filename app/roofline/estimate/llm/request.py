@@ -103,10 +103,13 @@ def workload(given: PredictOptions) -> Workload:
 
 def _lengths(given: PredictOptions, phase: Phase) -> tuple[int, int]:
     """New tokens per sequence, and those that are in the cache."""
+    if given.cached < 0:
+        raise BadViewError(f"{given.cached} tokens cannot be cached.", remedy="Give 0 or more.")
     if phase == "mixed" and not (given.seq and given.context):
         raise _missing(phase, "--context N for those that decode, and --seq N for the prompts")
     if phase in ("decode", "mixed"):
-        keys, new = given.context or given.seq, given.new_tokens or 1
+        keys = given.context or given.seq
+        new = 1 if given.new_tokens is None else given.new_tokens
         if keys is None:
             raise _missing("decode", "--context N: the keys of a sequence, the new one included")
         found = new, keys - new
@@ -115,6 +118,11 @@ def _lengths(given: PredictOptions, phase: Phase) -> tuple[int, int]:
         tokens = given.seq or (given.context and given.context - cached)
         if not tokens:
             raise _missing(phase, "--seq N: the new tokens of a sequence")
+        if tokens < 1:
+            raise BadViewError(
+                f"A {phase} step of {tokens} new tokens cannot be.",
+                remedy="Give 1 or more with --seq.",
+            )
         found = tokens, cached
     if max(*map(abs, found), given.seq or 0, given.cached) > _MOST:
         raise BadViewError(f"A length is above {_MOST:,}.", remedy="Give tokens per sequence.")

@@ -37,6 +37,7 @@ OUTSIDE = "compute_activations"
 _OPS = {"train": training_ops, "mixed": mixed_ops}
 _CLOCKS = (COMPUTE, VECTOR, MEMORY, LINK)
 _MEMORY_REACHED = 0.9
+_DEFAULT = Workload().weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,11 @@ class StepPeaks:
             part=self.part,
             peaks={**self.inside, OUTSIDE: self.outside[COMPUTE]},
             ops=timed,
-            notes=tuple(note for note in dict.fromkeys((*self.notes, *unknown)) if note),
+            notes=tuple(
+                note
+                for note in dict.fromkeys((*self.notes, _stored_note(model, load), *unknown))
+                if note
+            ),
         )
 
 
@@ -239,6 +244,16 @@ def peaks_of(part: Part, load: Workload) -> StepPeaks:
         inside=peaks,
         outside={**peaks, COMPUTE: other},
         notes=(layer_note, other_note),
+    )
+
+
+def _stored_note(model: ModelConfig, load: Workload) -> str:
+    """Where the config's weights have fewer bits than the step counts by default."""
+    if not model.stored or (load.weights, load.expert_weights) != (_DEFAULT, None):
+        return ""
+    return (
+        f"The config says that its weights are stored as {model.stored}, but this step counts "
+        f"{_DEFAULT}: choose the element types of weights and of expert weights."
     )
 
 
