@@ -45,8 +45,16 @@ def is_profile_of(page: Page, device: str) -> None:
 
 def test_dropped_file_becomes_a_page(page: Page, capture: Path) -> None:
     page.goto("/")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path))
     drop(page, capture)
     is_profile_of(page, "TPU v4")
+    # What the page loads was fetched while the file was read.
+    opened = next(k for k, path in enumerate(asked) if path.startswith("/p/"))
+    static = [{path for path in part if "/static/" in path} for part in (asked[:opened], asked)]
+    assert len(static[0]) == 4
+    kinds = (".bundle.js", ".bundle.css", ".min.js", "plotly.css")
+    assert static[0] == {path for path in static[1] if path.endswith(kinds)}
     expect(page).to_have_title(re.compile("host_0"))
     expect(page.locator("#op-table tbody tr").first).to_be_visible()
 

@@ -20,7 +20,7 @@ import { offerSplit } from "../upload/split-offer.js";
 /** Imports that end before this never show the card: it would only flash. */
 const CARD_DELAY_MS = 50;
 /** Imports that take longer go on at the profile's own address, which survives a reload. */
-const PATIENCE_MS = 1000;
+const PATIENCE_MS = 2000;
 
 /** Limits are round numbers: "4 GiB", not "4.00 GiB". @param {number} value */
 const roundBytes = (value) => bytes(value).replace(/\.0+(?=\s)/, "");
@@ -56,6 +56,14 @@ function show(element) {
 }
 
 // --- imports
+
+/** Fetches what a profile's page loads, so that it lies in the browser's cache when the page opens. */
+function fetchAhead() {
+  for (const url of (zone.dataset.next ?? "").split(" "))
+    fetch(url, { priority: "low" })
+      .then((answer) => answer.arrayBuffer())
+      .catch(() => {}); // the page itself asks for it again
+}
 
 /** @param {readonly File[]} files hosts of one profile */
 async function importFiles(files) {
@@ -128,6 +136,7 @@ async function run(parcel, start, { isOwn }) {
     part("name", importCard).focus({ preventScroll: true });
   }, CARD_DELAY_MS);
   job = { controller, cardTimer, ownStatusUrl: null, page: "/" };
+  fetchAhead();
   try {
     const answer = await start(signal);
     const statusUrl = `${uploadUrl}/${encodeURIComponent(answer.id)}`;
