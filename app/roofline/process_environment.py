@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# What object stores, PostgreSQL and Google's library read by themselves.
+# Variables that object stores, PostgreSQL and Google's library read by themselves.
 SECRETS_OF_LIBRARIES = ("AWS_", "AZURE_", "GOOGLE_", "PG")
 # Fields of /proc/self/stat after the program's name, see proc(5): where the variables lie.
 _STARTS_AT, _ENDS_AT = 47, 48

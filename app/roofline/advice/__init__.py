@@ -1,1 +1,1 @@
-"""What would help: findings over an analysis, each with the saving that the next roof leaves."""
+"""Advice: findings over an analysis, each with the saving that the next roof leaves."""

@@ -27,7 +27,7 @@ _OF_THE_WHOLE = frozenset({"W1", "C2"})
 
 
 def advise(analysis: RooflineAnalysis, target: float | None = None) -> Advice:
-    """What would help the program of `analysis`, by what each finding adds to those before it.
+    """Advice for the program of `analysis`, by what each finding adds to those before it.
 
     `target` is the share of a roof that tuning is taken to reach, where it is not the rule's own.
     """
@@ -59,7 +59,7 @@ def _is_independent(one: Candidate, contradiction: Candidate) -> bool:
 
 
 def _planned(rows: Rows, candidates: Sequence[Candidate]) -> Advice:
-    """What must be settled first, the plan by what each adds, then the options."""
+    """The findings to settle first, the plan by what each adds, then the options."""
     least_us = limit.LEAST_SAVING * rows.total_us
     with_gain = [one for one in candidates if one.lever is not None]
     levers = [one.lever for one in with_gain if one.lever is not None]
@@ -144,7 +144,7 @@ def _landing(rows: Rows, candidate: Candidate, lever: Lever) -> Iterator[Landing
 
 
 def _at_roof_us(rows: Rows, lever: Lever) -> float | None:
-    """What the same work saves at its roof; `None` where it is not known, or has no roof."""
+    """The saving of the same work at its roof; `None` where it is not known, or has no roof."""
     known = rows.state.roof_us()[lever.rows] > 0
     ops = lever.rows[known]
     if not len(ops):
@@ -154,7 +154,7 @@ def _at_roof_us(rows: Rows, lever: Lever) -> float | None:
 
 
 def _limit(rows: Rows, lever: Lever, resource: str) -> str:
-    """What the rows are limited by afterwards: the resource whose clock is then longest in most of
+    """The limit of the rows after the change: the resource whose clock is then longest in most of
     their time."""
     end = after(rows.state, lever)
     is_short = float(end.own_us.sum()) <= end.least_us * (1 + 1e-9)

@@ -26,5 +26,5 @@ class Chain:
 
     @property
     def saving_us(self) -> float:
-        """What one kernel in their place saves."""
+        """The saving of one kernel in their place."""
         return self.now_us - self.after_us

@@ -113,7 +113,7 @@ def _ratio(analysis: RooflineAnalysis, rows: Rows, part: Part, roof_us: Floats) 
 
 
 def _factors(analysis: RooflineAnalysis, part: Part) -> Mapping[str, float]:
-    """What each clock is multiplied with: the device's peak over that of the part."""
+    """The factor of each clock: the device's peak over that of the part."""
     device, compute = analysis.device, part.compute()
     rates = {peak.unit: peak.gflops for peak in compute}
     found = {

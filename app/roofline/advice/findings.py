@@ -1,4 +1,4 @@
-"""What a rule found: ops or a part of the time, a lever, and what the lever saves."""
+"""The finding of a rule: ops or a part of the time, a lever, and what the lever saves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

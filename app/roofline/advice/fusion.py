@@ -137,7 +137,7 @@ def _handed_on(
 
 
 def _factors(analysis: RooflineAnalysis, saved: dict[int, float]) -> dict[int, float]:
-    """What is left of each op's bytes."""
+    """The share of each op's bytes that is left."""
     moved = {op: _bytes_per_call(analysis, op) for op in saved}
     ops = [op for op in saved if saved[op] > 0 and moved[op] > 0]
     return {op: max(1 - saved[op] / moved[op], 0.0) for op in ops}

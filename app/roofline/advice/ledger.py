@@ -23,7 +23,7 @@ LONGEST_REASON = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a later profile shows, in us: the change of the term, and that of all else in the ops.
+    """The changes that a later profile shows, in us: of the term, and of all else in the ops.
 
     Changes below 0 are time saved.
     """
@@ -58,7 +58,7 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What there is one entry of: the profile and the finding."""
+        """The profile and the finding: no two entries share both."""
         return self.profile, self.finding
 
     @property

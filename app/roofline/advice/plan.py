@@ -1,4 +1,4 @@
-"""What levers save, clipped by the next roof, and a plan whose savings add up.
+"""The savings of levers, clipped by the next roof, and a plan whose savings add up.
 
 An op needs at least rho, the longest of its clocks, and runs at e = rho / T. A lever that scales
 work keeps e; one that closes the gap ends at a target; both never end below rho. `docs/advice.md`
@@ -48,7 +48,7 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lever:
-    """What to change on `rows`: work by factors, the gap to the roof, or the time itself.
+    """A change of `rows`: work by factors, the gap to the roof, or the time itself.
 
     `scale` multiplies clocks, one factor per row. `target` is the share of the roof to reach, per
     row. `time_us` is the time after the change, for rows that a formula of its own decides.
@@ -78,7 +78,7 @@ def after(state: State, lever: Lever) -> State:
 
 
 def _left_us(state: State) -> float:
-    """What the program can still lose."""
+    """The time that the program can still lose."""
     return max(float(state.own_us.sum()) - state.least_us, 0.0)
 
 
@@ -110,7 +110,7 @@ def _changed(rows: State, lever: Lever, left_us: float) -> State:
 
 
 def saving_us(state: State, lever: Lever) -> float:
-    """What `lever` takes from the program's time."""
+    """The time that `lever` takes from the program's."""
     rows = state.at(lever.rows)
     return float((rows.own_us - _changed(rows, lever, _left_us(state)).own_us).sum())
 

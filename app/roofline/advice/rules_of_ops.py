@@ -79,7 +79,7 @@ def _groups(
 
 
 def target_of(analysis: RooflineAnalysis, bound: str, target: float | None) -> float:
-    """What tuning reaches of the roof `bound`; `target` where the reader chose one."""
+    """The share that tuning reaches of the roof `bound`; `target` where the reader chose one."""
     if target is not None:
         return target
     if bound in _LEVELS or bound.startswith("vector_"):

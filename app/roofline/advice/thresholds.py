@@ -72,4 +72,4 @@ REMATERIALISED = 0.20
 TARGET = 0.90
 TARGET_MXU = 0.95
 TARGET_GPU_MATRIX = 0.85
-"""What tuning reaches of a roof: in general, of a TPU's matrix unit, of a GPU's."""
+"""The share of a roof that tuning reaches: in general, of a TPU's matrix unit, of a GPU's."""

@@ -44,7 +44,7 @@ def budgets_of(
 
 
 def roof_names(levels: tuple[MemoryLevel, ...]) -> tuple[str, ...]:
-    """What each bound code means in the name of a part; the last is a code beyond all levels."""
+    """The words for each bound code in the name of a part; the last is a code beyond all levels."""
     return (UNKNOWN, _COMPUTE, *(level.value for level in levels), UNKNOWN)
 
 
@@ -98,7 +98,7 @@ def _budget(timeline: Timeline, roofs: _Roofs, transfers: TransferRecords, scope
 
 
 def _idle_detail(times: CoreTimes, rows: Bools) -> IdleDetail:
-    """What is known of the idle time of these rows."""
+    """The known details of the idle time of these rows."""
     idle, is_capture = times.idle, bool((times.scope[rows] == WHOLE_CAPTURE).all())
 
     def mean_us(column: F64) -> float | None:
@@ -184,7 +184,7 @@ _LABELS = {
 
 
 def part_label(name: str) -> str:
-    """What the page calls a part: "at the HBM roof", "exposed ICI"."""
+    """The page's name of a part: "at the HBM roof", "exposed ICI"."""
     if name in _LABELS:
         return _LABELS[name]
     kind, _, key = name.partition(".")

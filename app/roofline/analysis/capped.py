@@ -21,7 +21,7 @@ DOUBTFUL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class CappedPlace:
-    """What binds the program, as a bound code, and its share of that roof (0 to 1)."""
+    """The bound of the program, as its code, and its share of that roof (0 to 1)."""
 
     bound: int
     share: float

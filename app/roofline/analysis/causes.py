@@ -22,7 +22,7 @@ class Cause(StrEnum):
     LINK = "link"
 
 
-# What the cause is called, and one sentence about the op.
+# The name of the cause, and one sentence about the op.
 CAUSE_LABELS = {
     Cause.ASYNCHRONOUS: "asynchronous transfer",
     Cause.CACHED: "kept in a cache",

@@ -1,4 +1,4 @@
-"""What an analysis computes with: profile, device, peaks, levels, and XProf's oddities or not."""
+"""The inputs of an analysis: profile, device, peaks, levels, and XProf's oddities or not."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a reader of the analysis should know: unknown costs, work above the roof, lost peaks."""
+"""Notes for a reader of the analysis: unknown costs, work above the roof, lost peaks."""
 
 from collections import Counter
 from dataclasses import replace
@@ -26,7 +26,7 @@ def worded(found: Diagnostic) -> Diagnostic:
 
 
 def diagnose(context: Context, ops: OpRecords, program: ProgramPoints) -> list[Diagnostic]:
-    """What a reader should know: unknown costs, work above the roof, differences from XProf.
+    """Notes for the reader: unknown costs, work above the roof, differences from XProf.
 
     A message that is about several ops says how many itself; `count` repeats it as a number.
     """

@@ -1,4 +1,4 @@
-"""What the analysis asks of its reader about links: their peaks, and which of them was used."""
+"""Questions of the analysis to its reader about links: their peaks, and which of them was used."""
 
 from collections.abc import Sequence
 

@@ -24,7 +24,7 @@ _MANY_UNDERSCORES = re.compile(r"__+")
 
 @lru_cache(maxsize=65_536)
 def stem(name: str) -> str:
-    """What two builds call the operation `name` alike."""
+    """The part of the operation's `name` that two builds share."""
     plain = LEADING.sub("", name.strip())
     if _OPERATOR in plain:
         return plain.partition(_OPERATOR)[0]
@@ -50,7 +50,7 @@ def _kept(name: str) -> str:
 
 
 def functors(arguments: str) -> list[str]:
-    """What the arguments of a template of elementwise kernels are told apart by, each once."""
+    """The functors among the arguments of an elementwise kernel's template, each once."""
     found = list(dict.fromkeys(_FUNCTOR.findall(arguments)))
     return found or [a or b for a, b in _LAMBDA_OF.findall(arguments)]
 

@@ -1,4 +1,4 @@
-"""What each op moves over links: its bytes as traffic of the link, and its rate there.
+"""The traffic of each op over links: its bytes as traffic of the link, and its rate there.
 
 A transfer is bound by its link. Its bytes count once, at the op that waits for them.
 """
@@ -135,7 +135,7 @@ def link_bounds(context: Context, links: OpLinks) -> I64:
 
 
 def at_own_link(context: Context, links: OpLinks, columns: Mapping[MemoryLevel, Floats]) -> Floats:
-    """What `columns` say of the link that each transfer uses; NaN where it is not known."""
+    """The values of `columns` for the link that each transfer uses; NaN where it is not known."""
     found = np.full(len(links.moves), NAN)
     for level in context.links:
         mine = np.array([link is level for link in links.link], np.bool_)
@@ -144,7 +144,7 @@ def at_own_link(context: Context, links: OpLinks, columns: Mapping[MemoryLevel, 
 
 
 def link_use(context: Context, work: OpColumns, links: OpLinks) -> LinkUse:
-    """What the transfers among the ops of `work` move."""
+    """The traffic of the transfers among the ops of `work`."""
     moved = {level: link_bytes(work, level) for level in context.links}
     return LinkUse(
         link=tuple(

@@ -69,7 +69,7 @@ def at_best(measures: Measures, work: OpColumns, rows: Bools) -> Measures:
     return replace(measures, **changed)
 
 
-# What is twice as large in half the time.
+# Columns that are twice as large in half the time.
 _RATES = (
     "flop_rate_gflops",
     "model_flop_rate_gflops",

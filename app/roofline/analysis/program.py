@@ -82,7 +82,7 @@ def program_points(scoped: Scoped) -> ProgramPoints:
 
 
 def _whole(profile: Profile) -> tuple[Scope, str]:
-    """What the whole program's point is: counted by hardware, or by a model."""
+    """The kind of the whole program's point: counted by hardware, or by a model."""
     measured = {profile.flop_provenance, profile.bytes_provenance} == {Provenance.MEASURED}
     return (Scope.TOTAL_HW, "Total (HW)") if measured else (Scope.TOTAL, "Total")
 

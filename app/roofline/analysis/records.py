@@ -39,7 +39,7 @@ class AnalysisOptions:
 
 
 class Cost(StrEnum):
-    """What is known of an op's work; `NO_FLOPS` is a known number of zero.
+    """How much is known of an op's work; `NO_FLOPS` is a known number of zero.
 
     A `TRANSFER` moves data over a link, and is not held against the roof of a memory.
     """
@@ -66,7 +66,7 @@ class Timing(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a program-level point sums up."""
+    """The part of the profile that a program-level point sums up."""
 
     TOTAL = "total"
     TOTAL_HW = "total_hw"
@@ -193,7 +193,7 @@ class OpClocks:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinkUse:
-    """What transfers move over the link that binds them (`None`: no transfer, or not known).
+    """The traffic of transfers over the link that binds them (`None`: no transfer, or not known).
 
     `bytes` on the wire per device and `exposed_us`, in which a core did nothing else, are summed
     over occurrences and cores; NaN where not known, and for ops that are not transfers.

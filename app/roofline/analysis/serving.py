@@ -1,4 +1,4 @@
-"""What the owner of a language-model server asks of a profile: by phase and batch, per step.
+"""Answers for the owner of a language-model server: by phase and batch, per step.
 
 The bound of a step is the time that its operations take at their roofs, one after the other; work
 that is not known adds nothing, so it is a lower bound, and `known_ratio` says of which share of the
@@ -42,7 +42,7 @@ def _columns(steps: ServingSteps, context: Context) -> ServingColumns:
     np.add.at(of_known, steps.work_step[known], work_ps[known])
     wait = steps.wait_ps / PS_PER_US
     time = steps.span_ps / PS_PER_US
-    # What came before the first step of the capture is not known to be a part of serving.
+    # The wait before the first step of a capture is not known to be a part of serving.
     since = np.where(np.arange(count) > 0, wait, 0.0)
     return ServingColumns(
         time_us=time,

@@ -204,7 +204,7 @@ def _outer(name: str) -> tuple[int, int, int]:
 
 
 def _told(arguments: str) -> str:
-    """What tells the kernels of one template apart, by the libraries that are known."""
+    """The words that tell kernels of one template apart, for the libraries that are known."""
     found = _OPERATION.findall(arguments) or functors(arguments) or _EIGEN.findall(arguments)
     told = next((one for one in reversed(found) if one not in _NOT_FUNCTORS), "")
     return _FUNCTOR_WORDS.sub("", told) or told

@@ -35,7 +35,7 @@ _LEAST_CALLS = 1e-9  # of an op that ran at all, and less than any event's share
 
 
 def in_range(profile: Profile, begin_ps: float, end_ps: float) -> Profile:
-    """What ran from `begin_ps` to `end_ps` of the capture, widened to whole bins.
+    """The profile between `begin_ps` and `end_ps` of the capture, widened to whole bins.
 
     The whole capture gives the profile itself. Raises `NoSuchRangeError` for a profile without
     bins, and for a range outside of the capture.
@@ -58,7 +58,7 @@ def in_range(profile: Profile, begin_ps: float, end_ps: float) -> Profile:
 
 
 def to_analyse_again(profile: Profile) -> Profile:
-    """What later analyses need of a profile, to be stored: of ranges, and by other peaks."""
+    """The part of a profile that is stored for later analyses: of ranges, and by other peaks."""
     timeline = profile.timeline
     if timeline is not None:
         timeline = replace(timeline, transfers=replace(timeline.transfers, each=None))
@@ -139,7 +139,7 @@ class _Range:
     # ------------------------------------------------------------------------------------- ops
 
     def _not_on_timeline(self, ops: OpTable) -> list[Diagnostic]:
-        """What is said of ops that have a time, and no event in any bin."""
+        """The note on ops that have a time, and no event in any bin."""
         ran = np.bincount(self.bins.ops.op + 1, minlength=len(ops) + 1)[1:] > 0
         count = int((~ran & (ops.time_ps > 0)).sum())
         if not count:
@@ -213,7 +213,7 @@ class _Range:
         )
 
     def _work(self, ops: OpTable, n_ops: int) -> WorkTimes:
-        """What ops own in the range; cores are summed up, which changes no sum."""
+        """The time and work of ops in the range; cores are summed up, which changes no sum."""
         found = self.bins.ops
         rows = slice(*np.searchsorted(found.bin, [self.first, self.last]).tolist())
         op, kind = self._row_of_op(n_ops)[found.op[rows]], found.kind[rows]

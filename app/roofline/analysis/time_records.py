@@ -13,7 +13,7 @@ GBS_PER_BYTE_PER_PS = TERA / GIGA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleDetail:
-    """What is known of idle time, as means over the cores. `None`: the file does not tell.
+    """The known details of idle time, as means over the cores. `None`: the file does not tell.
 
     `waiting_for_launch_us` is the idle time that ended with an op launched after it began,
     `unknown_launch_us` that whose end has no launch in the file, `barrier_us` the time in which

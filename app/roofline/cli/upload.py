@@ -24,7 +24,7 @@ TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """What to send: files of all hosts of one run, and what to say about them."""
+    """An upload: files of all hosts of one run, and their labels."""
 
     files: tuple[Path, ...]
     title: str = ""
@@ -234,7 +234,7 @@ def _size(path: Path) -> int:
 
 
 def _heads(upload: Upload, boundary: str, sizes: Sequence[int]) -> list[bytes]:
-    """What comes before each file, with its digest; the first also holds the text fields."""
+    """The bytes before each file, with its digest; the first also holds the text fields."""
     texts = [("title", upload.title), ("note", upload.note), ("visibility", upload.visibility)]
     texts += [("tag", tag) for tag in upload.tags]
     fields = "".join(

@@ -1,4 +1,4 @@
-"""What a comparison of two runs says: sides, changes of operations, and the record of all."""
+"""The result of a comparison of two runs: sides, changes of operations, and the record of all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpChange:
-    """What became of an operation, or of a class of equal twins; `terms` add up to the change."""
+    """The change of an operation, or of a class of equal twins; `terms` add up to the change."""
 
     a: Side
     b: Side

@@ -172,7 +172,7 @@ def _matched(
 def _notes(
     a: Run, b: Run, of_a: Captures, of_b: Captures, matched: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """What limits this comparison, by code; `presentation` has the words."""
+    """The limits of this comparison, by code; `presentation` has the words."""
     notes = []
     if not matched:
         notes.append("no-time")

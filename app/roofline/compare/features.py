@@ -1,4 +1,4 @@
-"""What tells operations of a run apart when they are matched. Measured time is none of it."""
+"""Features that tell operations of a run apart in matching. Measured time is none of them."""
 
 import re
 from collections import defaultdict

@@ -130,7 +130,7 @@ class Fingerprints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What a measured op tells about itself."""
+    """The features of a measured op."""
 
     text: str
     families: tuple[str, ...]
@@ -153,7 +153,7 @@ class _Seen:
 
     @property
     def family(self) -> str:
-        """What the innermost part of the scope names; empty where none does."""
+        """The family that the innermost part of the scope names; empty where none does."""
         return self.families[-1] if self.families else ""
 
 

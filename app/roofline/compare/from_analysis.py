@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 
 
 def run_of(analysis: RooflineAnalysis, label: str = "") -> Run:
-    """What a comparison needs of `analysis`. `label` is what the reader calls this run."""
+    """The part of `analysis` that a comparison needs. `label` is the reader's name of this run."""
     table, count = analysis.profile.ops, len(analysis.profile.ops)
     calls = np.maximum(table.occurrences.astype(np.float64), 1)
     known = table.cost_known
@@ -258,7 +258,7 @@ def _divided(whole: UnitTimes, count: int, samples_us: tuple[float, ...] = ()) -
 
 
 def _facts(analysis: RooflineAnalysis) -> dict[str, str]:
-    """What a reader should see when it differs between two captures."""
+    """Facts that a reader should see when they differ between two captures."""
     profile, device = analysis.profile, analysis.device
     compute = [f"{peak.gflops / KILO:.4g} TFLOP/s ({peak.label})" for peak in device.compute]
     memory = [f"{peak.gbs:.4g} GB/s ({peak.level.label})" for peak in device.memory]

@@ -331,7 +331,7 @@ def _class(
 
 
 def _twin_key(op: Op) -> Key:
-    """What equal twins share: path, shapes and work; without a path, the stem."""
+    """The key that equal twins share: path, shapes and work; without a path, the stem."""
     place = op.path if op.path is not None else (op.stem, op.category)
     return place, _io(op), op.work
 

@@ -1,4 +1,4 @@
-"""What a comparison needs to know of one run: columns per operation, time per unit, peaks.
+"""One run, as a comparison needs it: columns per operation, time per unit, peaks.
 
 A `Run` is made from an analysis, and can be written down and read again: a baseline is such a
 document, and a server keeps one beside each profile. Times are means over the cores.
@@ -19,7 +19,7 @@ SCHEMA = 1
 
 STEP, EXECUTION, CAPTURE = "step", "execution", "capture"
 UNITS = (STEP, EXECUTION, CAPTURE)
-"""What a time can be per, the best one first."""
+"""The units that a time can be per, the best one first."""
 
 TEXTS = ("name", "category", "program", "path", "operands", "results", "source_file")
 _RESOURCES = ("work", "roof_us")

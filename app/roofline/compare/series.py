@@ -75,7 +75,7 @@ def check_pair(
 
 
 def standing_of(report: Report, budget: Budget) -> Standing:
-    """What a report says in one word."""
+    """The standing that a report gives, in one word."""
     accepted = report.of_state("accepted")
     until = [str(one.until) for one in budget.accepted if one.rule in {r.rule for r in accepted}]
     broken = tuple(one.rule for one in report.of_state("broken") if one.level == "error")

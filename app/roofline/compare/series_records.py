@@ -1,4 +1,4 @@
-"""What is told of runs over time: the numbers of each, and its standing at the gate."""
+"""The record of runs over time: the numbers of each, and its standing at the gate."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ STATE_WORDS = {
     "inconclusive": "unclear",
     "untested": "not tested",
 }
-"""What each standing of a run at the gate is called."""
+"""The name of each standing of a run at the gate."""
 
 _MOVES_BASE = ("passed", "better")
 

@@ -12,7 +12,7 @@ _UNITS = {unit.value for unit in ComputeUnit}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """What one processor (an SM) does per cycle: FLOP by unit, bytes by memory level.
+    """The rates of one processor (an SM) per cycle: FLOP by unit, bytes by memory level.
 
     A rate of 0 is a unit that the architecture lacks; `notes` say more of single rates.
     """

@@ -1,4 +1,4 @@
-"""What a user chose: another part, or single peaks; and how they are written on a command line."""
+"""The user's choice: another part, or single peaks; and how they are written on a command line."""
 
 import difflib
 import re

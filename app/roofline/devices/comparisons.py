@@ -66,7 +66,7 @@ _ESTIMATE = "The catalogue's figure is an estimate ({note}); the profile's is ne
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What an explanation may look at; `ratio` is profile over catalogue."""
+    """The facts that an explanation may look at; `ratio` is profile over catalogue."""
 
     reported: ReportedDevice
     part: Part
@@ -178,7 +178,7 @@ def _why_memory(case: _Case, published: PartBandwidth, level: MemoryLevel) -> st
 def correction(
     reported: ReportedDevice, part: Part, level: MemoryLevel, ratio: float
 ) -> float | None:
-    """What a profile's bandwidth is to be multiplied with where it is known to be wrong.
+    """The factor of a profile's bandwidth where it is known to be wrong.
 
     `ratio` is the profile's over the catalogue's. XProf counts NVIDIA's shared memory twice, and
     AMD's driver half of the transfers of its HBM: ops of real captures lie above that roof.

@@ -62,7 +62,7 @@ def _only(found: Sequence[Part]) -> Part | None:
 
 
 def _common(found: Sequence[Part]) -> Part | None:
-    """What all of `found` have in common, if their compute is."""
+    """A part with the figures that all of `found` have in common, if their compute is."""
     if not found or any(part.compute_roofs != found[0].compute_roofs for part in found):
         return None
     agreed = {

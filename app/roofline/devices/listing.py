@@ -65,7 +65,7 @@ class SourceEntry(TypedDict):
 
 
 class SustainedEntry(TypedDict):
-    """What programs reach of the matrix unit's rates, as shares; `ratio` is the upper end."""
+    """The shares of the matrix unit's rates that programs reach; `ratio` is the upper end."""
 
     low_ratio: float
     ratio: float

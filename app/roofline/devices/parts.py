@@ -44,7 +44,7 @@ _MATRIX_WORDS = {"Google": "MXU", "NVIDIA": "Tensor core", "AMD": "Matrix core",
 
 
 class FigureStatus(StrEnum):
-    """What became of a published number: one is chosen, others differ or are wrong.
+    """The use of a published number: one is chosen, others differ or are wrong.
 
     An `EXAMPLE` is what a guide's worked example computes with, `SUSTAINED` what programs reach of
     the chosen number at best.
@@ -269,13 +269,13 @@ class Part:
 
     @property
     def core_word(self) -> str:
-        """What one profiler device of it is called."""
+        """The word for one profiler device of it."""
         if self.kind is DeviceKind.TPU:
             return "TensorCore"
         return "GPU" if self.kind is DeviceKind.GPU else "core"
 
     def _per_cycle(self, figure: Figure) -> float | None:
-        """What one processor does per cycle: the power of two nearest to the published rate.
+        """The rate of one processor per cycle: the power of two nearest to the published rate.
 
         Tensor cores of some parts have a clock of their own below the boost clock, so that the
         plain quotient is up to 14 % lower. `None` where nothing says so, or no power is near.

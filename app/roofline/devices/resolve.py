@@ -62,7 +62,7 @@ def resolve(
 def _published(
     reported: ReportedDevice, choice: PeakChoice, *, catalogue: bool, machine: Part | None
 ) -> tuple[PublishedPeaks, ...]:
-    """What is published or calibrated for the chosen part, else for the device; best first."""
+    """The peaks published or calibrated for the chosen part, else for the device; best first."""
     if choice.part_id is None and not catalogue:
         return ()
     own = catalogue_part(reported)

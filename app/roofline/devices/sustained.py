@@ -1,4 +1,4 @@
-"""What programs reach of each peak at best: a thin ceiling below the roof.
+"""The share of each peak that programs reach at best: a thin ceiling below the roof.
 
 A published peak is a product of units and clock; power, clocks and the ends of loops keep large
 programs below it. A peak that somebody measured or set is what was reached, so it has none of its
@@ -62,7 +62,7 @@ def _of_unit(
 
 
 def sustained_matrix_rate(kind: DeviceKind) -> Sustained | None:
-    """What large products reach of the peak of a matrix unit; `None` where it is not known."""
+    """The share of a matrix unit's peak that large products reach; `None` where it is not known."""
     if kind not in _MATRIX:
         return None
     low, high = _MATRIX[kind]

@@ -1,1 +1,1 @@
-"""What an op of known shape should cost on a part: FLOPs, bytes, clocks, bound."""
+"""The expected cost of an op of known shape on a part: FLOPs, bytes, clocks, bound."""

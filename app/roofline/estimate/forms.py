@@ -30,7 +30,7 @@ class Field:
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """What can be chosen; nothing for a field to write in."""
+        """The values to choose from; nothing for a field to write in."""
         return {"type": TYPES, "storage": STORAGE}.get(self.kind, self.choices)
 
 
@@ -267,13 +267,13 @@ _MOST_TEXT = 100
 
 
 def written(one: Field, text: str) -> str:
-    """What a person wrote in a field; a number as the code reads it."""
+    """The text of a field, cleaned; a number as the code reads it."""
     text = text.strip()[:_MOST_TEXT]
     return plain_number(text) if one.kind in ("count", "number") else text
 
 
 def _value(one: Field, text: str) -> object:
-    """What the option means; `None` for its default."""
+    """The value of the option; `None` for its default."""
     if one.kind == "flag":
         return text in ("yes", "true", "1", "on")
     if not text:

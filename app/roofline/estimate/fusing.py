@@ -20,7 +20,7 @@ class Unfused:
 
 
 def unfused(found: Estimate) -> Unfused | None:
-    """What a fused chain is compared with; `None` for other ops."""
+    """The same work as separate ops, to compare a fused chain with; `None` for other ops."""
     if found.op != "chain":
         return None
     options, n = found.options, product(found.shape)

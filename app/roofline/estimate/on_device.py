@@ -37,7 +37,7 @@ class ChipPeak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What one call should cost on a part: clocks in µs, and what they follow from.
+    """The expected cost of one call on a part: clocks in µs, and what they follow from.
 
     A clock is `None` where its peak is not known; then there is no `t_min_us` and no `t_max_us`,
     and `notes` say so. `element_bytes` are those of the first input, of weights and of the output.
@@ -91,7 +91,7 @@ class Estimate:
 
 
 def estimate(name: str, shape: str, device: str, options: Options | None = None) -> Estimate:
-    """What the op `name` of this shape costs on the part that `device` means.
+    """The cost of the op `name` of this shape on the part that `device` means.
 
     Raises `BadViewError` for an op, shape, element type or device that is not known.
     """
@@ -166,7 +166,7 @@ def all_links(part: Part) -> ChipPeak:
 
 
 def one_link(part: Part) -> ChipPeak:
-    """What devices of one axis use: one link of a TPU, all links of a GPU, in one direction."""
+    """The peak along one axis, in one direction: of one link of a TPU, of all links of a GPU."""
     figure = part.figure("link_oneway")
     if figure is None:
         return all_links(part)

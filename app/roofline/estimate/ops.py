@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What may be chosen beside the shape; element types by name, `None` for the default.
+    """The choices beside the shape; element types by name, `None` for the default.
 
     `context` counts the new tokens too. `axes` are those of a TPU's torus that a collective uses.
     `tile` is the block of a product's output that one processor computes, "128x128" or with its
@@ -306,7 +306,7 @@ def _collective(name: str) -> Callable[[Shape, Options], Work]:
 
 
 def _ring(name: str, payload: float, ranks: int) -> Work:
-    """What one device of a ring sends; `payload` are the bytes of the full tensor."""
+    """The bytes and steps of one device of a ring; `payload` are the bytes of the full tensor."""
     if ranks < 1:
         raise BadViewError("A collective has ranks.", remedy="Give --ranks 2 or more.")
     steps = _ring_steps(name, ranks)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What one call of an op does.
+    """The work of one call of an op.
 
     `matrix_flop` are those of the matrix unit, `vector_flop` of the vector unit. `tensors` are the
     bytes that cross the main memory, each input read and each output written once. `link_bytes`

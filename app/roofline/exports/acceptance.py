@@ -21,7 +21,7 @@ from roofline.presentation.sentences import Number, Sentence, say
 
 
 class CheckState(StrEnum):
-    """What a check found: the model holds, it does not, numbers alone, or nothing to test."""
+    """The result of a check: the model holds, it does not, numbers alone, or nothing to test."""
 
     HELD = "held"
     BROKEN = "broken"
@@ -160,7 +160,7 @@ def _bounds(found: Comparison) -> Check:
 
 
 def _lever(pairs: Sequence[OpChange]) -> Check:
-    """What changed work, traffic or peaks should change, at the same closeness to the roof."""
+    """The expected effect of changed work, traffic or peaks, at the same closeness to the roof."""
     moved = [one for one in pairs if abs(math.log(one.b.roof_us / one.a.roof_us)) > _CHANGED]
     predicted = sum(one.a.time_us * (one.b.roof_us / one.a.roof_us - 1) for one in moved)
     measured = sum(one.b.time_us - one.a.time_us for one in moved)

@@ -1,4 +1,4 @@
-"""What a comparison says of a finding that was accepted."""
+"""The measured effect of an accepted finding, by a comparison."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ _MOVES_OPS = frozenset({"traffic", "calls"})
 
 
 def measured_by(entry: Entry, found: Comparison, *, profile: str, at: str) -> Measured:
-    """What the comparison, in the entry's unit, says of the term that the lever was to move."""
+    """The comparison's change, in the entry's unit, of the term that the lever was to move."""
     if entry.term in _OF_THE_PROGRAM:
         term_us = found.terms[entry.term]
         return Measured(profile=profile, at=at, term_us=term_us, side_us=found.change_us - term_us)

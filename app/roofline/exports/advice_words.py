@@ -1,4 +1,4 @@
-"""What advice says: titles, reasons, what to try, how to verify; and each rule's formula."""
+"""The words of advice: titles, reasons, what to try, how to verify; and each rule's formula."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,17 +68,17 @@ PER: Mapping[str, str] = {STEP: "a step"}
 
 
 def title(of: Candidate) -> Sentence:
-    """What to do."""
+    """The title of the finding: a change to make."""
     return say(f"advice_{_form(of)}", **_fillings(of))
 
 
 def why(of: Candidate) -> Sentence:
-    """What was observed, with its numbers."""
+    """The observation, with its numbers."""
     return say(f"advice_{_form(of)}_why", **_fillings(of))
 
 
 def try_this(of: Candidate) -> Sentence:
-    """What to change."""
+    """The change to try."""
     fillings = _fillings(of)
     if "precision" in of.facts:
         fillings["what"] = str(of.facts["precision"])
@@ -133,7 +133,7 @@ def _saves(saving_us: float, now_us: float) -> Sentence:
 
 
 def correction(rate: Rate, raw_us: float) -> str:
-    """What earlier predictions of the rule were worth."""
+    """The record of earlier predictions of the rule."""
     sentence = say(
         "advice_correction",
         count=Number(rate.count, "count"),
@@ -146,7 +146,7 @@ def correction(rate: Rate, raw_us: float) -> str:
 
 
 def limit(finding: Finding) -> Sentence:
-    """What holds the ops afterwards; nothing where there is no roof."""
+    """The limit of the ops afterwards; nothing where there is no roof."""
     if finding.predicted is None:
         return []
     if finding.predicted.limited_by == "link":

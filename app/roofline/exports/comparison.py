@@ -265,7 +265,7 @@ def how_sure(found: Comparison) -> str:
 
 
 def _differences(found: Comparison) -> str:
-    """What differs between the captures, in one line each."""
+    """The differences between the captures, in one line each."""
     unlike = [one for one in found.differences if one.a != one.b]
     if not unlike:
         if any(one.name in _VERSIONS and one.a for one in found.differences):

@@ -1,4 +1,4 @@
-"""What a comparison says: headline, terms in words, notes."""
+"""The words of a comparison: headline, terms in words, notes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ TERM_LABELS: Mapping[str, str] = {
     "communication": "exposed communication",
     "transfers": "host transfers",
 }
-"""What each term is called within a sentence and in a table."""
+"""The name of each term within a sentence and in a table."""
 
 TIER_LABELS: Mapping[str, str] = {
     "1": "path, shapes, name",
@@ -46,7 +46,7 @@ CHECK_LABELS: Mapping[str, str] = {
     "dtype": "Element types",
     "distributed_flip": "Communication against work",
 }
-"""What each check of the model is called."""
+"""The name of each check of the model."""
 
 STATE_LABELS: Mapping[str, str] = {
     "held": "the model holds",
@@ -71,7 +71,7 @@ NOTES: Mapping[str, str] = {
     "few-captures": "One capture says nothing about noise: steps of one capture share its machine, "
     "its clocks and its neighbours.",
 }
-"""What limits a comparison, by code."""
+"""The limits of a comparison, by code."""
 
 _WORTH_A_WORD = 0.05  # of the change, or of all changes together
 _MOST_TERMS = 4

@@ -1,4 +1,4 @@
-"""What a check found, for people: text and Markdown; and for programs: JSON."""
+"""The result of a check, for people: text and Markdown; and for programs: JSON."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a check found, for the tools of CI: JUnit, SARIF 2.1.0, GitHub's annotations."""
+"""The result of a check, for the tools of CI: JUnit, SARIF 2.1.0, GitHub's annotations."""
 
 import hashlib
 import json

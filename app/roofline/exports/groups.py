@@ -107,7 +107,7 @@ def _share(ratio: float | None) -> str:
 
 
 def _slower(groups: Sequence[Group]) -> Iterator[str]:
-    """What is behind each `!`."""
+    """The reason for each `!`."""
     for one in groups:
         if one.slower_ratio is None or one.slower_ratio <= SLOWER:
             continue

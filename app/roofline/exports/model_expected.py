@@ -1,4 +1,4 @@
-"""What a step should take at the efficiency of its own run, op by op, without grading itself.
+"""The expected time of a step at the efficiency of its own run, op by op, without grading itself.
 
 The efficiency of a class of products is predicted ÷ measured time of its members. Each is expected
 at that of the other members of its class, so that no measurement predicts itself. Ops that only

@@ -160,7 +160,7 @@ def _run_of(step: Step, pieces: Sequence[Piece], measured: Run, unit: str, repea
         peaks=peaks,
         main_memory=step.peaks[MEMORY].key,
         units={unit: UnitTimes(calls=calls, time_us=calls * times, parts={}, total_us=total)},
-        # What the measured side counted is known: only then FLOPs and bytes are compared.
+        # FLOPs and bytes are compared only where the source of the measured ones is known.
         provenance=measured.provenance,
     )
 
@@ -192,7 +192,7 @@ def _over(work: Floats, peak: float | None) -> Floats:
 
 
 def overlay_record(found: Overlay) -> Record:
-    """What `coverage` and `over` of a prediction say."""
+    """The `coverage` and `over` of a prediction."""
     comparison = found.comparison
     classes = dict(zip(found.model.text("name"), map(class_of, found.pieces), strict=True))
     products = [_error(one.a, one.b, one.terms, one.tier) for one in comparison.ops]

@@ -13,7 +13,7 @@ _LEAST_FACTOR = 0.005
 
 
 def overlay_text(over: Record) -> str:
-    """What the model explains, measured over predicted per op, and what has no partner.
+    """The share that the model explains, measured over predicted per op, and ops without partner.
 
     Names come from a profile: control characters are left out.
     """

@@ -35,7 +35,7 @@ _FLOATS = ("f", "bf")  # integers are indices and masks: their format does not c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formats:
-    """What to change: `storage` of `tensors` ("weights" or "all"), `compute` of matrix products.
+    """New formats: `storage` of `tensors` ("weights" or "all"), `compute` of matrix products.
 
     `None` leaves one as it is. `category` and `op` (a part of the name) choose operations; empty
     ones choose all.
@@ -137,7 +137,7 @@ def _chosen(run: Run, formats: Formats) -> Bools:
 
 
 def _byte_ratios(run: Run, formats: Formats, chosen: Bools) -> Floats:
-    """What is left of the main memory's bytes of each op; NaN where nothing says."""
+    """The share of each op's bytes in main memory that is left; NaN where nothing says."""
     found = np.full(len(run), np.nan)
     if formats.storage is None:
         return found
@@ -176,7 +176,7 @@ def _is_float(tensor: Tensor) -> bool:
 
 
 def _compute_ratios(run: Run, formats: Formats, chosen: Bools) -> dict[str, Floats]:
-    """What is left of the clocks of matrix units, by resource: peak now ÷ peak then."""
+    """The share of the clocks of matrix units that is left, by resource: peak now ÷ peak then."""
     if formats.compute is None:
         return {}
     unit = _unit_of(formats)

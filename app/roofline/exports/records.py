@@ -232,7 +232,7 @@ def _roofs(analysis: RooflineAnalysis) -> Record:
 
 
 def _sustained(sustained: Sustained | None) -> Record | None:
-    """What programs reach of a peak: shares of it and the source."""
+    """The shares of a peak that programs reach, and their source."""
     return None if sustained is None else asdict(sustained)
 
 

@@ -27,7 +27,7 @@ class Answer:
 
 
 def answer_of(document: Row, arriving: Arriving | None = None) -> Answer:
-    """What the page of the run of `document` says first."""
+    """The first sentence on the page of the run of `document`."""
     if arriving is not None:
         count = {"read": _count(arriving.read), "hosts": _count(arriving.total)}
         known = say("run_arriving_of", **count) if arriving.total else say("run_arriving", **count)

@@ -45,7 +45,7 @@ class Arriving:
 
 
 def run_page(document: Row, *, arriving: Arriving | None = None) -> Record:
-    """What the page of the run of `document` draws; `arriving` while hosts are being read."""
+    """The data for the page of the run of `document`; `arriving` while hosts are being read."""
     places = {one["host"]: k for k, one in enumerate(document["hosts"])}
     ops = document["ops"][:MOST_OPS]
     shown = [*ops, *(each for one in document["hosts"] for each in one["deviations"])]

@@ -1,4 +1,4 @@
-"""What is said of a run of many hosts: how many were read, and which hold the others up."""
+"""The words about a run of many hosts: how many were read, and which hold the others up."""
 
 from roofline.pods.putting_right import outliers
 from roofline.pods.report import HostReport, RunReport
@@ -23,7 +23,7 @@ def run_verdict(run: RunReport) -> str:
 
 
 def outlier_sentence(one: HostReport, steps: int) -> str:
-    """What is said of one host that holds the others up."""
+    """The sentence about one host that holds the others up."""
     return plain_text(_outlier(one, steps))
 
 

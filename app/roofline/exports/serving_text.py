@@ -37,7 +37,7 @@ def serving_table(analysis: RooflineAnalysis) -> str:
 
 
 def _curve(analysis: RooflineAnalysis) -> Iterator[str]:
-    """What other batches and contexts of the same model cost at the roofs."""
+    """The cost of other batches and contexts of the same model at the roofs."""
     model, points = served_model(analysis), curve(analysis)
     if model is None:
         return

@@ -72,7 +72,7 @@ def _device(analysis: RooflineAnalysis) -> str:
 
 
 def _comparison(found: PeakComparison) -> str:
-    """What profile and catalogue say about one peak, and why they differ."""
+    """The values of one peak in profile and catalogue, and why they differ."""
 
     def shown(value: float) -> str:
         return _bandwidth(value) if found.unit == "gbs" else _flops(value)
@@ -109,7 +109,7 @@ def _roof(label: str, value: str, peak: ComputePeak | MemoryPeak, clock: float |
 
 
 def _reached(sustained: Sustained | None) -> str:
-    """What programs reach of a peak at best."""
+    """The shares of a peak that programs reach at best."""
     if sustained is None:
         return ""
     low = "" if sustained.low_ratio == sustained.ratio else f"{sustained.low_ratio * 100:.0f} to "
@@ -260,7 +260,7 @@ def _bound_of(analysis: RooflineAnalysis, op: int) -> str:
 
 
 def _above_roof(analysis: RooflineAnalysis, rows: Sequence[int]) -> Iterable[str]:
-    """What is behind every `!`: the likely cause, once each."""
+    """The reason for every `!`: the likely cause, once each."""
     causes = [cause for k in rows if (cause := _cause(analysis, k))]
     lines = [f"! {CAUSE_LABELS[cause]}: {WHY_ABOVE[cause]}" for cause in dict.fromkeys(causes)]
     return _wrapped(lines, indent="  ")

@@ -23,7 +23,7 @@ def time_records(analysis: RooflineAnalysis) -> Record:
 
 
 def _budget(budget: Budget) -> Record:
-    """What is known of idle time stands beside the time of that part."""
+    """The known details of idle time stand beside the time of that part."""
     return {**asdict(budget), "parts": [_part(part) for part in budget.parts]}
 
 

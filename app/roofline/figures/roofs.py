@@ -65,7 +65,7 @@ class RoofLine:
     points: tuple[Place, Place]
 
     def sustained(self) -> tuple[Place, Place] | None:
-        """What programs reach at best; a flat one begins at the slanted one that it meets."""
+        """The ceiling that programs reach; a flat one begins at the slanted one that it meets."""
         if self.roof.sustained is None:
             return None
         down = math.log10(self.roof.sustained)

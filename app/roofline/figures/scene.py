@@ -1,4 +1,4 @@
-"""What a figure consists of. Places are values of its axes, sizes are pixels of the screen.
+"""The parts of a figure. Places are values of its axes, sizes are pixels of the screen.
 
 A `token` is the name of a colour of the page, such as `--ink`; `css` is a class for style sheets.
 """

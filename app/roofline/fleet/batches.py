@@ -12,7 +12,7 @@ _PER_BYTE_CPU_S = 5.9 / GIB
 
 
 def expected_cpu_seconds(file: HostFile) -> float:
-    """What reading a file takes, about."""
+    """The processor time of reading a file, about."""
     return _EACH_CPU_S + _PER_BYTE_CPU_S * file.size_bytes
 
 

@@ -1,4 +1,4 @@
-"""What a worker of a Dask cluster does: strings in, strings out; files and partials stay outside.
+"""The task of a worker of a Dask cluster: strings in, strings out; files and partials stay outside.
 
 Functions of this module are sent by name; the worker has its own copy of this package, which must
 be the same version. A worker reads in children without network and secrets, as every engine does.
@@ -19,7 +19,7 @@ from roofline.sandbox.limits import ImportLimits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What all batches of one run share: its id, where partials are kept, limits, our version."""
+    """The common part of a run's batches: its id, the place of partials, limits, our version."""
 
     run: str
     place: str

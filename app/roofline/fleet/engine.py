@@ -1,4 +1,4 @@
-"""What every engine does: reads files side by side, and can be stopped."""
+"""The duties of every engine: reads files side by side, and can be stopped."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ _DIGEST = re.compile(rb"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFile:
-    """What a file gave: keys of partials, and hosts in it that cannot be read."""
+    """The yield of a file: keys of partials, and hosts in it that cannot be read."""
 
     partials: tuple[str, ...]
     unreadable: tuple[Unreadable, ...]
@@ -44,7 +44,7 @@ class KeptPartials:
         self._names: dict[str, Names] = {}
 
     def find(self, file: HostFile, digest: str) -> KeptFile | None:
-        """What the file with this digest gave; `None` where it must be read."""
+        """The yield of the file with this digest; `None` where it must be read."""
         key = file_key(file, digest)
         content = self._content(key)
         if content is None:

@@ -1,11 +1,11 @@
-"""What reading one file may use, as the server is set. Loads nothing that reads."""
+"""The limits of reading one file, as the server is set. Loads nothing that reads."""
 
 from roofline.sandbox.limits import ImportLimits
 from roofline.settings import Settings
 
 
 def import_limits(settings: Settings) -> ImportLimits:
-    """What reading one file may use."""
+    """The limits of one file, from the server's settings."""
     return ImportLimits(
         memory_bytes=settings.import_memory_bytes,
         cpu_seconds=settings.import_cpu_seconds,

@@ -35,7 +35,7 @@ class _ProgramLost(Exception):  # noqa: N818 - an event, worth another attempt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a child found in one file. `is_sure` is false where the machine ended it, which need
+    """The result of a child for one file. `is_sure` is false where the machine ended it, which need
     not happen again."""
 
     entries: tuple[Partial | Unreadable, ...]
@@ -63,7 +63,7 @@ class Readers:
         self._is_closed = False
 
     def read(self, file: HostFile, path: Path, digest: str) -> Reading:
-        """What the file at `path`, with this SHA-256, gives.
+        """The reading of the file at `path`, with this SHA-256.
 
         If the program is killed, it is started again. Raises `ImportStoppedError` once this is
         closed.

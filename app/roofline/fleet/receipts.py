@@ -1,4 +1,4 @@
-"""What travels between engines and their workers: strings and numbers only, as JSON."""
+"""Messages between engines and their workers: strings and numbers only, as JSON."""
 
 import json
 from collections.abc import Mapping

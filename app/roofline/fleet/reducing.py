@@ -28,7 +28,7 @@ def file_with(receipts: Iterable[Receipt], kept: KeptPartials, digest: str) -> s
 
 
 def reduce_receipts(receipts: Iterable[Receipt], kept: KeptPartials) -> RunReport:
-    """What is said of the run whose files gave `receipts`; their order does not count.
+    """The document of the run whose files gave `receipts`; their order does not count.
 
     Raises `ValueError` where a partial of a receipt is missing in `kept`.
     """

@@ -1,4 +1,4 @@
-"""What importers are given: files with their first bytes and mapped data, and a function that hears
+"""The input of importers: files with their first bytes and mapped data, and a function that hears
 their progress."""
 
 import mmap

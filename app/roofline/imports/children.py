@@ -31,7 +31,7 @@ PHASES = {
     "analyse": 0.12,
     "store": 0.06,
 }
-# What the fork server loads once, for all children.
+# The modules that the fork server loads once, for all children.
 LOADED_ONCE: tuple[str, ...] = ("roofline.imports.child.fork_server", "roofline.cli.main")
 MESSAGE_BYTES = 1 << 20
 LINGER_S = 1.0
@@ -64,7 +64,7 @@ class ChildLost(Exception):  # noqa: N818 - an event, with the error that it may
 
 
 Outcome = dict[str, Any]
-"""What the child found: plain JSON, to be checked and stored."""
+"""The child's findings: plain JSON, to be checked and stored."""
 
 Beat = Callable[[Progress], None]
 """Called at least every `BEAT_S` while a child runs; whatever it raises ends the child."""
@@ -219,7 +219,7 @@ def _watch(
 
 
 def cancelled_error() -> ImportStoppedError:
-    """What a cancelled import ends with."""
+    """The error of a cancelled import."""
     return ImportStoppedError(
         "The import was cancelled.", remedy="Upload the file again when you want it."
     )

@@ -19,7 +19,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class ImportMetrics:
-    """What became of imports since this process started."""
+    """The ends of imports since this process started."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._seconds = Histogram(

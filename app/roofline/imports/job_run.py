@@ -50,7 +50,7 @@ class ImportReport:
 
 
 class RunEnd(Enum):
-    """What became of a run: it ended; or its job was queued again.
+    """The end of a run: it ended; or its job was queued again.
 
     `RELEASED` because this process ends, `WAITS` until a full disk or an absent store may be
     different, `DUE` at once after a fault of the machine.
@@ -64,7 +64,7 @@ class RunEnd(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunParts:
-    """What every run of this process uses; `most_running` imports of one person run at once."""
+    """The shared parts of this process's runs; `most_running` imports of one person run at once."""
 
     store: ProfileStore
     staging: Staging

@@ -1,4 +1,4 @@
-"""What the server tells the child of an import: what to read, where to write, which limits."""
+"""The server's message to the child of an import: the files, the folder, the limits."""
 
 from dataclasses import dataclass
 from pathlib import Path

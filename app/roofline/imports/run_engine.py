@@ -1,4 +1,4 @@
-"""What the process that reads runs is started with: its engine, and the variables that it needs."""
+"""The start of the process that reads runs: its engine, and the variables that it needs."""
 
 import os
 from collections.abc import Sequence

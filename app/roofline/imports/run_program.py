@@ -1,4 +1,4 @@
-"""What `run_process` starts: requests as JSON lines come in, answers as JSON lines go out.
+"""The program of `run_process`: requests as JSON lines come in, answers as JSON lines go out.
 
 It ends when its input does.
 """

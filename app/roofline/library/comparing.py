@@ -28,7 +28,7 @@ class Sides:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedPage:
-    """What the page of a comparison shows: all as JSON (gzip), and what its frame says."""
+    """The page of a comparison: all its data as JSON (gzip), and the words of its frame."""
 
     packed: bytes
     frame: Mapping[str, Any]

@@ -22,7 +22,7 @@ def read_run(stored: StoredRun) -> "Run":
 
 
 def formats_over(stored: StoredRun, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What `roofline whatif --format json` says; `given` are the fields of `Formats`."""
+    """The document of `roofline whatif --format json`; `given` are the fields of `Formats`."""
     from roofline.exports.number_formats import Formats, formats_record, with_formats
 
     return formats_record(with_formats(read_run(stored), Formats(**given)))

@@ -59,7 +59,7 @@ class InstanceOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listeners:
-    """What an instance tells others, from any thread.
+    """The events that an instance tells others, from any thread.
 
     `on_import_end` hears of every job that ran in this process, `on_change` the id of each ready
     profile that this process changed or removed.

@@ -1,4 +1,4 @@
-"""What people write about profiles: titles, notes and tags, cleaned and checked."""
+"""People's words about profiles: titles, notes and tags, cleaned and checked."""
 
 import re
 from collections.abc import Sequence

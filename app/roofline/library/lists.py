@@ -6,7 +6,7 @@ from roofline.storage.visibility import Viewer
 
 
 class ProfileLists:
-    """What `queries` knows, for one viewer. Every method may block; call it from any thread."""
+    """The lists of `queries` for one viewer. Every method may block; call it from any thread."""
 
     def __init__(self, queries: ProfileQueries, viewer: Viewer) -> None:
         self._queries = queries
@@ -38,7 +38,7 @@ class ProfileLists:
         return self._queries.frequent_tags(limit, self._viewer)
 
     def trashed(self) -> tuple[Trashed, ...]:
-        """What the viewer may take out of the trash, the newest first."""
+        """The profiles that the viewer may take out of the trash, the newest first."""
         if self._viewer.sees_all:
             return self._queries.trashed(None)
         return self._queries.trashed(self._viewer.owner) if self._viewer.owner else ()

@@ -14,7 +14,7 @@ class ChosenPeaks:
 
 
 def advice_by(times: StoredTimes, chosen: ChosenPeaks, part: Part | None = None) -> bytes:
-    """What `roofline advise --device --peak --format json` says, of a `part` of the profile.
+    """The document of `roofline advise --device --peak --format json`, of a `part` of the profile.
 
     Raises `BadViewError` for a device or a peak that is not known, `NoSuchRangeError` for a part
     that the profile does not have.

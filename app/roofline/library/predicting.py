@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def predict_over(step: "Step", stored: StoredRun) -> dict[str, Any]:
-    """What `coverage` and `over` of `roofline predict --over` say."""
+    """The `coverage` and `over` of `roofline predict --over`."""
     # Loaded when somebody asks: most servers answer other requests first.
     from roofline.compare.run import run_from_json
     from roofline.exports.model_overlay import overlay, overlay_record

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What of a profile is shown: from `from_us` to `to_us` of its capture, one host (empty: all),
+    """The shown part of a profile: from `from_us` to `to_us` of its capture, one host (empty: all),
     and by which peaks: with `dvfs` those at the clock that ran."""
 
     from_us: float = 0.0
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTimes:
-    """What is stored of a profile, or of each of its hosts, gzip, and what its page says beside it.
+    """The stored times of a profile, or of each of its hosts, gzip, and the page's words beside.
 
     `etag` is that of the stored bytes.
     """
@@ -76,7 +76,7 @@ class RangeResults:
         return ops_to_csv(self.analysis, include_infeed_outfeed=infeed)
 
     def op(self, index: int) -> bytes:
-        """What the page does not carry about one op, as JSON; `index` counts as in its page."""
+        """Details of one op beyond the page's, as JSON; `index` counts as in its page."""
         from roofline.presentation.op_details import op_details
 
         found = next(islice(op_details(self.analysis), index, None), None) if index >= 0 else None

@@ -102,7 +102,7 @@ class ProfileReader:
         return self._queries.is_ready(profile_id)
 
     def manifest(self, profile_id: str) -> Manifest:
-        """What is stored about a ready profile; raises like `result` if it is not ready."""
+        """The manifest of a ready profile; raises like `result` if it is not ready."""
         self._check(profile_id)
         found = self._queries.get(profile_id)
         if isinstance(found, Manifest):
@@ -141,11 +141,11 @@ class ProfileReader:
         return self._beside(profile_id, BUDGET)
 
     def advice(self, profile_id: str) -> bytes | None:
-        """What would help, for the frame of a ready page; `None` if it cannot be read."""
+        """Advice, for the frame of a ready page; `None` if it cannot be read."""
         return self._beside(profile_id, ADVICE)
 
     def times(self, profile_id: str, *, by_host: bool = False) -> StoredTimes:
-        """What parts of the profile, or its hosts, are computed from; raises like `result`."""
+        """The times behind parts of the profile, or of its hosts; raises like `result`."""
         manifest = self.manifest(profile_id)
         file, packed = self.packed(profile_id, HOSTS if by_host else RANGES)
         return StoredTimes(
@@ -165,7 +165,7 @@ class ProfileReader:
             return None
 
     def op_details(self, profile_id: str, index: int) -> bytes:
-        """What the page does not carry about one op, as JSON; `index` counts as in the page."""
+        """Details of one op beyond the page's, as JSON; `index` counts as in the page."""
         self._check(profile_id)
 
         def read() -> bytes | None:
@@ -183,7 +183,7 @@ class ProfileReader:
         return found
 
     def notes(self, profile_id: str) -> list[PointNote]:
-        """What people wrote on points of the profile, the oldest first."""
+        """People's notes on points of the profile, the oldest first."""
         self._check(profile_id)
         if self._queries.ownership(profile_id) is None:
             raise not_found()
@@ -266,7 +266,7 @@ class ProfileReader:
 
 
 def not_found() -> ProfileNotFoundError:
-    """What is said of an id that no profile has."""
+    """The error for an id that no profile has."""
     return ProfileNotFoundError(
         "There is no profile at this address.",
         remedy="Check the link; the profile may have been deleted, or have expired.",

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from roofline.source_closure import PACKAGE_FOLDER, source_closure
 
-# What an import's child runs; `imports.children` starts it.
+# The program of an import's child; `imports.children` starts it.
 _ENTRY = "roofline.imports.child.child"
 _LIBRARIES = ("numpy", "numba")
 # Beside the sources, but nothing that a result depends on.

@@ -1,4 +1,4 @@
-"""What a server may read for people: only what is below the configured prefixes.
+"""The files that a server may read for people: only what is below the configured prefixes.
 
 A server must not lend its credentials: without a prefix it reads no bucket and no folder. Which
 store answers for a bucket (`?endpoint=…`) is the prefix's to say, and not the user's.

@@ -98,7 +98,7 @@ class RunTurn:
         self._store, self._runs = store, store.runs
         self._id, self._owner = run_id, owner
         self._process, self._room = process, room
-        # What a crash leaves there is removed at the next start.
+        # The next start removes files that a crash leaves there.
         self._incoming = store.root / "incoming"
 
     def go(self) -> bool:
@@ -236,7 +236,7 @@ class RunTurn:
 
 
 def _file_name(name: str) -> str:
-    """What a stranger called a file, if a file may be called so: hosts may be named after it."""
+    """A stranger's name of a file, if a file may be called so: hosts may be named after it."""
     is_plain = name not in ("", ".", "..") and "/" not in name and "\0" not in name
     return name if is_plain and len(name.encode("utf-8", "replace")) <= 255 else "file"
 

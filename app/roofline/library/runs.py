@@ -35,7 +35,7 @@ MOST_HOSTS = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunWish:
-    """What a person says of a new run; `address` is `None` where its hosts are pushed."""
+    """A person's words on a new run; `address` is `None` where its hosts are pushed."""
 
     address: str | None = None
     join_s: float | None = None
@@ -114,7 +114,7 @@ class RunLibrary:
         return self._runs.listed(viewer, text=text, offset=offset, limit=limit)
 
     def in_trash(self, viewer: Viewer) -> tuple[TrashedRun, ...]:
-        """What `viewer` may take out of the trash, the newest first."""
+        """The runs that `viewer` may take out of the trash, the newest first."""
         if viewer.sees_all:
             return self._runs.in_trash(None)
         return self._runs.in_trash(viewer.owner) if viewer.owner else ()
@@ -177,7 +177,7 @@ class RunLibrary:
         self._instance.run_keeper.remove(run_id)
 
     def document(self, run: Run) -> bytes | None:
-        """What is said of a run, as JSON; `None` before the first hosts were read."""
+        """The document of a run, as JSON; `None` before the first hosts were read."""
         if run.document is None:
             return None
         try:

@@ -72,5 +72,5 @@ def _sample(entry: Path, about: Mapping[str, Any]) -> Sample:
 
 
 def _read_catalogue(path: Path) -> dict[str, Mapping[str, Any]]:
-    """What the catalogue says of each sample, by format and file, in its order."""
+    """The catalogue's entry of each sample, by format and file, in its order."""
     return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}

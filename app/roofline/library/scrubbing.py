@@ -12,7 +12,7 @@ FIRST_AFTER_S = 60.0
 # Between two looks for what is due, and between two files.
 IDLE_S = 60.0
 PAUSE_S = 0.05
-# What a disk gives away without a viewer noticing: 12 TB a week.
+# The rate that no viewer notices on a disk: 12 TB a week.
 BYTES_PER_S = 20 * MIB
 _log = logging.getLogger("roofline.upkeep")
 

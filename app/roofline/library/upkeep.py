@@ -103,7 +103,7 @@ class Upkeep:
             self._guarded(partial(self._turn, turn))
 
     def _begin(self) -> None:
-        """What a start does while the first answers are given already."""
+        """The part of a start that runs while the first answers are given already."""
         self.redeliver()
         if not self._store.is_shared:
             # Files older than this process belong to no upload that is under way.

@@ -1,1 +1,1 @@
-"""What a profile is: devices, memory levels, op tables, steps. No behaviour, no input or output."""
+"""A profile: devices, memory levels, op tables, steps. No behaviour, no input or output."""

@@ -74,7 +74,7 @@ class HardwareCounters:
 
     @property
     def counted_units(self) -> CountedUnits:
-        """What the FLOPs of these counters are those of: a TPU's see its matrix unit alone."""
+        """The units whose FLOPs these counters count: a TPU's see its matrix unit alone."""
         if self.measured is not None:
             return CountedUnits.ALL
         matrix = self.matrix_unit_ratio
@@ -84,7 +84,7 @@ class HardwareCounters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceTraits:
-    """What tells parts of one family apart; `None` where the file does not say.
+    """Traits that tell parts of one family apart; `None` where the file does not say.
 
     `processor_count` is SMs, CUs or CPU cores of one device, `architecture` as the file spells it
     ("sm_90", "gfx942"), `memory_gbs` its memory's bandwidth in GB/s (1e9), `hostname` the machine's
@@ -110,7 +110,7 @@ class DeviceTraits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedDevice:
-    """What the file says about its device, per core (TensorCore, GPU), nothing guessed.
+    """The file's words about its device, per core (TensorCore, GPU), nothing guessed.
 
     `bandwidth_gbs` holds only levels with a reported, non-zero peak, `unit_gflops` compute peaks
     by unit and precision; `peak_gflops` is one peak without a precision. `derivation` says, for
@@ -137,7 +137,7 @@ class ReportedDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sustained:
-    """What programs reach of a peak at best, as shares of it (0 to 1), and who says so.
+    """The shares of a peak that programs reach (0 to 1), and their source.
 
     `low_ratio` and `ratio` are the same where the source names one number, not a range.
     """
@@ -226,7 +226,7 @@ class Device:
 
     @property
     def core_word(self) -> str:
-        """What one core is called: TensorCore, GPU or core."""
+        """The word for one core: TensorCore, GPU or core."""
         return {DeviceKind.TPU: "TensorCore", DeviceKind.GPU: "GPU"}.get(self.kind, "core")
 
     @property

@@ -1,4 +1,4 @@
-"""What a program ran with, as its capture says: versions of software, and what was recorded.
+"""The environment of a program, as its capture says: versions of software, and what was recorded.
 
 A capture that does not say something has no entry for it.
 """

@@ -59,7 +59,7 @@ class Column:
 
     @property
     def missing(self) -> float | bool:
-        """What a row has of a level or unit for which nothing was given."""
+        """The value of a row for a level or unit for which nothing was given."""
         return self.default if isinstance(self.default, float | int) else 0
 
 

@@ -52,7 +52,7 @@ def stored(value: Any) -> bytes:
 
 
 def restored(content: bytes) -> Any:
-    """What `stored` wrote."""
+    """The profile that `stored` wrote."""
     at = 2 * _LENGTH_BYTES
     ends = [int.from_bytes(content[k : k + _LENGTH_BYTES], "little") for k in (0, _LENGTH_BYTES)]
     header = json.loads(content[at : at + ends[0]])

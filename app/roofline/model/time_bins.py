@@ -16,7 +16,7 @@ from roofline.model.op_columns import F32, F64, I8, I32, I64
 MOST_BINS = 400
 
 WORK, CONTAINER, OTHER = range(3)
-"""What an op's own time in a bin is: work; a container's, whose cost is not known; no work."""
+"""The kind of an op's own time in a bin: work; a container's, whose cost is not known; no work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

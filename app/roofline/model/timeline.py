@@ -23,7 +23,7 @@ LAUNCH_GAP_PS = 50_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IdleTimes:
-    """What is known of idle time, one row per (core, scope), in ps; NaN: the file does not tell.
+    """The known parts of idle time, one row per (core, scope), in ps; NaN: the file does not tell.
 
     `waiting_for_launch_ps` is idle time that ended with an event launched after it began,
     `unknown_launch_ps` idle time whose end has no launch in the file. `barrier_ps` is idle time in
@@ -102,7 +102,7 @@ class WorkTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Transfers:
-    """What was moved over links: one row per kind of transfer (a start op, or a kernel).
+    """Transfers over links: one row per kind of transfer (a start op, or a kernel).
 
     `op` is the row in the op table of what starts the transfer, `done` of what waits for it (-1:
     it is one synchronous op). `kind` is "all-reduce", "in" (to the device), "out" and so on; `link`

@@ -53,7 +53,7 @@ class _Waits(NamedTuple):
 
 
 def partial_of(profile: Profile, *, file_digest: str) -> Partial:
-    """What `profile`, of one file with this SHA-256, adds to a run."""
+    """The part that `profile`, of one file with this SHA-256, adds to a run."""
     programs = _programs(profile)
     names, place = _names(profile, programs)
     timeline = profile.timeline
@@ -96,14 +96,14 @@ def partial_of(profile: Profile, *, file_digest: str) -> Partial:
 
 
 def _cores(profile: Profile) -> int:
-    """What divides the host's times; 1 where nothing says how many cores it has."""
+    """The divisor of the host's times; 1 where nothing says how many cores it has."""
     if profile.timeline is not None and profile.timeline.cores:
         return len(profile.timeline.cores)
     return max(sum(host.core_count for host in profile.hosts), 1)
 
 
 def _programs(profile: Profile) -> dict[int, str]:
-    """What each program is called on every host: its name, with its number only among namesakes.
+    """The name of each program on every host: its name, with its number only among namesakes.
 
     Numbers of programs may differ from process to process.
     """

@@ -21,7 +21,7 @@ class OpOnHost:
 
 
 def op_id(key: OpKey) -> str:
-    """What an operation of a run is called in addresses: the start of a digest of its names."""
+    """The name of a run's operation in addresses: the start of a digest of its names."""
     text = json.dumps([key.program, key.name, key.category])
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_CHARACTERS]
 

@@ -1,4 +1,4 @@
-"""What one host adds to a run: columns of integers, the same bytes for the same file.
+"""The part that one host adds to a run: columns of integers, the same bytes for the same file.
 
 Names of operations are kept apart: hosts that run one program share them.
 """
@@ -29,7 +29,7 @@ COLLECTIVE, CHIP, TIME = range(3)
 
 @dataclass(frozen=True, slots=True, order=True)
 class OpKey:
-    """What an operation is known by on every host."""
+    """The key of an operation on every host."""
 
     program: str
     name: str
@@ -60,7 +60,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveKey:
-    """What one collective is known by on every rank; `ranks` is the text of its groups.
+    """The key of one collective on every rank; `ranks` is the text of its groups.
 
     `group_size` is 0 where the file does not tell it.
     """

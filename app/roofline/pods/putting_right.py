@@ -1,4 +1,4 @@
-"""What it would bring to put the hosts right that hold the others up, one after the other.
+"""The gain of putting right the hosts that hold the others up, one after the other.
 
 Each step lasts as long as its slowest host works: with the worst one put right, the next one sets
 the pace. So a gain depends on the order, and all gains add up to the cost.

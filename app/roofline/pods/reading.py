@@ -1,4 +1,4 @@
-"""What a file of a run gives: a partial for each host in it.
+"""The yield of a file of a run: a partial for each host in it.
 
 A file that cannot be read is listed with the reason, and the others go on.
 """

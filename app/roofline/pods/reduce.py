@@ -43,7 +43,7 @@ def reduce_run(
     *,
     release: Callable[[], None] = keep,
 ) -> RunReport:
-    """What is said of the run of which `partials` could be read and `unreadable` could not.
+    """The report of the run of which `partials` could be read and `unreadable` could not.
 
     `release` is called now and then to give back the memory of partials that lie on disk.
     """

@@ -1,4 +1,4 @@
-"""What is said of a run: its hosts, operations, steps and collectives."""
+"""The report of a run: its hosts, operations, steps and collectives."""
 
 from dataclasses import dataclass
 from enum import StrEnum

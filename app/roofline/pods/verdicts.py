@@ -17,7 +17,7 @@ class State(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What is said of a host that holds the others up."""
+    """The verdict on a host that holds the others up."""
 
     SLOW_CHIP = "slow chip"
     SLOW_HOST = "slow host"

@@ -98,7 +98,7 @@ def _matched(
 
 
 def _bound(key: CollectiveKey, ranks: int, *, by_instance: bool) -> WaitBound:
-    """What the wait found is to the real one.
+    """The relation of the found wait to the real one.
 
     Ranks that are missing may have come later; ranks of another group may have been faster. A
     group that the file does not tell is taken as all ranks.
@@ -110,7 +110,7 @@ def _bound(key: CollectiveKey, ranks: int, *, by_instance: bool) -> WaitBound:
 
 
 def _together(bounds: Sequence[WaitBound]) -> WaitBound | None:
-    """What a sum of waits is to the real one."""
+    """The relation of a sum of waits to the real one."""
     apart = set(bounds) - {WaitBound.EXACT}
     if not apart:
         return WaitBound.EXACT if bounds else None

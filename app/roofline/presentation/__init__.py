@@ -1,1 +1,1 @@
-"""What the page shows: columns, styles, roofs and the view state. Decides nothing about numbers."""
+"""The page's columns, styles, roofs and view state. Decides nothing about numbers."""

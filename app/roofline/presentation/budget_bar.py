@@ -84,7 +84,7 @@ def budget_bars(analysis: RooflineAnalysis) -> tuple[BudgetBar, ...]:
 
 
 def budget_json(analysis: RooflineAnalysis) -> dict[str, Any]:
-    """What the template of the page draws."""
+    """The bar that the page's template draws."""
     return {"scopes": [asdict(bar) for bar in budget_bars(analysis)]}
 
 
@@ -148,7 +148,7 @@ _LAST = ("launch_gaps", "idle")
 
 
 def _in_order(budget: Budget) -> list[BudgetPart]:
-    """What stays comes first; where a link sets the floor, its time comes next."""
+    """Parts that stay come first; where a link sets the floor, its time comes next."""
     stays = sum(part.time_us for part in budget.parts if _kind(part.id) in _STAYS)
     by_link = budget.floor_us > stays * (1 + 1e-9)
     waits = ("exposed", "exposed_transfer")

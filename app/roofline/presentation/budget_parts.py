@@ -45,7 +45,7 @@ def part_style(part: str) -> PartStyle:
 
 
 def part_help(part: str) -> str:
-    """What a part is, in a sentence or two."""
+    """The meaning of a part, in a sentence or two."""
     kind = part.partition(".")[0]
     return _HELP.get(part) or _HELP[kind]
 

@@ -76,7 +76,7 @@ def _device(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
 
 
 def _environment(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
-    """What the program ran with, as the capture says; nothing for what it does not say."""
+    """The environment of the program, as far as the capture says it."""
     found = analysis.profile.environment
     return [_field(name, LABELS[name], value, "text") for name, value in found.items()]
 

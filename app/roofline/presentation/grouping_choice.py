@@ -1,4 +1,4 @@
-"""What ops can be grouped by, and how a person writes it: `path:3` is three levels of the path."""
+"""The groupings of ops, and how a person writes one: `path:3` is three levels of the path."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ DIMENSIONS = ("path", "source", "category", "program", "kernel", "dtype", "phase
 
 
 class Grouping(NamedTuple):
-    """What ops are grouped by, and how many levels of groups there are at most; `None`: all."""
+    """The key of the groups of ops, and the most levels of groups; `None`: all."""
 
     by: str
     depth: int | None = None

@@ -59,7 +59,7 @@ def headline(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:
 
 
 def _otherwise(analysis: RooflineAnalysis, view: View, idle: float) -> Sentence:
-    """What binds the program while it neither waits nor idles, where that is much of the time."""
+    """The bound of the program while it neither waits nor idles, where that is much of the time."""
     working = 1.0 - idle - sum(one.share for one in waits(analysis))
     place = capped_place(analysis, view)
     if working < MOSTLY_WORKING or place.bound == UNKNOWN_BOUND:

@@ -1,4 +1,4 @@
-"""What is said about idle time: the launches it waited for, and what is left without its longest
+"""The words about idle time: the launches it waited for, and what is left without its longest
 stretch, or without the start of the capture."""
 
 from dataclasses import dataclass

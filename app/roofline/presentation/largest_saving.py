@@ -1,4 +1,4 @@
-"""What would save most: the ops of one category at their roofs, or the transfers over one link.
+"""The largest saving: the ops of one category at their roofs, or the transfers over one link.
 
 Only time in which nothing else ran can be saved: of overlapping streams the time that an op has for
 itself, of transfers the exposed time. The next roof limits every saving.

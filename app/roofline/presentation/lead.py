@@ -84,7 +84,7 @@ def _of_program(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator
 
 
 def _way_up(analysis: RooflineAnalysis, view: View) -> Sentence:
-    """What could raise the rate; far below every roof that is not a question of intensity."""
+    """The way to a higher rate; far below every roof that is not a question of intensity."""
     if place_of(view)[0] != UNKNOWN_BOUND and is_far_below(analysis, view):
         return say("why_latency")
     return [] if is_in_doubt(analysis, view) else way_up(analysis, view)
@@ -125,7 +125,7 @@ def _known(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segm
 
 
 def _remedies(analysis: RooflineAnalysis) -> list[str]:
-    """What to capture to know more: first where most is missing, nothing twice."""
+    """The captures that would tell more: first where most is missing, nothing twice."""
     least = _WORTH_A_WORD * int(analysis.profile.ops.occurrences.sum())
     notes = sorted(
         (
@@ -145,7 +145,7 @@ def _is_told(remedy: str, others: list[str]) -> bool:
 
 
 def _rates(analysis: RooflineAnalysis, view: View) -> Sentence:
-    """What the program achieves of the ceiling that binds it; of those known, where none does."""
+    """The rates that the program achieves: at the ceiling that binds it, else all known ones."""
     bound, _ = place_of(view)
     program = view.program
     if bound != UNKNOWN_BOUND:
@@ -213,7 +213,7 @@ def _against(
 
 
 def _largest_saving(analysis: RooflineAnalysis, view: View) -> Sentence:
-    """What to mend first."""
+    """The operations or transfers to mend first."""
     best = largest_saving(analysis, view)
     if best is None:
         return []
@@ -241,7 +241,7 @@ def _shortened(name: str) -> str:
 
 
 def _caution(analysis: RooflineAnalysis, view: View) -> Sentence:
-    """What makes the program look better than it can be."""
+    """A warning where the program looks better than it can be."""
     bound, share = place_of(view)
     if bound == COMPUTE_BOUND:
         return _above_compute_peak(analysis, view)

@@ -1,4 +1,4 @@
-"""What the drawer shows of one op beyond the page data: path, shapes, source, single launches."""
+"""The drawer's details of one op beyond the page data: path, shapes, source, single launches."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the page shows of names of operations: short forms, chips beside them, beginnings."""
+"""The names of operations on the page: short forms, chips beside them, beginnings."""
 
 from typing import Any
 

@@ -15,7 +15,7 @@ from roofline.presentation.rounding import rounded
 
 Json = dict[str, Any]
 
-# What "Show" beside a diagnostic sets: the view state that lists the ops it speaks of.
+# The effect of "Show" beside a diagnostic: the view state that lists the ops it speaks of.
 FILTERS: dict[str, Json] = {
     "unknown-cost": {"bound": ["Unknown"]},
     "above-compute-peak": {"bound": ["Compute"], "sort": "-compute_efficiency_ratio"},
@@ -25,7 +25,7 @@ FILTERS: dict[str, Json] = {
 
 
 def profile(analysis: RooflineAnalysis, file_sizes: Mapping[str, int]) -> Json:
-    """What was captured, when, and in which files."""
+    """The capture: its program, time and files."""
     profile = analysis.profile
     return {
         "captured_at": _iso(profile.captured_at_ns),

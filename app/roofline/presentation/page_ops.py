@@ -59,7 +59,7 @@ def op_values(
 
 
 def _moved(analysis: RooflineAnalysis, listed: I64) -> Values:
-    """What transfers move over their links; nothing where there are none."""
+    """The bytes of transfers over their links; nothing where there are none."""
     moved = analysis.ops.moved
     if Cost.TRANSFER not in analysis.ops.cost:
         return {}
@@ -106,7 +106,7 @@ def predictions(
 
 
 def _identity(analysis: RooflineAnalysis, rows: list[int], categories: Sequence[str]) -> Values:
-    """What an op is: names, kind, place in the program."""
+    """The identity of an op: names, kind, place in the program."""
     ops, names = analysis.ops, analysis.profile.program_names
     number = {name: k for k, name in enumerate(categories)}
     real = [op if op < len(analysis.profile.ops) else None for op in rows]  # None: IDLE

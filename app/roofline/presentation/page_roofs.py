@@ -1,4 +1,4 @@
-"""What ops are held against on the page: roofs, memory levels, compute units, bounds, axes."""
+"""The limits of ops on the page: roofs, memory levels, compute units, bounds, axes."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
@@ -70,7 +70,7 @@ class Clock(TypedDict):
 
 
 class Bound(TypedDict):
-    """What may bind a row: `spoken` within a sentence, `level` of a memory."""
+    """A possible bound of a row: `spoken` within a sentence, `level` of a memory."""
 
     id: str
     label: str
@@ -90,7 +90,7 @@ class Axis(TypedDict):
 
 
 class SustainedRoof(TypedDict):
-    """What programs reach of a roof at best, as shares of it; `ratio` is the upper end."""
+    """The shares of a roof that programs reach; `ratio` is the upper end."""
 
     low_ratio: float
     ratio: float
@@ -220,7 +220,7 @@ def units(analysis: RooflineAnalysis, labels: Mapping[ComputeUnit, str]) -> list
 
 
 def clocks(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> list[Clock]:
-    """What the work of ops takes time at: the main compute peak, units, memories, links."""
+    """The clocks of ops' work: the main compute peak, units, memories, links."""
     return [
         {
             "id": key,

@@ -1,4 +1,4 @@
-"""What both parts of the verdict go by: the program's bound, its peaks, and pieces of sentences."""
+"""The base of both parts of the verdict: the program's bound, its peaks, pieces of sentences."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ PROGRAM = 0  # row of the program's total
 
 
 def place_of(view: View) -> tuple[int, float]:
-    """What binds the program, and its share of that roof (NaN where nothing binds).
+    """The bound of the program, and its share of that roof (NaN where nothing binds).
 
     A link between devices that is used more than that binds it instead. Bytes over the host link go
     both ways, so their sum has no single peak.
@@ -72,7 +72,7 @@ def plain(text: str) -> Segment:
 
 
 def bound_segment(analysis: RooflineAnalysis, code: int) -> Segment:
-    """What the program is: "compute-bound", "HBM-bound", "bound by VMEM write"."""
+    """The words for the program's bound: "compute-bound", "HBM-bound", "bound by VMEM write"."""
     if code == COMPUTE_BOUND:
         return Segment(kind="bound", text=COMPUTE_BOUND_WORDS, token=COMPUTE_STYLE.token)
     level = analysis.levels[code - 2]

@@ -148,7 +148,7 @@ class Drawing:
         y_text: Callable[[float], str],
         split: float | None = None,
     ) -> Plot:
-        """What was collected, with the grid."""
+        """The plot of the collected shapes, with the grid."""
         return Plot(
             title=title,
             x_title=x_title,

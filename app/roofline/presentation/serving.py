@@ -1,4 +1,4 @@
-"""What is said and listed of a language-model server's steps."""
+"""Words and lists of a language-model server's steps."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

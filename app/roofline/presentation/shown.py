@@ -45,7 +45,7 @@ def unit_labels(analysis: RooflineAnalysis) -> dict[ComputeUnit, str]:
 
 
 def clock_labels(analysis: RooflineAnalysis, levels: Sequence[MemoryLevel]) -> dict[str, str]:
-    """What the work of ops takes time at, each with its label: units, memories, links."""
+    """The clocks of ops' work, each with its label: units, memories, links."""
     device = analysis.device
     main = device.compute[0].label if device.compute else "Compute"
     if analysis.units:

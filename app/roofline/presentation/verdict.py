@@ -33,7 +33,7 @@ class Verdict:
 def build_verdict(
     analysis: RooflineAnalysis, view: View, shares: Sequence[CategoryShare] | None = None
 ) -> Verdict:
-    """What a reader should know first. Reads well for every kind of profile, empty ones too."""
+    """The first sentences for a reader. Reads well for every kind of profile, empty ones too."""
     shares = category_shares(analysis, view) if shares is None else shares
     work = [share for share in shares if share.name != IDLE_CATEGORY]
     if not work:

@@ -30,7 +30,7 @@ class Waiting:
 
     @property
     def name(self) -> str:
-        """What was waited for, within a sentence."""
+        """The transfers that were awaited, within a sentence."""
         if self.is_copy:
             return "asynchronous copies"
         if self.link is MemoryLevel.HOST:
@@ -90,7 +90,7 @@ def waiting_headline(analysis: RooflineAnalysis) -> Sentence:
 
 
 def link_rates(analysis: RooflineAnalysis) -> Sentence:
-    """What the awaited transfers achieve of their link, where its peak is known."""
+    """The rates of the awaited transfers, beside the peak of their link where that is known."""
     if waits(analysis)[0].is_copy:
         return say("copies_unnamed")
     link = waits(analysis)[0].link
@@ -121,7 +121,7 @@ def _rate(rows: list[TransferRecord]) -> float | None:
 
 
 def link_saving(analysis: RooflineAnalysis, best: LargestSaving) -> Sentence:
-    """What the transfers over one link would save at its peak."""
+    """The saving of the transfers over one link at its peak."""
     total_us = analysis.with_infeed.total_time_us / max(analysis.device.core_count, 1)
     if analysis.budgets is not None:
         total_us = analysis.budgets.capture.total_us

@@ -1,4 +1,4 @@
-"""What could still raise the program's rate: more FLOPs per byte, or nothing below its roof."""
+"""Ways to raise the program's rate: more FLOPs per byte, or nothing below its roof."""
 
 import numpy as np
 

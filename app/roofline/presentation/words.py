@@ -1,4 +1,4 @@
-"""What things are called, within a sentence and in a table: levels, bounds, costs, causes."""
+"""Names of things, within a sentence and in a table: levels, bounds, costs, causes."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def spoken(level: MemoryLevel) -> str:
 
 
 def bound_words(level: MemoryLevel) -> str:
-    """What a program is that `level` binds: "HBM-bound", "bound by VMEM write"."""
+    """The words for a program that `level` binds: "HBM-bound", "bound by VMEM write"."""
     name = spoken(level)
     return f"bound by {name}" if " " in name else f"{name}-bound"
 

@@ -1,1 +1,1 @@
-"""What processes that read untrusted files may use: limits of the system, and no network."""
+"""Limits of processes that read untrusted files: limits of the system, and no network."""

@@ -19,7 +19,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportLimits:
-    """What one import may use. `memory_bytes` is address space beyond the size of the files."""
+    """The limits of one import. `memory_bytes` is address space beyond the size of the files."""
 
     memory_bytes: int
     cpu_seconds: int
@@ -45,7 +45,7 @@ def limit_memory(limits: ImportLimits, file_bytes: int) -> None:
 
 
 def out_of_memory(limits: ImportLimits) -> ImportStoppedError:
-    """What an import ends with that reaches its memory limit."""
+    """The error of an import that reaches its memory limit."""
     return ImportStoppedError(
         f"The import needs more than {limits.memory_bytes / GIB:,.3g} GiB of memory.",
         remedy="Capture fewer steps, or raise ROOFLINE_IMPORT_MEMORY_BYTES.",

@@ -30,7 +30,7 @@ Tick = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """What a backup or restore holds; `missing` are files whose bytes could not be read."""
+    """The content of a backup or restore; `missing` are files whose bytes could not be read."""
 
     profiles: int
     files: int

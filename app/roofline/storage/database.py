@@ -93,7 +93,7 @@ class Database:
                 connection.execute(text("SELECT id FROM instance FOR UPDATE SKIP LOCKED"))
 
     def is_intact(self) -> str | None:
-        """What SQLite's own check finds wrong, or `None`."""
+        """The fault that SQLite's own check finds, or `None`."""
         if self.path is None:
             return None
         try:

@@ -4,7 +4,7 @@ import contextlib
 import os
 from pathlib import Path
 
-# What the rows of a deletion may add to the database's log, several times over.
+# The bytes that the rows of a deletion may add to the database's log, several times over.
 ROOM_BYTES = 256 << 10
 FILE_NAME = "room-for-deletion"
 

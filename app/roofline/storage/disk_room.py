@@ -25,7 +25,7 @@ class DiskRoom:
 
     @property
     def kept_free_bytes(self) -> int:
-        """What is kept free of the disk."""
+        """The bytes that are kept free of the disk."""
         return disk_reserve_bytes(self._reserve_bytes, shutil.disk_usage(self._folder).total)
 
     @property
@@ -57,7 +57,7 @@ class DiskRoom:
 
 
 def disk_reserve_bytes(chosen: int | None, disk_bytes: int) -> int:
-    """What is kept free of a disk: as chosen, else 5 % of it, at most 2 GiB.
+    """The bytes that are kept free of a disk: as chosen, else 5 % of it, at most 2 GiB.
 
     A database on a full disk cannot even delete.
     """
@@ -65,7 +65,7 @@ def disk_reserve_bytes(chosen: int | None, disk_bytes: int) -> int:
 
 
 def no_room() -> StorageFullError:
-    """What an import meets on a full disk, before it goes back into the queue."""
+    """The error of an import on a full disk, before it goes back into the queue."""
     return StorageFullError(
         "The server's disk has too little room for this import.",
         remedy="It starts by itself when there is room: delete profiles that are no longer needed,"

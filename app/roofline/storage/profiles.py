@@ -306,7 +306,7 @@ class ProfileStore:
         return digests
 
     def with_room(self, write: Callable[[], T]) -> T:
-        """What `write` gives; on a full disk it may use the room that is held for deletions."""
+        """The result of `write`; on a full disk it may use the room that is held for deletions."""
         try:
             return write()
         except StorageFullError:

@@ -35,11 +35,11 @@ SORTS = {
     "share": profile.c.efficiency_ratio,
     "added": profile.c.created_at,
 }
-"""What lists are sorted by; unknown values come last in both directions."""
+"""The orders of lists; unknown values come last in both directions."""
 
 
 class ProfileQueries:
-    """What `database` knows of profiles. Safe to use from any thread."""
+    """Questions to `database` about profiles. Safe to use from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -77,7 +77,7 @@ class ProfileQueries:
             return statements.ownership(connection, profile_id)
 
     def trashed(self, owner: str | None) -> tuple[Trashed, ...]:
-        """What is in the trash of `owner`, or of everybody, the newest first."""
+        """The content of the trash of `owner`, or of everybody, the newest first."""
         with self._database.read() as connection:
             return trash.contents(connection, owner)
 

@@ -20,7 +20,7 @@ from roofline.storage.staging import StagedFile
 
 FOLDER = "blobs"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-# What our compressor never exceeds; a crafted frame could ask for gigabytes.
+# The window that our compressor never exceeds; a crafted frame could ask for gigabytes.
 _MAX_WINDOW_BYTES = 128 << 20
 
 

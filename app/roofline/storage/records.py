@@ -1,4 +1,4 @@
-"""What is stored about profiles and jobs, as plain data. Times are ISO 8601 in UTC."""
+"""The records of profiles and jobs, as plain data. Times are ISO 8601 in UTC."""
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -55,7 +55,7 @@ class RawFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What lists show of a profile; `bound_*` and `efficiency_ratio` are `None` when unknown."""
+    """The line of a profile in lists; `bound_*` and `efficiency_ratio` are `None` when unknown."""
 
     device: str
     device_kind: str
@@ -71,7 +71,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What an import found; `hosts` are host names by file name, as far as they are known."""
+    """The findings of an import; `hosts` are host names by file name, as far as they are known."""
 
     format: str
     summary: Summary
@@ -79,7 +79,7 @@ class Found:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Found":
-        """What an import's child sent; `KeyError` or `TypeError` where it is not that."""
+        """The message of an import's child; `KeyError` or `TypeError` where it is not that."""
         return cls(
             format=str(data["format"]),
             summary=Summary(**data["summary"]),
@@ -251,5 +251,5 @@ class Job:
 
     @property
     def waits_for(self) -> WaitsFor | None:
-        """What it cannot begin without; `None` for its turn alone, or when it runs."""
+        """The thing without which it cannot begin; `None` for its turn alone, or when it runs."""
         return _WAITS.get(self.phase) if self.state == QUEUED else None

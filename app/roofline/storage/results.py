@@ -1,4 +1,4 @@
-"""What an import leaves beside the raw bytes: files of one profile, derived and versioned.
+"""The results of an import beside the raw bytes: files of one profile, derived and versioned.
 
 They are a cache: any of them may be deleted at any time and is computed again from the raw bytes.
 `derived/<profile id>/<version>/` holds each file once, compressed if it is text, and `index.json`

@@ -1,4 +1,4 @@
-"""What is stored about runs of many hosts, as plain data. Times are Unix seconds."""
+"""The records of runs of many hosts, as plain data. Times are Unix seconds."""
 
 from dataclasses import dataclass
 from typing import Literal

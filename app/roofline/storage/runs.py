@@ -233,7 +233,7 @@ class RunStore:
             connection.execute(update(run_host).where(*of_run).values(state=WAITING))
 
     def receipts(self, run_id: str) -> list[str]:
-        """What reading the files of a run gave until now."""
+        """The receipts of a run's files until now."""
         states = run_host.c.state.in_([READ, UNREADABLE])
         wanted = select(run_host.c.receipt).where(run_host.c.run_id == run_id, states)
         with self._database.read() as connection:

@@ -1,4 +1,4 @@
-"""What a profile is found by, as one text in its row: searching it reads one table, once.
+"""The text by which a profile is found, in its row: searching it reads one table, once.
 
 Title, note, device, uploader, tags and file names, case-folded. With 10,000 profiles, looking for
 each word in each of these took 230 to 740 ms; in this text it takes a tenth.

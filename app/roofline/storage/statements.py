@@ -121,7 +121,7 @@ def set_tags(connection: Connection, profile_id: str, tags: Iterable[str]) -> No
 
 
 def set_ready(connection: Connection, profile_id: str, format_name: str, summary: Summary) -> bool:
-    """What an import found, or a later analysis; false if the profile has gone or has failed."""
+    """Stores findings of an import or later analysis; false if the profile is gone or failed."""
     statement = (
         update(profile)
         .where(profile.c.id == profile_id, _IS_OR_WILL_BE_READY)
@@ -408,7 +408,7 @@ def packed_results(connection: Connection, profile_id: str, version: str) -> Pac
 
 
 def instance_id(connection: Connection) -> str:
-    """What the raw files of this database are marked with."""
+    """The mark of the raw files of this database."""
     return str(connection.execute(select(instance.c.id)).scalar_one())
 
 

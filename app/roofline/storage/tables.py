@@ -223,7 +223,7 @@ share_link = Table(
     Index("share_link_by_profile", "profile_id"),
 )
 
-# What people decided of findings of advice; the document is an entry of the ledger, as JSON.
+# People's decisions on findings of advice; the document is an entry of the ledger, as JSON.
 advice_decision = Table(
     "advice_decision",
     metadata,
@@ -242,7 +242,7 @@ advice_hit = Table(
     Column("ratio", Double, nullable=False),
 )
 
-# What people wrote on single points of a profile: operations, and points of the program.
+# People's notes on single points of a profile: operations, and points of the program.
 point_note = Table(
     "point_note",
     metadata,

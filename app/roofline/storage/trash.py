@@ -64,7 +64,7 @@ def take_out(
 
 
 def contents(connection: Connection, owner: str | None) -> tuple[Trashed, ...]:
-    """What is in the trash of `owner`, or of everybody, the newest first."""
+    """The content of the trash of `owner`, or of everybody, the newest first."""
     size = func.coalesce(func.sum(file.c.size_bytes), 0)
     of_each = select(size).where(file.c.profile_id == profile.c.id).scalar_subquery()
     wanted = select(profile, of_each.label("size_bytes")).where(profile.c.state == TRASHED)

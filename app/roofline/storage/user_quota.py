@@ -1,4 +1,4 @@
-"""What one person may keep: bytes and profiles. The trash does not count; restoring does."""
+"""The quota of one person: bytes and profiles. The trash does not count; restoring does."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -37,7 +37,7 @@ OF_RESTORING = QuotaWords(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserQuota:
-    """What one person may keep; `None` for any amount. Bytes are of the files as uploaded.
+    """The quota of one person; `None` for any amount. Bytes are of the files as uploaded.
 
     Uploads without a person count together, as those of one.
     """

@@ -1,4 +1,4 @@
-"""What the API answers, as FastAPI documents and serialises it; `None` fields are left out.
+"""The answers of the API, as FastAPI documents and serialises them; `None` fields are left out.
 
 Pages show the same: templates are given these bodies, too.
 """

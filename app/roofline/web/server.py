@@ -50,7 +50,7 @@ def run(settings: Settings) -> None:
         proxy_headers=False,  # `http.forwarded` reads them, and keeps the peer's address
         timeout_graceful_shutdown=GRACE_S,
     )
-    # What is there now stays. Looking for garbage in it would stop all answers for 70 ms at a time.
+    # Objects of the start stay. A search for garbage among them would stop all answers for 70 ms.
     gc.collect()
     gc.freeze()
     gc.enable()

@@ -1,4 +1,4 @@
-"""What Linux says about this machine: processor, threads, caches, memory.
+"""Linux's description of this machine: processor, threads, caches, memory.
 
 Elsewhere caches stay unknown, and only compute and main memory are measured.
 """
@@ -43,7 +43,7 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    """What the operating system says."""
+    """The operating system's description of this machine."""
     info = _cpu_info()
     vendor = info.get("vendor_id", "")
     return Machine(

@@ -37,7 +37,7 @@ _LINE = re.compile(r"at line (\d+), column (\d+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """What a number may do: change by a share of the baseline, or lie between two values.
+    """The limit of a number: its change as a share of the baseline, or its least and largest value.
 
     `captures` is how many captures of each side a rule on time needs; `per` is `flop` for a number
     that is divided by the FLOPs first.
@@ -160,7 +160,7 @@ class _Reader:
         return OpLimits(text=text, matches=self._pattern(text), limits=limits)
 
     def _pattern(self, text: str) -> Callable[[str, str], bool]:
-        """What `path:*/attn/*` or `name:/regex/` asks of a path and a name."""
+        """The test of a path and a name that `path:*/attn/*` or `name:/regex/` means."""
         kind, colon, pattern = text.partition(":")
         if not colon or kind not in ("path", "name") or not pattern:
             raise self._wrong("[[op]]", f'match = "{text}" is not "path:…" or "name:…"')

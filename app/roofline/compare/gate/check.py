@@ -27,7 +27,7 @@ _SUSPICIOUS = -0.20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a check found. `comparison` is there with a baseline; `notes` are whole sentences.
+    """The result of a check. `comparison` is there with a baseline; `notes` are whole sentences.
 
     `is_other_machine` is true where times cannot be compared with the baseline's.
     """

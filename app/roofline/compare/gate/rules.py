@@ -63,7 +63,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Case:
-    """What is judged: captures of a run, against a baseline or against limits alone."""
+    """The case to judge: captures of a run, against a baseline or against limits alone."""
 
     run: Run
     times_us: Sequence[float]

@@ -21,7 +21,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """What the model type says and the file does not: which keys it needs, norms, windows.
+    """The facts that follow from the model type alone: its necessary keys, norms, windows.
 
     `experts` and `expert_width` are the keys of a mixture of experts. `every` gives one full layer
     after so many with a window, 1 where all layers have it, 0 where none has it. `defaults` are

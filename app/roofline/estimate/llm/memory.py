@@ -1,4 +1,4 @@
-"""What one device holds: weights, keys and values; in training gradients and optimizer, too."""
+"""The memory of one device: weights, keys and values; in training gradients and optimizer, too."""
 
 from math import ceil
 

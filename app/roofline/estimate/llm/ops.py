@@ -20,7 +20,7 @@ Place = Literal["layer", "first", "last", "boundary", "step"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What is run, and how: sequences, tokens, element types, fusion, and ways of parallelism.
+    """A workload: sequences, tokens, element types, fusion, and ways of parallelism.
 
     `new_tokens` per sequence go through the model, after `cached` ones. `all_logits` takes the head
     over all rows, not over the last of each sequence. In a mixed step `prompts` sequences with

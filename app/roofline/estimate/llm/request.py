@@ -1,4 +1,4 @@
-"""What `roofline predict` and `POST /api/v1/predict` are asked, and the workload that it means."""
+"""The request of `roofline predict` and `POST /api/v1/predict`, and the workload that it means."""
 
 from dataclasses import dataclass
 from typing import Literal, cast, get_args

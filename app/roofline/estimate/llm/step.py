@@ -140,7 +140,7 @@ class Step:
 
     @property
     def expected(self) -> Expected | None:
-        """What programs reach at best, by default shares; `None` where a peak is not known."""
+        """The time at the best rates of real programs, by default shares; `None` without a peak."""
         share = sustained_matrix_rate(self.part.kind)
         if share is None or not self.is_timed:
             return None
@@ -181,7 +181,7 @@ class Step:
 
     @property
     def memory_bytes(self) -> float:
-        """What one device holds, without activations and workspace."""
+        """The bytes that one device holds, without activations and workspace."""
         return memory_bytes(self.model, self.load)
 
     @property

@@ -71,7 +71,7 @@ def read_json(text: str, name: str) -> Reading:
 
 
 def _provenance(content: Json) -> Provenance:
-    """What a file says about its numbers: a prediction is marked as modelled."""
+    """The provenance of a file's numbers: a prediction is marked as modelled."""
     is_modelled = content.get("provenance") == Provenance.MODELLED.value
     return Provenance.MODELLED if is_modelled else Provenance.STATED
 

@@ -88,7 +88,7 @@ def says_no_rates(kernel: Kernel) -> bool:
 
 
 def checked(kernel: Kernel) -> str:
-    """What is impossible about a row, "" if nothing: negative numbers, and beyond any machine."""
+    """The first impossible number of a row in words, negative or beyond any machine; "" if none."""
     numbers = (kernel.time_s, kernel.flop, kernel.flop_rate, *kernel.moved.values(),
                *kernel.bandwidth.values(), *kernel.intensity.values(),
                *kernel.precision_flop.values(), kernel.calls)  # fmt: skip

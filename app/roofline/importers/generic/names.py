@@ -1,4 +1,4 @@
-"""What columns and keys are called: aliases of fields, memory levels and precisions."""
+"""Names of columns and keys: aliases of fields, memory levels and precisions."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from roofline.model.units import GIGA
 
 
 class Field(StrEnum):
-    """What a column of kernels can hold."""
+    """The quantities that a column of kernels can hold."""
 
     NAME = "name"
     TIME = "time"
@@ -118,7 +118,7 @@ _ON_VECTOR = frozenset({Precision.FP64, Precision.FP32})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """What a column holds. `factor` turns its numbers into base units, where the header says so;
+    """The meaning of a column. `factor` turns its numbers into base units, if the header says so;
     `level` is the memory, where it is about one. `is_ambiguous` marks a bare "FLOPS"."""
 
     field: Field
@@ -129,7 +129,7 @@ class Meaning:
 
 
 def meaning_of(label: str) -> Meaning:
-    """What a column or key called `label` holds; a tag if it is none of the known names."""
+    """The meaning of a column or key called `label`; a tag if it is none of the known names."""
     if len(label) > _LONGEST_LABEL:
         return Meaning(field=Field.TAG, label=label)
     base, unit = _split_unit(label)

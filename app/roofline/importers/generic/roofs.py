@@ -41,7 +41,7 @@ class Roof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What files say about the device; `skipped` are roofs that could not be used, in words."""
+    """The device as the files describe it; `skipped` are roofs that could not be used, in words."""
 
     name: str = ""
     count: int = 1
@@ -74,7 +74,7 @@ def roof_of(
 
 
 def merged(machines: Sequence[Machine]) -> Machine:
-    """What several files say together; the first name, the larger count."""
+    """The machines of several files as one; the first name, the larger count."""
     return Machine(
         name=next((machine.name for machine in machines if machine.name), ""),
         count=max((machine.count for machine in machines), default=1),
@@ -85,7 +85,7 @@ def merged(machines: Sequence[Machine]) -> Machine:
 
 
 def main_memory(roofs: Iterable[Roof], levels: Iterable[MemoryLevel]) -> MemoryLevel:
-    """What the main memory is called: HBM if anything in the files says so, else DRAM."""
+    """The name of the main memory: HBM if anything in the files says so, else DRAM."""
     named = {roof.level for roof in roofs} | set(levels)
     return MemoryLevel.HBM if MemoryLevel.HBM in named else MemoryLevel.DRAM
 

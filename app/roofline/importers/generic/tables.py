@@ -45,7 +45,7 @@ _OTHERS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What one file says: kernels, the machine, and what was left out or doubtful, in words.
+    """The content of one file: kernels, the machine, and what was left out or doubtful, in words.
 
     `left_out` are rows with their reason, `notes` sentences about the whole file. `provenance` is
     what the file says about its numbers.

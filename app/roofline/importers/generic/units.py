@@ -12,7 +12,7 @@ from roofline.model.units import KIB, KILO
 
 
 class Dimension(StrEnum):
-    """What a number counts."""
+    """The dimension of a number."""
 
     TIME = "time"
     FLOP = "flop"

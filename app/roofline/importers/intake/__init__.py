@@ -1,1 +1,1 @@
-"""What happens to a file before its format is known: unpacking, and naming what it is not."""
+"""The steps before a file's format is known: unpacking, and naming what it is not."""

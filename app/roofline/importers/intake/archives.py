@@ -1,4 +1,4 @@
-"""What users wrap profiles in: gzip, Zstandard, zip and tar, told by content, within limits.
+"""The wrappings of profiles: gzip, Zstandard, zip and tar, told by content, within limits.
 
 An archive may hold profiles and gzip- or Zstandard-compressed ones, but no further archive. Member
 names are shown to the user and never used as paths; links, devices and folders are skipped. Limits
@@ -50,7 +50,7 @@ _UNREAD = {
     b"7z\xbc\xaf\x27\x1c": "7-Zip",
     b"Rar!\x1a\x07": "RAR",
 }
-# What the readers of the standard library raise on damaged input.
+# Errors that the readers of the standard library raise on damaged input.
 _DAMAGED = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -72,7 +72,7 @@ class _Readable(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpackLimits:
-    """What archives may unpack to, all files of one upload together.
+    """The limits of unpacking, all files of one upload together.
 
     `keep_free_bytes` of the disk stay free, whatever the archives hold; 0: it may become full.
     """

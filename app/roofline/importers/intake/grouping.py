@@ -13,7 +13,7 @@ _NAMES_SHOWN = 3
 
 
 class Machines(Protocol):
-    """What is known of devices: whether two differ, and what people call one."""
+    """The knowledge of devices: whether two differ, and what people call one."""
 
     def differ(self, one: ReportedDevice, other: ReportedDevice) -> bool:
         """True where two files certainly ran on different devices."""

@@ -17,7 +17,7 @@ from roofline.importers.source import SourceFile
 
 @dataclass(frozen=True, slots=True)
 class WrongFile:
-    """What a file is ("a JPEG picture"), and how to get a profile from the tool that wrote it."""
+    """The kind of a file ("a JPEG picture"), and how to get a profile from its tool."""
 
     what: str
     instead: str = ""
@@ -142,7 +142,7 @@ _MEMBERS: tuple[tuple[str, WrongFile], ...] = (
 
 
 def what_it_is(source: SourceFile) -> WrongFile | None:
-    """What `source` is, if it is a known kind of file that no importer reads. Never raises."""
+    """The kind of `source`, if it is a known one that no importer reads. Never raises."""
     found = _by_signature(source.head) or _by_text(source)
     if found is None and is_perfetto(source.head):
         return WrongFile("a Perfetto trace", _TORCH_PROFILER)

@@ -21,7 +21,7 @@ _DOUBLE_DATA_RATE = 2
 
 
 def gpu_key(launch: Launch) -> tuple[int | None, str]:
-    """What tells the GPUs of one capture apart."""
+    """A key that tells the GPUs of one capture apart."""
     return launch.device_index, launch.device_name
 
 

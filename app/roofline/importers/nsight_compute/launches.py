@@ -1,4 +1,4 @@
-"""What one result of a report says, whichever export it was read from, in base units."""
+"""One result of a report, from whichever export it was read, in base units."""
 
 import re
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ Extent = tuple[int, int, int]
 
 
 class ResultKind(StrEnum):
-    """What was profiled: one kernel launch, or everything inside a range, a list, a graph."""
+    """The kind of a result: one kernel launch, or everything inside a range, a list, a graph."""
 
     KERNEL = "kernel"
     RANGE = "range"

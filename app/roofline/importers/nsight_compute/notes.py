@@ -1,4 +1,4 @@
-"""What a capture cannot know, in sentences, and what was noticed while reading it."""
+"""The limits of a capture, in sentences, and the notes of its reader."""
 
 from collections.abc import Iterator, Sequence
 

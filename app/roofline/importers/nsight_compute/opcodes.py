@@ -39,12 +39,12 @@ _MOVE, _PLAIN = "HFMA2.MMA", "HFMA2"
 _FIRST_PLAIN_MOVES = 10  # from this compute capability on, constants are loaded by plain HFMA2
 
 _INTEGER = re.compile(r"IADD3?|ISCADD|LEA|LOP3?|SHF|SHL|SHR|IMUL|IABS|VIADD|V?IMNMX3?")
-# What the compiler does with a multiply-add whose factor is 1 or 0.
+# The compiler's replacement of a multiply-add whose factor is 1 or 0.
 _SUMS = frozenset({"IADD", "SHL", "X"})
 
 
 class _Half(Enum):
-    """What the half-precision instructions of a launch are."""
+    """The kind of a launch's half-precision instructions."""
 
     WORK = "work"
     MOVES = "moves of constants"

@@ -111,7 +111,7 @@ def _label(launch: Launch) -> OpLabels:
 
 
 def _category(launch: Launch) -> str:
-    """What a kernel does by its name; results of ranges and graphs are what they are."""
+    """The category of a kernel by its name, or of a result by its kind: a range, a graph."""
     if launch.kind is not ResultKind.KERNEL:
         return launch.kind.value
     return kernel_category(launch.name)
@@ -220,7 +220,7 @@ def _known(values: Sequence[float | None]) -> F64:
 
 
 def _detail(launch: Launch) -> str:
-    """What tells launches of one kernel apart."""
+    """The words that tell launches of one kernel apart."""
     parts = []
     if launch.grid is not None and launch.block is not None:
         parts.append(f"grid {_extent(launch.grid)}, block {_extent(launch.block)}")

@@ -82,7 +82,7 @@ def digits(cell: str) -> int:
 
 @lru_cache(maxsize=512)
 def factor(unit: str) -> float:
-    """What a value in `unit` is multiplied by to get base units; 1 for units without a scale.
+    """The factor from a value in `unit` to base units; 1 for units without a scale.
 
     Times become nanoseconds, rates per second: "usecond" is 1e3, "Gbyte/second" 1e9, "/nsecond"
     1e9, "cycle/nsecond" 1e9. "%" and whatever is unknown stay as they are.

@@ -77,7 +77,7 @@ def starts_like_report(head: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Session:
-    """What the blocks say about the capture as a whole; the first to say it wins."""
+    """The blocks' words about the capture as a whole; the first of them counts."""
 
     tool_version: str = ""
     hostname: str = ""

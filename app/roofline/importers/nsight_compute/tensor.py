@@ -77,7 +77,7 @@ class _Path:
 
 
 def tensor_work(launch: Launch, time_s: float | None, clock_hz: float | None) -> TensorWork:
-    """What the tensor cores did during `launch`, whose SMs ran at `clock_hz`."""
+    """The work of the tensor cores during `launch`, whose SMs ran at `clock_hz`."""
     paths = _paths(launch.numbers, time_s, clock_hz)
     counts = {key: count for key, path in paths.items() if (count := path.count()) is not None}
     peaks = _dense_peaks(paths)

@@ -99,7 +99,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchWork:
-    """What one launch did; nothing is zero that was not counted.
+    """The work of one launch; nothing is zero that was not counted.
 
     `time_ns` is `None` for failed launches. `flop` holds the units that were counted, `peak_flop_s`
     the peaks (FLOP/s) that the profiler measured at the launch's own clock, `clock_hz` that clock

@@ -1,11 +1,11 @@
-"""What the calls of a GPU's runtime are, by name: which launch a kernel, which a whole graph."""
+"""The calls of a GPU's runtime, by name: some launch a kernel, some a whole graph."""
 
 import re
 from enum import IntEnum
 
 
 class Api(IntEnum):
-    """What a runtime call starts; `OTHER` are waiting, and whatever else there is.
+    """The thing that a runtime call starts; `OTHER` are waiting, and whatever else there is.
 
     Between `CAPTURE` and `CAPTURED` launches do not run: they are recorded into a graph.
     """

@@ -1,4 +1,4 @@
-"""What is assumed of a server's kernels: which experts were touched, how far windows reach."""
+"""The assumptions about a server's kernels: which experts were touched, how far windows reach."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

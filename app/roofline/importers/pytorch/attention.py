@@ -311,7 +311,7 @@ def _longest(inputs: Inputs, form: _Form) -> tuple[int | None, int | None]:
 
 
 def ragged(inputs: Inputs) -> Ragged | None:
-    """What one pair and one key cost where the lengths of the sequences are data."""
+    """The cost of one pair and one key where the lengths of the sequences are data."""
     name = known_as(inputs.operator)
     if name in _DECODES:
         form = _DECODES[name]

@@ -1,4 +1,4 @@
-"""What collectives move, by the calls around their launches, where kernels do not state it.
+"""The messages of collectives, by the calls around their launches, where kernels do not state it.
 
 In this order: `record_param_comms` with its arguments, the operator around the launch
 (`c10d::_allgather_base_`) or one around that, and torch's annotation (`nccl:all_gather`).
@@ -37,7 +37,7 @@ def settle_collectives(trace: Trace, found: Attribution) -> None:
 
 
 def _merged(told: Sequence[Collective | None]) -> Collective:
-    """What the first says that says it; the kernel itself comes last."""
+    """The first known value of each field; the kernel itself comes last."""
     known = [one for one in told if one is not None]
     return Collective(
         next((one.kind for one in known if one.kind != UNKNOWN_KIND), UNKNOWN_KIND),
@@ -68,7 +68,7 @@ def _around(
 
 
 def _of_operators(trace: Trace, found: Attribution, at: I64) -> list[Collective | None]:
-    """What the innermost operator around each launch moves that is a collective."""
+    """The message of the innermost operator around each launch that is a collective."""
     calls = [called_collective_of(one) for one in trace.signatures]
     moves = np.array([*(one is not None for one in calls), False], np.bool_)
     signatures = np.append(trace.operators["signature"].astype(np.int64), -1)

@@ -81,7 +81,7 @@ class CapturedGraph:
 
 
 def node_of(name: str) -> str:
-    """What is compared of a device event's name."""
+    """The part of a device event's name that is compared."""
     if _COPY_KERNEL.match(name):
         return COPY_NODE
     if _FILL_KERNEL.match(name):

@@ -62,7 +62,7 @@ _RANK_CHARACTERS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a kernel's arguments say of its message, in XLA's notation, and who takes part.
+    """The message that a kernel's arguments describe, in XLA's notation, and who takes part.
 
     `ranks` is the text of the trace. Texts are empty and the size is 0 where they do not say.
     """
@@ -90,7 +90,7 @@ def _elements(kind: str, count: int | None) -> str:
 
 
 def collective_of(kernel: str, arguments: Mapping[str, object]) -> Collective:
-    """What a kernel of communication moves, by its arguments, else by its name."""
+    """The message of a kernel of communication, by its arguments, else by its name."""
     stated = arguments.get("Collective name")
     if not isinstance(stated, str):
         return Collective(kind_by_kernel(kernel))
@@ -102,9 +102,10 @@ def collective_of(kernel: str, arguments: Mapping[str, object]) -> Collective:
 
 
 def called_collective(name: str, tensors: Sequence[Sequence[Tensor]]) -> Collective:
-    """What `nccl:all_reduce`, `c10d::_allgather_base_` and the like move, by what they are called
-    with, a list of tensors per place. Operators list the output first, annotations have inputs
-    only.
+    """The message of `nccl:all_reduce`, `c10d::_allgather_base_` and the like.
+
+    `tensors` are lists of the arguments per place. Operators list the output first, annotations
+    have inputs only.
     """
     sizes = [_size(place) for place in tensors[:2]]
     kind = _kind_by_name(_LIBRARY.sub("", name))
@@ -120,7 +121,7 @@ def called_collective(name: str, tensors: Sequence[Sequence[Tensor]]) -> Collect
 
 
 def called_collective_of(call: Signature) -> Collective | None:
-    """What an operator moves; `None` if it is not of a library of collectives."""
+    """The message of an operator; `None` if it is not of a library of collectives."""
     if call.inputs is None or not call.operator.startswith(_LIBRARIES):
         return None
     found = called_collective(call.operator, call.inputs.tensors)

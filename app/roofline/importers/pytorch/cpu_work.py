@@ -1,4 +1,4 @@
-"""What the host did in a trace without device work: operators by the time they spent themselves.
+"""The work of the host in a trace without device work: operators by the time they spent themselves.
 
 On a CPU that is the time to compute. Where an accelerator computed, it is the time to launch that,
 and `RowNumbers.forget_costs` drops what the operators cost.

@@ -1,11 +1,11 @@
-"""What a PyTorch program ran with: versions, and what Kineto recorded."""
+"""The environment of a PyTorch program: versions, and what Kineto recorded."""
 
 from collections.abc import Mapping
 
 from roofline.importers.pytorch.header import text, whole
 from roofline.model.environment import environment
 
-# What costs time while it is recorded: a trace with stacks is slower than one without.
+# Records that cost time while they are made: a trace with stacks is slower than one without.
 _RECORDED = ("record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules")
 _CUDA_MAJOR, _CUDA_MINOR = 1000, 10  # 12040 is 12.4
 _HIP_MAJOR, _HIP_MINOR = 10_000_000, 100_000  # 60443483 is 6.4.43483

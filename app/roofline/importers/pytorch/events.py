@@ -123,7 +123,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """What a server wrote around a step, or around the capture of a graph; on the host's clock."""
+    """A server's mark around a step, or around the capture of a graph; on the host's clock."""
 
     name: str
     begin_ns: int
@@ -132,7 +132,7 @@ class Annotation:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Trace:
-    """What is kept of one file. Times are ns of the trace's own clock.
+    """The kept content of one file. Times are ns of the trace's own clock.
 
     `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
     by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
@@ -254,7 +254,7 @@ class _Reader:
         return self._trace
 
     def _find_events(self, read: Callable[[int], bytes]) -> tuple[bytes, bytes]:
-        """What comes before the list of events, and what was read behind its bracket."""
+        """The text before the list of events, and the bytes that were read behind its bracket."""
         text = b""
         while len(text) < MAX_HEADER_BYTES:
             chunk = read(WINDOW_BYTES)
@@ -395,7 +395,7 @@ class _Reader:
         self._trace.copied.extend(place=place, bytes=rows[at, Column.BYTES])
 
     def _take_collectives(self, buffer: NDArray[np.uint8], rows: I64, name: I64) -> None:
-        """What kernels of communication say of their messages."""
+        """The messages that kernels of communication describe."""
         known = len(self._is_collective)
         self._is_collective += [is_collective(text) for text in self._trace.names[known:]]
         for at in np.flatnonzero(np.array(self._is_collective, np.bool_)[name]).tolist():
@@ -461,7 +461,7 @@ class _Reader:
         return found
 
     def _api(self, buffer: NDArray[np.uint8], rows: I64) -> I64:
-        """What each runtime call starts; the trace keeps one name of each kind."""
+        """The kind of each runtime call; the trace keeps one name of each kind."""
         hashes = rows[:, Column.NAME_HASH]
         unseen = ~np.isin(hashes, self._api_hashes)
         if unseen.any():

@@ -1,4 +1,4 @@
-"""What a family of operators is to the formulas: its names, and what one execution costs."""
+"""A family of operators, as the formulas see it: its names, and what one execution costs."""
 
 import re
 from collections.abc import Callable, Collection
@@ -15,7 +15,7 @@ _WRAPPED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ragged:
-    """What attention costs where the lengths of its sequences are data: sums over them are needed.
+    """The cost of attention where the lengths of its sequences are data: sums over them are needed.
 
     `queries` is how many rows of queries there are, `flop_per_pair` is per pair of a query and a
     key that the mask keeps, `bytes_per_key` per key and value in the cache, `other_bytes` are

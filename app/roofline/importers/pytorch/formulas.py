@@ -1,4 +1,4 @@
-"""What one execution of an operator costs: the formulas of all families, by the operator's name.
+"""The cost of one execution of an operator: the formulas of all families, by the operator's name.
 
 FLOPs: matrix products, convolutions and attention, as `torch.utils.flop_counter` counts them, and
 the same of the libraries that serve language models; 0 for operators that only move data. Bytes:
@@ -74,7 +74,7 @@ def cached(inputs: Inputs) -> int | None:
 
 
 def ragged(inputs: Inputs) -> Ragged | None:
-    """What attention costs per pair and per key; `None` for all others."""
+    """The cost of attention per pair and per key; `None` for all others."""
     family = _family(inputs.operator)
     return family.ragged(inputs) if family else None
 

@@ -1,4 +1,4 @@
-"""What GPUs did in one trace, per op and step: kernels by operator, copies and collectives."""
+"""The work of GPUs in one trace, per op and step: kernels by operator, copies and collectives."""
 
 from collections import Counter
 from collections.abc import Sequence

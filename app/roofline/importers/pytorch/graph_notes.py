@@ -1,4 +1,4 @@
-"""What a reader must know about graphs: how much was explained by captures, and what was not."""
+"""Notes for the reader about graphs: the share that captures explain, and the rest."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What stands around the events of a trace: its settings, its rank and its devices."""
+"""The fields around the events of a trace: its settings, its rank and its devices."""
 
 import json
 import re
@@ -107,7 +107,7 @@ def gpu(properties: Sequence[Mapping[str, object]], *, is_hip: bool, count: int)
 
 
 def main_memory(device_name: str) -> MemoryLevel:
-    """What the device's memory is called: HBM where its name tells, else plainly DRAM."""
+    """The name of the device's memory: HBM where its name tells, else plainly DRAM."""
     return MemoryLevel.HBM if _HBM.search(device_name) else MemoryLevel.DRAM
 
 

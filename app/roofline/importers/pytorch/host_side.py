@@ -17,7 +17,7 @@ _UNNAMED = "an accelerator"
 
 
 def accelerator_behind(trace: Trace) -> str:
-    """What the host launched work on, in words; empty if nothing says that it did."""
+    """The accelerator for which the host launched work, in words; empty if no file names one."""
     listed = device_properties(trace.header)
     if listed:
         return next((name for one in listed if (name := text(one.get("name")))), "a GPU")

@@ -38,7 +38,7 @@ class Launched:
 
 
 def inner_calls(trace: Trace, launched: Launched) -> dict[int, Signature]:
-    """What the launches at these places do by themselves."""
+    """The calls that the launches at these places make by themselves."""
     found = _windowed(trace.signatures, trace.operators["signature"], launched)
     routings: dict[int, Routing | None] = {}
     for place, (node, operator) in enumerate(

@@ -1,4 +1,4 @@
-"""What a trace records of an operator's arguments: shapes, types, strides and plain values."""
+"""The recorded arguments of an operator: shapes, types, strides and plain values."""
 
 import json
 import math

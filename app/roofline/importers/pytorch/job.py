@@ -217,7 +217,7 @@ class _Side:
             self._bases.append(whole(trace.header.get("baseTimeNanoseconds")) or 0)
 
     def shifts(self) -> list[int]:
-        """What brings each file's times to ns since the first event of all."""
+        """The shift that brings each file's times to ns since the first event of all."""
         starts = [one.begin_ns + base for one, base in zip(self.work, self._bases, strict=True)]
         marks = [
             step.begin_ns + base

@@ -116,7 +116,7 @@ def _written_to_cache(inputs: Inputs, form: _CacheWrite) -> int | None:
 
 
 def _cached(inputs: Inputs) -> int | None:
-    """What is written to the caches."""
+    """The bytes that are written to the caches."""
     form = _CACHE_WRITES.get(known_as(inputs.operator))
     slots = inputs.tensor(form.slots) if form else None
     if form is None or slots is None:

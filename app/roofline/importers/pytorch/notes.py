@@ -1,4 +1,4 @@
-"""What a reader must know about a trace: what it lacks, what was skipped, what was assumed."""
+"""Notes for the reader of a trace: on missing, skipped and assumed parts."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -307,7 +307,7 @@ def _of_times(notes: Counter[str]) -> Iterator[Diagnostic]:
 
 
 def limits(found: Findings, ops: OpTable, *, n_steps: int) -> tuple[str, ...]:
-    """What this profiler cannot know, in plain sentences."""
+    """The limits of this profiler, in plain sentences."""
     sentences = [_HOST_ONLY] if found.accelerator else list(_ESTIMATES)
     if found.kind is DeviceKind.GPU:
         sentences.append(

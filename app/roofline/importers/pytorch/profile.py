@@ -38,7 +38,7 @@ _CPU_UNITS = {"fp32": ComputeUnit.VECTOR_FP32, "fp64": ComputeUnit.VECTOR_FP64}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a profile is made of, one entry per file; `shift_ns` brings a file to a common clock.
+    """The parts of a profile, one entry per file; `shift_ns` brings a file to a common clock.
 
     `work` is empty if nothing in the files can be placed on a roofline.
     """

@@ -37,7 +37,7 @@ AMBIGUOUS = "captures of several batches fit equally well"
 
 @dataclass(slots=True, kw_only=True)
 class Alignment:
-    """What was aligned, over all replays: counts and ns of device time.
+    """The aligned part of all replays: counts and ns of device time.
 
     `used` is how many kernels each capture explains; `left` are count and ns of the kernels
     without a launch, by name; `too_large` counts kernels whose capture was of a larger batch than
@@ -96,7 +96,7 @@ class _Found:
 
 
 def as_record(found: Alignment) -> GraphReplays | None:
-    """What a profile tells of its graphs; `None` where none ran."""
+    """The record of a profile's graphs; `None` where none ran."""
     if not found.kernels:
         return None
     ranked = sorted(found.left.items(), key=lambda item: (-item[1][1], item[0]))

@@ -288,7 +288,7 @@ class Launches:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FileWork:
-    """What one file adds to the profile; `launches` is `None` if it has too many to keep.
+    """The work that one file adds to the profile; `launches` is `None` if it has too many to keep.
 
     `serving` is there if the steps are those of a server.
     `busy_ns` and `span_ns` are per device; `step_core_ns` per step, summed over devices; `notes`

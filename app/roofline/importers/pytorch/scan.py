@@ -36,7 +36,7 @@ U8 = NDArray[np.uint8]
 
 
 class Kind(IntEnum):
-    """What an event is, by its category; `OTHER` is a category that is not listed."""
+    """The kind of an event, by its category; `OTHER` is a category that is not listed."""
 
     IGNORED = 0
     OPERATOR = 1
@@ -144,7 +144,7 @@ _BATCH_NAME = np.frombuffer(b"step[", np.uint8)
 _CAPTURE_NAME = np.frombuffer(b"capture_", np.uint8)
 # How annotations of collectives begin: `nccl:all_reduce`, also where the library is RCCL.
 _COLLECTIVE_NAME = np.frombuffer(b"nccl:", np.uint8)
-# What PyTorch calls the event of a module's call, among those of Python's functions.
+# PyTorch's name of the event of a module's call, among those of Python's functions.
 _MODULE_NAME = np.frombuffer(b"nn.Module: ", np.uint8)
 _PYTHON = _key("python_function")
 _ON_DEVICE = _key("gpu_user_annotation")
@@ -284,7 +284,7 @@ def _is_of_server(buf, start, length):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _kind(buf, row, has_frames):  # type: ignore[no-untyped-def]
-    """What the event is. Legacy traces have no categories: then it is an operator."""
+    """The kind of the event. Legacy traces have no categories: then it is an operator."""
     name = row[_C_NAME]
     length = row[_C_NAME + 1]
     is_step = _begins(buf, name, length, _STEP_NAME)

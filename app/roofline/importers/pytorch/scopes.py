@@ -28,7 +28,7 @@ _MOST_LEVELS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scopes:
-    """What stands around each operator: a number in `paths` (-1: nothing), and its direction."""
+    """The modules around each operator: a number in `paths` (-1: nothing), and its direction."""
 
     around: I32
     paths: Sequence[str]

@@ -1,4 +1,4 @@
-"""What a server's steps moved and how long they took, per file and over all files of a job."""
+"""Bytes and times of a server's steps, per file and over all files of a job."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields

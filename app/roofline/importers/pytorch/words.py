@@ -50,7 +50,7 @@ def operator_category(operator: str, kernel: str) -> str:
     return first_match(_OPERATOR_CATEGORIES, name) or kernel_category(kernel)
 
 
-# What stands around compiled code and says nothing about it.
+# Words around compiled code that say nothing about it.
 _REGIONS = re.compile(
     r"Torch-Compiled Region|CompiledFunction(?:Backward)?\d*\Z|(?:## )?Call CompiledFxGraph"
     r"|Pregraph bytecode|AOTDispatcher Runtime Wrapper|TorchDynamo Cache Lookup"

@@ -38,7 +38,7 @@ _ROCPROFV3 = frozenset({"counter_name", "counter_value"})
 
 
 class Kind(Enum):
-    """What a file of the folder holds."""
+    """The kind of a file of the folder."""
 
     COUNTERS = auto()
     TIMES = auto()

@@ -66,7 +66,7 @@ def read(
 
 
 def _system(tables: Sequence[Table]) -> Mapping[str, str]:
-    """What `sysinfo.csv` says of the machine; the ranks of one workload ran on one kind."""
+    """The machine by `sysinfo.csv`; the ranks of one workload ran on one kind."""
     found = [dict(t.rows[0]) for t in tables if t.kind is Kind.SYSTEM and t.rows]
     gpus = dict.fromkeys(name for system in found if (name := gpu_name(system)))
     if len(gpus) > 1:
@@ -166,7 +166,7 @@ class _Work:
             )
 
     def diagnostics(self) -> list[Diagnostic]:
-        """What the reader should know about the launches."""
+        """Notes for the reader about the launches."""
         of = f"of {len(self.launches):,} dispatches"
         found = [
             (

@@ -53,7 +53,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """What one process of a file did; agents by their handle."""
+    """The records of one process of a file; agents by their handle."""
 
     file_name: str
     pid: int
@@ -198,7 +198,7 @@ def _copies(records: Sequence[Json], tool: Json) -> Iterator[Copy]:
 
 
 def _operation(record: Json, kinds: Sequence[Json]) -> str:
-    """What a record is called, as `MEMORY_COPY_HOST_TO_DEVICE`."""
+    """The name of a record, as `MEMORY_COPY_HOST_TO_DEVICE`."""
     kind, number = _whole(record.get("kind")), _whole(record.get("operation"))
     operations = _names(kinds[kind]) if kind is not None and kind < len(kinds) else []
     known = number is not None and number < len(operations)

@@ -1,1 +1,1 @@
-"""What several formats need: op tables, launches, tables of text, kernel names."""
+"""Parts that several formats need: op tables, launches, tables of text, kernel names."""

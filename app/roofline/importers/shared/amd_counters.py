@@ -1,4 +1,4 @@
-"""What AMD's counters say about a dispatch: FLOPs by unit, bytes by memory level.
+"""The work of a dispatch by AMD's counters: FLOPs by unit, bytes by memory level.
 
 Formulas: roofline_calc.py and the panels of ROCm/rocprofiler-compute (January 2025), except where
 that tool uses 64 bytes for caches whose lines are 128 bytes (gfx94x): there the hardware's size.

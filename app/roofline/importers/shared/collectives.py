@@ -1,4 +1,4 @@
-"""What is moved between devices or from and to the host, and what a kernel's name tells of it.
+"""Transfers between devices or from and to the host, and their kinds by a kernel's name.
 
 Sources: kernels of NCCL, RCCL, NVSHMEM, PyTorch's symmetric memory and vLLM, as captures name them.
 """

@@ -1,4 +1,4 @@
-"""What a compiler or framework says of an op beside its name: path, shapes, producers, groups."""
+"""The description of an op by its compiler or framework: path, shapes, producers, groups."""
 
 from dataclasses import dataclass, replace
 
@@ -37,7 +37,7 @@ def described_by_text(labels: OpLabels) -> OpLabels:
 
 
 def description_of_text(found: Instruction) -> Description:
-    """What the text of an instruction says."""
+    """The description in the text of an instruction."""
     return Description(
         framework_path=found.framework_path,
         operands=SEPARATOR.join(found.operand_texts),

@@ -54,7 +54,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """What the text of an instruction says. `group_size` is 0 where it names no group.
+    """The content of an instruction's text. `group_size` is 0 where it names no group.
 
     `result_texts` has the shapes of the result, each of a tuple's; `operand_texts` one shape per
     operand, which may be a tuple. `precision` is that of a product's operands, "" for the default;
@@ -125,7 +125,7 @@ def _closing(text: str, begin: int) -> int:
 
 
 def _split(text: str) -> Iterator[str]:
-    """What commas outside of brackets part, without the printer's comments."""
+    """The parts between commas outside of brackets, without the printer's comments."""
     text, depth, begin = _COMMENT.sub("", text), 0, 0
     for found in _BRACKETS_OR_COMMA.finditer(text):
         sign = found[0]

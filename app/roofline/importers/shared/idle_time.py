@@ -1,4 +1,4 @@
-"""What idle stretches of a core tell: which of them waited for a launch, whether the capture began
+"""Facts about a core's idle stretches: which of them waited for a launch, whether the capture began
 with idling, the longest one.
 
 Times are integers of any unit; stretches are in order and do not overlap.

@@ -36,7 +36,7 @@ def with_counters(program: Profile, counted: Profile) -> Profile | None:
 
 
 def kernel_key(name: str) -> str:
-    """What a kernel's name has in common with its operation's: "loop_add_fusion.3" runs as
+    """The part that a kernel's name shares with its operation's: "loop_add_fusion.3" runs as
     "loop_add_fusion_3", and a demangled name has arguments and a return type around it."""
     return _plain(_ARGUMENTS.sub("", _RETURN_TYPE.sub("", name.strip())))
 

@@ -1,4 +1,4 @@
-"""What GPU kernels do, as far as their names tell: libraries and compilers name them by habit."""
+"""The work of GPU kernels, by their names alone: libraries and compilers name them by habit."""
 
 import re
 

@@ -14,7 +14,7 @@ from roofline.model.profile import LABELS, OpTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpLabels:
-    """What names and describes an op, the same for all its rows: the labels of an `OpTable`."""
+    """Names and descriptions of an op, the same for all its rows: the labels of an `OpTable`."""
 
     name: str
     program_id: int = 0

@@ -334,7 +334,7 @@ def _first_launches(
 
 
 def _idle_of(one: _Device, tick_ps: int, first_launch: I64 | None) -> IdleTimes:
-    """What is known of one device's idle stretches, in the capture and in each step."""
+    """The known facts of one device's idle stretches, in the capture and in each step."""
     swept, steps = one.swept, one.events.steps
     begin, end, _ = _idle_gaps(swept, tick_ps)
     idle = Stretches(begin=begin, end=end, first=swept.first, last=swept.last)
@@ -448,7 +448,7 @@ def _each(one: _Device, core: int, kinds: dict[_Kind, int], tick_ps: int) -> Eac
 def _occurrences(
     one: _Device, core: int, kinds: dict[_Kind, int], tick_ps: int
 ) -> TransferOccurrences:
-    """What the slots of one device moved; new kinds get the next numbers."""
+    """The transfers in the slots of one device; new kinds get the next numbers."""
     at = np.flatnonzero((one.transfer >= 0) & (one.swept.events > 0))
     moved = [one.events.moved[number] for number in one.transfer[at].tolist()]
     started = one.swept.started[at].astype(np.float64)

@@ -15,7 +15,7 @@ from roofline.model.op_columns import F64, I64
 from roofline.model.time_bins import CONTAINER, MOST_BINS, OTHER, WORK, BinOps, BinTimes, TimeBins
 from roofline.model.timeline import LAUNCH_GAP_PS
 
-# What an op's own time is, as a core's times divide.
+# The kinds of an op's own time, as a core's times divide.
 DOES_WORK, CONTAINS, COMMUNICATES, COPIES, FEEDS = range(5)
 _KIND_OF_OP = np.array([WORK, CONTAINER, OTHER, OTHER, OTHER], np.int8)
 
@@ -125,7 +125,7 @@ def _in_bins(sums: F64) -> F64:
 
 
 def _ops(cores: Sequence[CoreSums]) -> BinOps:
-    """What ran in each bin, summed over cores."""
+    """The ops that ran in each bin, summed over cores."""
     keys = [(core.op + 1) * 3 + _KIND_OF_OP[core.kind] for core in cores]
     distinct, place = np.unique(np.concatenate(keys), return_inverse=True)
     ends = np.cumsum([len(key) for key in keys])[:-1]
@@ -146,7 +146,7 @@ def _ops(cores: Sequence[CoreSums]) -> BinOps:
 
 
 def _added(sums: Sequence[F64], places: Sequence[NDArray[np.intp]], n_keys: int) -> F64:
-    """What all cores have of each key, bin by bin."""
+    """The sums of all cores for each key, bin by bin."""
     parts = (_by_key(one, place, n_keys) for one, place in zip(sums, places, strict=True))
     total = next(parts)
     for part in parts:

@@ -35,7 +35,7 @@ def levels_of(kind: DeviceKind) -> tuple[MemoryLevel, ...]:
 
 
 def device_kind(table: ExportTable) -> DeviceKind:
-    """What the columns tell: TPUs have CMEM and VMEM, GPUs have neither."""
+    """The kind of device by the columns: TPUs have CMEM and VMEM, GPUs have neither."""
     name = (table.properties or {}).get("device_type", "").upper()
     if "TPU" in name or any("TensorCore" in text for text in table.texts("core_type")):
         return DeviceKind.TPU
@@ -93,7 +93,7 @@ def _shared_note(name: str) -> str:
 
 
 def _traits(name: str, *, shared_gbs: float, memory_gbs: float) -> DeviceTraits:
-    """What tells parts of one architecture apart, as far as it follows from the peaks."""
+    """Traits that tell parts of one architecture apart, as far as it follows from the peaks."""
     count = _shared_bytes(name)
     return DeviceTraits(
         memory_gbs=memory_gbs or None,

@@ -131,7 +131,7 @@ def _scaled(table: ExportTable, time_ps: int) -> int:
 
 
 def _csv_limits(device: ReportedDevice) -> str:
-    """What the CSV lacks, and which peaks could be recovered from its rows."""
+    """The limits of the CSV, and the peaks that could be recovered from its rows."""
     recovered = ["compute"] if device.peak_gflops else []
     recovered += [level.label for level in device.bandwidth_gbs]
     lost = "The CSV has neither the device's name nor its peaks"
@@ -198,7 +198,7 @@ def _with_texts(ops: OpTable, stats: ExportTable) -> OpTable:
     return replace(ops, **texts)
 
 
-# What hlo_stats says of an op and the roofline table does not.
+# Columns of hlo_stats that the roofline table lacks.
 _TEXTS = (
     "long_name",
     "framework_path",

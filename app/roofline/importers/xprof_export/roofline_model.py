@@ -27,7 +27,7 @@ _MOST_CANDIDATES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roofline:
-    """What a roofline table holds, before it becomes a profile."""
+    """The content of a roofline table, before it becomes a profile."""
 
     ops: OpTable
     time_ps: int

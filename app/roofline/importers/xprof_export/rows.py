@@ -38,7 +38,7 @@ class Work:
 
 
 def work_of(table: ExportTable, time_us: F64, levels: Sequence[MemoryLevel]) -> Work:
-    """What rows did in `time_us`, from their rates."""
+    """The work of rows in `time_us`, from their rates."""
 
     def flop(column: str) -> U64:
         return _product(table.numbers(column), time_us, GIGA / US_PER_S)

@@ -1,4 +1,4 @@
-"""What a capture of JAX ran with: the plane `/host:metadata` has versions as stats of its own.
+"""The environment of a capture of JAX: the plane `/host:metadata` has versions as stats of its own.
 
 JAX writes `jax_version`, `jaxlib_version` and `cpu_version` or the like for each backend: what that
 says as the version of its platform.

@@ -46,7 +46,7 @@ _AMD_BY_VERSION = {(9, 4): "gfx942", (9, 5): "gfx950"}
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """What one multiprocessor does per cycle; `None` where that is unknown."""
+    """The rates of one multiprocessor per cycle; `None` where that is unknown."""
 
     name: str
     flop: int | None

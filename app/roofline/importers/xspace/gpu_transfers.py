@@ -1,4 +1,4 @@
-"""What events of a GPU's streams do with its time: work, communication, copies, infeed.
+"""The use of a GPU's time by events of its streams: work, communication, copies, infeed.
 
 An HLO instruction's opcode decides, then the kernel's name. Copies tell their direction by name and
 their size in `memcpy_details`. AMD's `__amd_rocclr_copyBuffer` tells neither: it is work.
@@ -56,7 +56,7 @@ class HostLinks:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Moves:
-    """What each event of a GPU is (-1: on no stream), and the number of what it moves (-1: nothing)
+    """The role of a GPU's events (-1: on no stream), and the number of each transfer (-1: none)
     in `moved`, over the link at the same place of `links`."""
 
     kind: I8

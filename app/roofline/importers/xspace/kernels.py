@@ -45,11 +45,11 @@ _DERIVED_IDS = range(0xDEADBEEF, 0xDEADBEEF + 8)
 _LOW_BITS = 0xFFFFFFFF
 _STATS = ("hlo_op", "program_id", "tf_op", "flops", "bytes_accessed", CORRELATION)
 _MEMCPY = re.compile(r"(?i)(cuda)?(memcpy|memset)|__amd_rocclr_(copy|fill)")
-# What XProf takes for a memory copy when it looks for steps.
+# Names that XProf takes for a memory copy when it looks for steps.
 _STEP_MEMCPY = re.compile(r"(?i)memcpy[hd]to[hd]")
 _COLLECTIVE_PREFIX = "nccl"
 
-# What XLA annotates kernels with that run for a whole program: it names no op.
+# XLA's annotation of kernels that run for a whole program: it names no op.
 _MODULE = "XlaModule:"
 _FRAMEWORK_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./>-]*\Z")
 _FRAMEWORK_TYPE = re.compile(r"[A-Z_][A-Za-z0-9_]*\Z")

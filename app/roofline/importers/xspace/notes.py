@@ -1,4 +1,4 @@
-"""What captures of every kind of device may have to say to their readers."""
+"""Notes to the reader that captures of every kind of device may have."""
 
 from roofline.model.profile import Diagnostic, Severity
 

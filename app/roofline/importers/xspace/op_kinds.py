@@ -30,7 +30,7 @@ LEVELS = (MemoryLevel.HBM, *_ON_CHIP.values())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpKind:
-    """What one event metadata says about its op; costs are of one occurrence.
+    """The op of one event metadata; costs are of one occurrence.
 
     `shape` is that of the result, where the compiler's stats have it.
     """

@@ -1,4 +1,4 @@
-"""What is known of a TPU's ops beside their names: from their metadata, then from their programs.
+"""The known facts of a TPU's ops beside their names: from their metadata, then from their programs.
 
 The metadata of an event has the whole instruction as text, and the compiler's stats. The plane
 `/host:metadata` has the compiled programs, of which only those whose ops ran are parsed.
@@ -107,7 +107,7 @@ class _Program:
         return [known[number] for number in numbers if number in known]
 
     def _run_by(self, instruction: pb.Instruction) -> pb.Instruction:
-        """What an `async-start` runs: the root of the computation that it calls."""
+        """The op that an `async-start` runs: the root of the computation that it calls."""
         if not instruction.opcode.startswith(b"async-"):
             return instruction
         called = map(self._computations.get, instruction.called_computation_ids)

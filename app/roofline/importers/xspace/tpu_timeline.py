@@ -374,8 +374,7 @@ def _add_steps(builder: _Builder, core: int, share: CoreShare, n_steps: int) -> 
 
 
 def _idle_times(share: CoreShare, n_steps: int) -> IdleTimes:
-    """What is known of a core's idle time in the capture and in each step. Launches are not in the
-    file."""
+    """A core's known idle time in the capture and in each step. Launches are not in the file."""
     idle, unknown = share.collector.idle(), np.full(n_steps + 1, np.nan)
     gaps_ps = share.collector.totals()
     start, start_idle = idle.start(share.range_ps - gaps_ps[1])

@@ -1,4 +1,4 @@
-"""What the ops of a TPU core do with its time, and their transfers.
+"""The use of a TPU core's time by its ops, and their transfers.
 
 Every op has one role. The start and the done op of an asynchronous transfer are paired by the
 start's name, which the done op has as its first operand, first in, first out, on one core.
@@ -27,7 +27,7 @@ NAN = float("nan")
 
 
 class Role(IntEnum):
-    """What an op's own time is."""
+    """The role of an op's own time."""
 
     WORK = 0
     CONTAINER = 1

@@ -1,1 +1,1 @@
-"""What runs in the child process of an import. The server never imports it."""
+"""The program of the child process of an import. The server never imports it."""

@@ -1,4 +1,4 @@
-"""What runs in the child of one import: files → analysis → result files in the staging folder.
+"""The child of one import: files → analysis → result files in the staging folder.
 
 The child limits itself before it touches a byte, says how far it is, and leaves files; the server
 moves them into place. It is killed without warning and cleans up nothing.

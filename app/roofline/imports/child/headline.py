@@ -1,4 +1,4 @@
-"""What lists show of a profile, read from its page data so that list and page never disagree."""
+"""The line of a profile in lists, read from its page data so that list and page never disagree."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from roofline.storage.records import Found, Summary
 
 
 def found_in(page: dict[str, Any]) -> Found:
-    """What an import found: format, summary and hosts of the page data."""
+    """The findings of an import: format, summary and hosts of the page data."""
     return Found(
         format=page["profile"]["format"],
         summary=_summary(page),

@@ -60,7 +60,7 @@ class RoofChart:
 
 
 def ground(chart: RoofChart) -> Layer:
-    """What lies behind the points: regions, grid lines of the rates, roofs, ridges."""
+    """The shapes behind the points: regions, grid lines of the rates, roofs, ridges."""
     lines = roof_lines(chart.shown, chart.scale)
     shapes: list[Shape] = [*_regions(chart, lines), *_rate_grid(chart)]
     if lines and not chart.is_small:

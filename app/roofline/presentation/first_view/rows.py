@@ -78,7 +78,7 @@ class Rows:
 
     @cached_property
     def bounds(self) -> list[Mapping[str, Any]]:
-        """What binds each op."""
+        """The bound of each op."""
         known = self.page["bounds"]
         return [known[index] for index in self.column("bound_by")]
 

@@ -194,7 +194,7 @@ class Finding:
 
 
 def findings(page: Page) -> list[Finding]:
-    """What to know about the profile, the gravest first."""
+    """The notes on the profile, the gravest first."""
     found = [
         Finding(
             severity=one["severity"],
@@ -220,7 +220,7 @@ def finding_counts(page: Page) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundChip:
-    """What binds ops, and how many; `kind` and `dash` choose its glyph."""
+    """A bound of ops, and their number; `kind` and `dash` choose its glyph."""
 
     id: str
     label: str

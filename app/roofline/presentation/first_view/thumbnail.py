@@ -23,7 +23,7 @@ _STAR = 4.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a list shows of a profile: the first sentence of its verdict, and an `svg` element.
+    """A list's preview of a profile: the first sentence of its verdict, and an `svg` element.
 
     Colours of the drawing are custom properties of the page that it is put into.
     """

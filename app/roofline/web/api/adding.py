@@ -252,7 +252,7 @@ def _described(fields: Fields) -> _Description:
 
 
 def _visibility(text: str) -> Visibility | None:
-    """What the form says of it; `None` for what is usual here."""
+    """The visibility that the form gives; `None` for what is usual here."""
     if not text:
         return None
     found = next((one for one in (EVERYBODY, LINK, OWNER) if one == text), None)

@@ -36,7 +36,7 @@ Number = Annotated[float, Body(strict=True, allow_inf_nan=False)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionBody:
-    """What is decided of a finding, by its `id`; "open" takes a decision back."""
+    """A decision on a finding, by its `id`; "open" takes a decision back."""
 
     finding: str
     state: Decision
@@ -52,7 +52,7 @@ class MeasureBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredEntryBody:
-    """What a later profile shows, in us."""
+    """The changes that a later profile shows, in us."""
 
     profile: str
     at: str
@@ -115,7 +115,7 @@ async def advice(
     part: Range,
     peaks: OtherPeaks,
 ) -> Response:
-    """What would help, by what each finding adds to those before it; docs/advice.md."""
+    """The advice, by what each finding adds to those before it; docs/advice.md."""
     if peaks is not None:
         return await sent_json(request, await advice_for(request, reader, profile_id, peaks, part))
     if part is not None:

@@ -41,7 +41,7 @@ router = APIRouter(prefix="/api/v1", tags=["compare"])
 
 @router.get("/compare", responses=NOT_READY)
 async def compare(request: Request, reader: Reader, a: Ids, b: Ids, unit: Unit = None) -> Response:
-    """What changed from the profiles `a` to the profiles `b`, with terms that add up to it.
+    """The changes from the profiles `a` to the profiles `b`, with terms that add up to it.
 
     Each of `a` and `b` is the id of a profile; several are captures of one program.
     """

@@ -1,4 +1,4 @@
-"""What this server accepts, and how long it keeps it: to read before an upload.
+"""The limits of this server's uploads, and the time that it keeps them: to read before an upload.
 
 The page `/limits` shows the same list. A limit that is not set is `None`: there is none.
 """
@@ -167,7 +167,7 @@ def limits_of(settings: Settings) -> LimitList:
 
 @router.get("/api/v1/limits")
 def limits(parts: Parts) -> LimitList:
-    """What this server takes: bytes, files, time, rates, and how long it keeps a profile."""
+    """This server's limits: bytes, files, time, rates, and the time that it keeps a profile."""
     return limits_of(parts.settings)
 
 

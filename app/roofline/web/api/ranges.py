@@ -48,7 +48,7 @@ Range = Annotated[Part | None, Depends(_part)]
 
 
 def times_for(reader: ProfileReader, profile_id: str, part: Part | None) -> StoredTimes:
-    """What a part of the profile is computed from; raises as `reader.times`."""
+    """The times from which a part of the profile is computed; raises as `reader.times`."""
     return reader.times(profile_id, by_host=part is not None and part.host != "")
 
 

@@ -1,4 +1,4 @@
-"""What OpenAPI says of responses that more than one route gives."""
+"""OpenAPI's words on responses that more than one route gives."""
 
 from typing import Any
 

@@ -50,7 +50,7 @@ router = APIRouter(prefix="/api/v1", tags=["profiles"])
 async def page_data(
     request: Request, profile_id: str, reader: Reader, part: Range, rev: str | None = None
 ) -> Response:
-    """What the profile's page shows, as one JSON document.
+    """The data of the profile's page, as one JSON document.
 
     With `rev` from the profile's state the answer never changes and may be kept.
     """
@@ -96,7 +96,7 @@ async def roofline_csv(
 async def stored_advice(
     request: Request, profile_id: str, reader: ProfileReader, part: Part | None
 ) -> Response:
-    """What would help, without what people decided: for links, and for parts of the time."""
+    """The advice, without what people decided: for links, and for parts of the time."""
     if part is not None:
         return await _of_range(request, reader, profile_id, part, lambda found: found.advice)
     return await _result(request, reader, profile_id, results.ADVICE)
@@ -173,7 +173,7 @@ def _sent(
 
 
 async def computed(reader: ProfileReader, profile_id: str, read: Callable[[], T]) -> T:
-    """What `read()` gives; waits for results of a stored profile that must be computed again."""
+    """The result of `read()`; waits for results of a stored profile that must be computed again."""
     try:
         return await run_in_threadpool(read)
     except NotReadyError:

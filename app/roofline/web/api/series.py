@@ -82,7 +82,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesCheck:
-    """What the gate says of one run of a series: every rule, and in words what grew where."""
+    """The gate's verdict on one run of a series: every rule, and in words the parts that grew."""
 
     id: str
     base_id: str | None

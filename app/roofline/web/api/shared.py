@@ -66,7 +66,7 @@ async def state(request: Request, shared: Shared) -> ProfileBody:
 
 @router.get("/page", responses=NOT_READY)
 async def page_data(request: Request, shared: Shared, part: Range) -> Response:
-    """What the page shows, as one JSON document."""
+    """The data of the page, as one JSON document."""
     return await results.page_data(request, shared.id, shared.reader, part)
 
 
@@ -92,7 +92,7 @@ async def roofline_csv(
 
 @router.get("/advice", responses=NOT_READY)
 async def advice(request: Request, shared: Shared, part: Range, peaks: OtherPeaks) -> Response:
-    """What would help, by what each finding adds to those before it."""
+    """The advice, by what each finding adds to those before it."""
     if peaks is not None:
         found = await advice_for(request, shared.reader, shared.id, peaks, part)
         return await sent_json(request, found)

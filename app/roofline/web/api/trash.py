@@ -57,7 +57,7 @@ class TrashedRunBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrashList:
-    """What is in the trash, the newest first."""
+    """The content of the trash, the newest first."""
 
     profiles: tuple[TrashedBody, ...]
     runs: tuple[TrashedRunBody, ...]
@@ -121,7 +121,7 @@ def purge_run(
 
 
 def trash_of(actor: Actor, parts: ServerParts) -> TrashList:
-    """What `actor` may restore."""
+    """The trash that `actor` may restore."""
     kept = timedelta(days=parts.settings.trash_days)
     profiles = parts.lists_for(actor.viewer).trashed()
     return TrashList(

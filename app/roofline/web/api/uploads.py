@@ -41,7 +41,7 @@ DRAIN_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadLimits:
-    """What one request may bring: bytes and files, and how long the client may send nothing.
+    """The limits of one request: bytes and files, and how long the client may send nothing.
 
     `writers` is how many threads write bodies at the same time, of all requests. Each of them wants
     Python's lock as often as the loop that answers everyone else: with a thread for each of twenty
@@ -55,7 +55,7 @@ class UploadLimits:
 
 
 def upload_limits(settings: Settings, writers: asyncio.Semaphore) -> UploadLimits:
-    """What this server's settings allow; `writers` are the threads that all uploads share."""
+    """The limits of this server's settings; `writers` are the threads that all uploads share."""
     return UploadLimits(
         writers=writers,
         max_bytes=settings.max_upload_bytes,
@@ -217,7 +217,7 @@ def _malformed(error: FormParserError) -> UploadRejectedError:
 
 
 class _Form:
-    """What the parser calls: parts named `file` become files, others text fields."""
+    """The callbacks of the parser: parts named `file` become files, others text fields."""
 
     def __init__(self, area: StagingArea, limits: UploadLimits) -> None:
         self.fields: Fields = {}
@@ -356,6 +356,6 @@ def _too_many(max_files: int) -> UploadRejectedError:
 
 
 def _shown_name(name: str) -> str:
-    """What to call a file: the last part of its path, printable. Never used as a path."""
+    """A name to show for a file: the last part of its path, printable. Never used as a path."""
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return "".join(ch for ch in last if ch.isprintable())[:NAME_LENGTH] or "unnamed"

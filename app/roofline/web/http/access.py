@@ -51,7 +51,7 @@ class Actor:
 
     @property
     def viewer(self) -> Viewer:
-        """What decides which profiles the sender sees."""
+        """The sender as a viewer of lists and profiles."""
         return Viewer(owner=self.owner, sees_all=self.is_admin)
 
     def may_change(self, owner: str) -> bool:
@@ -169,7 +169,7 @@ class ProxyUsers:
 
 
 def shown_owner(owner: str) -> str:
-    """What to call an uploader. Of a session it is the name, without the mark that tells two
+    """The shown name of an uploader. Of a session it is the name, without the mark that tells two
     browsers of one name apart; empty when no name was given."""
     return _MARK.sub("", owner)
 

@@ -1,4 +1,4 @@
-"""What a server's settings allow: which names it answers to, and how often people may upload."""
+"""The access that settings allow: the server's names, and the rate of a person's uploads."""
 
 from importlib.util import find_spec
 from urllib.parse import urlsplit

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # asyncio's own pieces have 256 KiB. What one piece costs does not depend on its size up to here.
 READ_BYTES = 1 << 20
-# What lies in memory before the route has asked for it, of one body and of all.
+# The bytes in memory before the route has asked for them, of one body and of all.
 AHEAD_BYTES = 4 << 20
 ALL_AHEAD_BYTES = 64 << 20
 

@@ -58,7 +58,7 @@ _log = structlog.get_logger("roofline.web")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorBody:
-    """What is wrong, and what to do about it. `details` say the same as data, where there is more.
+    """The fault, and its remedy. `details` say the same as data, where there is more.
 
     Of an upload whose files are not one profile (`mixed-upload`) they are `groups` of files that
     belong together (`label`, `files`) and files that are `unreadable` (`name`, `code`, `message`,

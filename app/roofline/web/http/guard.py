@@ -328,7 +328,7 @@ def _method(scope: Scope) -> str:
 
 
 def _subject(scope: Scope) -> tuple[str, str]:
-    """What a request is about: `profile` or `run`, and its id; two empty texts for others."""
+    """The subject of a request: `profile` or `run`, and its id; two empty texts for others."""
     found = scope.get("path_params", {})
     for name in ("profile", "run"):
         if f"{name}_id" in found:

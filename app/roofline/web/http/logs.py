@@ -117,7 +117,7 @@ def _renderer(log_format: Literal["text", "json"]) -> structlog.typing.Processor
 
 
 class PlainLine:
-    """What `ConsoleRenderer` writes without colours, in a tenth of the time.
+    """The line of `ConsoleRenderer` without colours, in a tenth of the time.
 
     `console` writes the events that have a traceback.
     """

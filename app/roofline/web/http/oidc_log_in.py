@@ -122,7 +122,7 @@ class OidcLogIn:
 
 
 def _reader_of_accounts(settings: "Settings") -> Callable[[Mapping[str, Any]], Account]:
-    """What reads claims as these settings say."""
+    """A reader of claims as these settings say."""
     admin_groups, allowed = set(settings.oidc_admin_groups), set(settings.oidc_groups)
 
     def read(claims: Mapping[str, Any]) -> Account:
@@ -152,7 +152,7 @@ def _groups(claims: Mapping[str, Any], name: str) -> set[str]:
 
 
 def _shown(claims: Mapping[str, Any]) -> str:
-    """What to call a person: address, user name, name, or the provider's id."""
+    """The shown name of a person: address, user name, name, or the provider's id."""
     for name in ("email", "preferred_username", "name", "sub"):
         text = claims.get(name)
         found = "".join(ch for ch in text if ch.isprintable()) if isinstance(text, str) else ""

@@ -70,7 +70,7 @@ class Provider:
         return str(url)
 
     def claims(self, code: str, attempt: Attempt, redirect_uri: str) -> Mapping[str, Any]:
-        """What the provider says of the person for whom it gave `code`, once it is checked.
+        """The provider's claims about the person for whom it gave `code`, once it is checked.
 
         Raises `LogInRefusedError` for a code or token that is not right.
         """
@@ -169,7 +169,7 @@ class Provider:
             return jwt.decode(id_token, self._known_keys(anew=True), algorithms=algorithms)
 
     def _user_info(self, token: Mapping[str, Any], subject: str) -> Mapping[str, Any]:
-        """What the provider adds about the same person; nothing where it has no such address."""
+        """The provider's further claims about that person; none where it has no such address."""
         endpoint = self._known().get("userinfo_endpoint")
         access_token = token.get("access_token")
         if not endpoint or not isinstance(access_token, str):

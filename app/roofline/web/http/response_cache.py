@@ -35,16 +35,16 @@ _PATHS = re.compile(
 _NAMES_A_PART = re.compile(rb"from_us=|to_us=|host=|dvfs=")
 # One response may take this share of the memory for all.
 LARGEST_SHARE = 1 / 8
-# What a response takes beside its body: headers, and Python's own objects.
+# The bytes of a response beside its body: headers, and Python's own objects.
 OVERHEAD_BYTES = 4096
-# What routing leaves in the scope for the guard's log and metrics.
+# The keys that routing leaves in the scope for the guard's log and metrics.
 _ROUTED = ("route", "path_params")
 # Headers of a response that a client who holds it already does not need.
 _OF_THE_BODY = frozenset({b"content-length", b"content-type", b"content-encoding"})
 
 
 class Key(NamedTuple):
-    """What a response depends on; `traits` beside its path and the profile itself."""
+    """The facts that a response depends on; `traits` beside its path and the profile itself."""
 
     profile_id: str
     path: str
@@ -199,7 +199,7 @@ def keep(request: Request) -> None:
 
 
 def key_of(request: Request) -> Key | None:
-    """What the response to `request` depends on; `None` for one that is never kept.
+    """The key of the response to `request`; `None` for one that is never kept.
 
     A profile's page is drawn for one person; its results are the same for all who may see them,
     and kept only where that is everybody.

@@ -1,4 +1,4 @@
-"""What Prometheus reads at `/metrics`: requests, imports by phase and format, failures, bytes.
+"""The metrics for Prometheus at `/metrics`: requests, imports by phase and format, errors, bytes.
 
 Labels are few and bounded: route patterns, never addresses; formats and error codes, never names.
 """

@@ -56,12 +56,12 @@ class Sessions:
         return None
 
     def csrf(self, session: Session) -> str:
-        """What this session's browser must send along with every change."""
+        """The token that this session's browser must send along with every change."""
         return self._keys[session.is_admin].changes.get_signature(session.id).decode()
 
 
 class _Keys:
-    """What one secret signs for a role: cookies, and what pages send along with changes."""
+    """The signers of one role, by one secret: of cookies, and of the tokens of changes."""
 
     def __init__(self, secret: str, role: str) -> None:
         salt = f"roofline {role} session"

@@ -13,7 +13,7 @@ def new_share_token() -> tuple[str, str]:
 
 
 def share_digest(token: str) -> str:
-    """What is stored of a secret."""
+    """The digest that is stored of a secret."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 

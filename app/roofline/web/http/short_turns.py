@@ -117,7 +117,7 @@ def _number(fileobj: Any) -> int:
 
 
 def _seconds(timeout: float | None) -> float:
-    """What `epoll` waits: at least `timeout`, in whole milliseconds."""
+    """The time that `epoll` waits: at least `timeout`, in whole milliseconds."""
     if timeout is None:
         return _FOR_EVER
     return math.ceil(max(0.0, timeout) * MS_PER_S) / MS_PER_S
@@ -129,6 +129,6 @@ def _flags(events: int) -> int:
 
 
 def _events(flags: int) -> int:
-    """What to try: on an error both, so that each of them hears of it."""
+    """The events to try: on an error both, so that each of them hears of it."""
     reads = selectors.EVENT_READ if flags & ~EPOLLOUT else 0
     return reads | (selectors.EVENT_WRITE if flags & ~EPOLLIN else 0)

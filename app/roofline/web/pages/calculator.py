@@ -17,7 +17,7 @@ from roofline.web.parts import Parts
 
 _READ = ["GET", "HEAD"]
 _DEVICE = "h100-sxm"
-# What the link from a profile's operation brings along.
+# Fields that the link from a profile's operation brings along.
 KEPT = ("from", "name", "of", "measured_us", "calls", "counted_flops", "counted_bytes")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 MOST_TEXT = 200
@@ -104,7 +104,7 @@ def _origin(kept: Mapping[str, str]) -> views.LinkView | None:
 
 
 def measured_of(kept: Mapping[str, str], form: Filled) -> Measured:
-    """What the address says was measured; nothing for another shape than that of the key `of`."""
+    """The measured values in the address; nothing for another shape than that of the key `of`."""
     if kept.get("of", form.shape) != form.shape:
         return Measured()
     return Measured(

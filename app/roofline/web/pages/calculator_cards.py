@@ -1,4 +1,4 @@
-"""What the calculator answers: an estimate as sentences, bars, plots and tables."""
+"""The answer of the calculator: an estimate as sentences, bars, plots and tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _SAMPLES = 61
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a profile says of the op; `None` where it does not. `time_us` and work are per call."""
+    """The op as measured; `None` where no profile tells. `time_us` and work are per call."""
 
     time_us: float | None = None
     calls: float | None = None
@@ -90,7 +90,7 @@ def _headline(found: Estimate, measured: Measured) -> Sentence:
 
 
 def bound_word(found: Estimate) -> str:
-    """What binds the op, as the start of a sentence."""
+    """The bound of the op, as the start of a sentence."""
     return {
         COMPUTE: "compute-bound",
         VECTOR: "bound by the vector unit",

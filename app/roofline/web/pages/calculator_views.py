@@ -1,4 +1,4 @@
-"""What `calculator.html` is given. Texts are written out; places and lengths are in percent."""
+"""The input of `calculator.html`. Texts are written out; places and lengths are in percent."""
 
 from dataclasses import dataclass
 

@@ -38,7 +38,7 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What an address asks for: ids of the captures of both sides, and the unit."""
+    """The comparison that an address asks for: ids of the captures of both sides, and the unit."""
 
     a: tuple[str, ...]
     b: tuple[str, ...]
@@ -68,7 +68,7 @@ async def compare(
     b: More = None,
     unit: UnitName | None = None,
 ) -> Response:
-    """What changed from the runs of A to those of B, or how far their imports are."""
+    """The changes from the runs of A to those of B, or how far their imports are."""
     first, dots, second = pair.partition("..")
     if not (first and dots and second):
         raise HTTPException(404)
@@ -133,7 +133,7 @@ async def _with_measured(
     wanted: Wanted,
     view: views.CompareView,
 ) -> views.CompareView:
-    """What was predicted of accepted findings of A, against what B shows."""
+    """The predictions of accepted findings of A, against the times of B."""
     before, after = wanted.a[0], wanted.b[0]
     if view.state != "ready" or not await run_in_threadpool(parts.advice.has_accepted, before):
         return view

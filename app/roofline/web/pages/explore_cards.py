@@ -1,4 +1,4 @@
-"""What the page of exploring shows: the form, the answer, the chart and the table of devices.
+"""The page of exploring: the form, the answer, the chart and the table of devices.
 
 It is loaded with the first request: most servers answer others first.
 """

@@ -1,4 +1,4 @@
-"""What `explore.html` is given. Texts are written out."""
+"""The input of `explore.html`. Texts are written out."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What monitors ask: whether the server lives, whether it works, and its numbers."""
+"""Answers for monitors: whether the server lives, whether it works, and its numbers."""
 
 from fastapi import APIRouter, Response
 from prometheus_client.exposition import CONTENT_TYPE_LATEST

@@ -14,7 +14,7 @@ PAGE_SIZE = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowed:
-    """What the list is narrowed to, and its order."""
+    """The filter and the order of the list."""
 
     query: str
     tag: str

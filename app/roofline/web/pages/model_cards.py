@@ -1,4 +1,4 @@
-"""What the page of a model answers: a step as sentences, bars, plots and tables."""
+"""The answer of the page of a model: a step as sentences, bars, plots and tables."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -93,7 +93,7 @@ def time_of(timed: TimedOp) -> float:
 
 
 def bound_words(step: Step, bound: str | None) -> str:
-    """What binds, in words."""
+    """The bound, in words."""
     if bound == MEMORY:
         return f"{step.peaks[MEMORY].label}-bound"
     return _WORDS.get(bound or "", "not known")

@@ -13,7 +13,7 @@ from roofline.estimate.llm.ops import Workload
 from roofline.estimate.llm.request import PredictOptions, workload
 
 CONFIG = "config"
-"""What the choice of a model says where a pasted config stands in for a preset."""
+"""The value of the choice of a model where a pasted config stands in for a preset."""
 
 MOST_CONFIG = 8_000
 _MOST_NUMBER = 10**9
@@ -124,7 +124,7 @@ def read_form(given: Mapping[str, str]) -> ModelForm:
 
 
 def models() -> Iterable[str]:
-    """What can be chosen: presets, then a pasted config."""
+    """The models to choose from: presets, then a pasted config."""
     return (*presets(), CONFIG)
 
 
@@ -171,5 +171,5 @@ def _share(one: Field, text: str) -> float:
 
 
 def offered(one: Field) -> tuple[str, ...]:
-    """What a field offers; nothing for one to write in."""
+    """The choices of a field; nothing for one to write in."""
     return {"storage": STORAGE, "type": TYPES}.get(one.kind, one.choices)

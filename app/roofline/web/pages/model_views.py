@@ -1,4 +1,4 @@
-"""What `model.html` is given. Texts are written out; places and lengths are in percent."""
+"""The input of `model.html`. Texts are written out; places and lengths are in percent."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class ChoiceView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryView:
-    """What a device of this part holds: shares of the bar, and words."""
+    """The memory of a device of this part: shares of the bar, and words."""
 
     name: str
     words: str

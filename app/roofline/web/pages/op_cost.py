@@ -1,4 +1,4 @@
-"""What an op of a stored profile should cost: a part of its drawer, filled in from its shapes."""
+"""The expected cost of a stored profile's op: a part of its drawer, filled in from its shapes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpCostView:
-    """What `_op_cost.html` is given; `url` is the calculator with everything filled in.
+    """The input of `_op_cost.html`; `url` is the calculator with everything filled in.
 
     `landing` is what the estimate leaves of the measured time, FLOPs and bytes, for the chart.
     """

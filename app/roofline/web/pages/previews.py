@@ -1,4 +1,4 @@
-"""What lists show of a profile beside its row: its verdict and a small drawing."""
+"""Previews of a profile beside its row in lists: its verdict and a small drawing."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""What the page of a profile shows: for people of this server, and for holders of a link."""
+"""The view of a profile's page: for people of this server, and for holders of a link."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -97,7 +97,7 @@ def _budgets(found: bytes | None) -> Sequence[Mapping[str, Any]]:
 
 
 def _advice(found: bytes | None) -> Mapping[str, Any] | None:
-    """What would help; `None` while the profile is not ready."""
+    """The advice; `None` while the profile is not ready."""
     record: Mapping[str, Any] | None = None if found is None else orjson.loads(found)
     return record
 
@@ -122,7 +122,7 @@ def _first_view(page: ResultFile) -> FirstView:
 
 
 def _first(state: State) -> FirstView | None:
-    """What the page shows before its script: made once per result."""
+    """The first view, which the page shows before its script: made once per result."""
     try:
         return _first_view(state.page) if isinstance(state, Ready) else None
     except DamagedResultError:  # the script finds that out, too, and has it computed again

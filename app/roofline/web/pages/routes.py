@@ -114,7 +114,7 @@ def static_file(request: Request, build: str, name: str, parts: Parts) -> Respon
 
 @router.api_route("/limits", methods=_READ)
 def limits_page(request: Request, parts: Parts) -> Response:
-    """What this server takes, and how long it keeps it, for people."""
+    """The limits of this server's uploads, and the time that it keeps them, for people."""
     return parts.templates.page("limits.html", limits_of(parts.settings), request)
 
 

@@ -1,4 +1,4 @@
-"""What the home page shows of a run beside its row: its first sentence and a map of its hosts."""
+"""The home page's preview of a run beside its row: its first sentence and a map of its hosts."""
 
 import orjson
 from fastapi import APIRouter, Response

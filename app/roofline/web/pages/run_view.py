@@ -1,4 +1,4 @@
-"""What the page of a run of hosts shows before its script runs."""
+"""The view of a run's page before its script runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Outlier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GainBar:
-    """What putting one more host right brings: `left` and `width` in percent of the cost."""
+    """The gain of putting one more host right: `left` and `width` in percent of the cost."""
 
     host: str
     share: str

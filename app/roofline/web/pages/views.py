@@ -1,4 +1,4 @@
-"""What each template is given: one typed view object per page, named `view`. Data only.
+"""The input of each template: one typed view object per page, named `view`. Data only.
 
 | template       | view          |
 |----------------|---------------|
@@ -70,7 +70,7 @@ class TokensView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrashView:
-    """What this person may restore; it stays in the trash for `kept_days`."""
+    """The trash that this person may restore; it stays in the trash for `kept_days`."""
 
     profiles: tuple[TrashedBody, ...]
     runs: tuple[TrashedRunBody, ...]
@@ -234,7 +234,7 @@ class ProfileView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AboutView:
-    """What people say about a ready profile. Times are ISO 8601 in UTC; `None` is never."""
+    """People's words about a ready profile. Times are ISO 8601 in UTC; `None` is never."""
 
     note: str
     tags: tuple[TagView, ...]

@@ -1,4 +1,4 @@
-"""What an HLO instruction moves between devices: kind, payload, and the group that takes part."""
+"""The message of an HLO instruction between devices: kind, payload, and group."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ KINDS = {
     "send": "send",
     "recv": "recv",
 }
-"""What opcodes of collectives, without `-start` and `-done`, are called in transfers."""
+"""The names, in transfers, of collectives' opcodes without `-start` and `-done`."""
 
 _HALF = re.compile(r"-(start|done|update)\Z")
 

@@ -41,7 +41,7 @@ _ENTERED = frozenset(
 )
 
 _COUNTER_LIMIT = 2**64
-# What a program that is damaged, or of a kind we have not seen, may raise. It then has no cost.
+# Errors of a program that is damaged, or of a kind that we have not seen. Then it has no cost.
 _DAMAGE = (
     LookupError,
     ValueError,

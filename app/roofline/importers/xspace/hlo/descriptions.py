@@ -1,4 +1,4 @@
-"""What an instruction of a serialized program says of its op: path, shapes, producers, groups.
+"""The description of an op in a serialized program: path, shapes, producers, groups.
 
 Shapes and groups are written as XLA's own printer writes them.
 """
@@ -14,7 +14,7 @@ from roofline.importers.xspace.planes import text
 def description_of_proto(
     instruction: pb.Instruction, operands: Sequence[pb.Instruction], inner: pb.Instruction
 ) -> Description:
-    """What a serialized instruction says; `inner` is what an `async-start` runs, else itself."""
+    """Reads the description; `inner` is the instruction that an `async-start` runs, or itself."""
     shape = instruction.shape
     results = shape.tuple_shapes if _is_tuple(shape) else [shape]
     return Description(

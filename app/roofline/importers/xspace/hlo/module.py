@@ -175,7 +175,7 @@ class Instruction:
 
     @property
     def category(self) -> str:
-        """What XLA calls this kind of op."""
+        """XLA's name for this kind of op."""
         if self.opcode == "fusion":
             return _FUSION_CATEGORIES.get(text(self.proto.fusion_kind), "fusion")
         if self.opcode in _DATA_FORMATTING:
@@ -359,7 +359,7 @@ def parse_module(raw: bytes) -> Module | None:
 
 
 def run_by(instruction: Instruction) -> Instruction:
-    """What an `async-start` runs, else the instruction itself."""
+    """The instruction that an `async-start` runs, else the instruction itself."""
     is_wrapper = instruction.opcode.startswith("async-") and instruction.called
     return instruction.called[0].root if is_wrapper else instruction
 

@@ -40,7 +40,7 @@ def f32(value: float) -> float:
 
 
 class Costs(Protocol):
-    """What knows the properties of other instructions of the same program."""
+    """A source of the properties of other instructions of the same program."""
 
     oddities: Oddities
 
