@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Row, func, insert, or_, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from roofline.errors import BadEditError
 from roofline.storage.database import Database
+from roofline.storage.revocable import LastUses, is_valid
 from roofline.storage.tables import api_token
 
 Scope = Literal["read", "upload", "admin"]
@@ -50,7 +51,7 @@ class ApiTokens:
         self._database = database
         self._clock = clock
         self._valid: Mapping[str, ApiToken] = {}
-        self._used: dict[str, float] = {}
+        self._uses = LastUses(database, api_token)
         # A revocation counts although an earlier reading ends after it.
         self._lock = threading.Lock()
 
@@ -60,7 +61,7 @@ class ApiTokens:
         now = self._clock()
         if found is None or not found.is_valid(now):
             return None
-        self._used[found.id] = now
+        self._uses.note(found.id, now)
         return found
 
     def add(
@@ -71,7 +72,7 @@ class ApiTokens:
         values = {"id": secrets.token_hex(8), "digest": digest, "name": name, "owner": owner}
         rest = {"scope": scope, "created_at": now, "expires_at": expires_at}
         with self._lock, self._database.write() as connection:
-            kept = select(func.count()).where(api_token.c.owner == owner, _is_valid(now))
+            kept = select(func.count()).where(api_token.c.owner == owner, is_valid(api_token, now))
             if connection.execute(kept).scalar_one() >= MOST_TOKENS:
                 raise BadEditError(
                     f"You have {MOST_TOKENS} tokens, as many as one person may have.",
@@ -89,7 +90,7 @@ class ApiTokens:
         if owner is not None:
             wanted = wanted.where(api_token.c.owner == owner)
         ordered = wanted.order_by(api_token.c.created_at.desc(), api_token.c.id)
-        self._write_uses()
+        self._uses.write_down()
         with self._database.read() as connection:
             return tuple(map(_token, connection.execute(ordered)))
 
@@ -112,24 +113,11 @@ class ApiTokens:
     def refresh(self) -> None:
         """Reads what other servers changed, and writes down when tokens were used."""
         with self._lock, self._database.read() as connection:
-            rows = connection.execute(select(api_token).where(_is_valid(self._clock()))).all()
+            rows = connection.execute(
+                select(api_token).where(is_valid(api_token, self._clock()))
+            ).all()
             self._valid = {row.digest: _token(row) for row in rows}
-        self._write_uses()
-
-    def _write_uses(self) -> None:
-        used, self._used = self._used, {}
-        if not used:
-            return
-        with self._database.write() as connection:
-            for token_id, at in used.items():
-                newer = or_(api_token.c.used_at.is_(None), api_token.c.used_at < at)
-                statement = update(api_token).where(api_token.c.id == token_id, newer)
-                connection.execute(statement.values(used_at=at))
-
-
-def _is_valid(now: float) -> Any:
-    lasts = or_(api_token.c.expires_at.is_(None), api_token.c.expires_at > now)
-    return api_token.c.revoked_at.is_(None) & lasts
+        self._uses.write_down()
 
 
 def _token(row: "Row[Any]") -> ApiToken:

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, func, insert, or_, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from roofline.errors import BadEditError
 from roofline.storage.database import Database
+from roofline.storage.revocable import LastUses, is_valid
 from roofline.storage.tables import share_link
 
 MOST_LINKS = 100
@@ -41,17 +42,17 @@ class ShareLinks:
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
-        self._used: dict[str, float] = {}
+        self._uses = LastUses(database, share_link)
 
     def find(self, digest: str) -> ShareLink | None:
         """The valid link with this digest; that it was used now is written down later."""
         now = self._clock()
-        wanted = select(share_link).where(share_link.c.digest == digest, _is_valid(now))
+        wanted = select(share_link).where(share_link.c.digest == digest, is_valid(share_link, now))
         with self._database.read() as connection:
             row = connection.execute(wanted).first()
         if row is None:
             return None
-        self._used[row.id] = now
+        self._uses.note(row.id, now)
         return _link(row)
 
     def add(
@@ -68,7 +69,9 @@ class ShareLinks:
             expires_at=expires_at,
             used_at=None,
         )
-        kept = select(func.count()).where(share_link.c.profile_id == profile_id, _is_valid(now))
+        kept = select(func.count()).where(
+            share_link.c.profile_id == profile_id, is_valid(share_link, now)
+        )
         with self._database.write() as connection:
             if connection.execute(kept).scalar_one() >= MOST_LINKS:
                 raise BadEditError(
@@ -110,19 +113,7 @@ class ShareLinks:
 
     def refresh(self) -> None:
         """Writes down when links were used."""
-        used, self._used = self._used, {}
-        if not used:
-            return
-        with self._database.write() as connection:
-            for link_id, at in used.items():
-                newer = or_(share_link.c.used_at.is_(None), share_link.c.used_at < at)
-                statement = update(share_link).where(share_link.c.id == link_id, newer)
-                connection.execute(statement.values(used_at=at))
-
-
-def _is_valid(now: float) -> ColumnElement[bool]:
-    lasts = or_(share_link.c.expires_at.is_(None), share_link.c.expires_at > now)
-    return share_link.c.revoked_at.is_(None) & lasts
+        self._uses.write_down()
 
 
 def _link(row: "Row[Any]") -> ShareLink:

@@ -35,7 +35,7 @@ import { colour, onThemeChange } from "../ui/theme.js";
 
 const page = part("profile");
 
-/** What the template wrote. @param {string} name */
+/** The template's value. @param {string} name */
 const written = (name) => page.dataset[name] ?? "";
 
 /**

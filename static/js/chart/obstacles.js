@@ -1,4 +1,4 @@
-// What names of points must not hide: roofs, their labels, ridges, the star, the buttons of the chart. Pure. Pixels.
+// Obstacles of the names of points: roofs, their labels, ridges, the star, the buttons of the chart. Pure. Pixels.
 
 import { flatLabelPlaces, slantLabelPlaces } from "./roof-figure.js";
 import { LABEL_AWAY, roofLines } from "./roofs.js";

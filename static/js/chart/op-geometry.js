@@ -150,7 +150,7 @@ function rangeOf(model, state, dots, compute) {
 }
 
 /**
- * What the automatic range must hold: the main ridge, and those of the devices compared with.
+ * The points that the automatic range must hold: the main ridge, and those of the devices compared with.
  * @param {Model} model
  * @param {ViewState} state
  */

@@ -145,7 +145,7 @@ const flatText = ({ text, right, y }) => ({
 });
 
 /**
- * What the names beside the dots must not hide.
+ * The things that the names beside the dots must not hide.
  * @param {OwnCeilings} own
  * @param {Disc} point
  * @param {(text: string) => number} measure width of a text in pixels

@@ -38,7 +38,7 @@ export function logPlace(intensity, gflops) {
 }
 
 /**
- * What a place on the chart needs of an op.
+ * The fields of an op that its place on the chart needs.
  * @typedef {Pick<Row, "share"> & Partial<Pick<Row, "timing">>} Weighted
  *
  * @typedef {"left" | "right" | "above" | "below"} Edge

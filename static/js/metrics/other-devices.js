@@ -180,7 +180,7 @@ function reasonsOf(page, roofs, memory) {
 }
 
 /**
- * What one op would take at the same share of its roof; far from both roofs, what it waits for stays.
+ * The time of one op at the same share of its roof; far from both roofs its waits stay.
  * @param {number} selfUs measured
  * @param {Measure} efficiency share of the roof here
  * @param {number} boundUs lower bound there

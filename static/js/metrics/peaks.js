@@ -8,7 +8,7 @@ import { GIB_PER_GB } from "./units.js";
 
 /** @typedef {Pick<ViewState, "dev" | "peaks">} Choice */
 
-/** What a device list calls a main memory; a profile has one of them, and says which. */
+/** The names of a main memory in a device list; a profile has one of them, and says which. */
 const MAIN_LEVELS = ["hbm", "dram"];
 const SCRATCH = ["shared", "lds"];
 const MORE_DASHES = ["dash", "dot", "dashdot", "longdash"];
@@ -90,7 +90,7 @@ export function sourceText(list, device, { source, note }) {
 }
 
 /**
- * What programs reach of a rate at best; a measured one is what was reached.
+ * The rate that programs reach at best; a measured one was reached.
  * @param {DeviceList} list
  * @param {KnownDevice} device
  * @param {string} unit

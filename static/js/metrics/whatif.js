@@ -104,7 +104,7 @@ function ceilingsOf(page, roofs) {
 }
 
 /**
- * What a profiler measured as the share of its own peak counts while that peak is the profile's.
+ * A profiler's share of its own peak counts while that peak is the profile's.
  * @param {boolean} isOwn
  * @param {number} own
  * @param {number} rate

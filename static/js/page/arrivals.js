@@ -25,7 +25,7 @@ export function onArrival(series, arrived) {
   return () => source.close();
 }
 
-/** What of this view means something for another run, as a query string. */
+/** The part of this view that means something for another run, as a query string. */
 function sameView() {
   const query = new URLSearchParams(location.search);
   for (const key of ["op", "sel", "step", "page", "from_us", "to_us"]) query.delete(key);

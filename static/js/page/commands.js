@@ -1,4 +1,4 @@
-// What the command palette offers on the page of a profile: its controls, operations, groups, and the pages beside it.
+// The command palette on the page of a profile: its controls, operations, groups, and the pages beside it.
 
 import { DIMENSIONS, groupId } from "../state/group-keys.js";
 import { toggled } from "../state/filter.js";

@@ -109,7 +109,7 @@ function nextSort(sort, id) {
   return id === "name" || id === "category" || id === "bound" ? id : `-${id}`;
 }
 
-/** What a column sorts by. @param {number} total @returns {(row: ChangeRow, column: string) => number | string} */
+/** The key of a sorted column. @param {number} total @returns {(row: ChangeRow, column: string) => number | string} */
 const valueReader = (total) => (row, column) => {
   switch (column) {
     case "name":

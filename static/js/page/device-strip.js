@@ -153,7 +153,7 @@ function differsTag(device, roof) {
 }
 
 /**
- * What the catalogue says otherwise about a peak of the profile.
+ * The catalogue's other value of a peak of the profile.
  * @param {Device} device
  * @param {ComputeRoof | MemoryRoof} roof
  */

@@ -14,7 +14,7 @@ import { createBoundChips, createCategoryMenu } from "./filter-choices.js";
 /** @import { Store } from "../state/store.js" */
 
 /**
- * What the filters leave.
+ * The ops that the filters leave.
  * @typedef {object} FilterResult
  * @property {number} shown ops
  * @property {number} all ops

@@ -1,4 +1,4 @@
-// What the op in the drawer should cost: the server fills its own form in from the op's shapes.
+// The expected cost of the op in the drawer: the server fills its own form in from the op's shapes.
 
 import { opReader } from "../text/op-facts.js";
 import { findAll, html } from "../ui/dom.js";
@@ -11,7 +11,7 @@ import { findAll, html } from "../ui/dom.js";
 const FLOP_PER_US = 1000; // of 1 GFLOP/s
 const PAUSE_MS = 150;
 
-/** What was measured of one call, for the address. @param {Model} model @param {View} view @param {Row} row */
+/** The measured values of one call, for the address. @param {Model} model @param {View} view @param {Row} row */
 function measured(model, view, row) {
   const get = opReader(view, row);
   const [time, rate] = [get("avg_time_us"), get("flop_rate_gflops")];

@@ -126,7 +126,7 @@ function beyondText({ beyond }) {
 }
 
 /**
- * What the header says, in the cell's own terms: "idle" and "no cost" sort as missing.
+ * The header's order, in the cell's own terms: "idle" and "no cost" sort as missing.
  * @param {Model} model
  * @param {ViewState} state
  * @returns {(row: Row) => Value}

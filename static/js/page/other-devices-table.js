@@ -112,7 +112,7 @@ export function createOtherDevicesTable({ model, store, hardware, onAdd }) {
 }
 
 /**
- * What to know of the devices, each sentence once, with those that it is about.
+ * The notes on the devices, each sentence once, with those that it is about.
  * @param {DeviceRow[]} rows
  * @returns {[text: string, names: string[]][]}
  */

@@ -100,7 +100,7 @@ export function createParts(options) {
 /** @typedef {ReturnType<typeof createParts>} Parts */
 
 /**
- * What the rows of a table say of their pins.
+ * The words on pins in the rows of a table.
  * @param {readonly ShownPin[]} pins
  * @param {(pin: ShownPin) => string | null} keyOf a row; null: it is in another table
  */

@@ -119,7 +119,7 @@ export class PageView {
     return this.#charts;
   }
 
-  /** What the filters leave. */
+  /** The ops that the filters leave. */
   get visible() {
     return this.#visible;
   }

@@ -121,7 +121,7 @@ function nextSort(sort, id) {
 const matching = (rows, q) =>
   q === "" ? rows : rows.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
 
-/** What is not known comes last. @param {Row[]} rows @param {Column<any>[]} columns @param {string} sort */
+/** Unknown values come last. @param {Row[]} rows @param {Column<any>[]} columns @param {string} sort */
 function sorted(rows, columns, sort) {
   const isDown = sort.startsWith("-");
   const column = columns.find(({ id }) => id === (isDown ? sort.slice(1) : sort));

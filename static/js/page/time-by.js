@@ -21,7 +21,7 @@ import { nameOf } from "./group-table.js";
 export function createTimeBy({ model, store }) {
   const select = find(HTMLSelectElement, "#time-by");
   const list = part("categories");
-  /** What the server chose, where it wrote the list. @type {GroupBy | null} */
+  /** The server's choice, where it wrote the list. @type {GroupBy | null} */
   let usual = list.childElementCount > 0 ? parseValue("timeby", select.value) : null;
   select.addEventListener("change", () =>
     store.set({ timeby: parseValue("timeby", select.value), by: null, group: null, page: 1 }),

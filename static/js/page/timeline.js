@@ -77,7 +77,7 @@ function laneDrawing(strip, lane) {
   return drawing;
 }
 
-/** What a lane shows, in a sentence. @param {TimeStrip} strip @param {TimeStrip["lanes"][number]} lane */
+/** A sentence for a lane. @param {TimeStrip} strip @param {TimeStrip["lanes"][number]} lane */
 function laneWords({ edges_us: edges, kinds }, { name, parts }) {
   const whole = edges[edges.length - 1];
   const said = kinds.map(({ id, label }) => {
@@ -225,7 +225,7 @@ function veils(strip, [first, last]) {
   ];
 }
 
-/** What is marked and not shown yet. @param {TimeStrip | null} strip @param {Range | null} range */
+/** The range that is marked and not shown yet. @param {TimeStrip | null} strip @param {Range | null} range */
 function say(strip, range) {
   part("timeline-said").textContent =
     strip && range

@@ -24,7 +24,7 @@ export function visibleOps(model, state) {
     view,
     place,
     shown,
-    // What the tree of groups is made of: choosing a group leaves its neighbours there.
+    // The ops of the tree of groups: choosing a group leaves its neighbours there.
     besidesGroup: found.shown,
     besidesCategory: found.besidesCategory.filter(inGroup),
     set: new Set(shown),

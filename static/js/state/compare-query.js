@@ -1,4 +1,4 @@
-// What the reader of a comparison chose, as part of the address, and back. Pure.
+// The choices of a comparison's reader, as part of the address, and back. Pure.
 
 import { TABS } from "./compare-rows.js";
 

@@ -94,7 +94,7 @@ function withKnownPins(pins, view, unknown) {
 const isPartOf = (wanted, id) => id === wanted || id.split(".")[0] === wanted;
 
 /**
- * What a page says of a link of which it leaves something out; empty where it has all.
+ * A page's words on a link of which it leaves something out; empty where it has all.
  * @param {readonly string[]} unknown
  */
 export function leftOutText(unknown) {

@@ -3,7 +3,7 @@
 /** @import { Model, Row, View } from "../types/model.js" */
 /** @import { GroupBy } from "../types/view-state.js" */
 
-/** What ops can be grouped by; docs/groups.md. @type {readonly GroupBy[]} */
+/** The keys of groups of ops; docs/groups.md. @type {readonly GroupBy[]} */
 export const DIMENSIONS = [
   "path",
   "source",

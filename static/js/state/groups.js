@@ -60,7 +60,7 @@ export function groupFilter(model, view, by, id) {
   return (row) => isOf(id, keyOf(row));
 }
 
-/** What some ops add up to. @param {Model} model @param {View} view @param {readonly Row[]} rows */
+/** The sums of some ops. @param {Model} model @param {View} view @param {readonly Row[]} rows */
 export const sumOf = (model, view, rows) => sums(rows, readersOf(model, view));
 
 /** @param {Model} model @param {View} view @returns {Readers} */

@@ -57,7 +57,7 @@ const unitsWithoutRoof = (model, own) =>
     .map(({ id, label }) => rateRow(id, label, null));
 
 /**
- * What a peak is now, in the unit it is set in; null: not known.
+ * The present value of a peak, in the unit it is set in; null: not known.
  * @param {Model} model
  * @param {string} key
  */

@@ -107,7 +107,7 @@ function pointAt(view, at) {
 }
 
 /**
- * What the server keeps of a pin.
+ * The part of a pin that the server keeps.
  * @param {View} view
  * @param {ShownPin} pin
  */

@@ -229,7 +229,7 @@ const keysOf = (object) => /** @type {(keyof T)[]} */ (Object.keys(object));
 const joinIds = (ids) => ids.join(",");
 
 /**
- * What the address holds of the state: key and value, the keys of lists several times.
+ * The state in the address: key and value, the keys of lists several times.
  * @param {ViewState} state
  * @param {keyof ViewState} key
  * @returns {[string, string][]}

@@ -6,7 +6,7 @@
 export const METRICS = ["ratio", "work", "wait", "bandwidth"];
 /** @type {readonly RunTab[]} */
 export const TABS = ["ops", "collectives", "steps", "hosts"];
-/** What a table is sorted by first. @type {Record<RunTab, string>} */
+/** The first order of a table. @type {Record<RunTab, string>} */
 export const SORTS = { ops: "-lost", collectives: "-wait", steps: "", hosts: "" };
 
 /** @param {string} search @returns {RunState} */

@@ -94,7 +94,7 @@ export function withColumn(columns, shown, id, isWanted) {
 }
 
 /**
- * What the state keeps of a choice. The default is written as no choice, so that links stay short and follow a
+ * The part of a choice that the state keeps. The default is written as no choice, so that links stay short and follow a
  * better default.
  * @param {readonly Column[]} columns
  * @param {readonly string[]} ids

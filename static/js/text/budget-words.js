@@ -6,7 +6,7 @@
 const KINDS = { at_roof: "at the roof", below_roof: "below the roof" };
 
 /**
- * What a chosen part is called: "below the HBM roof", "exposed ICI".
+ * The name of a chosen part: "below the HBM roof", "exposed ICI".
  * @param {Budgets | null | undefined} budget
  * @param {string} part
  */

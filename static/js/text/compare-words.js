@@ -98,7 +98,7 @@ export function fromTo(a, b) {
 }
 
 /**
- * What the dots of the captures say: how sure a difference of time is.
+ * The meaning of the dots of the captures: how sure a difference of time is.
  * @param {{ a: number[], b: number[], p: number | null, least: number }} captures
  */
 export function captureWords({ a, b, p, least }) {

@@ -42,7 +42,7 @@ export function linkNote(model, lanes, shown) {
 }
 
 /**
- * What the card and the drawer say of a transfer; nothing of other ops.
+ * The words of card and drawer on a transfer; nothing of other ops.
  * @param {Model} model
  * @param {Row} row
  * @param {Get} get

@@ -50,7 +50,7 @@ export function opSentence(model, view, row) {
 }
 
 /**
- * What the roof that binds an op sustains, and the ridge of a memory with the op's own compute roof.
+ * The sustained rate of the roof that binds an op, and the ridge of a memory with the op's own compute roof.
  * @param {Model} model
  * @param {Row} row
  * @param {Get} get

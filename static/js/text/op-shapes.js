@@ -1,4 +1,4 @@
-// What an op reads and makes, line by line, and the devices of a group. Pure.
+// The inputs and outputs of an op, line by line, and the devices of a group. Pure.
 
 /** @import { OpDetails } from "../types/page-data.js" */
 

@@ -30,7 +30,7 @@ export class Problem extends Error {
     this.reference = reference;
     this.canRetry = canRetry;
     this.found = found;
-    /** What the message says, as the server's data. */
+    /** The message as the server's data. */
     this.details = details;
   }
 }
@@ -79,7 +79,7 @@ function parse(text) {
 }
 
 /**
- * What is imported.
+ * The files that are imported.
  * @typedef {object} Parcel
  * @property {readonly string[]} names of the files
  * @property {number} size of all of them, bytes
@@ -101,7 +101,7 @@ export function problemDetails(problem, { names, size }) {
 }
 
 /**
- * What "Copy report" puts on the clipboard.
+ * The text that "Copy report" puts on the clipboard.
  * @param {{ message: string, remedy: string, details: readonly (readonly [string, string])[] }} shown
  * @param {{ address: string, now: Date }} context
  */

@@ -60,7 +60,7 @@ export function withWholeLinks(segments) {
   return joined;
 }
 
-/** What a segment says, its number written out. @param {Segment} segment */
+/** The text of a segment, its number written out. @param {Segment} segment */
 export const segmentText = ({ text, value, unit }) =>
   value === undefined ? (text ?? "") : inSentence(value, unit ?? "");
 

@@ -1,4 +1,4 @@
-// What other peaks change, in one sentence each for the headline and below it. Pure.
+// The effect of other peaks, in one sentence each for the headline and below it. Pure.
 
 import { isRateKey } from "../metrics/peaks.js";
 import { amount, say } from "./sentences.js";
@@ -12,7 +12,7 @@ import { amount, say } from "./sentences.js";
 const MOST_NAMED = 3;
 
 /**
- * What the program is, in the colour of its bound.
+ * The word for the program, in the colour of its bound.
  * @param {Bound} bound
  * @returns {Segment}
  */

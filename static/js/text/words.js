@@ -6,7 +6,7 @@ import { amount, plainText, say } from "./sentences.js";
 /** @import { Bound, Cost, Measure, ProgramPoint, Templates, Timing, Words } from "../types/page-data.js" */
 
 /**
- * What stands in the place of a share of the roof where an op has none because it is a prediction.
+ * The word in the place of a share of the roof where an op has none because it is a prediction.
  */
 export const AT_BEST = "at best";
 
@@ -77,7 +77,7 @@ function wayUp({ bound, cost, ridge = null }, templates) {
   return say(templates, "op_slanted", { ridge: amount(ridge, "flop_per_byte") });
 }
 
-/** What a transfer reaches of its link, where that is known. @param {PlacedOp} op @param {Templates} templates */
+/** The share of its link that a transfer reaches, if known. @param {PlacedOp} op @param {Templates} templates */
 function linkSegments(op, templates) {
   if (op.efficiency === null) return whyAbove(op, templates);
   const of = { share: amount(op.efficiency, "ratio"), roof: op.bound.label };
@@ -108,7 +108,7 @@ function savingOf({ savingUs, savingShare, coreWord }, templates) {
 }
 
 /**
- * What binds an op, in the table and on its card; where nothing does, what is known of its work.
+ * The bound of an op, in the table and on its card; without one, the knowledge of its work.
  * @param {Pick<Words, "costs">} words
  * @param {Pick<Bound, "kind" | "label"> | undefined} bound
  * @param {Cost | null} cost null: a cost means nothing for such rows
@@ -126,7 +126,7 @@ export function boundWord({ costs }, bound, cost) {
 export const atLeast = (text, isLeast) => (isLeast ? `≥\u00a0${text}` : text);
 
 /**
- * What the chart shows: how many ops, and which of them no flat roof is about.
+ * The words for the ops on the chart: how many ops, and which of them no flat roof is about.
  * @param {number} drawn
  * @param {number} unheld ops whose compute unit has no known peak
  * @param {boolean} hasRoofs
@@ -151,7 +151,7 @@ export function counted(n, text, one) {
   return n === 1 ? `${text} ${one}` : `${text} ${one}s`;
 }
 
-/** What the program's points count. @param {readonly ProgramPoint[]} points */
+/** The content of the program's points in words. @param {readonly ProgramPoint[]} points */
 export function programNote(points) {
   const steps = points.filter((point) => point.scope === "step").length;
   if (points.length === 0) return "";

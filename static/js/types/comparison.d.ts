@@ -1,4 +1,4 @@
-// What `GET /api/v1/compare/page` sends. Times are us per unit and core; null is not known.
+// The answer of `GET /api/v1/compare/page`. Times are us per unit and core; null is not known.
 
 import type { Bound } from "./page-data.js";
 
@@ -109,9 +109,9 @@ export interface Comparison {
 export interface ChangeRow {
   key: string;
   kind: "pair" | "group" | "a" | "b";
-  /** What to call it; "a → b" where the names differ. */
+  /** Its name; "a → b" where the names differ. */
   name: string;
-  /** What a search looks through. */
+  /** The text that a search looks through. */
   searched: string;
   category: string;
   path: string;
@@ -138,7 +138,7 @@ export interface RowSide {
 
 export type TabId = "changed" | "same" | "groups" | "only-a" | "only-b";
 
-/** What the reader chose; all of it is in the address. */
+/** The reader's choices; all of it is in the address. */
 export interface CompareState {
   tab: TabId;
   /** Column, "-" first for descending. */

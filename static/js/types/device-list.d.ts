@@ -25,12 +25,12 @@ export interface KnownDevice {
   vendor: string;
   kind: string;
   aliases: string[];
-  /** What one profiler device is. */
+  /** The word for one profiler device. */
   scope: string;
   devices_per_chip: number;
   memory_bytes: number | null;
   compute: KnownRate[];
-  /** What programs reach of the matrix unit's rates; `source` is a key of `sources`. */
+  /** The shares of the matrix unit's rates that programs reach; `source` is a key of `sources`. */
   sustained_matrix: Sustained | null;
   /** Compute units that it does not have. */
   absent: string[];

@@ -23,7 +23,7 @@ export interface Row {
   lowerName: string;
   /** The name as tables and charts show it. */
   short: string;
-  /** What the short name leaves out and is worth a word: element type, shape. */
+  /** Parts that the short name leaves out and that are worth a word: element type, shape. */
   chips: readonly string[];
   /** Index into `categories`. */
   category: number;

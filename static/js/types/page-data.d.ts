@@ -22,7 +22,7 @@ export type MeasureId =
 /** Columns whose values are numbers. */
 export type NumberId = MeasureId | "rank" | "occurrences" | "compute_unit";
 
-/** What a column of this id holds. */
+/** The type of the values in a column of this id. */
 export type ValueOf<Id extends string> = Id extends NumberId ? Measure : Value;
 
 export type Unit =
@@ -52,7 +52,7 @@ export interface LineStyle {
   dash: string;
 }
 
-/** What programs reach of a roof at best, as shares of it; `ratio` is the upper end. */
+/** The shares of a roof that programs reach; `ratio` is the upper end. */
 export interface Sustained {
   low_ratio: number;
   ratio: number;
@@ -130,7 +130,7 @@ export interface Clock extends LineStyle {
 export interface Bound extends LineStyle {
   id: string;
   label: string;
-  /** What a program is that it binds: "HBM-bound". */
+  /** The words for a program that it binds: "HBM-bound". */
   spoken: string;
   /** "link": a link, where it or its peak is not known. */
   kind: "flat" | "slanted" | "none" | "link";
@@ -191,7 +191,7 @@ export interface OpColumns {
   timing?: Timing[];
   /** Id of the likely cause, where the op is above its roof. */
   above_roof?: (string | null)[];
-  /** What the cause would be above a compute roof, whatever the peaks. */
+  /** The cause above a compute roof, whatever the peaks. */
   compute_cause?: string[];
   memory_cause?: string[];
   program_id?: (string | null)[];
@@ -244,7 +244,7 @@ export interface SentProgram {
   columns: Record<string, (Value | boolean)[]>;
 }
 
-/** What following a link of the verdict, or "Show" beside a diagnostic, sets in the view state. */
+/** The view state that a link of the verdict, or "Show" beside a diagnostic, sets. */
 export type Filter = Record<string, unknown>;
 
 export type SegmentKind = "plain" | "strong" | "bound" | "link" | "caution";
@@ -417,7 +417,7 @@ export interface Transfers {
   is_least: boolean[];
 }
 
-/** What is shown of the names of ops: aligned with them. */
+/** The shown parts of the names of ops: aligned with them. */
 export interface OpNames {
   /** null: the name itself. */
   short: (string | null)[];
@@ -441,7 +441,7 @@ export interface OpGroups {
   phase: number[][];
 }
 
-/** What the cores did in slices of the capture's time. */
+/** The use of the cores in slices of the capture's time. */
 export interface TimeStrip {
   /** From 0, the begin of the capture; one more than bins. */
   edges_us: number[];
@@ -504,7 +504,7 @@ export interface Launch {
   bytes: Record<string, Measure>;
 }
 
-/** What the server tells about one op when it is opened. */
+/** The server's details of one op, which are read when it is opened. */
 export interface OpDetails {
   name: string;
   long_name: string;

@@ -110,7 +110,7 @@ export interface Figure {
   layout: Layout;
 }
 
-/** What a drag changed: the axes' ranges under the names of the layout's attributes. */
+/** The change by a drag: the axes' ranges under the names of the layout's attributes. */
 export type Relayout = Partial<
   Record<"xaxis.range[0]" | "xaxis.range[1]" | "yaxis.range[0]" | "yaxis.range[1]", number>
 >;

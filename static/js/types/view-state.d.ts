@@ -9,7 +9,7 @@ export type Box = [number, number, number, number];
 /** GFLOP/s and GB/s by compute unit ("compute": the main one) or memory level. */
 export type PeaksByKey = Readonly<Record<string, number>>;
 
-/** What ops can be grouped by. */
+/** The keys of groups of ops. */
 export type GroupBy =
   "path" | "source" | "category" | "program" | "kernel" | "dtype" | "phase" | "bound";
 
@@ -24,7 +24,7 @@ export interface ViewState {
   bound: readonly string[];
   /** A part of the budget, or a kind of parts ("below_roof"); null means all. */
   part: string | null;
-  /** What the ops are grouped by; null: they are not. */
+  /** The key of the groups of ops; null: they are not. */
   by: GroupBy | null;
   /** The id of the group whose ops are shown; null means all. */
   group: string | null;
@@ -32,9 +32,9 @@ export interface ViewState {
   open: readonly string[];
   /** Column of the groups, "-" first for descending. */
   gsort: string;
-  /** What "Time by …" shows; null: what suits the profile. */
+  /** The parts that "Time by …" shows; null: those that suit the profile. */
   timeby: GroupBy | null;
-  /** What the budget divides. */
+  /** The time that the budget divides. */
   budget: "step" | "capture";
   /** Least share of time, percent. */
   min: number;
@@ -44,14 +44,14 @@ export interface ViewState {
   box: Box | null;
   /** X axis id. */
   x: string;
-  /** What the height of a point is: its FLOP rate, or its share of its own roof. */
+  /** The height of a point: its FLOP rate, or its share of its own roof. */
   y: "rate" | "share";
   roofs: "auto" | "all" | "none";
   /** Key of the one compute roof that is drawn; null: those in use. */
   prec: string | null;
-  /** What the marker area means. */
+  /** The meaning of the marker area. */
   size: "time" | "equal";
-  /** What the automatic range holds. */
+  /** The content of the automatic range. */
   fit: "time" | "all";
   zoom: Box | null;
   /** Selected op, an index into `ops`. */

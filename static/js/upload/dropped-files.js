@@ -2,7 +2,7 @@
 // profiler's log folder (`plugins/profile/<run>/`) can be dropped as it is. Pure.
 
 const PROFILE_NAME = /\.(pb|pb\.gz|zip|tar|tgz|tar\.gz)$/i;
-// What else a folder may hold, as a workload of rocprof-compute does: beside captures, such files
+// Other files that a folder may hold, as a workload of rocprof-compute does: beside captures, such files
 // are by-products of them.
 const EXPORT_NAME = /\.(csv|csv\.gz|json|json\.gz|jsonl|ncu-repz?)$/i;
 

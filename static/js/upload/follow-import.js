@@ -7,7 +7,7 @@ import { listen } from "./import-events.js";
 /** @import { ServerProgress } from "./import-steps.js" */
 
 /**
- * What the server says of an import.
+ * The server's word on an import.
  * @typedef {object} ImportStatus
  * @property {"importing" | "ready" | "failed"} state
  * @property {ServerProgress} [progress] while importing

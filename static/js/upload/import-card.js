@@ -48,7 +48,7 @@ export class ImportCard {
   }
 
   /**
-   * What the upload was, once it is over.
+   * The result of the upload, once it is over.
    * @param {number} total bytes
    * @param {number} milliseconds
    */

@@ -1,4 +1,4 @@
-// What a page asks the server for, with its problem in words.
+// A page's questions to the server, with their problems in words.
 
 import { connectionProblem, problemFromAnswer } from "../text/problem.js";
 

@@ -40,7 +40,7 @@ export function divisionOf({ code, details }) {
 }
 
 /**
- * What the button that imports all groups says.
+ * The words on the button that imports all groups.
  * @param {Division} division
  */
 export function splitLabel({ groups, unreadable }) {

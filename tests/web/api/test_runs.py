@@ -15,7 +15,7 @@ from roofline.pods.from_profile import partial_of
 from roofline.pods.packed import pack
 from roofline.pods.reduce import reduce_run
 from roofline.settings import Settings
-from roofline.web.api.runs import NOTHING_YET
+from roofline.web.api.run_bodies import NOTHING_YET
 from tests.cli.test_main import run as command
 from tests.conftest import SAMPLES
 from tests.web.conftest import Client, Launch, running

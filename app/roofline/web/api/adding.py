@@ -18,6 +18,7 @@ from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import BAD_FILE, NOT_THERE, NOT_YOURS
 from roofline.web.api.settling import Wait, settle
+from roofline.web.api.upload_form import upload_form
 from roofline.web.api.uploads import Fields, receive, upload_limits
 from roofline.web.bodies import (
     ProfileBody,
@@ -32,38 +33,23 @@ from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.http.rights import DeleteToken, check_may_change, new_delete_token
 from roofline.web.parts import Library, Parts, Reader, ServerParts
 
-_UPLOAD_FORM = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {
-                            "type": "array",
-                            "items": {"type": "string", "format": "binary"},
-                            "description": "One file per host, or an archive of them.",
-                        },
-                        "title": {"type": "string", "description": "Name to show for it."},
-                        "note": {"type": "string", "description": "Plain text beside it."},
-                        "tag": {
-                            "type": "array",
-                            "items": {"type": "string"},
-                            "description": "Words to find it by, one field each.",
-                        },
-                        "visibility": {
-                            "type": "string",
-                            "enum": [EVERYBODY, LINK, OWNER],
-                            "description": "Without it, the server's setting.",
-                        },
-                    },
-                }
-            }
+_UPLOAD_FORM = upload_form(
+    "One file per host, or an archive of them.",
+    {
+        "title": {"type": "string", "description": "Name to show for it."},
+        "note": {"type": "string", "description": "Plain text beside it."},
+        "tag": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Words to find it by, one field each.",
         },
-    }
-}
+        "visibility": {
+            "type": "string",
+            "enum": [EVERYBODY, LINK, OWNER],
+            "description": "Without it, the server's setting.",
+        },
+    },
+)
 
 router = APIRouter(prefix="/api/v1")
 

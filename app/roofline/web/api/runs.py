@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import orjson
@@ -14,16 +14,28 @@ from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import ProfileNotFoundError
 from roofline.library.runs import RunLibrary, RunWish
-from roofline.storage.records import Visibility
-from roofline.storage.run_records import READING, Run, RunHost, RunState
+from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import ALL_SEEING
 from roofline.web.api.adding import check_upload_rate
 from roofline.web.api.audit import log_action
 from roofline.web.api.responses import BAD_FILE, NO_ROOM, Responses
+from roofline.web.api.run_bodies import (
+    NOTHING_YET,
+    FoundRun,
+    FoundRuns,
+    NewRunBody,
+    PushedBody,
+    RunBody,
+    RunHostList,
+    RunList,
+    host_body,
+    known_fields,
+    run_body,
+)
 from roofline.web.api.settling import Wait
+from roofline.web.api.upload_form import upload_form
 from roofline.web.api.uploads import receive, upload_limits
 from roofline.web.bodies import ProfileBody, body_of
-from roofline.web.http.access import shown_owner
 from roofline.web.http.errors import ErrorBody
 from roofline.web.http.guard import actor_of, peer_of_request
 from roofline.web.http.rights import (
@@ -36,153 +48,14 @@ from roofline.web.parts import Parts
 
 INTERVAL_S = 0.5
 MOST_HOSTS_LISTED = 5000
-NOTHING_YET = orjson.dumps(
-    {
-        "verdict": None,
-        "no_verdict": None,
-        "outliers": [],
-        "gains": [],
-        "stragglers_cost_ratio": None,
-        "representative": None,
-        "hosts": [],
-        "ops": [],
-        "steps": [],
-        "collectives": [],
-        "digest": None,
-    }
-)
-"""The document of a run before any of its hosts was read."""
 
 NO_RUN: Responses = {404: {"model": ErrorBody, "description": "There is no such run."}}
 NOT_YOUR_RUN: Responses = {
     403: {"model": ErrorBody, "description": "The run is somebody else's."},
     **NO_RUN,
 }
-_FORM = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {
-                            "type": "array",
-                            "items": {"type": "string", "format": "binary"},
-                            "description": "Captures of hosts, or their partials.",
-                        }
-                    },
-                }
-            }
-        },
-    }
-}
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRunBody:
-    """A run to be read: its hosts lie at `uri`, or are pushed without one.
-
-    `join` is how many seconds apart sessions of one capture may begin. The run is complete with
-    `hosts`, where that is known.
-    """
-
-    uri: str | None = None
-    join: float | None = None
-    hosts: int | None = None
-    title: str = ""
-    visibility: Visibility | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunBody:
-    """A run in one of the states `reading`, `complete`, `cancelled` and `failed`.
-
-    `read` and `unreadable` count files of `total`; `version` rises with each document. `note` says
-    how the hosts were found, `reason` why they could not be listed. `delete_token` is given once.
-    """
-
-    id: str
-    url: str
-    state: RunState
-    title: str
-    created_at: str
-    read: int
-    unreadable: int
-    total: int
-    version: int
-    uri: str | None = None
-    expected_hosts: int | None = None
-    note: str | None = None
-    reason: str | None = None
-    uploader: str | None = None
-    visibility: Visibility | None = None
-    delete_token: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunList:
-    """Runs, the newest first; `total` counts all that may be seen."""
-
-    runs: tuple[RunBody, ...]
-    total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundRun:
-    """A folder with captures of hosts, below the places that this server reads.
-
-    `age_s` is how long ago its newest file was written. `is_complete` is true once its listing was
-    the same in two rounds.
-    """
-
-    uri: str
-    name: str
-    hosts: int
-    size_bytes: int
-    age_s: float
-    is_complete: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundRuns:
-    """Runs that may be imported, the newest first."""
-
-    runs: tuple[FoundRun, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunHostBody:
-    """A file of a run: waiting, read, unreadable (`reason`), or not a host.
-
-    `file` is its id in addresses, `profile_id` the profile that was made of it.
-    """
-
-    file: str
-    name: str
-    state: str
-    size_bytes: int
-    reason: str | None = None
-    profile_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunHostList:
-    """Files of a run in the order of reading."""
-
-    hosts: tuple[RunHostBody, ...]
-    total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PushedBody:
-    """A push: how many files were new. Files that the run has already are not added again."""
-
-    added: int
-    run: RunBody
 
 
 def _run(request: Request, run_id: str, parts: Parts) -> Run:
@@ -283,10 +156,8 @@ async def read_run(request: Request, run: Seen, parts: Parts, wait: Wait = 0.0) 
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers={"etag": etag})
     document = await run_in_threadpool(parts.runs.document, run)
-    known = {
-        name: value for name, value in asdict(run_body(request, run)).items() if value is not None
-    }
-    content = orjson.dumps(known)[:-1] + b"," + (document or NOTHING_YET).strip()[1:]
+    known = orjson.dumps(known_fields(request, run))
+    content = known[:-1] + b"," + (document or NOTHING_YET).strip()[1:]
     return Response(content, media_type="application/json", headers={"etag": etag})
 
 
@@ -301,7 +172,7 @@ def list_hosts(
     """The files of a run, and how each stands."""
     viewer = actor_of(request).viewer
     found = parts.runs.hosts(run, viewer, offset=offset, limit=limit)
-    return RunHostList(hosts=tuple(map(_host_body, found)), total=run.total)
+    return RunHostList(hosts=tuple(map(host_body, found)), total=run.total)
 
 
 @router.get(
@@ -331,7 +202,7 @@ def read_op(
     "/runs/{run_id}/hosts",
     response_model_exclude_none=True,
     responses={**BAD_FILE, **NOT_YOUR_RUN},
-    openapi_extra=_FORM,
+    openapi_extra=upload_form("Captures of hosts, or their partials."),
 )
 async def push_hosts(
     request: Request, run_id: str, parts: Parts, x_delete_token: DeleteToken = ""
@@ -448,10 +319,8 @@ async def follow_run(
     while True:
         if run != said:
             said = run
-            known = {
-                name: one for name, one in asdict(run_body(request, run)).items() if one is not None
-            }
-            yield ServerSentEvent(event=run.state, raw_data=orjson.dumps(known).decode())
+            data = orjson.dumps(known_fields(request, run)).decode()
+            yield ServerSentEvent(event=run.state, raw_data=data)
         if run.state != READING or parts.streams.is_closing:
             return
         await asyncio.sleep(INTERVAL_S)
@@ -468,39 +337,3 @@ async def _settled(runs: RunLibrary, run: Run, wait: float) -> Run:
         await asyncio.sleep(min(INTERVAL_S, left))
         run = await run_in_threadpool(runs.get, run.id, ALL_SEEING)
     return run
-
-
-def run_body(request: Request, run: Run) -> RunBody:
-    """A run as the API shows it; what its address says of the store is the server's own."""
-    return RunBody(
-        id=run.id,
-        url=f"{str(request.base_url).rstrip('/')}/r/{run.id}",
-        state=run.state,
-        title=run.title,
-        created_at=run.created_at,
-        read=run.read,
-        unreadable=run.unreadable,
-        total=run.total,
-        version=run.version,
-        uri=None if run.address is None else run.address.partition("?")[0],
-        expected_hosts=run.expected_hosts or None,
-        note=run.note or None,
-        reason=run.reason or None,
-        uploader=shown_owner(run.uploader or "") or None,
-        visibility=run.visibility,
-    )
-
-
-def _host_body(host: RunHost) -> RunHostBody:
-    reason = None
-    if host.state == "unreadable" and host.receipt is not None:
-        unreadable = orjson.loads(host.receipt)["unreadable"]
-        reason = " ".join(str(one["reason"]) for one in unreadable[:1]) or None
-    return RunHostBody(
-        file=host.identity,
-        name=host.name,
-        state=host.state,
-        size_bytes=host.size_bytes,
-        reason=reason,
-        profile_id=host.profile_id,
-    )
