@@ -1,10 +1,12 @@
 """A run of many hosts: two Dask workers against one by one, and what that means for 64 cores.
 
     python -m bench.hosts --hosts 1024 --folder build/hosts
+    python -m bench.hosts --hosts 256 --folder build/hosts --server
 
 Captures of 4 MB (v5e, 4 cores, 999 operations), each with another digest. Both engines run at the
 same time, so that other work on the machine slows both; processor time of the whole process tree
-counts, starting included.
+counts, starting included. With `--server` a server reads them instead: how much its process grows,
+and how long other users' pages take before and meanwhile.
 """
 
 import argparse
@@ -13,10 +15,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.run_on_server import on_server
 from tests.tools.generate_xspace import Config, write_profile
 
 HOSTS, DISTINCT, EVENTS = 1_024, 16, 186_000
@@ -114,10 +118,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hosts", type=int, default=HOSTS)
     parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--server", action="store_true", help="have a server read them")
     given = parser.parse_args()
     folder = given.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    print("\n".join(lines(side_by_side(folder, given.hosts), given.hosts)))
+    if given.server:
+        with tempfile.TemporaryDirectory(dir=folder) as data:
+            said = on_server(Path(data), prepare(folder, given.hosts), given.hosts)
+    else:
+        said = lines(side_by_side(folder, given.hosts), given.hosts)
+    print("\n".join(said))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from roofline.exports.run_page import Arriving
+from roofline.exports.run_page import Arriving, run_page
 from roofline.exports.run_preview import MOST_CELLS, run_preview
 from roofline.exports.run_report import run_record
 from roofline.pods.reduce import reduce_run
@@ -43,6 +43,15 @@ def test_a_stamp_of_any_run_is_small_and_shows_the_host_that_is_farthest_out(cou
     assert len(svg) < 16_000
     for x, y in re.findall(r"M([0-9.]+) ([0-9.]+)h", svg):
         assert 0 <= float(x) <= 92 and 0 <= float(y) <= 48
+
+
+def test_three_hosts_have_no_verdict_and_no_colour() -> None:
+    few = run_record(reduce_run(runs.run(3, hosts=3, fault=runs.slow_chip(1, 1, 1.08))))
+    assert few["no_verdict"] == "few hosts"
+    assert max(one["same_work_ratio"] for one in few["hosts"]) > 1.01
+    assert cells(run_preview(few).svg) == {"--line-2": 3}
+    assert run_page(few)["is_judged"] is False
+    assert run_page(SLOW)["is_judged"] is True
 
 
 def test_hosts_that_were_not_read_are_pale() -> None:

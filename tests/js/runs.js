@@ -58,6 +58,7 @@ export const runData = () => ({
   collectives: [],
   styles: { fusion: { token: "--c2", symbol: "circle" } },
   roofs: { gflops: 197_000, gbs: 819, unit: "bf16", memory: "HBM" },
+  is_judged: true,
   arriving: null,
 });
 

@@ -3,6 +3,8 @@
 import gzip
 import json
 import shutil
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,11 @@ from roofline.importers.intake.archives import UnpackLimits
 from roofline.pods.files import Found, files_of
 from roofline.pods.partial import Partial
 from roofline.pods.reading import read_file
+from roofline.pods.reduce import in_order
 from tests.cli.test_main import refused, run
 from tests.conftest import ROOT, SAMPLES
 from tests.importers.test_skew import rank
+from tests.pods import runs
 from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.make_kineto_traces import KinetoTrace
 
@@ -163,6 +167,45 @@ def test_a_shared_run_of_three_hosts() -> None:
     assert len(found["hosts"]) == 3
     assert found["verdict"] == "3 of 3 hosts read. A verdict needs at least 4."
     assert len(found["steps"]) == 4
+
+
+@needs_shared
+def test_packed_workloads_of_rocprof_compute_are_one_host_each(tmp_path: Path) -> None:
+    workload = SHARED / "samples" / "rocprof_compute" / "vcopy_MI200"
+    for number in range(4):
+        with zipfile.ZipFile(tmp_path / f"rank{number}.zip", "w") as packed:
+            for file in sorted(workload.glob("*.csv")):
+                packed.write(file, file.name)
+            packed.comment = f"rank {number}".encode()
+    found = document(tmp_path)
+    assert [one["state"] for one in found["hosts"]] == ["read"] * 4
+    names = [one["host"] for one in found["hosts"]]
+    assert len(set(names)) == 4 and all(f"rank{k}.zip" in name for k, name in enumerate(names))
+    assert {one["device"] for one in found["hosts"]} == {"MI200"}
+    assert {one["same_work_ratio"] for one in found["hosts"]} == {1.0}
+    assert found["hosts"][0]["work_us"] > 0
+
+
+@needs_shared
+def test_reports_of_nsight_compute_are_ranks(tmp_path: Path) -> None:
+    report = SHARED / "samples" / "nsight_compute" / "a40_5kernels_raw_auto_by2022.3.csv"
+    for number in range(4):
+        (tmp_path / f"rank{number}.csv").write_bytes(report.read_bytes() + b"\n" * number)
+    found = document(tmp_path)
+    assert [one["state"] for one in found["hosts"]] == ["read"] * 4
+    assert len({one["host"] for one in found["hosts"]}) == 4
+    assert {one["same_work_ratio"] for one in found["hosts"]} == {1.0}
+    assert found["no_verdict"] == "few steps"
+
+
+def test_files_of_one_name_in_several_folders_are_told_apart() -> None:
+    header = runs.run(1, hosts=1)[0].header
+    same = [
+        replace(one, header=replace(header, host="rank 2", file_digest=f"{number}" * 64))
+        for number, one in enumerate(runs.run(1, hosts=3))
+    ]
+    names = [one.header.host for one in in_order(same)]
+    assert names == [f"rank 2 ({header.file_name}, {str(k) * 8})" for k in range(3)]
 
 
 def test_other_formats_are_refused() -> None:

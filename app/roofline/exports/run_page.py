@@ -80,6 +80,7 @@ def run_page(document: Row, *, arriving: Arriving | None = None) -> Record:
         ],
         "styles": {name: _style(name) for name in sorted({one["category"] for one in shown})},
         "roofs": roofs_of(document),
+        "is_judged": document["no_verdict"] is None,
         "arriving": None if arriving is None else {"read": arriving.read, "total": arriving.total},
     }
 

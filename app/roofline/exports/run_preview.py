@@ -1,6 +1,7 @@
 """A run of hosts at the size of a stamp, for lists: its first sentence, and its hosts as cells.
 
-Colours and their edges are those of the map on the run's page (`static/js/chart/heat-places.js`).
+Colours and their edges are those of the map on the run's page (`static/js/chart/heat-places.js`):
+where no verdict is possible they say nothing, either.
 """
 
 import math
@@ -38,11 +39,13 @@ _UNREAD = ("--line", 0.5)
 def run_preview(document: Mapping[str, Any], arriving: Arriving | None = None) -> Preview:
     """The preview of the run of `document`, as `roofline analyze --engine …` writes it."""
     headline = plain_text(answer_of(document, arriving).headline)
-    return Preview(headline=headline, svg=_drawing(document["hosts"]))
+    return Preview(headline=headline, svg=_drawing(document))
 
 
-def _drawing(hosts: Sequence[Mapping[str, Any]]) -> str:
-    found = [_away(one) for one in hosts if one["state"] != State.NO_ACCELERATOR]
+def _drawing(document: Mapping[str, Any]) -> str:
+    is_judged = document["no_verdict"] is None
+    working = (one for one in document["hosts"] if one["state"] != State.NO_ACCELERATOR)
+    found = [_away(one, is_judged=is_judged) for one in working]
     size = math.ceil(len(found) / MOST_CELLS) or 1
     cells = [_farthest(found[k : k + size]) for k in range(0, len(found), size)]
     return (
@@ -52,12 +55,12 @@ def _drawing(hosts: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _away(host: Mapping[str, Any]) -> float | None:
+def _away(host: Mapping[str, Any], *, is_judged: bool) -> float | None:
     """How much slower than the median a host is at the same work; `None` for one not read."""
     if host["state"] != State.READ:
         return None
     ratio = host["same_work_ratio"]
-    return 0.0 if ratio is None else ratio - 1
+    return 0.0 if ratio is None or not is_judged else ratio - 1
 
 
 def _farthest(some: Sequence[float | None]) -> float | None:

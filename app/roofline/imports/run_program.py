@@ -26,6 +26,7 @@ from roofline.imports.run_readers import RunReaders
 from roofline.pods.fetching import fetch_steady
 from roofline.pods.listing import list_run, runs_below
 from roofline.process_environment import hide_secrets_of_libraries
+from roofline.sandbox.limits import give_way
 from roofline.storage import buckets
 
 Request = dict[str, Any]
@@ -33,6 +34,7 @@ Request = dict[str, Any]
 
 def main() -> None:
     """Answers requests until there are no more."""
+    give_way()  # its children, too
     hide_secrets_of_libraries()  # from the children that read strangers' files
     pipe = sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing but answers goes to the pipe

@@ -20,10 +20,12 @@ _log = logging.getLogger("roofline.runs")
 class RunFound:
     """A folder with captures of hosts; `newest_at` is when its last file was written, Unix seconds.
 
-    `is_complete` is true once its listing was the same in two rounds.
+    `is_complete` is true once its listing was the same in two rounds. `address` is what a run that
+    was imported from there has; `None` where it may not be.
     """
 
     place: str
+    address: str | None
     name: str
     hosts: int
     size_bytes: int
@@ -33,7 +35,10 @@ class RunFound:
 
 
 class RunWatch:
-    """Lists `prefixes` each `every_s`; `add` imports a place whose address has `rule`, once."""
+    """Lists `prefixes` each `every_s`; `add` imports a place whose address has `rule`, once.
+
+    `address_of` is that of a run which is imported from a place.
+    """
 
     def __init__(
         self,
@@ -43,9 +48,11 @@ class RunWatch:
         rule: str,
         start_process: Callable[[], RunProcess],
         add: Callable[[str], None],
+        address_of: Callable[[str], str],
     ) -> None:
         self._prefixes, self._every_s, self._rule = prefixes, every_s, rule
         self._start_process, self._add = start_process, add
+        self._address_of = address_of
         self._found: tuple[RunFound, ...] = ()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
@@ -78,13 +85,24 @@ class RunWatch:
             process.close()
         before = {one.place: one.mark for one in self._found}
         found = {
-            one["place"]: RunFound(**one, is_complete=before.get(one["place"]) == one["mark"])
+            one["place"]: RunFound(
+                **one,
+                address=self._allowed(one["place"]),
+                is_complete=before.get(one["place"]) == one["mark"],
+            )
             for one in listed
         }
         self._found = tuple(sorted(found.values(), key=lambda one: (-one.newest_at, one.place)))
         for one in self._found:
             if one.is_complete and self._rule and fnmatchcase(one.place, self._rule):
                 self._add(one.place)
+
+    def _allowed(self, place: str) -> str | None:
+        """The address of a place; a link may lead out of what this server reads."""
+        try:
+            return self._address_of(place)
+        except RooflineError:
+            return None
 
     def _below(self, process: RunProcess, prefix: str) -> list[Answer]:
         try:

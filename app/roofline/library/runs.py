@@ -16,7 +16,7 @@ from roofline.library import labels
 from roofline.library.instance import Instance
 from roofline.library.profiles import ProfileLibrary
 from roofline.library.run_places import RunPlaces
-from roofline.library.run_watch import RunWatch
+from roofline.library.run_watch import RunFound, RunWatch
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
     Ownership,
@@ -59,6 +59,7 @@ class RunLibrary:
             rule=options.watch_rule,
             start_process=instance.run_keeper.new_process,
             add=self.add_by_rule,
+            address_of=self.places.allowed,
         )
 
     def add(self, wish: RunWish, *, uploader: str | None, delete_token_hash: str) -> str:
@@ -92,6 +93,14 @@ class RunLibrary:
             visibility=self._profiles.visibility(wish.visibility, uploader),
             delete_token_hash=delete_token_hash,
         )
+
+    def found(self, viewer: Viewer) -> tuple[RunFound, ...]:
+        """What the watch found and may be imported, without runs that `viewer` sees already."""
+        found = [one for one in self.watch.found if one.address is not None]
+        if not found:
+            return ()
+        known = self._runs.imported({str(one.address) for one in found}, viewer)
+        return tuple(one for one in found if one.address not in known)
 
     def get(self, run_id: str, viewer: Viewer) -> Run:
         """A run that `viewer` sees; `ProfileNotFoundError` where there is none."""

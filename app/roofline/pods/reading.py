@@ -1,12 +1,15 @@
 """The yield of a file of a run: a partial for each host in it.
 
-A file that cannot be read is listed with the reason, and the others go on.
+A file that cannot be read is listed with the reason, and the others go on. The files of a packed
+workload folder of rocprof-compute are one host.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from roofline.errors import RooflineError, UnknownFormatError
+from roofline.errors import IncompleteProfileError, RooflineError, UnknownFormatError
+from roofline.importers import rocprof_compute
 from roofline.importers.intake.archives import UnpackLimits, unpack
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
@@ -47,6 +50,9 @@ def read_file(
     except RooflineError as error:
         return [Unreadable(name=source.name, digest=digest, reason=error.message)]
     unpacked(sum(one.source.size_bytes for one in opened))
+    parts = [one.source for one in opened if rocprof_compute.recognises(one.source)]
+    if len(parts) > 1:
+        return [_workload(parts, name=source.name, digest=digest)]
     own = {file.path: digest}
     found = [
         _read(
@@ -67,11 +73,32 @@ def _unpacked(source: SourceFile, digest: str) -> Partial | Unreadable:
         return Unreadable(name=source.name, digest=digest, reason=str(error))
 
 
+def _workload(parts: Sequence[SourceFile], *, name: str, digest: str) -> Partial | Unreadable:
+    """The partial of a workload folder that was packed into the archive `name`."""
+    try:
+        profile = import_profile(parts)
+    except RooflineError as error:
+        return Unreadable(name=name, digest=digest, reason=error.message)
+    if len(profile.hosts) > 1:
+        reason = (
+            f"{name} holds {len(profile.hosts)} ranks: pack the folder of each rank on its own."
+        )
+        return Unreadable(name=name, digest=digest, reason=reason)
+    found = partial_of(profile, file_digest=digest)
+    host = profile.hosts[0].hostname or name
+    return replace(found, header=replace(found.header, host=host, file_name=name))
+
+
 def _read(source: SourceFile, *, digest: str, is_named: bool) -> Partial | Unreadable | None:
     try:
         profile = import_profile([source])
     except UnknownFormatError as error:
         if not is_named and not source.name.endswith(_CAPTURES):
+            return None
+        return Unreadable(name=source.name, digest=digest, reason=error.message)
+    except IncompleteProfileError as error:
+        # Beside the counters of a workload folder lies what describes the machine.
+        if not is_named and rocprof_compute.recognises(source):
             return None
         return Unreadable(name=source.name, digest=digest, reason=error.message)
     except RooflineError as error:

@@ -89,16 +89,23 @@ def in_order(partials: Iterable[Partial]) -> list[Partial]:
     by_digest = {one.header.file_digest: one for one in sorted(partials, key=_order, reverse=True)}
     hosts = sorted(by_digest.values(), key=_order)
     shared = Counter(one.header.host for one in hosts)
-    return [_called(one, is_shared=shared[one.header.host] > 1) for one in hosts]
+    files = Counter((one.header.host, one.header.file_name) for one in hosts)
+    return [
+        _called(one, files[one.header.host, one.header.file_name])
+        if shared[one.header.host] > 1
+        else one
+        for one in hosts
+    ]
 
 
-def _called(partial: Partial, *, is_shared: bool) -> Partial:
-    """The partial; with the name of its file where several files name the same host."""
-    if not is_shared:
-        return partial
+def _called(partial: Partial, namesakes: int) -> Partial:
+    """The partial of a host that several files name, with the name of its file.
+
+    Where files in several folders have one name, it also has the beginning of its digest.
+    """
     header = partial.header
-    name = f"{header.host} ({header.file_name})"
-    return replace(partial, header=replace(header, host=name))
+    file = header.file_name if namesakes == 1 else f"{header.file_name}, {header.file_digest[:8]}"
+    return replace(partial, header=replace(header, host=f"{header.host} ({file})"))
 
 
 def _once_each(unreadable: Iterable[Unreadable]) -> list[Unreadable]:

@@ -6,7 +6,7 @@ makes it due again, and what was read until then is in rows and kept partials.
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from sqlalchemy import and_, delete, func, or_, select, update
@@ -95,6 +95,13 @@ class RunStore:
             rows = connection.execute(counted).all()
             total = int(connection.execute(count).scalar_one())
         return RunsListed(runs=tuple(map(run_statements.run_of, rows)), total=total)
+
+    def imported(self, addresses: Collection[str], viewer: Viewer) -> frozenset[str]:
+        """Those of `addresses` from which a run was imported that `viewer` sees."""
+        seen = and_(run.c.trashed_at.is_(None), sees_runs(viewer))
+        with self._database.read() as connection:
+            rows = connection.execute(select(run.c.address).where(seen, run.c.address.is_not(None)))
+            return frozenset(row.address for row in rows).intersection(addresses)
 
     def in_trash(self, owner: str | None) -> tuple[TrashedRun, ...]:
         """Runs in the trash of `owner`, or of everybody, the newest first."""

@@ -7,7 +7,7 @@ import { CompareView } from "../page/compare-view.js";
 import { wireRunPicker } from "../page/run-picker.js";
 import { otherRuns, parseCompare, withCompare, withOtherRun } from "../state/compare-query.js";
 import { TABS } from "../state/compare-rows.js";
-import { copyText } from "../ui/clipboard.js";
+import { copyAddress } from "../page/copy-address.js";
 import { buttonPart, find, findAll, part } from "../ui/dom.js";
 import { wireKeyboard } from "../ui/keyboard.js";
 import { wireMenus } from "../ui/menu.js";
@@ -20,7 +20,6 @@ import { wireMenus } from "../ui/menu.js";
 const page = part("sides");
 /** @type {[Run[], Run[]]} */
 const sides = JSON.parse(page.dataset.sides ?? "[[],[]]");
-const SHOWN_MS = 2400;
 /** @type {Record<Comparison["unit"], string>} */
 const UNITS = { step: "Step", execution: "Execution", capture: "Capture" };
 
@@ -74,16 +73,7 @@ function wireControls(view) {
     facts.hidden = !facts.hidden;
     toggle.setAttribute("aria-expanded", String(!facts.hidden));
   });
-  buttonPart("copy-link").addEventListener("click", copyLink);
-}
-
-async function copyLink() {
-  const toast = part("toast");
-  toast.textContent = (await copyText(location.href))
-    ? "Link copied: it opens this very view"
-    : "Copying is not allowed here: the address bar holds the same link";
-  toast.classList.add("shown");
-  setTimeout(() => toast.classList.remove("shown"), SHOWN_MS);
+  buttonPart("copy-link").addEventListener("click", copyAddress);
 }
 
 /** Sentence and facts depend on the unit: another one is another page. @param {Comparison} found */

@@ -6,6 +6,7 @@ import { around, find, findAll, part } from "../ui/dom.js";
 import { carriesFiles, droppedFiles } from "../upload/dropped-files.js";
 import { showProblem, wireReport } from "../ui/error-card.js";
 import { bytes } from "../text/format.js";
+import { wireFound } from "./home-found.js";
 import { wireList } from "./home-list.js";
 import { Problem, connectionProblem, problemFromAnswer } from "../text/problem.js";
 import { cancelImport, followImportEvents } from "../upload/follow-import.js";
@@ -284,6 +285,7 @@ async function take(transfer) {
 for (const element of findAll(HTMLElement, "[data-bytes]"))
   element.textContent = roundBytes(Number(element.dataset.bytes));
 wireList();
+wireFound();
 wireCopyButtons();
 wireReport(errorCard);
 wirePicker();

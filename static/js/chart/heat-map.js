@@ -2,7 +2,7 @@
 
 import { hostSaid, METRIC_WORDS, metricText } from "../text/run-words.js";
 import { find, part, svg } from "../ui/dom.js";
-import { colourOf, gridOf, histogramOf, hostAt, moved } from "./heat-places.js";
+import { gridOf, histogramOf, hostAt, moved, shadeOf } from "./heat-places.js";
 
 /** @import { HostRow, MetricId, RunModel } from "../types/run.js" */
 /** @import { Bin, Grid } from "./heat-places.js" */
@@ -10,6 +10,9 @@ import { colourOf, gridOf, histogramOf, hostAt, moved } from "./heat-places.js";
 const NAMED = 8; // outliers with a name beside their ring
 const CHARACTER = 6.6; // pixels
 const LONGEST_NAME = 14; // characters
+const NAMED_CELL = 60; // pixels: such a cell has the name and the value of its host in it
+const INSET = 7; // pixels
+const LINE = 15; // pixels
 const BINS = 26;
 const HISTOGRAM = 92; // pixels
 const BASE = 22; // pixels below the bars
@@ -75,7 +78,9 @@ export function createHeatMap({ model, onOpen, onHover }) {
       root.replaceChildren(
         svg("g", { class: "cells" }, ...hosts.map((one) => cell(one, grid, metric, model))),
         ...outliers.map(({ at }) => ring(at, grid, "ring")),
-        ...outliers.slice(0, NAMED).map((one) => nameOf(one, grid, root.clientWidth)),
+        ...(grid.cell < NAMED_CELL
+          ? outliers.slice(0, NAMED).map((one) => nameOf(one, grid, root.clientWidth))
+          : hosts.flatMap((one) => wordsIn(one, grid, metric))),
       );
       mark();
       drawHistogram(histogram, model, metric);
@@ -99,7 +104,7 @@ function cell(host, grid, metric, model) {
       ? "unread"
       : value === null
         ? "unknown"
-        : `heat-${colourOf(metric, value, model.medians[metric])}`;
+        : `heat-${shadeOf(metric, value, model)}`;
   const { x, y } = corner(host.at, grid);
   return svg("rect", {
     class: name,
@@ -118,11 +123,24 @@ function ring(at, grid, name) {
   return svg("rect", { class: name, x, y, width: side, height: side, rx: 2 });
 }
 
-/** The end of a name is what tells hosts apart. @param {HostRow} host @param {Grid} grid @param {number} width */
+/** The end of a name is what tells hosts apart. @param {string} name @param {number} most characters */
+const shortened = (name, most) => (name.length > most ? `…${name.slice(1 - most)}` : name);
+
+/** What a large cell says: the host, and its value where it fits. @param {HostRow} host @param {Grid} grid @param {MetricId} metric */
+function wordsIn(host, grid, metric) {
+  const most = Math.floor((grid.cell - 2 * INSET) / CHARACTER);
+  const { x, y } = corner(host.at, grid);
+  const value = host.state === "read" ? metricText(metric, host[metric]) : host.state;
+  const lines = [shortened(host.name, most), ...(value.length > most ? [] : [value])];
+  return lines.map((text, i) =>
+    svg("text", { class: "call", x: x + INSET, y: y + INSET + LINE * i + 11 }, text),
+  );
+}
+
+/** @param {HostRow} host @param {Grid} grid @param {number} width */
 function nameOf(host, grid, width) {
   const { x, y } = corner(host.at, grid);
-  const text =
-    host.name.length > LONGEST_NAME ? `…${host.name.slice(1 - LONGEST_NAME)}` : host.name;
+  const text = shortened(host.name, LONGEST_NAME);
   const isRight = x + grid.cell + 5 + text.length * CHARACTER < width;
   return svg(
     "text",
@@ -164,7 +182,7 @@ function drawHistogram(root, model, metric) {
 function bar(bin, bins, toX, metric, model) {
   const most = Math.max(...bins.map(({ count }) => count));
   const height = bin.count > 0 ? Math.max(1.5, (bin.count / most) * (HISTOGRAM - BASE - 14)) : 0;
-  const colour = colourOf(metric, (bin.from + bin.to) / 2, model.medians[metric]);
+  const colour = shadeOf(metric, (bin.from + bin.to) / 2, model);
   const x = toX(bin.from);
   return svg("rect", {
     class: `bar heat-${colour}`,
@@ -197,7 +215,7 @@ function outlierDots(outliers, { metric, model, low, high, toX, right, width }) 
     return svg(
       "circle",
       {
-        class: `dot heat-${colourOf(metric, value, model.medians[metric])}`,
+        class: `dot heat-${shadeOf(metric, value, model)}`,
         cx: isFar ? beyond(value) : toX(value),
         cy: HISTOGRAM - BASE - 6,
         r: DOT,

@@ -1,9 +1,10 @@
 // The map of hosts: cells in rows, their colours by the distance from the median host, moves by keys, and
 // the histogram that is the key of the colours. Pure.
 
-/** @import { HostRow, MetricId } from "../types/run.js" */
+/** @import { HostRow, MetricId, RunModel } from "../types/run.js" */
 
-const LARGEST_CELL = 34; // pixels
+const LARGEST_CELL = 34; // pixels, of many hosts
+const LARGEST_OF_FEW = 150; // pixels: the cells of few hosts fill the card, and have room for names
 const NODE = 8; // columns come in eights, as ranks of a node do
 const WHOLE_NODES_FROM = 64; // hosts
 const SHAPE = 1.05; // width of the map ÷ its height
@@ -20,7 +21,8 @@ const EVEN = 3;
 export function gridOf(count, width) {
   let columns = Math.max(1, Math.ceil(Math.sqrt(count * SHAPE)));
   if (count >= WHOLE_NODES_FROM) columns = Math.round(Math.sqrt(count) / NODE) * NODE;
-  const cell = Math.min(LARGEST_CELL, width / columns);
+  const largest = count < WHOLE_NODES_FROM ? LARGEST_OF_FEW : LARGEST_CELL;
+  const cell = Math.min(largest, width / columns);
   const rows = Math.ceil(count / columns);
   return { columns, rows, cell, height: rows * cell };
 }
@@ -63,6 +65,13 @@ export function colourOf(metric, value, median) {
   if (metric === "wait") return away === 0 ? EVEN : classOf(-away, WAIT_EDGES);
   return classOf(metric === "bandwidth" ? -away : away, EDGES);
 }
+
+/**
+ * The colour of a value in a run: it says nothing where hosts cannot be judged, as with three of them.
+ * @param {MetricId} metric @param {number} value @param {Pick<RunModel, "isJudged" | "medians">} model
+ */
+export const shadeOf = (metric, value, { isJudged, medians }) =>
+  isJudged ? colourOf(metric, value, medians[metric]) : EVEN;
 
 /** @param {number} away @param {readonly number[]} edges */
 function classOf(away, edges) {

@@ -43,6 +43,7 @@ export function readRun(data) {
     roofs: data.roofs,
     styles: data.styles,
     isArriving: data.arriving !== null,
+    isJudged: data.is_judged,
   };
 }
 

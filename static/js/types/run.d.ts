@@ -72,6 +72,7 @@ export interface RunData {
   collectives: CollectiveData[];
   styles: Record<string, { token: string; symbol: string } | undefined>;
   roofs: RunRoofs;
+  is_judged: boolean;
   arriving: { read: number; total: number } | null;
 }
 
@@ -144,6 +145,7 @@ export interface RunModel {
   roofs: RunRoofs;
   styles: RunData["styles"];
   isArriving: boolean;
+  isJudged: boolean;
 }
 
 export type RunTab = "ops" | "collectives" | "steps" | "hosts";

@@ -7,6 +7,7 @@ import {
   histogramOf,
   hostAt,
   moved,
+  shadeOf,
 } from "../../../static/js/chart/heat-places.js";
 import { hostRow } from "../runs.js";
 
@@ -23,6 +24,19 @@ test("large runs have columns in eights, and every host a cell", () => {
     assert.equal(grid.columns, columns, String(count));
     assert.ok(grid.columns * grid.rows >= count && grid.cell * grid.columns <= 320);
   }
+});
+
+test("cells of few hosts are large, and never wider than the map", () => {
+  assert.deepEqual(gridOf(3, 376), { columns: 2, rows: 2, cell: 150, height: 300 });
+  assert.equal(gridOf(20, 376).cell, 376 / 5);
+  assert.equal(gridOf(64, 376).cell, 34);
+});
+
+test("a colour says nothing where hosts cannot be judged", () => {
+  const medians = { ratio: 1, work: 100, wait: 1, bandwidth: 500 };
+  assert.equal(shadeOf("ratio", 1.05, { isJudged: true, medians }), 8);
+  for (const metric of /** @type {const} */ (["ratio", "work", "wait", "bandwidth"]))
+    assert.equal(shadeOf(metric, 7, { isJudged: false, medians }), 3);
 });
 
 test("the host under a place, and none beside the map", () => {

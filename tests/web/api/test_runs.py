@@ -316,6 +316,7 @@ def test_runs_are_found_and_imported_by_rule(launch: Launch, tmp_path: Path) -> 
     (found,) = client.get("/api/v1/found-runs").json()["runs"]
     assert (found["uri"], found["name"], found["hosts"]) == (f"{folder}/", "one", 1)
     assert found["is_complete"] and found["size_bytes"] == FILES[0].stat().st_size
+    assert f'data-import-run="{folder}/"' not in client.get("/").text, "the rule imported it"
     client.parts.runs.add_by_rule(found["uri"])
     (run,) = client.get(API).json()["runs"]
     assert (run["title"], run["uri"]) == ("one", str(folder)), "it is imported once"
@@ -323,3 +324,8 @@ def test_runs_are_found_and_imported_by_rule(launch: Launch, tmp_path: Path) -> 
     watch.look()
     (found,) = client.get("/api/v1/found-runs").json()["runs"]
     assert (found["hosts"], found["is_complete"]) == (2, False)
+    assert client.delete(f"{API}/{run['id']}").status_code == 204
+    home = client.get("/").text
+    assert f'data-import-run="{folder}/"' in home and "2 hosts" in home
+    assert "may still be written" in home
+    assert "data-import-run" not in client.get("/?q=one").text

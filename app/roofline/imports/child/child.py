@@ -39,6 +39,7 @@ from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
 from roofline.sandbox.limits import (
+    give_way,
     limit_memory,
     limit_process,
     out_of_memory,
@@ -59,8 +60,6 @@ from roofline.storage.results import (
 
 # Progress more often than this is not worth a wake-up of the server.
 REPORT_INTERVAL_S = 0.05
-# Where processors are short, people who look at profiles come first; an idle machine is as quick.
-NICENESS = 5
 # Of gzip, for numbers that hardly compress.
 _QUICK = 1
 
@@ -69,7 +68,7 @@ def run(request: ImportRequest, pipe: Connection) -> None:
     """Imports `request` and answers on `pipe`: progress messages, then `done` or `error`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.nice(NICENESS)
+    give_way()
     os.chdir(request.folder)
     limit_process(request.limits, sum(size for _, _, size in request.files))
     pipe.send_bytes(json.dumps(_outcome(request, ProgressReport(pipe))).encode())

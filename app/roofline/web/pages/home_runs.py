@@ -1,15 +1,22 @@
-"""Runs of many hosts on the home page: a short list above profiles, which search narrows, too."""
+"""Runs of many hosts on the home page: a short list above profiles, which search narrows, too.
+
+Beside the profiles are runs that the watch found and that were not imported yet.
+"""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
+from roofline.library.run_watch import RunFound
 from roofline.library.runs import RunLibrary
+from roofline.presentation.quantities import count, size
 from roofline.storage.run_records import Run
 from roofline.storage.visibility import Viewer
 from roofline.web.http.access import shown_owner
 from roofline.web.pages.profile_view import list_url
-from roofline.web.pages.views import ListedRun, RunListView
+from roofline.web.pages.views import FoundRunsView, FoundRunView, ListedRun, RunListView
 
 PAGE_SIZE = 5
+FOUND_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,4 +53,23 @@ def _listed(run: Run) -> ListedRun:
         url=f"/r/{run.id}",
         preview_url=f"/r/{run.id}/preview?v={run.version}-{run.read}-{run.state}",
         uploader=shown_owner(run.uploader or ""),
+    )
+
+
+def found_runs(runs: RunLibrary, viewer: Viewer) -> FoundRunsView:
+    """Runs that the watch found, without those that `viewer` sees in the list of runs."""
+    found = runs.found(viewer)
+    shown = tuple(map(_found, found[:FOUND_SHOWN]))
+    return FoundRunsView(shown=shown, more=len(found) - len(shown))
+
+
+def _found(run: RunFound) -> FoundRunView:
+    written = datetime.fromtimestamp(run.newest_at, UTC)
+    return FoundRunView(
+        address=run.place,
+        name=run.name,
+        hosts=f"{count(run.hosts)} host{'' if run.hosts == 1 else 's'}",
+        size=size(run.size_bytes),
+        newest_at=f"{written:%Y-%m-%dT%H:%M:%SZ}",
+        is_complete=run.is_complete,
     )

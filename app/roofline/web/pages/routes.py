@@ -18,7 +18,7 @@ from roofline.web.http.errors import ErrorView
 from roofline.web.http.guard import actor_of
 from roofline.web.http.response_cache import keep
 from roofline.web.pages import views
-from roofline.web.pages.home_runs import Narrowed, run_list
+from roofline.web.pages.home_runs import Narrowed, found_runs, run_list
 from roofline.web.pages.profile_view import card_of, in_range, own_view, tag_view
 from roofline.web.parts import Lists, Pages, Parts, Reader, parts_of
 
@@ -59,6 +59,9 @@ def home(
         runs=run_list(parts.runs, actor_of(request).viewer, narrowed, runs)
         if has_runs
         else views.RunListView(),
+        found=found_runs(parts.runs, actor_of(request).viewer)
+        if has_runs and not q
+        else views.FoundRunsView(),
         samples=tuple(sample_body(sample) for sample in parts.library.samples()),
         upload_url="/api/v1/profiles",
         origin=_origin(request),

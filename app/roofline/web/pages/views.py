@@ -146,6 +146,26 @@ class RunListView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRunView:
+    """A run that the watch found: what `POST /api/v1/runs` takes, with its facts in words."""
+
+    address: str
+    name: str
+    hosts: str
+    size: str
+    newest_at: str
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRunsView:
+    """The newest runs that were found and not imported, and how many `more` there are."""
+
+    shown: tuple[FoundRunView, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HomeView:
     """The home page. `upload_url` takes the multipart POST; `origin` is this server's address.
 
@@ -154,6 +174,7 @@ class HomeView:
 
     list: ListView
     runs: RunListView
+    found: FoundRunsView
     samples: tuple[SampleBody, ...]
     upload_url: str
     origin: str
