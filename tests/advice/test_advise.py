@@ -13,6 +13,7 @@ from roofline.exports.advice import advice_record, render_record
 from roofline.exports.advice_words import RULES
 from roofline.pipeline import analyse_files
 from tests.builders import analysed as analysed_table
+from tests.builders import reported
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared"
@@ -54,6 +55,25 @@ def test_an_op_far_below_its_memory_roof_should_come_closer() -> None:
     assert one["predicted"]["limited_by"] == "hbm"
     assert one["verify"]["expect"]["term"] == "closeness"
     assert one["title"] == "Improve the access pattern of 1 loop operation"
+
+
+def test_without_peaks_the_peaks_are_what_is_missing() -> None:
+    analysis = analysed_table(
+        f"op | category | self_us | flop | bytes\nslow | loop | 2000 | 1 | {GIB100}",
+        device=reported(gflops=None, gibs={}),
+    )
+    record = advice_record(advise(analysis), analysis)
+    assert (record["state"], record["has_peaks"], record["findings"]) == ("nothing", False, [])
+    assert record["summary"].startswith("No peak of this device is known")
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the reference folder is not there")
+def test_without_times_nothing_is_called_not_worth_the_time() -> None:
+    for name in ("kernels_without_times.csv", "point_intensity_and_rate.json"):
+        analysis = analyse_files([SHARED / "samples" / "minimal" / name])
+        assert advice_record(advise(analysis), analysis)["summary"] == (
+            "No time was measured, so there is none to save."
+        )
 
 
 def test_half_the_bytes_save_until_compute_binds() -> None:

@@ -1,15 +1,17 @@
 """`roofline share` against a real server."""
 
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from roofline.cli.main import main
-from roofline.cli.sharing import id_of
+from roofline.cli.sharing import id_of, server_of
 from roofline.cli.upload import Receiver, ServerLink, Upload, send
 from tests.browser.serving import serving
 from tests.conftest import SAMPLES
 
+HERE = "http://127.0.0.1:8000"
 SAMPLE = SAMPLES / "generic" / "attention-h100.json"
 
 
@@ -49,6 +51,23 @@ def test_profile_is_shared_by_a_link_that_can_be_revoked(
 @pytest.mark.parametrize("text", ["ab_c-1", "http://h:1/p/ab_c-1", "https://h/p/ab_c-1?q=x#t"])
 def test_profile_is_named_by_address_or_id(text: str) -> None:
     assert id_of(text) == "ab_c-1"
+
+
+@pytest.mark.parametrize(
+    ("profile", "server", "found"),
+    [
+        ("https://team.example/roofline/p/ab_c-1?q=x", HERE, "https://team.example/roofline"),
+        ("https://team.example/p/ab_c-1", "http://inside:8000", "http://inside:8000"),
+        ("ab_c-1", HERE, HERE),
+    ],
+)
+def test_an_address_names_its_server_where_no_option_does(
+    profile: str, server: str, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ROOFLINE_SERVER", raising=False)
+    assert server_of(Namespace(profile=profile, server=server)) == found
+    monkeypatch.setenv("ROOFLINE_SERVER", server)
+    assert server_of(Namespace(profile=profile, server=server)) == server
 
 
 def test_notes_on_points_of_a_profile(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

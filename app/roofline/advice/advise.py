@@ -36,7 +36,8 @@ def advise(analysis: RooflineAnalysis, target: float | None = None) -> Advice:
     candidates = list(_candidates(analysis, rows, limit.LEAST_SAVING * rows.total_us))
     chains = chains_of(analysis, rows)
     if contradiction is None:
-        return replace(_planned(rows, candidates), chains=chains)
+        has_peaks = bool(analysis.peaks.gflops or analysis.peaks.binding_gibs)
+        return replace(_planned(rows, candidates), chains=chains, has_peaks=has_peaks)
     independent = [one for one in candidates if _is_independent(one, contradiction)]
     only = Finding(of=contradiction, predicted=None)
     return Advice(

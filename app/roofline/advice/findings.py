@@ -84,7 +84,7 @@ class Advice:
     `left_out` findings save less than 1 % each. `at_roof_us` is the time of ops that are at their
     roof already. `state` is "contradicts" (validity alone), "nothing" or "plan". Where the profile
     contradicts itself, `waiting` has the findings that do not depend on what is wrong. `chains` are
-    all that could be fused, each alone.
+    all that could be fused, each alone. Without `has_peaks` there is no roof to come closer to.
     """
 
     state: Outcome
@@ -97,3 +97,4 @@ class Advice:
     at_roof_us: float
     waiting: tuple[Finding, ...] = ()
     chains: tuple[Chain, ...] = ()
+    has_peaks: bool = True

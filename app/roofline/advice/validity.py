@@ -14,6 +14,7 @@ from roofline.analysis.causes import CAUSE_LABELS, Cause
 from roofline.analysis.records import Cost, RooflineAnalysis, Scope
 from roofline.model.op_columns import I64
 
+_TOLD = frozenset({Cost.TRANSFER, Cost.KNOWN, Cost.NO_FLOPS})
 _REMATERIALISED = ("rematted_computation", "checkpoint/remat", "/remat/")
 
 
@@ -41,8 +42,9 @@ def costs_first(analysis: RooflineAnalysis, rows: Rows) -> Iterator[Candidate]:
     count = len(analysis.profile.ops)
     own_us = rows.state.own_us[:count]
     unknown = np.array(rows.diagnoses.rule[:count], object) == "V7"
-    transfers = np.array([one is Cost.TRANSFER for one in analysis.ops.cost[:count]], np.bool_)
-    chosen = np.flatnonzero(unknown & ~transfers & (own_us > 0))
+    # Transfers have a link; where work is known, a peak is what is missing.
+    told = np.array([one in _TOLD for one in analysis.ops.cost[:count]], np.bool_)
+    chosen = np.flatnonzero(unknown & ~told & (own_us > 0))
     busy_us = float(own_us.sum())
     if busy_us and float(own_us[chosen].sum()) > limit.UNKNOWN_COST * busy_us:
         chosen = chosen[np.argsort(-own_us[chosen], kind="stable")]

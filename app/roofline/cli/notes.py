@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from roofline.cli.output import print_bytes
-from roofline.cli.sharing import add_server, id_of
+from roofline.cli.sharing import add_server, id_of, server_of
 
 if TYPE_CHECKING:
     from roofline.cli.upload import ServerLink
@@ -37,7 +37,7 @@ def _notes(given: argparse.Namespace) -> None:
 
     from roofline.cli.upload import Receiver, ServerLink, read_token
 
-    server = ServerLink(Receiver(given.server, read_token(given.token_file)))
+    server = ServerLink(Receiver(server_of(given), read_token(given.token_file)))
     path = f"/api/v1/profiles/{quote(id_of(given.profile), safe='')}/notes"
     if given.remove is not None:
         server.send("DELETE", f"{path}/{quote(given.remove, safe='')}")

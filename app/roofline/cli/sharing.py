@@ -11,6 +11,7 @@ from roofline.cli.output import print_bytes
 if TYPE_CHECKING:
     from roofline.cli.upload import ServerLink
 
+_HERE = "http://127.0.0.1:8000"
 VISIBILITIES = ("everybody", "link", "owner")
 
 
@@ -43,7 +44,7 @@ def add_server(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--server",
         metavar="URL",
-        default=os.environ.get("ROOFLINE_SERVER", "http://127.0.0.1:8000"),
+        default=os.environ.get("ROOFLINE_SERVER", _HERE),
         help="the server's home page; ROOFLINE_SERVER if not given, now %(default)s",
     )
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="file with the token")
@@ -54,7 +55,7 @@ def _share(given: argparse.Namespace) -> None:
 
     from roofline.cli.upload import Receiver, ServerLink, read_token
 
-    server = ServerLink(Receiver(given.server, read_token(given.token_file)))
+    server = ServerLink(Receiver(server_of(given), read_token(given.token_file)))
     path = f"/api/v1/profiles/{quote(id_of(given.profile), safe='')}"
     for line in _lines(server, path, given):
         print_bytes(f"{line}\n".encode())
@@ -81,6 +82,14 @@ def _row(link: Mapping[str, Any]) -> str:
     # Names are other people's words: nothing in them reaches the terminal as a command.
     name = "".join(ch for ch in str(link["name"]) if ch.isprintable())
     return "\t".join([str(link["id"]), str(link["created_at"]), str(ends), str(used), name])
+
+
+def server_of(given: argparse.Namespace) -> str:
+    """The server that `--server` or `ROOFLINE_SERVER` names, else that of the profile's address."""
+    base, path, _ = str(given.profile).partition("/p/")
+    is_address = bool(path) and base.startswith(("http://", "https://"))
+    named = str(given.server)
+    return base if is_address and named == _HERE and "ROOFLINE_SERVER" not in os.environ else named
 
 
 def id_of(text: str) -> str:

@@ -48,6 +48,7 @@ def advice_record(advice: Advice, analysis: RooflineAnalysis) -> Record:
         "floor_us": advice.floor_us,
         "at_roof_us": advice.at_roof_us,
         "left_out": advice.left_out,
+        "has_peaks": advice.has_peaks,
         "summary": _written(summary(advice)),
         "findings": [_finding(one, advice, analysis) for one in advice.findings],
         "dismissed": [],

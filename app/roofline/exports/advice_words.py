@@ -167,6 +167,7 @@ def summary(advice: Advice) -> Sentence:
             "floor_us": advice.floor_us,
             "left_out": advice.left_out,
             "at_roof_us": advice.at_roof_us,
+            "has_peaks": advice.has_peaks,
         }
     )
 
@@ -180,12 +181,18 @@ def _summary(record: Mapping[str, Any]) -> Sentence:
     now, floor = Number(record["now_us"], "time_us"), Number(record["floor_us"], "time_us")
     if record["state"] == "contradicts":
         return say("advice_contradicts")
+    if not record["now_us"]:
+        return say("advice_no_time")
+    without = [] if record["has_peaks"] else say("advice_no_peaks")
+    if record["state"] == "nothing" and without:
+        return without
     if record["state"] == "nothing":
         return [*say("advice_nothing", total=now, floor=floor), *_at_roof(record)]
     per = PER.get(record["unit"], "in the capture")
     after = Number(record["after_us"], "time_us")
     return [
         *say("advice_bar", total=now, per=per, after=after, floor=floor),
+        *without,
         *_left_out(record),
         *_at_roof(record),
     ]

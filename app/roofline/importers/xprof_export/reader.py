@@ -25,11 +25,16 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import LABELS, Diagnostic, Host, OpTable, Profile, Severity
 
 _JSON_STARTS = ("[", "{")
+_GPU_COSTS = [
+    "XProf counts an operation's FLOPs and bytes once per kernel: where an operation runs as "
+    "several kernels, its rates are too high.",
+    "XProf leaves results in tuples, as library calls return them, out of HBM traffic: such an "
+    "operation can be bound by HBM where its row says compute.",
+]
 _GPU_LIMITS = [
     "XProf leaves out copies, and kernels that name no instruction of a compiled program: their "
     "time counts as idle.",
-    "XProf counts an operation's FLOPs and bytes once per kernel: where an operation runs as "
-    "several kernels, its rates are too high.",
+    *_GPU_COSTS,
 ]
 _JSON_MARKS = {'"bottleneck_operational_intensity"': '"operation"', '"hlo_op_name"': '"cols"'}
 
@@ -97,7 +102,9 @@ def _from_hlo_stats(table: ExportTable) -> Profile:
         "The table hlo_stats has no steps, no peaks, no device name and no number of cores.",
         "Infeed, outfeed and copies are not listed: their time counts as idle.",
     ]
-    return _profile(table, read_device(table, core_count=1), found, limits)
+    device = read_device(table, core_count=1)
+    limits += _GPU_COSTS if device.kind is DeviceKind.GPU else []
+    return _profile(table, device, found, limits)
 
 
 def _profile(
