@@ -4,10 +4,10 @@ Keys carry units; `None` (JSON null, empty CSV cell) is "not measured", 0 is a r
 """
 
 import csv
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
 from orjson import Fragment
@@ -30,6 +30,18 @@ SCHEMA = "roofline-analysis/2"
 
 Record = dict[str, Any]
 Columns = dict[str, list[Any]]
+
+_CSV_END = "\r\n"
+# The columns that differ between rankings of the same ops.
+_OF_RANKING = frozenset(
+    {
+        "rank",
+        "self_share_ratio",
+        "cumulative_share_ratio",
+        "total_share_ratio",
+        "saving_share_ratio",
+    }
+)
 
 # A spreadsheet takes a cell that starts like this for a formula; names come from strangers.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -95,20 +107,57 @@ def ops_to_csv(analysis: RooflineAnalysis, *, include_infeed_outfeed: bool) -> b
     """Every op, RFC 4180, UTF-8 with a header of ids; text that looks like a formula is preceded by
     an apostrophe."""
     view = analysis.view(include_infeed_outfeed=include_infeed_outfeed)
-    columns = _flat_columns(analysis, view.every)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*map(_csv_cells, columns.values()), strict=True))
-    return text.getvalue().encode("utf-8", "replace")
+    return _joined([_csv_lines(_flat_columns(analysis, view.every))])
 
 
 def both_to_csv(analysis: RooflineAnalysis) -> tuple[bytes, bytes]:
-    """`ops_to_csv` with and without infeed and outfeed: one text where both have the same ops."""
-    with_infeed = ops_to_csv(analysis, include_infeed_outfeed=True)
-    if analysis.with_infeed.every.lists_as(analysis.without_infeed.every):
-        return with_infeed, with_infeed
-    return with_infeed, ops_to_csv(analysis, include_infeed_outfeed=False)
+    """`ops_to_csv` with and without infeed and outfeed: cells that are equal are written once.
+
+    Where both have the same ops it is one text.
+    """
+    ours, others = analysis.with_infeed.every, analysis.without_infeed.every
+    columns = _flat_columns(analysis, ours)
+    parts = [
+        (is_ranked, {name: columns[name] for name in names})
+        for is_ranked, names in groupby(columns, _OF_RANKING.__contains__)
+    ]
+    lines = [_csv_lines(part) for _, part in parts]
+    if ours.lists_as(others):
+        text = _joined(lines)
+        return text, text
+    place = {op: k for k, op in enumerate(ours.op.tolist(), start=1)}  # after the header
+    picked = [0, *(place[op] for op in others.op.tolist())]
+    ranked = _flat_columns(analysis, others)
+    return _joined(lines), _joined(
+        [
+            _csv_lines({name: ranked[name] for name in part})
+            if is_ranked
+            else [written[k] for k in picked]
+            for (is_ranked, part), written in zip(parts, lines, strict=True)
+        ]
+    )
+
+
+class _Lines(list[str]):
+    """What `csv` writes to: each row as a line without its end."""
+
+    def write(self, line: str) -> None:
+        self.append(line[: -len(_CSV_END)])
+
+
+def _csv_lines(columns: Columns) -> list[str]:
+    """The header and the rows of some columns."""
+    lines = _Lines()
+    writer = csv.writer(lines, lineterminator=_CSV_END)
+    writer.writerow(columns)
+    writer.writerows(zip(*map(_csv_cells, columns.values()), strict=True))
+    return lines
+
+
+def _joined(parts: Sequence[Sequence[str]]) -> bytes:
+    """The lines of columns beside each other as one text."""
+    lines = map(",".join, zip(*parts, strict=True))
+    return "".join(f"{line}{_CSV_END}" for line in lines).encode("utf-8", "replace")
 
 
 def _csv_cells(column: list[Any]) -> list[Any]:
