@@ -85,6 +85,16 @@ def test_search_survives_a_reload(page: Page, profile_url: str) -> None:
     page.goto("/?q=host_0+v4")
     expect(page.get_by_label("Search profiles")).to_have_value("host_0 v4")
     expect(page.locator("[data-recent] tbody tr").first).to_contain_text("host_0")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search profiles")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Next and previous profile")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("calculator")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/calculator")
 
 
 def test_title_note_and_tags_are_edited_beside_the_title(
@@ -109,7 +119,14 @@ def test_title_note_and_tags_are_edited_beside_the_title(
     expect(row).to_contain_text("Step <b>7</b> & more")
     expect(row.get_by_label("Pinned")).to_be_visible()
     row.get_by_role("link", name="nightly").click()
-    expect(page.locator("[data-list] .tag[aria-current]")).to_have_text("nightly")
+    folders = page.get_by_role("navigation", name="Folders")
+    expect(folders.locator("[aria-current]")).to_have_text("nightly")
+    folders.get_by_role("link", name="All").click()
+    expect(folders.locator("[aria-current]")).to_have_text("All")
+    name, device = (
+        page.locator(f"[data-recent] tbody {part}").first.bounding_box() for part in ("th", "td")
+    )
+    assert name and device and name["width"] > 2 * device["width"]
 
 
 def test_refused_edit_says_why_and_keeps_what_was_written(

@@ -69,6 +69,13 @@ def test_the_slow_host_is_found_and_opened(
     page.reload()
     is_ready(page)
     expect(first).to_contain_text("<b>e</b>.pb")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("host that stands out")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("table of steps")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("tab", name="Steps")).to_have_attribute("aria-selected", "true")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])

@@ -15,6 +15,7 @@ from tests.browser.conftest import NewPage
 from tests.browser.files import drag, drop, paste
 from tests.browser.freezing import frozen, frozen_imports
 from tests.browser.serving import Server
+from tests.browser.test_looks import AXE
 from tests.browser.watching import Watch, is_ready
 
 PROFILE_ADDRESS = re.compile(r"/p/[A-Za-z0-9_-]{16,}")
@@ -108,6 +109,21 @@ def test_several_files_are_hosts_of_one_profile(page: Page, captures: Path) -> N
     drop(page, *sorted(captures.glob("*.pb")))
     is_profile_of(page, "TPU v4")
     expect(page.locator("#device-info")).to_contain_text(re.compile(r"3\s*hosts|Hosts\s*3", re.I))
+    page.locator("[data-host-choice]").select_option(index=1)
+    page.wait_for_url("**host=*")
+    is_ready(page)
+    expect(page.locator("[data-range-note]")).to_contain_text("one of 3")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.get_by_role("button", name="Open in…").click()
+    viewer = page.get_by_role("dialog", name="Open in a viewer of traces")
+    box = viewer.bounding_box()
+    assert box and box["x"] >= 0 and box["x"] + box["width"] <= 390
+    viewer.get_by_role("textbox").fill("http://a b")
+    viewer.get_by_role("button", name="Open").click()
+    expect(viewer.get_by_role("alert")).to_be_visible()
+    page.evaluate(AXE.read_text("utf-8"))
+    parts = ["#device-info", "#menu-open-in"]
+    assert not page.evaluate("(parts) => axe.run(parts).then((found) => found.violations)", parts)
     page.goto("/")
     expect(page.locator("[data-recent] tbody tr").first).to_contain_text("3 hosts")
 

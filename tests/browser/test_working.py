@@ -1,6 +1,7 @@
 """Working with a page: commands by name, keys, and going back to an earlier view."""
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
@@ -183,6 +184,11 @@ def test_pins_carry_notes_in_the_link_and_with_the_profile(profile: Page) -> Non
     expect(profile.locator("[data-toast]")).to_have_text("Pins copied")
     markdown = profile.evaluate("navigator.clipboard.readText()").split("\n")
     assert markdown[2].startswith(f"| `{name}` | \\<b\\>why? \\& =1 | ")
+    with profile.expect_download() as download:
+        profile.locator("[data-csv-shown]").click()
+    head, first, second = Path(download.value.path()).read_text("utf-8").splitlines()[:3]
+    assert head.endswith(",pin,note")
+    assert first.endswith(",1,<b>why? & =1") and second.endswith(",,")
     pins.get_by_role("button", name="Unkeep").click()
     expect(pins).to_contain_text("1 in the link")
     pins.get_by_role("button", name="Remove").click()

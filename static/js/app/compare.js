@@ -4,7 +4,9 @@ import { saveRows } from "../page/compare-csv.js";
 import { showCaptures } from "../page/compare-captures.js";
 import { showVersus } from "../page/compare-versus.js";
 import { CompareView } from "../page/compare-view.js";
+import { COMPARE_KEYS } from "../page/key-help.js";
 import { wireRunPicker } from "../page/run-picker.js";
+import { wireSiteHelp } from "../page/site-working.js";
 import { otherRuns, parseCompare, withCompare, withOtherRun } from "../state/compare-query.js";
 import { TABS } from "../state/compare-rows.js";
 import { copyAddress } from "../page/copy-address.js";
@@ -13,13 +15,25 @@ import { wireKeyboard } from "../ui/keyboard.js";
 import { wireMenus } from "../ui/menu.js";
 
 /** @import { Comparison, CompareState } from "../types/comparison.js" */
+/** @import { ButtonAction } from "../page/site-commands.js" */
 /** @import { TimeScale } from "../text/compare-words.js" */
+/** @import { KeyActions } from "../ui/keyboard.js" */
 
 /** @typedef {{ id: string, title: string }} Run */
 
 const page = part("sides");
 /** @type {[Run[], Run[]]} */
 const sides = JSON.parse(page.dataset.sides ?? "[[],[]]");
+/** @type {readonly ButtonAction[]} */
+const BUTTONS = [
+  ["Swap A and B", "[data-swap]", "S"],
+  ["Add a run…", '[popovertarget="menu-runs"]'],
+  ["Copy the link to this view", "[data-copy-link]"],
+  ["Download the table, CSV", "[data-csv]"],
+  ["All fields of the runs", "[data-facts-toggle]"],
+  ["Arrows for most of the change", '[data-arrows="most"]'],
+  ["Arrows for all of the change", '[data-arrows="all"]'],
+];
 /** @type {Record<Comparison["unit"], string>} */
 const UNITS = { step: "Step", execution: "Execution", capture: "Capture" };
 
@@ -92,20 +106,19 @@ function wireUnit(found) {
   });
 }
 
-/** Keys: / search, J and K rows, Escape clears, S swaps, 1 to 5 the tabs. @param {CompareView} view */
+/** Keys: / search, J and K rows, Escape clears, S swaps, 1 to 5 the tabs, those of every page. @param {CompareView} view */
 function wireMoves(view) {
+  const { own, withCtrl } = wireSiteHelp(COMPARE_KEYS, BUTTONS);
+  /** @type {KeyActions} */
+  const tabs = Object.fromEntries(
+    TABS.map((tab, i) => [String(i + 1), () => view.set({ tab, page: 1 })]),
+  );
   wireKeyboard({
     search: () => find(HTMLElement, "#filter-name").focus(),
     move: (step) => view.move(step),
     close: () => view.unselect(),
-  });
-  addEventListener("keydown", (event) => {
-    const isTyped =
-      event.target instanceof Element && event.target.closest("input, select, textarea");
-    if (isTyped || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key.toLowerCase() === "s") find(HTMLAnchorElement, "[data-swap]").click();
-    const tab = TABS[Number(event.key) - 1];
-    if (tab) view.set({ tab, page: 1 });
+    own: { ...own, ...tabs, s: () => find(HTMLAnchorElement, "[data-swap]").click() },
+    withCtrl,
   });
 }
 

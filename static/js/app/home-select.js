@@ -48,12 +48,10 @@ export function wireSelection() {
     chosen.clear();
     markSelection();
   });
-  addEventListener("keydown", (event) => {
-    const isTyped =
-      event.target instanceof Element && event.target.closest("[type=search], textarea");
-    if (isTyped || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key.toLowerCase() === "c" && chosen.size >= 2)
-      find(HTMLAnchorElement, "[data-picked-compare]").click();
-  });
   markSelection();
+}
+
+/** Opens the comparison of what is selected, if that is two or more. */
+export function compareSelected() {
+  if (chosen.size >= 2) find(HTMLAnchorElement, "[data-picked-compare]").click();
 }

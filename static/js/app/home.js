@@ -7,6 +7,7 @@ import { carriesFiles, droppedFiles } from "../upload/dropped-files.js";
 import { showProblem, wireReport } from "../ui/error-card.js";
 import { bytes } from "../text/format.js";
 import { wireFound } from "./home-found.js";
+import { wireHomeKeys } from "./home-keys.js";
 import { wireList } from "./home-list.js";
 import { Problem, connectionProblem, problemFromAnswer } from "../text/problem.js";
 import { cancelImport, followImportEvents } from "../upload/follow-import.js";
@@ -286,6 +287,7 @@ for (const element of findAll(HTMLElement, "[data-bytes]"))
   element.textContent = roundBytes(Number(element.dataset.bytes));
 wireList();
 wireFound();
+wireHomeKeys();
 wireCopyButtons();
 wireReport(errorCard);
 wirePicker();

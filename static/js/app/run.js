@@ -6,6 +6,8 @@ import { createRunSteps } from "../chart/run-steps.js";
 import { createRunCard } from "../page/run-card.js";
 import { createRunDrawer } from "../page/run-drawer.js";
 import { createRunTables } from "../page/run-tables.js";
+import { RUN_KEYS } from "../page/key-help.js";
+import { wireSiteHelp } from "../page/site-working.js";
 import { readRun } from "../state/run-model.js";
 import { METRICS, parseRun, runQuery, SORTS, TABS } from "../state/run-query.js";
 import { METRIC_WORDS } from "../text/run-words.js";
@@ -13,7 +15,21 @@ import { hostLinks } from "./run-hosts.js";
 import { around, buttonPart, find, findAll, html, part } from "../ui/dom.js";
 import { wireKeyboard, wireTabs } from "../ui/keyboard.js";
 
+/** @import { ButtonAction } from "../page/site-commands.js" */
 /** @import { RunModel, RunState } from "../types/run.js" */
+
+/** @type {readonly ButtonAction[]} */
+const BUTTONS = [
+  ...METRICS.map(
+    (metric) =>
+      /** @type {const} */ ([`Map: ${METRIC_WORDS[metric].label}`, `[data-metric="${metric}"]`]),
+  ),
+  ["Table of operations", "#tab-ops"],
+  ["Table of collectives", "#tab-collectives"],
+  ["Table of steps", "#tab-steps"],
+  ["Table of hosts", "#tab-hosts"],
+  ["Download the table, CSV", "[data-csv]"],
+];
 
 class RunView {
   /** @param {RunModel} model */
@@ -137,6 +153,7 @@ function wireControls(view) {
     search: () => field.focus(),
     move: (step) => walk(view, step),
     close: () => view.state.host && view.open(""),
+    ...wireSiteHelp(RUN_KEYS, BUTTONS),
   });
 }
 

@@ -1,5 +1,5 @@
-// The roofline of operations as a picture that says what it shows: with its legend, and words on device, profile
-// and what is left out. Pure.
+// The roofline of operations as a picture that says what it shows: with its legend, pins and notes, and words on
+// device, profile and what is left out. Pure.
 
 import { shareOf } from "../state/filter.js";
 import { count, peakBandwidth, peakRate, percent } from "../text/format.js";
@@ -13,10 +13,15 @@ import { opGeometry, opPlaces } from "./op-geometry.js";
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Paint } from "./looks.js" */
 /** @import { OpGeometry } from "./op-geometry.js" */
+/** @import { ShownPin } from "../state/pins.js" */
 
 export const PICTURE = { width: 1280, height: 856, margin: { l: 96, r: 210, t: 108, b: 84 } };
+const PIN_LINE = 18; // pixels
+const MOST_PINS = 20; // lines below the chart
 const MOST_LEGEND = 24; // that many lines fit beside the chart
 const MOST_LETTERS = 90;
+const MOST_NOTE_LETTERS = 180;
+const PIN_LOOK = { size: 12, token: "--ink-2" };
 const MOST_LEGEND_LETTERS = 28;
 
 /**
@@ -25,13 +30,21 @@ const MOST_LEGEND_LETTERS = 28;
  * @property {string} title of the profile
  * @property {ViewState} state
  * @property {ReadonlySet<Row>} shown
+ * @property {readonly ShownPin[]} pins
  * @property {string} source the program and its version, and the address of this view
  */
 
+/** The picture's size: notes on pins stand below the chart. @param {readonly ShownPin[]} pins */
+export function pictureSize(pins) {
+  const { width, height, margin } = PICTURE;
+  const below = Math.min(pins.length, MOST_PINS) * PIN_LINE;
+  return { width, height: height + below, margin: { ...margin, b: margin.b + below } };
+}
+
 /** @param {Picture} picture @param {Paint} paint @returns {Figure} */
 export function pictureFigure(picture, paint) {
-  const { model, state, shown } = picture;
-  const geometry = opGeometry(model, state, PICTURE, shown);
+  const { model, state, shown, pins } = picture;
+  const geometry = opGeometry(model, state, pictureSize(pins), shown);
   const isShown = (/** @type {Row} */ row) => shown.has(row);
   // Only what the words above count: ops that the filters hide are not drawn, not even faintly.
   const drawn = { ...geometry, points: geometry.points.filter(({ row }) => isShown(row)) };
@@ -45,12 +58,51 @@ export function pictureFigure(picture, paint) {
       ...layout,
       paper_bgcolor: surface,
       plot_bgcolor: surface,
-      annotations: [...layout.annotations, ...captions(picture, paint)],
+      annotations: [
+        ...layout.annotations,
+        ...(drawn.joined ? [] : pinMarks(drawn.points, pins, paint)),
+        ...captions(picture, paint),
+        ...pinNotes(pins, paint),
+      ],
       showlegend: true,
       legend: { x: 1.01, y: 1, font },
     },
   };
 }
+
+/**
+ * The number of each pinned operation, above its point.
+ * @param {OpGeometry["points"]} points
+ * @param {readonly ShownPin[]} pins
+ * @param {Paint} paint
+ * @returns {Annotation[]}
+ */
+const pinMarks = (points, pins, paint) =>
+  pins.flatMap(({ number, row }) => {
+    const point = row && points.find((one) => one.row === row);
+    if (!point) return [];
+    const { x, y, radius } = point;
+    return {
+      x,
+      y,
+      text: `<b>${number}</b>`,
+      showarrow: false,
+      xanchor: "center",
+      yanchor: "bottom",
+      yshift: radius + 2,
+      bgcolor: paint.colour("--accent"),
+      borderpad: 2,
+      font: { family: paint.family, size: 11, color: paint.colour("--on-accent") },
+    };
+  });
+
+/** A line for each pin below the chart. @param {readonly ShownPin[]} pins @param {Paint} paint */
+const pinNotes = (pins, paint) =>
+  pins.slice(0, MOST_PINS).map(({ number, row, name, note }, i) => {
+    const text = [`${number}  ${inert(row?.short ?? name)}`, words(note.replace(/\s+/g, " "))];
+    const line = text.filter(Boolean).join(": ").slice(0, MOST_NOTE_LETTERS);
+    return { ...caption(line, -58 - PIN_LINE * (i + 1), PIN_LOOK, paint), y: 0 };
+  });
 
 /** Names come from files: markup that Plotly would read is taken out. @param {string} text */
 const inert = (text) => words(text).slice(0, MOST_LETTERS);

@@ -3,24 +3,20 @@
 import { DIMENSIONS, groupId } from "../state/group-keys.js";
 import { toggled } from "../state/filter.js";
 import { groupTree } from "../state/groups.js";
-import { dateTime, percent } from "../text/format.js";
+import { percent } from "../text/format.js";
 import { find, findAll } from "../ui/dom.js";
+import { buttonCommands, isOffered, pageCommands } from "./site-commands.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { GroupBy } from "../types/view-state.js" */
-/** @import { ListedRun } from "../state/run-order.js" */
 /** @import { Group } from "../state/groups.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { Command } from "./palette.js" */
 /** @import { PageView } from "./page-view.js" */
 
 const MOST_GROUPS = 400;
-const MOST_PROFILES = 30;
 
-/**
- * Actions that are buttons of the page. A hidden or missing button is not offered.
- * @type {readonly (readonly [name: string, selector: string, keys?: string])[]}
- */
+/** @type {readonly import("./site-commands.js").ButtonAction[]} */
 const BUTTONS = [
   ["Copy the link to this view", "[data-copy-link]"],
   ["Compare with another run…", '[popovertarget="menu-runs"]'],
@@ -64,15 +60,6 @@ const BUTTONS = [
   ["Colour theme: next", "[data-theme-switch]"],
 ];
 
-/** @type {readonly (readonly [name: string, address: string])[]} */
-const PAGES = [
-  ["All profiles", "/"],
-  ["Calculator", "/calculator"],
-  ["Models", "/model"],
-  ["API", "/api"],
-  ["Limits of this server", "/limits"],
-];
-
 /**
  * @typedef {object} CommandSources
  * @property {PageView} view
@@ -85,7 +72,7 @@ const PAGES = [
 /** @param {CommandSources} sources @returns {Command[]} */
 export const commandsOf = (sources) => [
   ...sources.own,
-  ...buttonCommands(),
+  ...buttonCommands(BUTTONS),
   ...choiceCommands(),
   ...groupingCommands(sources),
   ...filterCommands(sources),
@@ -93,25 +80,6 @@ export const commandsOf = (sources) => [
   ...groupCommands(sources),
   ...(sources.isShared ? [] : pageCommands()),
 ];
-
-/** @param {HTMLElement} element */
-function isOffered(element) {
-  if (element.closest("[hidden]:not([role=tabpanel])")) return false;
-  return !(element instanceof HTMLButtonElement && element.disabled);
-}
-
-/** @returns {Command[]} */
-const buttonCommands = () =>
-  BUTTONS.flatMap(([name, selector, keys]) => {
-    const button = findAll(HTMLElement, selector).find(isOffered);
-    return button ? [{ kind: "Action", name, keys, run: () => press(button) }] : [];
-  });
-
-/** @param {HTMLElement} button */
-function press(button) {
-  button.click();
-  if (!button.hasAttribute("popovertarget")) button.focus();
-}
 
 /** The entries of the chart's lists. @returns {Command[]} */
 const choiceCommands = () =>
@@ -195,27 +163,3 @@ const flat = (groups) => groups.flatMap((one) => [one, ...flat(one.children)]);
 
 /** @param {readonly string[]} path */
 const parents = (path) => path.slice(1).map((_, i) => groupId(path.slice(0, i + 1)));
-
-/** @returns {Command[]} */
-const pageCommands = () =>
-  PAGES.map(([name, address]) => ({
-    kind: "Page",
-    name,
-    run: () => location.assign(address),
-  }));
-
-/** The newest profiles of this server. @returns {Promise<Command[]>} */
-export async function profileCommands() {
-  const response = await fetch(`/api/v1/profiles?limit=${MOST_PROFILES}`, {
-    headers: { Accept: "application/json" },
-  });
-  if (!response.ok) return [];
-  /** @type {{ profiles: ListedRun[] }} */
-  const { profiles } = await response.json();
-  return profiles.map(({ id, title, created_at: created }) => ({
-    kind: "Profile",
-    name: title,
-    hint: created ? dateTime(created) : "",
-    run: () => location.assign(`/p/${encodeURIComponent(id)}`),
-  }));
-}

@@ -34,20 +34,22 @@ export function createDownload({ view, store, model, paint, title }) {
   function saveShown() {
     const state = store.get();
     if (state.tab === "program") saveProgram(model, title, state);
-    else saveOps(model, title, state, view.parts.opTable.grid.rows);
+    else saveOps(model, title, state, view.parts.opTable.grid.rows, view.parts.pins.shown);
   }
+
+  const picture = () => ({
+    model,
+    title,
+    state: store.get(),
+    shown: view.visible.set,
+    pins: view.parts.pins.shown,
+    source: sourceText(),
+  });
 
   /** @param {"png" | "svg"} format */
   function savePicture(format) {
     if (!view.charts?.Plotly) return;
-    const picture = {
-      model,
-      title,
-      state: store.get(),
-      shown: view.visible.set,
-      source: sourceText(),
-    };
-    saveChart(view.charts.Plotly, picture, paint, format);
+    saveChart(view.charts.Plotly, picture(), paint, format);
   }
 
   /** @param {import("./downloads.js").TextFormat} format */
@@ -63,14 +65,7 @@ export function createDownload({ view, store, model, paint, title }) {
 
   async function copyImage() {
     if (!view.charts?.Plotly) return;
-    const picture = {
-      model,
-      title,
-      state: store.get(),
-      shown: view.visible.set,
-      source: sourceText(),
-    };
-    const copied = await copyChart(view.charts.Plotly, picture, paint);
+    const copied = await copyChart(view.charts.Plotly, picture(), paint);
     toast(copied ? "Chart copied as a picture" : "Copying is not allowed here: saved as a file");
   }
 

@@ -1,7 +1,7 @@
 // Files made in the browser: tables as CSV, the chart as a picture.
 
 import { CONFIG } from "../chart/looks.js";
-import { PICTURE, pictureFigure } from "../chart/picture-figure.js";
+import { pictureFigure, pictureSize } from "../chart/picture-figure.js";
 import { pointValue } from "../state/model.js";
 import { SLOWER } from "../state/groups.js";
 import { isXprofPreset, programColumns, shownColumns } from "../state/shown-columns.js";
@@ -17,6 +17,7 @@ import { entryOf } from "./cells.js";
 /** @import { ViewState } from "../types/view-state.js" */
 /** @import { Group } from "../state/groups.js" */
 /** @import { Paint } from "../chart/looks.js" */
+/** @import { ShownPin } from "../state/pins.js" */
 /** @import { PinRecord } from "../text/pin-words.js" */
 /** @import { Picture } from "../chart/picture-figure.js" */
 
@@ -75,11 +76,25 @@ const idsOf = (columns) => columns.map((column) => column.id);
  * @param {string} title of the profile, for the file's name
  * @param {ViewState} state
  * @param {readonly Row[]} rows in the order shown
+ * @param {readonly ShownPin[]} pins two columns more where there are any
  */
-export function saveOps(model, title, state, rows) {
+export function saveOps(model, title, state, rows, pins) {
   const columns = shownColumns(model.columns, state.cols);
   const lines = linesOf(model, columns, rows, model.view(state.infeed).reader);
-  save(new Blob([toCsv(idsOf(columns), lines)], { type: CSV }), fileName(title, "operations.csv"));
+  const pinned = new Map(pins.map((pin) => [pin.row, pin]));
+  /** @type {(string | number | null)[][]} */
+  const marks = rows.map((row) => {
+    const pin = pinned.get(row);
+    return pin ? [pin.number, pin.note] : [null, null];
+  });
+  const text =
+    pins.length > 0
+      ? toCsv(
+          [...idsOf(columns), "pin", "note"],
+          lines.map((line, i) => [...line, ...marks[i]]),
+        )
+      : toCsv(idsOf(columns), lines);
+  save(new Blob([text], { type: CSV }), fileName(title, "operations.csv"));
 }
 
 /**
@@ -236,7 +251,7 @@ export async function copyChart(Plotly, picture, paint) {
  */
 async function chartBlob(Plotly, picture, paint, format) {
   const figure = { ...pictureFigure(picture, paint), config: CONFIG };
-  const { width, height } = PICTURE;
+  const { width, height } = pictureSize(picture.pins);
   const scale = format === "png" ? 2 : 1;
   const address = await Plotly.toImage(figure, { format, width, height, scale });
   return format === "svg" ? svgBlob(address) : pngBlob(address);

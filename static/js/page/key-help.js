@@ -1,9 +1,26 @@
-// All keys of the page, in a dialog.
+// All keys of a page, in a dialog.
 
 import { html } from "../ui/dom.js";
 
-/** @type {readonly (readonly [title: string, readonly (readonly [keys: string, what: string])[]])[]} */
-const KEYS = [
+/** @typedef {readonly [title: string, keys: readonly (readonly [keys: string, what: string])[]]} KeySection */
+
+/** @type {KeySection} */
+const ON_LISTS = [
+  "On a table and a menu",
+  [
+    ["↑  ↓", "Next and previous row"],
+    ["Enter", "Select"],
+    ["Tab", "To the next control"],
+  ],
+];
+
+/** @type {KeySection[1][number]} */
+const PALETTE = ["Ctrl K", "Find any action, page or profile"];
+/** @type {KeySection[1][number]} */
+const HELP = ["?", "These keys"];
+
+/** @type {readonly KeySection[]} */
+export const PROFILE_KEYS = [
   [
     "Anywhere",
     [
@@ -30,23 +47,72 @@ const KEYS = [
       ["0", "Whole range"],
     ],
   ],
+  ON_LISTS,
+];
+
+/** @type {readonly KeySection[]} */
+export const HOME_KEYS = [
   [
-    "On a table and a menu",
+    "Anywhere",
     [
-      ["↑  ↓", "Next and previous row"],
-      ["Enter", "Select"],
-      ["Tab", "To the next control"],
+      PALETTE,
+      ["/", "Search profiles and runs"],
+      ["J  K", "Next and previous profile"],
+      ["Enter", "Open it"],
+      ["X", "Select it, to compare"],
+      ["C", "Compare those that are selected"],
+      ["Ctrl V", "Add the files of the clipboard"],
+      HELP,
     ],
   ],
 ];
 
-export function createKeyHelp() {
+/** @type {readonly KeySection[]} */
+export const COMPARE_KEYS = [
+  [
+    "Anywhere",
+    [
+      PALETTE,
+      ["/", "Search operations"],
+      ["J  K", "Next and previous operation"],
+      ["S", "Swap A and B"],
+      ["1  2  3  4  5", "The tabs of the table"],
+      ["Esc", "Clear the selection"],
+      HELP,
+    ],
+  ],
+];
+
+/** @type {readonly KeySection[]} */
+export const RUN_KEYS = [
+  [
+    "Anywhere",
+    [
+      PALETTE,
+      ["/", "Search the table"],
+      ["J  K", "Next and previous host that stands out"],
+      ["Esc", "Close the host"],
+      HELP,
+    ],
+  ],
+  [
+    "On the map of hosts",
+    [
+      ["Arrows", "Move"],
+      ["PgUp  PgDn", "Previous and next plane"],
+      ["Enter", "Open the host"],
+    ],
+  ],
+];
+
+/** @param {readonly KeySection[]} sections */
+export function createKeyHelp(sections) {
   const close = html("button", { type: "button", class: "btn small" }, "Close");
   const dialog = html(
     "dialog",
     { class: "key-help", "aria-labelledby": "title-keys" },
     html("div", { class: "key-help-head" }, withId(html("h2", {}, "Keys"), "title-keys"), close),
-    html("div", { class: "key-help-body" }, ...KEYS.map(section)),
+    html("div", { class: "key-help-body" }, ...sections.map(section)),
   );
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", (event) => {
@@ -59,7 +125,7 @@ export function createKeyHelp() {
 /** @param {HTMLElement} element @param {string} id */
 const withId = (element, id) => Object.assign(element, { id });
 
-/** @param {(typeof KEYS)[number]} section */
+/** @param {KeySection} section */
 const section = ([title, keys]) =>
   html(
     "section",

@@ -5,10 +5,11 @@ import { redo, undo } from "../state/store.js";
 import { find, findAll, part } from "../ui/dom.js";
 import { wireKeyboard } from "../ui/keyboard.js";
 import { followCommands } from "./arrivals.js";
-import { commandsOf, groupBy, profileCommands } from "./commands.js";
+import { commandsOf, groupBy } from "./commands.js";
 import { turnHeight } from "./filter-bar.js";
-import { createKeyHelp } from "./key-help.js";
+import { createKeyHelp, PROFILE_KEYS } from "./key-help.js";
 import { createPalette } from "./palette.js";
+import { profileCommands } from "./site-commands.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { Store } from "../state/store.js" */
@@ -18,7 +19,7 @@ import { createPalette } from "./palette.js";
 /** @param {object} options @param {PageView} options.view @param {Model} options.model @param {Store} options.store */
 export function wireWorking({ view, model, store }) {
   const { selection } = view;
-  const help = createKeyHelp();
+  const help = createKeyHelp(PROFILE_KEYS);
   const step = (/** @type {number} */ by) => selectStep(model, store, by);
   const isShared = findAll(HTMLElement, "[data-run-picker]").length === 0;
   /** @type {Command[]} */

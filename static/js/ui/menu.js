@@ -38,17 +38,21 @@ export function showMenu(menu, anchor) {
 }
 
 const LEAST_BELOW = 360; // pixels; with less room a menu opens where there is most of it
+const MARGIN = 8; // pixels between a menu and the edge of the window
 
 /** @param {HTMLElement} menu @param {HTMLElement} button */
 function place(menu, button) {
   const frame = button.getBoundingClientRect();
+  const room = document.documentElement.clientWidth;
   const onRight = frame.left > innerWidth / 2;
+  // Styles know the width of a menu that is not shown yet.
+  const last = room - (parseFloat(getComputedStyle(menu).width) || 0) - MARGIN;
   const below = innerHeight - frame.bottom - 16;
   const isAbove = below < LEAST_BELOW && frame.top > below;
   menu.style.top = isAbove ? "auto" : `${frame.bottom + 4}px`;
   menu.style.bottom = isAbove ? `${innerHeight - frame.top + 4}px` : "auto";
-  menu.style.left = onRight ? "auto" : `${frame.left}px`;
-  menu.style.right = onRight ? `${document.documentElement.clientWidth - frame.right}px` : "auto";
+  menu.style.left = onRight ? "auto" : `${Math.max(MARGIN, Math.min(frame.left, last))}px`;
+  menu.style.right = onRight ? `${room - frame.right}px` : "auto";
   menu.style.maxHeight = `${Math.max(160, isAbove ? frame.top - 16 : below)}px`;
 }
 

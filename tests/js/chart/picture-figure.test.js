@@ -20,6 +20,7 @@ function picture() {
     title: "Run & <b>more</b>",
     state: DEFAULTS,
     shown: new Set(rows),
+    pins: [],
     source: "Roofline 1 · http://host/p/1?v=1&bound=<b>",
   };
 }
@@ -55,4 +56,28 @@ test("a picture draws the ops that it counts, and no others", () => {
   const { data } = pictureFigure({ ...whole, shown: new Set([first]) }, PAINT);
   const drawn = data.filter(({ name }) => name.startsWith("ops")).map(({ x }) => x.length);
   assert.deepEqual(drawn, [1, 0]);
+});
+
+test("pinned operations have their numbers, and notes stand below the chart", () => {
+  const whole = picture();
+  const rows = whole.model.view("in").rows;
+  const pins = [rows[1], rows[2]].map((row, i) => {
+    const note = i === 0 ? "<b>why?\n& =1" : "";
+    return {
+      number: i + 1,
+      at: String(row.op),
+      name: row.name,
+      note,
+      kept: null,
+      row,
+      point: null,
+    };
+  });
+  const { layout } = pictureFigure({ ...whole, pins }, PAINT);
+  const texts = layout.annotations.map(({ text }) => plain(text));
+  assert.equal(texts.filter((text) => text === "<b>1</b>").length, 1);
+  assert.ok(!texts.includes("<b>2</b>"), "an operation without FLOPs has no point");
+  assert.ok(texts.includes("1  dot.1: bwhy?  =1"), String(texts));
+  assert.ok(texts.includes("2  copy.1"));
+  assert.equal(layout.height, PICTURE.height + 36);
 });

@@ -9,7 +9,7 @@ from roofline.web.http import bundles
 from roofline.web.http.assets import assets_dir
 from roofline.web.pages.run_view import run_view
 
-_STYLES = ("tokens", "base", "page", "compare", "run", "narrow")
+_STYLES = ("tokens", "base", "page", "working", "compare", "run", "narrow")
 
 
 def run_file(document: Mapping[str, Any], title: str) -> bytes:
