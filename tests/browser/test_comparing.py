@@ -243,6 +243,7 @@ def test_two_profiles_of_the_list_are_compared(
     page.get_by_label("Search profiles").fill("host")
     page.wait_for_url("**/?q=host")
     expect(boxes.nth(0)).to_be_checked()
+    page.get_by_label("Search profiles").blur()
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("x")
