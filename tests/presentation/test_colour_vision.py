@@ -48,6 +48,7 @@ TOGETHER = {
         0.06,
     ),
     "categories": (tuple(f"c{number}" for number in range(1, 10)), 0.07),
+    "all twelve of categories": (tuple(f"c{number}" for number in range(1, 13)), 0.068),
     "devices of what-if": (("vs-1", "vs-2", "vs-3"), 0.05),
 }
 

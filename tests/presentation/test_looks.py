@@ -13,7 +13,13 @@ from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Provenance
 from roofline.presentation.columns import Column, op_columns, program_columns
 from roofline.presentation.device_fields import device_fields
-from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, UNKNOWN_STYLE, category_style
+from roofline.presentation.palette import (
+    COMPUTE_STYLE,
+    LEVEL_STYLES,
+    UNKNOWN_STYLE,
+    category_style,
+    category_styles,
+)
 from tests.builders import analysed, counters, reported
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +60,47 @@ def test_category_has_a_colour_that_exists(category: str) -> None:
 def test_unknown_categories_keep_their_colour_between_runs() -> None:
     assert category_style("my own kernel").token == "--c9"
     assert category_style("another kernel").token == "--c1"
+
+
+PYTORCH = [
+    "matmul",
+    "attention",
+    "reduction",
+    "elementwise",
+    "copy",
+    "embedding",
+    "IDLE",
+    "unknown",
+]
+TPU = ["convolution", "infeed", "data formatting", "IDLE", "custom-call", "output fusion"]
+
+
+@pytest.mark.parametrize("names", [PYTORCH, TPU, [f"my {n}" for n in range(12)]])
+def test_no_two_categories_of_a_page_share_a_colour(names: list[str]) -> None:
+    tokens = [style.token for style in category_styles(names)]
+    assert len(set(tokens)) == len(names)
+    assert set(tokens) <= TOKENS
+
+
+def test_marks_of_48_categories_differ_and_more_have_one() -> None:
+    names = [f"{'copy ' * (n % 2)}{n}" for n in range(60)]
+    styles = category_styles(names)
+    assert len(set(styles)) == 48
+    assert {style.symbol for style in styles} == SYMBOLS
+    assert styles[-1] == category_style(names[-1])
+
+
+def test_the_longer_of_two_keeps_its_colour_and_a_name_of_the_profile_takes_none() -> None:
+    assert (
+        category_style("my 3").token == category_style("attention").token
+    )  # else this tests nothing
+    mine, attention, reduction, reduce = category_styles(
+        ["my 3", "attention", "reduction", "reduce"]
+    )
+    assert attention == category_style("attention") != mine
+    assert reduction == category_style("reduction")
+    assert reduce.token != reduction.token
+    assert reduce.symbol == "circle"  # the shape tells the family
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A comparison as its page draws it: the document of the API, with words, colours and roofs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from roofline.compare.attribution import TERMS
@@ -10,7 +10,7 @@ from roofline.exports.comparison_words import PER, TERM_LABELS, TIER_LABELS
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel
 from roofline.model.units import GIGA, US_PER_S
-from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, LineStyle, category_style
+from roofline.presentation.palette import COMPUTE_STYLE, LEVEL_STYLES, LineStyle, category_styles
 
 Record = dict[str, Any]
 
@@ -30,15 +30,18 @@ def _page(found: Comparison, record: Mapping[str, Any]) -> Record:
         "per": PER[found.unit],
         "terms": [{"id": name, "label": TERM_LABELS[name]} for name in TERMS],
         "tiers": [{"id": tier, "label": label} for tier, label in TIER_LABELS.items()],
-        "styles": {one["category"]: _style(one["category"]) for one in record["categories"]},
+        "styles": _styles([one["category"] for one in record["categories"]]),
         "bounds": {name: _bound(name) for name in _bounds(record)},
         "roofs": {"a": _roofs(a), "b": _roofs(b)},
     }
 
 
-def _style(category: str) -> Record:
-    style = category_style(category)
-    return {"name": category, "token": style.token, "symbol": style.symbol}
+def _styles(categories: Sequence[str]) -> dict[str, Record]:
+    """Colour and shape of each category, in the order of the document: the largest change first."""
+    styles = zip(categories, category_styles(categories), strict=True)
+    return {
+        name: {"name": name, "token": style.token, "symbol": style.symbol} for name, style in styles
+    }
 
 
 def _bounds(record: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 from roofline.devices.catalogue import find
 from roofline.model.units import gib_to_gb
 from roofline.pods.verdicts import State
-from roofline.presentation.palette import category_style
+from roofline.presentation.palette import category_styles
 
 Record = dict[str, Any]
 Row = Mapping[str, Any]
@@ -78,7 +78,7 @@ def run_page(document: Row, *, arriving: Arriving | None = None) -> Record:
             {**one, "name": _short(one["name"]), "group": _short(one["group"] or "")}
             for one in document["collectives"][:MOST_OPS]
         ],
-        "styles": {name: _style(name) for name in sorted({one["category"] for one in shown})},
+        "styles": _styles(list(dict.fromkeys(one["category"] for one in shown))),
         "roofs": roofs_of(document),
         "is_judged": document["no_verdict"] is None,
         "arriving": None if arriving is None else {"read": arriving.read, "total": arriving.total},
@@ -136,9 +136,9 @@ def _deviation(one: Row) -> Record:
     }
 
 
-def _style(category: str) -> Record:
-    style = category_style(category)
-    return {"token": style.token, "symbol": style.symbol}
+def _styles(categories: Sequence[str]) -> dict[str, Record]:
+    styles = zip(categories, category_styles(categories), strict=True)
+    return {name: {"token": style.token, "symbol": style.symbol} for name, style in styles}
 
 
 def _packed(values: Sequence[float | None]) -> str:

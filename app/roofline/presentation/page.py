@@ -17,7 +17,7 @@ from roofline.presentation.page_groups import page_groups
 from roofline.presentation.page_ops import awaited, categories_of, op_values, predictions
 from roofline.presentation.page_transfers import transfers
 from roofline.presentation.page_views import view_data
-from roofline.presentation.palette import category_style
+from roofline.presentation.palette import category_styles
 from roofline.presentation.serving import serving_data
 from roofline.presentation.shown import (
     clock_labels,
@@ -77,7 +77,10 @@ def page_data(analysis: RooflineAnalysis, identity: PageIdentity) -> dict[str, A
             if column.id != INTEGER_RATE or has_integers(analysis)
         ],
         "program_columns": [asdict(column) for column in program_columns(levels, units, core_word)],
-        "categories": [{"name": name, **asdict(category_style(name))} for name in categories],
+        "categories": [
+            {"name": name, **asdict(style)}
+            for name, style in zip(categories, category_styles(categories), strict=True)
+        ],
         "ops": {
             "count": len(listed),
             "columns": op_values(analysis, listed, levels, categories),

@@ -1,10 +1,12 @@
 """Colour token, dash and shape of what the page draws; the tokens' values are in `tokens.css`.
 
-A category keeps its colour whatever is filtered and in every profile: known ones are fixed, unknown
-names are hashed. Shape tells the family, so that colour is never the only difference.
+A category has a colour of its own whatever is filtered: known names are fixed, others are hashed,
+and where two of one page want the same colour, the one with less time takes a free one. Shape tells
+the family, so that colour is never the only difference; where colours run out, it tells two apart.
 """
 
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from roofline.model.memory import MemoryLevel
@@ -58,7 +60,7 @@ class MarkStyle:
     symbol: str
 
 
-# Those that meet on one page differ in hue; the same hue twice means another shape.
+# Names that usually meet on one page differ; `category_styles` sees to the others.
 _FIXED = {
     # circles: arithmetic
     "convolution fusion": 1,
@@ -67,7 +69,7 @@ _FIXED = {
     "megacore fusion": 3,
     "custom fusion": 4,
     "non-fusion elementwise": 5,
-    "elementwise": 5,
+    "elementwise": 9,
     "output fusion": 6,
     "dot": 7,
     "reduce": 8,
@@ -94,8 +96,8 @@ _FIXED = {
     "copy-done": 10,
     "broadcast": 11,
     "copy-start": 12,
-    "indexing": 7,
-    "embedding": 8,
+    "indexing": 10,
+    "embedding": 5,
     # triangles: communication
     "reduce-scatter": 2,
     "all-reduce-scatter fusion": 3,
@@ -117,6 +119,9 @@ _FIXED = {
     "unknown": 12,
 }
 _HUES = 12
+# Free colours in the order of taking them: those that few names have first, the grey of IDLE last.
+_SPARE = (9, 5, 4, 6, 3, 2, 8, 7, 1, 11, 10, 12)
+_SHAPES = ("circle", "square", "diamond", "triangle-up")
 
 _COLLECTIVE = (
     "all-",
@@ -162,8 +167,43 @@ _COMPUTE = (
 )
 
 
+def category_styles(categories: Sequence[str]) -> list[MarkStyle]:
+    """Styles of the categories of one page, the longest first; the same list has the same styles.
+
+    No two share a colour up to twelve, and no two share colour and shape up to 48. Known names
+    choose first, so that a profile's own names never take a colour that readers know.
+    """
+    names = sorted(range(len(categories)), key=lambda place: categories[place] not in _FIXED)
+    found: dict[int, MarkStyle] = {}
+    taken: set[MarkStyle] = set()
+    for place in names:
+        found[place] = _free_style(categories[place], taken)
+        taken.add(found[place])
+    return [found[place] for place in range(len(categories))]
+
+
+def _free_style(category: str, taken: set[MarkStyle]) -> MarkStyle:
+    """A colour that no other has, else a mark that no other has, else the own one again."""
+    own = category_style(category)
+    tokens = {style.token for style in taken}
+    if own.token not in tokens:
+        return own
+    for style in _instead(own):
+        if style not in taken and (style.token not in tokens or len(tokens) == _HUES):
+            return style
+    return own
+
+
+def _instead(own: MarkStyle) -> Iterator[MarkStyle]:
+    """Other marks: all colours in the own shape first, then in the other shapes."""
+    tokens = [own.token, *(f"--c{hue}" for hue in _SPARE)]
+    for symbol in (own.symbol, *_SHAPES):
+        for token in tokens:
+            yield MarkStyle(token, symbol)
+
+
 def category_style(category: str) -> MarkStyle:
-    """Style of a category; the same for the same name, always."""
+    """The style that a category has where no other of its page wants the same colour."""
     hue = _FIXED.get(category)
     if hue is None:
         hue = zlib.crc32(category.encode("utf-8", "surrogatepass")) % _HUES + 1

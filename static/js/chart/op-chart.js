@@ -20,7 +20,7 @@ import { OpPoints } from "./op-points.js";
 import { movesOf } from "./landing-places.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer, trackRectangle, trackWheel } from "./pointer.js";
-import { middleCut } from "../text/names.js";
+import { toldApart } from "../text/names.js";
 import { obstaclesOf } from "./obstacles.js";
 import { ownCeilings, ownObstacles } from "./own-ceilings.js";
 import { pointLabels } from "./point-labels.js";
@@ -323,15 +323,18 @@ export class OpChart {
     const { scale } = this.#geometry;
     const chosen = this.#visible(op);
     const points = chosen ? [chosen] : this.#worthNaming();
+    const texts = toldApart(
+      points.map(({ row }) => row),
+      NAME_LETTERS,
+    );
     const star = chosen ? undefined : this.#marks.find(({ ridge }) => !ridge);
     const own = chosen ? this.#own : null;
     const wanted = [
       ...(star && isInside(star, scale)
         ? [{ ...star, text: "program", isStrong: true, token: null }]
         : []),
-      ...points.map((point) => {
-        const text = middleCut(point.row.short, NAME_LETTERS);
-        return { ...point, text, isStrong: point.row.op === op, token: null };
+      ...points.map((point, place) => {
+        return { ...point, text: texts[place], isStrong: point.row.op === op, token: null };
       }),
       ...(own?.dots ?? []).map((dot) => ({ ...dot, radius: CLOCK_RADIUS, isStrong: true })),
     ].map((one) => ({ ...one, width: this.#measure(one.text) }));

@@ -76,11 +76,13 @@ const gapLine = (gap, paint) => ({
  * @returns {Annotation}
  */
 function gapLabel(gap, { scale }, paint) {
+  // On the left is the slanted roof with its name: two short lines leave them room.
   const isRight = scale.toX(gap.x) > scale.width - 84;
   return {
     x: gap.x,
     y: (gap.y + gap.roof) / 2,
-    text: `${percent(gap.share, 0)} of roof`,
+    text: `${percent(gap.share, 0)}${isRight ? "<br>" : " "}of roof`,
+    align: isRight ? "right" : "left",
     showarrow: false,
     xanchor: isRight ? "right" : "left",
     xshift: isRight ? -5 : 5,

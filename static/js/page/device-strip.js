@@ -94,11 +94,12 @@ export function showDevice(model, onEdit) {
   fields().replaceChildren(fieldList(device), fileList(profile, model.coreWord));
 }
 
-/** Peaks of links: read beside the main memory. @param {Model} model */
+/** Peaks of links: read beside the main memory; chips wait for each other more than for the host. @param {Model} model */
 const linkPeaks = ({ roofs, levels }) =>
   roofs.memory
     .slice(1)
-    .filter(({ id }) => levels.some((level) => level.id === id && level.is_link));
+    .filter(({ id }) => levels.some((level) => level.id === id && level.is_link))
+    .sort((a, b) => Number(a.id === "host") - Number(b.id === "host"));
 
 /** Inner memories. @param {Model} model */
 function otherMemory(model) {

@@ -21,12 +21,13 @@ export function createEmptyStates({ model, table, onClear }) {
   const chart = part("chart-empty");
 
   /** @param {HTMLElement} element @param {EmptyWords} words */
-  function fill(element, { title, lines, clear }) {
+  function fill(element, { title, lines, clear, code }) {
     const on = { click: onClear };
     const button = html("button", { class: "btn", type: "button", on }, "Clear all filters");
     element.replaceChildren(
       html("b", {}, title),
       ...lines.map((line) => html("span", {}, line)),
+      ...(code ? captureLines(code) : []),
       ...(clear ? [button] : []),
     );
   }
@@ -43,16 +44,27 @@ export function createEmptyStates({ model, table, onClear }) {
       table.hidden = visible.shown.length > 0;
       if (drawn > 0) return;
       const words = emptyWords({
+        format: model.profile.format,
         all: visible.view.rows.length,
         shown: visible.shown.length,
         axis: model.axis(state.x).label,
         diagnostics: model.diagnostics,
       });
       fill(chart, words);
-      if (!table.hidden) fill(table, words);
+      if (!table.hidden) fill(table, { ...words, code: undefined }); // the chart has it
     },
   };
 }
+
+/** Why a capture may have none, and the lines that make one with operations. @param {string} code */
+const captureLines = (code) => [
+  html(
+    "span",
+    {},
+    "Usual causes: the profiler stopped before the first step had run, or it recorded the host alone.",
+  ),
+  html("pre", { class: "mono" }, html("code", {}, code)),
+];
 
 /** @param {Model} model */
 const hasRoofs = ({ roofs }) => roofs.memory.length + roofs.compute.length > 0;

@@ -57,7 +57,7 @@ export class ProgramList {
     this.#scales = chooseScales(this.#points);
     part("steps-time-unit").textContent = `${this.#scales.time.unit}/${model.coreWord}`;
     findAll(HTMLElement, "thead th", this.#table)[2].textContent = this.#scales.rate.unit;
-    part("program-note").textContent = programNote(this.#points);
+    part("program-note").textContent = programNote(this.#points, this.#options.model.device.fields);
     this.#bars.draw(model, this.#points);
     this.#drawn = "";
     this.#render();

@@ -4,7 +4,7 @@ import { keyOf } from "../metrics/peaks.js";
 import { groupFilter } from "./groups.js";
 import { isPlace } from "./pins.js";
 import { DEFAULTS } from "./query.js";
-import { sortColumn } from "./shown-columns.js";
+import { isPreset, sortColumn } from "./shown-columns.js";
 
 /** @import { Model, View } from "../types/model.js" */
 /** @import { Pin } from "../types/pins.js" */
@@ -63,7 +63,7 @@ export function fitToProfile(state, model) {
     bound: known(state.bound, "bound", (id) => model.bounds.some((bound) => bound.id === id)),
     part: orDefault(state.part, "part of the time", isPart ?? false, null),
     group: orDefault(group, "group", isGroup, null),
-    cols: known(state.cols, "column", isColumn),
+    cols: isPreset(state.cols) ? state.cols : known(state.cols, "column", isColumn),
     pcols: known(state.pcols, "column", (id) => model.program_columns.some((one) => one.id === id)),
     x: orDefault(state.x, "x axis", isAxis, model.x_axes[0].id),
     prec: orDefault(state.prec, "precision", isPrecision, null),

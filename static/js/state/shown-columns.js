@@ -58,15 +58,29 @@ export function columnPresets(columns) {
  * @param {readonly string[]} chosen ids
  */
 export const isXprofPreset = (columns, chosen) =>
-  chosen.length > 0 && String(chosen) === String(columnPresets(columns).xprof);
+  chosen.length > 0 && String(chosenIds(columns, chosen)) === String(columnPresets(columns).xprof);
+
+/**
+ * Whether a choice is the name of a preset, which an address has in place of dozens of columns.
+ * @param {readonly string[]} chosen
+ * @returns {chosen is ["xprof" | "all"]}
+ */
+export const isPreset = (chosen) =>
+  chosen.length === 1 && (chosen[0] === "xprof" || chosen[0] === "all");
+
+/** @param {readonly Column[]} columns @param {readonly string[]} chosen ids, or the name of a preset */
+function chosenIds(columns, chosen) {
+  if (chosen.length === 0) return columnPresets(columns).standard;
+  return isPreset(chosen) ? columnPresets(columns)[chosen[0]] : chosen;
+}
 
 /**
  * The shown columns: the name first, whatever else was chosen.
  * @param {readonly Column[]} columns
- * @param {readonly string[]} chosen ids; empty means the page's default
+ * @param {readonly string[]} chosen ids, or the name of a preset; empty means the page's default
  */
 export function shownColumns(columns, chosen) {
-  const ids = chosen.length > 0 ? chosen : columnPresets(columns).standard;
+  const ids = chosenIds(columns, chosen);
   const byId = new Map(columns.map((column) => [column.id, column]));
   return ["name", ...ids.filter((id) => id !== "name")].flatMap((id) => byId.get(id) ?? []);
 }
@@ -94,13 +108,19 @@ export function withColumn(columns, shown, id, isWanted) {
 }
 
 /**
- * The part of a choice that the state keeps. The default is written as no choice, so that links stay short and follow a
- * better default.
+ * The part of a choice that the state keeps. The default is written as no choice, and another preset as its name, so
+ * that links stay short and follow a better preset.
  * @param {readonly Column[]} columns
  * @param {readonly string[]} ids
+ * @returns {readonly string[]}
  */
-export const columnChoice = (columns, ids) =>
-  String(ids) === String(columnPresets(columns).standard) ? [] : ids;
+export function columnChoice(columns, ids) {
+  const presets = columnPresets(columns);
+  /** @param {Preset} name */
+  const is = (name) => String(ids) === String(presets[name]);
+  if (is("standard")) return [];
+  return is("all") ? ["all"] : is("xprof") ? ["xprof"] : ids;
+}
 
 /** The column that a sort order is by. @param {string} sort */
 export const sortColumn = (sort) => (sort.startsWith("-") ? sort.slice(1) : sort);

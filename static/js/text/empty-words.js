@@ -5,23 +5,35 @@ import { reasons } from "./diagnostics.js";
 /** @import { Diagnostic, ProgramPoint } from "../types/page-data.js" */
 
 /**
- * @typedef {{ title: string, lines: string[], clear: boolean }} EmptyWords `clear`: filters are the cause
+ * @typedef {{ title: string, lines: string[], clear: boolean, code?: string }} EmptyWords `clear`: filters are the cause;
+ *   `code`: how to capture what is missing
  */
+
+/** The lines of a capture with operations, by the beginning of the format's name. @type {readonly (readonly [string, string])[]} */
+const CAPTURES = [
+  ["XSpace", "with jax.profiler.trace(folder):\n    step(state).block_until_ready()"],
+  [
+    "PyTorch",
+    "with torch.profiler.profile(record_shapes=True) as p:\n    step(batch); torch.cuda.synchronize()",
+  ],
+];
 
 /**
  * @param {object} found
+ * @param {string} found.format label of the profile's format
  * @param {number} found.all ops of the view
  * @param {number} found.shown ops that pass the filters
  * @param {string} found.axis label of the x axis
  * @param {readonly Diagnostic[]} found.diagnostics
  * @returns {EmptyWords}
  */
-export function emptyWords({ all, shown, axis, diagnostics }) {
+export function emptyWords({ format, all, shown, axis, diagnostics }) {
   if (all === 0)
     return {
       title: "This profile has no operations",
       lines: noOpsLines(diagnostics),
       clear: false,
+      code: CAPTURES.find(([name]) => format.startsWith(name))?.[1],
     };
   if (shown === 0)
     return {

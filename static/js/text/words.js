@@ -3,7 +3,7 @@
 import { count, DASH, duration } from "./format.js";
 import { amount, plainText, say } from "./sentences.js";
 
-/** @import { Bound, Cost, Measure, ProgramPoint, Templates, Timing, Words } from "../types/page-data.js" */
+/** @import { Bound, Cost, DeviceField, Measure, ProgramPoint, Templates, Timing, Words } from "../types/page-data.js" */
 
 /**
  * The word in the place of a share of the roof where an op has none because it is a prediction.
@@ -151,8 +151,26 @@ export function counted(n, text, one) {
   return n === 1 ? `${text} ${one}` : `${text} ${one}s`;
 }
 
-/** The content of the program's points in words. @param {readonly ProgramPoint[]} points */
-export function programNote(points) {
+/** Counters of a part of the chip: what they have not counted is not zero. */
+const PART_COUNTERS = ["matrix unit", "HBM"];
+
+/**
+ * The content of the program's points in words.
+ * @param {readonly ProgramPoint[]} points
+ * @param {readonly Pick<DeviceField, "id" | "value">[]} fields of the device
+ */
+export function programNote(points, fields) {
+  const counters = fields.find(({ id }) => id === "counters")?.value;
+  const isPart =
+    points.some(({ scope }) => scope === "total_hw") && PART_COUNTERS.includes(String(counters));
+  const hardware = isPart
+    ? ` Total (HW) has what the hardware counted: the ${counters} alone.`
+    : "";
+  return counts(points) + hardware;
+}
+
+/** @param {readonly ProgramPoint[]} points */
+function counts(points) {
   const steps = points.filter((point) => point.scope === "step").length;
   if (points.length === 0) return "";
   if (steps === 0) return "No steps in this profile: Total counts every op.";

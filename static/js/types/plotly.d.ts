@@ -41,6 +41,7 @@ export interface Annotation {
   font: Font;
   xref?: "paper";
   yref?: "paper";
+  align?: "left" | "right";
   xanchor?: "left" | "right" | "center";
   yanchor?: "top" | "bottom" | "middle";
   xshift?: number;

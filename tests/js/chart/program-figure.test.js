@@ -35,6 +35,13 @@ test("the gap to the roof is a line with its share", () => {
   assert.ok(Math.abs(lines[1].y1 - 50_000) < 1e-6);
 });
 
+test("the share of a program near the right edge is two lines on the left of the gap", () => {
+  const { annotations } = figure([{ ...TOTAL, bottleneck_intensity: 1e9 }]).layout;
+  const label = annotations.find(({ text }) => text.endsWith("of roof"));
+  assert.equal(label?.xanchor, "right");
+  assert.equal(plain(label?.text ?? ""), "40 %<br>of roof");
+});
+
 test("each scope has its symbol; an outlier is framed", () => {
   const marker = figure([
     TOTAL,

@@ -31,6 +31,7 @@ test("what the profile has is kept", () => {
   const { state, unknown } = fit(wanted);
   assert.deepEqual(unknown, []);
   assert.deepEqual(state, { ...DEFAULTS, ...wanted });
+  assert.deepEqual(fit({ cols: ["all"] }), { state: { ...DEFAULTS, cols: ["all"] }, unknown: [] });
 });
 
 test("what it does not have is left out and named", () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  columnChoice,
   columnPresets,
   isXprofPreset,
   shownColumns,
@@ -52,4 +53,15 @@ test("XProf's preset has the memory sum only on devices with CMEM", () => {
       "memory_bandwidth_gibs",
     ),
   );
+});
+
+test("a preset is its name in the address, and the default is nothing", () => {
+  const { xprof, standard, all } = columnPresets(TPU);
+  assert.deepEqual(columnChoice(TPU, standard), []);
+  assert.deepEqual(columnChoice(TPU, all), ["all"]);
+  assert.deepEqual(columnChoice(TPU, xprof), ["xprof"]);
+  assert.deepEqual(columnChoice(TPU, ["name", "rank"]), ["name", "rank"]);
+  assert.equal(shownColumns(TPU, ["all"]).length, TPU.length);
+  assert.ok(isXprofPreset(TPU, ["xprof"]));
+  assert.ok(!isXprofPreset(TPU, ["all"]));
 });

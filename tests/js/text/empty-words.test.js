@@ -4,12 +4,21 @@ import { test } from "node:test";
 import { emptyWords, noProgramText } from "../../../static/js/text/empty-words.js";
 import { programPoint } from "../builders.js";
 
-const found = { all: 5, shown: 5, axis: "HBM", diagnostics: [] };
+const found = { format: "XSpace (JAX)", all: 5, shown: 5, axis: "HBM", diagnostics: [] };
 
 test("a profile without operations says so, and filters are not the cause", () => {
   const { title, clear } = emptyWords({ ...found, all: 0, shown: 0 });
   assert.match(title, /no operations/);
   assert.equal(clear, false);
+});
+
+test("it says how to capture some, in the words of its own profiler", () => {
+  /** @param {string} format */
+  const code = (format) => emptyWords({ ...found, format, all: 0, shown: 0 }).code;
+  assert.match(code("XSpace (JAX)") ?? "", /^with jax\.profiler\.trace/);
+  assert.match(code("PyTorch profiler (Kineto)") ?? "", /^with torch\.profiler/);
+  assert.equal(code("Nsight Compute"), undefined);
+  assert.equal(emptyWords({ ...found, shown: 0 }).code, undefined);
 });
 
 test("missing steps are not why a profile has no operations", () => {

@@ -121,11 +121,24 @@ test("the time that 95 % of the steps do not exceed is told from 20 steps on", (
       bound_by: 0,
       total_time_per_core_us: 100 + n - k,
     }));
-  assert.equal(programNote(steps(19)), "Total counts every op; 19 steps.");
+  assert.equal(programNote(steps(19), []), "Total counts every op; 19 steps.");
   assert.equal(
-    plain(programNote(steps(20))),
+    plain(programNote(steps(20), [])),
     "Total counts every op; 20 steps. 95 % of them take 119 µs or less.",
   );
+});
+
+test("hardware totals say which part of the chip was counted", () => {
+  /** @type {ProgramPoint[]} */
+  const points = [
+    { scope: "total_hw", label: "Total (HW)", order: null, is_outlier: false, bound_by: 0 },
+  ];
+  const note = (/** @type {string} */ value) => programNote(points, [{ id: "counters", value }]);
+  assert.match(
+    note("matrix unit"),
+    /Total \(HW\) has what the hardware counted: the matrix unit alone\.$/,
+  );
+  assert.doesNotMatch(note("matrix unit and HBM"), /HW/);
 });
 
 test("names and counts", () => {

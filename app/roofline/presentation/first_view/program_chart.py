@@ -1,14 +1,15 @@
 """The small roofline of the program as the page opens. As `static/js/chart/program-geometry.js`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import log10
 from typing import Any
 
 from roofline.figures.roofs import Roof, Roofs, ridge
-from roofline.figures.scale import Margin, Range, spread, with_headroom
-from roofline.figures.scene import Layer, Line, Mark, Place, Shape, Text
+from roofline.figures.scale import Margin, Range, Scale, spread, with_headroom
+from roofline.figures.scene import Anchor, Layer, Line, Mark, Place, Shape, Text
 from roofline.figures.svg import SvgWriter
-from roofline.presentation.first_view.layouts import Axes
+from roofline.presentation.first_view.layouts import Axes, shared
 from roofline.presentation.first_view.op_chart import placed_rate
 from roofline.presentation.first_view.roof_shapes import RoofChart, grids, ground, labels
 from roofline.presentation.first_view.rows import Page, Rows
@@ -20,6 +21,7 @@ HEIGHT = 248  # pixels in a usual window
 LABEL_ROOM = 0.12  # of the plot's height, above the compute roof
 _MOST_MARKS = 300
 _MOST_NAMED = 3
+_GAP_ROOM = 84  # pixels on the right of the program, its margin included, for its share of the roof
 _EMPTY: tuple[Range, Range] = ((-1.0, 3.0), (0.0, 5.0))
 _ORDER = {"step": 0, "phase": 1, "average": 2, "total_hw": 3, "total": 4}
 SYMBOLS = {
@@ -64,11 +66,10 @@ def program_chart(rows: Rows) -> str | None:
 def _layers(chart: RoofChart, known: list[tuple[Point, Place]], total: Point | None) -> list[Layer]:
     ordered = _thinned(sorted(known, key=lambda one: _ORDER[one[0]["scope"]]))
     outliers = [one for one in ordered if one[0].get("is_outlier")]
-    gap = [shape for point, at in ordered if point is total for shape in _gap(point, at)]
-    over: list[Shape] = [shape for shape in gap if isinstance(shape, Line)]
-    names: list[Shape] = [shape for shape in gap if isinstance(shape, Text)]
-    if len(outliers) <= _MOST_NAMED:
-        names += [_step_name(point, at) for point, at in outliers]
+    gaps = [gap for point, at in ordered if point is total for gap in _gap(point, at)]
+    over = [gap.line for gap in gaps]
+    named = outliers if len(outliers) <= _MOST_NAMED else []
+    shares = [layer for gap in gaps for layer in gap.labels(chart)]
     marks = [_mark(point, at) for point, at in ordered]
     title = "FLOP per byte"
     return [
@@ -76,7 +77,8 @@ def _layers(chart: RoofChart, known: list[tuple[Point, Place]], total: Point | N
         ground(chart),
         Layer(shapes=(*over, *marks), css="program-points", is_clipped=True),
         *labels(chart, title, title),
-        Layer(shapes=tuple(names)),
+        *shares,
+        Layer(shapes=tuple(_step_name(point, at) for point, at in named)),
     ]
 
 
@@ -118,24 +120,47 @@ def _thinned(places: list[tuple[Point, Place]]) -> list[tuple[Point, Place]]:
     return [one for one in places if id(one) not in dropped][-2 * _MOST_MARKS :]
 
 
-def _gap(point: Point, at: Place) -> list[Shape]:
-    """From the program up to its roof."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gap:
+    """From the program at the height `low` up to its roof at `high`; logarithms to base 10."""
+
+    x: float
+    low: float
+    high: float
+    share: str
+
+    @property
+    def line(self) -> Line:
+        """The dashed line between both."""
+        return Line(points=((self.x, self.low), (self.x, self.high)), token="--ink-2", dash="3,3")
+
+    def labels(self, chart: RoofChart) -> list[Layer]:
+        """The share beside the line, for each width of the plot."""
+        return shared(
+            Layer(shapes=self._texts(layout.scale), css=layout.css)
+            for layout in chart.axes.widths()
+        )
+
+    def _texts(self, scale: Scale) -> tuple[Shape, ...]:
+        """On its right; where no room is there, on two lines, beside the slanted roof's name."""
+        middle = (self.x, (self.low + self.high) / 2)
+        if scale.to_x(self.x) <= scale.width - _GAP_ROOM:
+            return (_gap_text(f"{self.share} of roof", middle, (6.6, 3.6), "start"),)
+        return (
+            _gap_text(self.share, middle, (-6.6, -3.4), "end"),
+            _gap_text("of roof", middle, (-6.6, 10.6), "end"),
+        )
+
+
+def _gap(point: Point, at: Place) -> Iterator[_Gap]:
+    """The program's own, where its share and its roof are known."""
     share, roof = point.get("roofline_efficiency_ratio"), point.get("attainable_gflops") or 0
-    if share is None or roof <= 0:
-        return []
-    (x, y), top = at, log10(roof)
-    text = f"{percent(share, 0)} of roof"
-    return [
-        Line(points=((x, y), (x, top)), token="--ink-2", dash="3,3"),
-        Text(
-            text=text,
-            at=(x, (y + top) / 2),
-            shift=(6.6, 3.6),
-            anchor="start",
-            size=11,
-            token="--ink-2",
-        ),
-    ]
+    if share is not None and roof > 0:
+        yield _Gap(x=at[0], low=at[1], high=log10(roof), share=percent(share, 0))
+
+
+def _gap_text(text: str, at: Place, shift: tuple[float, float], anchor: Anchor) -> Text:
+    return Text(text=text, at=at, shift=shift, anchor=anchor, size=11, token="--ink-2")
 
 
 def _step_name(point: Point, at: Place) -> Text:

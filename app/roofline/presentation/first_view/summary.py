@@ -24,6 +24,8 @@ from roofline.presentation.quantities import (
 )
 
 STEP_ROWS = 40
+_HOST = "host"
+_PART_COUNTERS = ("matrix unit", "HBM")
 _SEVERITIES = {"error": "error", "warning": "warning", "info": "note"}
 _ORIGINS = {"user": "set by you"}
 _MEANINGS = {
@@ -103,7 +105,8 @@ def device_items(page: Page) -> list[DeviceItem]:
     device, roofs, profile = page["device"], page["roofs"], page["profile"]
     main, inner = roofs["memory"][:1], roofs["memory"][1:]
     known = {level["id"] for level in page["levels"] if level["is_link"]}
-    links = [roof for roof in inner if roof["id"] in known]
+    # Chips wait for each other more than for the host.
+    links = sorted((one for one in inner if one["id"] in known), key=lambda one: one["id"] == _HOST)
     ridge = next((r for r in roofs["memory"] if r["ridge_flop_per_byte"] is not None), None)
     steps = "no steps" if device["steps"] == 0 else counted(device["steps"], "step")
     files = profile["files"]
@@ -330,7 +333,7 @@ def step_list(rows: Rows) -> StepList:
         rows=tuple(map(row, points[:STEP_ROWS])),
         time_unit=f"{time.unit}/{core_word(rows.page)}",
         rate_unit=rate.unit,
-        note=_program_note(points),
+        note=_program_note(points) + _hardware_note(points, rows.page["device"]["fields"]),
         all=len(points),
     )
 
@@ -349,6 +352,13 @@ def _program_note(points: Sequence[Mapping[str, Any]]) -> str:
         return f"Total counts every op; {counted(steps, 'step')}.{_slow_steps(points)}"
     complete = "one complete step" if steps == 1 else f"{count(steps)} complete steps"
     return f"Total counts every op; Average only the {complete}.{_slow_steps(points)}"
+
+
+def _hardware_note(points: Sequence[Mapping[str, Any]], fields: Sequence[Mapping[str, Any]]) -> str:
+    """Counters of a part of the chip: what they have not counted is not zero."""
+    counters = next((one["value"] for one in fields if one["id"] == "counters"), "")
+    is_part = any(point["scope"] == "total_hw" for point in points) and counters in _PART_COUNTERS
+    return f" Total (HW) has what the hardware counted: the {counters} alone." if is_part else ""
 
 
 def _slow_steps(points: Sequence[Mapping[str, Any]]) -> str:
