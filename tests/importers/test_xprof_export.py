@@ -20,6 +20,7 @@ from roofline.errors import (
     RooflineError,
     UploadRejectedError,
 )
+from roofline.exports.text import describe
 from roofline.importers.registry import identify, import_profile
 from roofline.importers.source import SourceFile
 from roofline.importers.xprof_export import FORMAT_ID, recognises
@@ -310,6 +311,10 @@ def test_an_export_of_an_mi300x_has_the_roofs_of_its_capture() -> None:
         analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
         at = analysis.ops.name.index("input_transpose_fusion")
         shares.append(float(analysis.ops.measures.roofline_efficiency_ratio[at]))
+    analysis = page(export)
+    said = describe(analysis, analysis.with_infeed)
+    assert "What a profile of XProf export of roofline_model cannot know" in said
+    assert "leaves results in tuples" in " ".join(said.split())
     assert shares[0] == pytest.approx(0.599, abs=0.001)
     assert shares[0] == pytest.approx(shares[1], rel=1e-5)  # the export's peaks have six digits
 

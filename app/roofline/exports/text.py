@@ -44,6 +44,7 @@ def describe(analysis: RooflineAnalysis, view: View) -> str:
         _program(analysis, view),
         _operations(analysis, view),
         _notes(analysis.diagnostics),
+        _limits(analysis),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -275,6 +276,14 @@ def _notes(diagnostics: Iterable[Diagnostic]) -> str:
         if note.remedy:
             lines.append(f"    {plain(note.remedy)}")
     return "\n".join(_wrapped(lines)) if len(lines) > 1 else ""
+
+
+def _limits(analysis: RooflineAnalysis) -> str:
+    """What the profiler cannot know, as the page says it below the notes."""
+    profile = analysis.profile
+    lines = [f"  - {plain(limit)}" for limit in profile.limits]
+    heads = [f"What a profile of {plain(profile.format_label)} cannot know"] if lines else []
+    return "\n".join(_wrapped([*heads, *lines]))
 
 
 def _wrapped(lines: Iterable[str], indent: str = "    ") -> Iterable[str]:
