@@ -30,6 +30,7 @@ LONG = (
     "tests/cli/test_gating.py::test_the_fixture",
     "tests/cli/test_run_client.py",
     "tests/fleet/test_dask.py::test_a_file_that_kills_workers",
+    "tests/fleet/test_dask.py::test_a_server_reads_runs_with_its_cluster",
     "tests/fleet/test_dask.py::test_killed_worker",
     "tests/fuzz/test_hostile.py::test_hostile_archive",
     "tests/importers/test_nsight_compute_damage.py",
