@@ -1,5 +1,6 @@
 """Mode `oidc`: log-ins through a real provider on this machine, and how they fail."""
 
+import html
 import itertools
 import json
 import re
@@ -18,7 +19,7 @@ from roofline.settings import Settings
 from roofline.web.http import oidc_log_in
 from roofline.web.http.access_policy import check_access
 from tests.web.conftest import Client, Launch, running
-from tests.web.http.sign_in import SECRET, Claims, SignIn, begin, consent, log_in, signing_in
+from tests.web.http.sign_in import KEY, SECRET, Claims, SignIn, begin, consent, log_in, signing_in
 
 # The mock is written for an earlier Authlib.
 pytestmark = pytest.mark.filterwarnings("ignore:get_jwt_config")
@@ -290,12 +291,44 @@ def test_log_out_ends_the_session_here_and_leads_to_the_providers(
     assert address
     end = urlsplit(address[1].replace("&amp;", "&"))
     assert f"{end.scheme}://{end.netloc}{end.path}" == f"{provider.url}/oauth2/end_session"
-    assert parse_qs(end.query)["post_logout_redirect_uri"] == ["http://localhost/login"]
+    sent = parse_qs(end.query)
+    assert sent["post_logout_redirect_uri"] == ["http://localhost/login"]
+    assert jwt.decode(sent["id_token_hint"][0], KEY).claims["sub"] == "ada"
+    assert client.cookies() == "", "neither the session's nor the ID token's is left"
     client.forget_cookies()
     for _ in range(2):
         assert client.get(PROFILES, headers={"cookie": copy}).status_code == 401, "a copy"
     page = client.get("/login", headers=AS_HTML)
     assert page.status_code == 200 and 'href="/login?next=/"' in page.text
+
+
+def leave_fields(client: Client, planted: str = "") -> dict[str, list[str]]:
+    """What a log-out tells the provider; the cookie `planted` comes after the browser's own."""
+    token, cookies = csrf(client), client.cookies()
+    client.forget_cookies()
+    headers = {"cookie": f"{cookies}; {planted}"}
+    left = client.post("/logout", data={"csrf": token}, headers=headers)
+    found = re.search(r'http-equiv="refresh" content="0; url=([^"]+)"', left.text)
+    assert found
+    return parse_qs(urlsplit(html.unescape(found[1])).query)
+
+
+def test_id_token_goes_with_a_log_out_only_and_never_one_of_another_log_in(
+    client: Client, provider: SignIn
+) -> None:
+    def kept() -> str:
+        cookies = log_in(client, "ada").headers.get_list("set-cookie")
+        (found,) = (one for one in cookies if one.startswith("roofline_id_token="))
+        return found
+
+    first = kept()
+    assert first.startswith("roofline_id_token=ey")
+    assert "Path=/logout;" in first and "HttpOnly" in first
+    usual = {"client_id", "post_logout_redirect_uri"}
+    assert set(leave_fields(client, "roofline_id_token=a.b.c%3Cx%3E")) == usual, "not an ID token"
+    provider.tamper = lambda claims: {**claims, "photo": "x" * 2048}
+    assert kept().startswith('roofline_id_token="";'), "in the place of the one before"
+    assert set(leave_fields(client)) == usual
 
 
 def test_log_in_opens_a_new_session_each_time(client: Client) -> None:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 ATTEMPT_COOKIE = "roofline_login"
 ATTEMPT_LIFETIME_S = 600
 LIFETIME_S = 12 * 3600
+# The ID token, which the browser sends with a log-out only.
+HINT_COOKIE = "roofline_id_token"
+# A proxy reads the head of an answer into 4 KiB, nginx for one, and this one has other fields.
+LONGEST_HINT = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

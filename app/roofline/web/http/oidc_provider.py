@@ -7,11 +7,12 @@ Sources: OpenID Connect Core 1.0 (3.1), Discovery 1.0, RP-Initiated Logout 1.0; 
 RFC 9207 (`iss` in answers).
 """
 
+import re
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from roofline.errors import LogInRefusedError, ProviderUnavailableError
@@ -32,6 +33,7 @@ LEEWAY_S = 60
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
 _USED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _OPTIONAL = ("userinfo_endpoint", "end_session_endpoint")
+_JWT = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+){2}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,13 @@ class Attempt:
     nonce: str
     verifier: str
     next: str
+
+
+class SignedIn(NamedTuple):
+    """The provider's claims about a person, and its ID token, which is the hint at a log-out."""
+
+    claims: Mapping[str, Any]
+    id_token: str
 
 
 class Provider:
@@ -69,24 +78,29 @@ class Provider:
             )
         return str(url)
 
-    def claims(self, code: str, attempt: Attempt, redirect_uri: str) -> Mapping[str, Any]:
+    def signed_in(self, code: str, attempt: Attempt, redirect_uri: str) -> SignedIn:
         """The provider's claims about the person for whom it gave `code`, once it is checked.
 
         Raises `LogInRefusedError` for a code or token that is not right.
         """
         token = self._token(code, attempt, redirect_uri)
         claims = self._checked(token, attempt.nonce)
-        if self._groups_claim in claims and "email" in claims:
-            return claims
-        return {**self._user_info(token, claims["sub"]), **claims}
+        if self._groups_claim not in claims or "email" not in claims:
+            claims = {**self._user_info(token, claims["sub"]), **claims}
+        return SignedIn(claims, token["id_token"])
 
-    def end_session_url(self, return_to: str) -> str | None:
-        """Where the browser ends its session with the provider; `None` where it offers no such."""
+    def end_session_url(self, return_to: str, hint: str = "") -> str | None:
+        """Where the browser ends its session with the provider; `None` where it offers no such.
+
+        `hint` is the ID token of the log-in, from the browser: anything else is left out.
+        """
         endpoint = self._known().get("end_session_endpoint")
         if not endpoint:
             return None
-        query = urlencode({"client_id": self._client_id, "post_logout_redirect_uri": return_to})
-        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{query}"
+        fields = {"client_id": self._client_id, "post_logout_redirect_uri": return_to}
+        if _JWT.fullmatch(hint):
+            fields["id_token_hint"] = hint
+        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(fields)}"
 
     def _session(self, redirect_uri: str) -> "OAuth2Session":
         from authlib.integrations.requests_client import OAuth2Session

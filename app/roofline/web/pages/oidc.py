@@ -21,7 +21,9 @@ from roofline.web.http.local_path import local_path
 from roofline.web.http.oidc_log_in import (
     ATTEMPT_COOKIE,
     ATTEMPT_LIFETIME_S,
+    HINT_COOKIE,
     LIFETIME_S,
+    LONGEST_HINT,
     OidcLogIn,
 )
 from roofline.web.http.oidc_provider import refused
@@ -76,8 +78,8 @@ def come_back(
         attempt = oidc.begun(request.headers, state)
         wanted = attempt.next
         _check_answer(oidc, code, error, iss)
-        claims = oidc.provider.claims(code, attempt, _callback(request))
-        cookie, name = oidc.end(claims)
+        found = oidc.provider.signed_in(code, attempt, _callback(request))
+        cookie, name = oidc.end(found.claims)
     except (LogInRefusedError, ProviderUnavailableError) as problem:
         log_action(request, "log-in refused", details=problem.message)
         if isinstance(problem, LogInRefusedError):
@@ -86,6 +88,9 @@ def come_back(
     log_action(request, "log-in", person=name)
     response = RedirectResponse(attempt.next, 303)
     _keep(request, response, COOKIE, cookie, LIFETIME_S)
+    # Also where it is too long: an empty one takes the place of another person's.
+    hint = found.id_token if len(found.id_token) <= LONGEST_HINT else ""
+    _keep(request, response, HINT_COOKIE, hint, LIFETIME_S, path=LOGOUT_PATH)
     response.delete_cookie(ATTEMPT_COOKIE, path=LOGIN_PATH, httponly=True, samesite="lax")
     return response
 
@@ -105,13 +110,15 @@ def log_out(
         return RedirectResponse(LOGIN_PATH, 303)
     oidc.log_out(request.headers)
     log_action(request, "log-out")
+    hint = request.cookies.get(HINT_COOKIE, "")
     try:
-        leave_url = oidc.provider.end_session_url(f"{_origin(request)}{LOGIN_PATH}")
+        leave_url = oidc.provider.end_session_url(f"{_origin(request)}{LOGIN_PATH}", hint)
     except ProviderUnavailableError:
         leave_url = None
     request.state.actor = None
     response = _page(request, oidc, leave_url=leave_url)
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
+    response.delete_cookie(HINT_COOKIE, path=LOGOUT_PATH, httponly=True, samesite="lax")
     return response
 
 
