@@ -1,9 +1,9 @@
 // The dialog that shares a profile: its visibility, and links that show it without a log-in.
 
 import { dateTime } from "../text/format.js";
-import { connectionProblem, Problem } from "../text/problem.js";
 import { copyWithFeedback } from "../ui/clipboard.js";
 import { find, findAll, html, part } from "../ui/dom.js";
+import { attempt } from "../upload/attempt.js";
 import { change } from "../upload/change.js";
 import { read } from "../upload/read.js";
 
@@ -23,18 +23,6 @@ const form = find(HTMLFormElement, "[data-share-form]", dialog);
 const fault = part("share-fault", dialog);
 const list = part("share-links", dialog);
 const profileUrl = dialog.dataset.url ?? "";
-
-/** @param {() => Promise<void>} action */
-async function attempt(action) {
-  fault.hidden = true;
-  try {
-    await action();
-  } catch (error) {
-    const problem = error instanceof Problem ? error : connectionProblem();
-    fault.textContent = `${problem.message} ${problem.remedy}`;
-    fault.hidden = false;
-  }
-}
 
 /** @param {ShareLink} link */
 function facts(link) {
@@ -57,7 +45,7 @@ function row(link) {
     revoke,
   );
   revoke.addEventListener("click", () =>
-    attempt(async () => {
+    attempt(fault, async () => {
       await change("DELETE", `${profileUrl}/links/${link.id}`);
       item.remove();
     }),
@@ -96,14 +84,14 @@ let saved = choices.find(({ checked }) => checked)?.value ?? "";
 
 for (const choice of choices)
   choice.addEventListener("change", () =>
-    attempt(() => show(choice.value)).then(() => {
+    attempt(fault, () => show(choice.value)).then(() => {
       for (const one of choices) one.checked = one.value === saved;
     }),
   );
 
 part("share-open").addEventListener("click", () => {
   dialog.showModal();
-  attempt(fill);
+  attempt(fault, fill);
 });
 part("share-close", dialog).addEventListener("click", () => dialog.close());
 dialog.addEventListener("click", (event) => {
@@ -113,7 +101,7 @@ dialog.addEventListener("click", (event) => {
 dialog.addEventListener("keydown", (event) => event.stopPropagation());
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  attempt(make);
+  attempt(fault, make);
 });
 part("share-copy", dialog).addEventListener("click", () =>
   copyWithFeedback(part("share-copy", dialog), part("share-url", dialog).textContent ?? ""),

@@ -2,23 +2,11 @@
 
 import { find, findAll, part } from "../ui/dom.js";
 import { dateTime } from "../text/format.js";
-import { connectionProblem, Problem } from "../text/problem.js";
+import { attempt } from "../upload/attempt.js";
 import { change } from "../upload/change.js";
 
 const URL = "/api/v1/tokens";
 const fault = part("token-fault");
-
-/** @param {() => Promise<void>} action */
-async function attempt(action) {
-  fault.hidden = true;
-  try {
-    await action();
-  } catch (error) {
-    const problem = error instanceof Problem ? error : connectionProblem();
-    fault.textContent = `${problem.message} ${problem.remedy}`;
-    fault.hidden = false;
-  }
-}
 
 /** @param {HTMLFormElement} form */
 async function make(form) {
@@ -36,11 +24,11 @@ async function make(form) {
 for (const form of document.querySelectorAll("[data-token-form]"))
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    attempt(() => make(find(HTMLFormElement, "[data-token-form]")));
+    attempt(fault, () => make(find(HTMLFormElement, "[data-token-form]")));
   });
 for (const button of findAll(HTMLButtonElement, "[data-revoke]"))
   button.addEventListener("click", () =>
-    attempt(async () => {
+    attempt(fault, async () => {
       await change("DELETE", `${URL}/${button.dataset.revoke}`);
       button.closest("tr")?.remove();
     }),

@@ -2,7 +2,7 @@
 
 import { findAll, part } from "../ui/dom.js";
 import { dateTime } from "../text/format.js";
-import { connectionProblem, Problem } from "../text/problem.js";
+import { attempt } from "../upload/attempt.js";
 import { change } from "../upload/change.js";
 
 const fault = part("trash-fault");
@@ -14,18 +14,13 @@ const fault = part("trash-fault");
  * @param {string} [page] where to go once it is restored
  */
 function wire(button, method, url, page = "") {
-  button.addEventListener("click", async () => {
-    fault.hidden = true;
-    try {
+  button.addEventListener("click", () =>
+    attempt(fault, async () => {
       await change(method, url);
       if (method === "POST") location.assign(page);
       else button.closest("tr")?.remove();
-    } catch (error) {
-      const problem = error instanceof Problem ? error : connectionProblem();
-      fault.textContent = `${problem.message} ${problem.remedy}`;
-      fault.hidden = false;
-    }
-  });
+    }),
+  );
 }
 
 for (const button of findAll(HTMLElement, "[data-restore]")) {
