@@ -1,12 +1,13 @@
-"""A run of many hosts: two Dask workers against one by one, and what that means for 64 cores.
+"""Runs of many hosts: the reduce, the cost model, and two Dask workers against one by one.
 
-    python -m bench.hosts --hosts 1024 --folder build/hosts
-    python -m bench.hosts --hosts 256 --folder build/hosts --server
+    python -m bench.hosts --folder build/hosts
+    python -m bench.hosts --folder build/hosts --only dask --hosts 128
+    python -m bench.hosts --folder build/hosts --server --hosts 256
 
-Captures of 4 MB (v5e, 4 cores, 999 operations), each with another digest. Both engines run at the
-same time, so that other work on the machine slows both; processor time of the whole process tree
-counts, starting included. With `--server` a server reads them instead: how much its process grows,
-and how long other users' pages take before and meanwhile.
+Each part says its limits. `dask`: captures of 4 MB (v5e, 4 cores, 999 operations), each with
+another digest. Both engines run at the same time, so that other work on the machine slows both;
+processor time of the whole process tree counts, starting included. With `--server` a server reads
+them instead: how much its process grows, and how long other users' pages take before and meanwhile.
 """
 
 import argparse
@@ -20,13 +21,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import hosts_model, hosts_reduce
 from bench.run_on_server import on_server
 from tests.tools.generate_xspace import Config, write_profile
 
 HOSTS, DISTINCT, EVENTS = 1_024, 16, 186_000
 ENGINES = {"one by one": ("local", "1"), "two Dask workers": ("dask", "2")}
 CORES = (2, 16, 64)
-# Reading of 60 MB costs so much more than of 4 MB: see the cost model in the table of imports.
+PARTS = ("reduce", "model", "dask")
 MAX_RATIO = 1.15
 
 
@@ -62,6 +64,7 @@ def prepare(folder: Path, hosts: int) -> Path:
 def side_by_side(folder: Path, hosts: int) -> dict[str, Measured]:
     """Both engines at the same time, each with partials of its own."""
     run = prepare(folder, hosts)
+    _compile_kernels(folder, run)
     started = time.monotonic()
     names = {_start(folder, run, *ENGINES[name]): name for name in ENGINES}
     found = {}
@@ -77,6 +80,13 @@ def side_by_side(folder: Path, hosts: int) -> dict[str, Measured]:
             hashlib.sha256(said).hexdigest(),
         )
     return found
+
+
+def _compile_kernels(folder: Path, run: Path) -> None:
+    """Reads one host: where kernels are not kept yet, each process would compile them (24 s)."""
+    _, status, _ = os.wait4(_start(folder, next(run.iterdir()), *ENGINES["one by one"]), 0)
+    if status:
+        raise SystemExit("One host cannot be read.")
 
 
 def _start(folder: Path, run: Path, engine: str, workers: str) -> int:
@@ -113,11 +123,28 @@ def lines(found: dict[str, Measured], hosts: int) -> list[str]:
     ]
 
 
+def part(name: str, folder: Path, hosts: int) -> list[str]:
+    """The lines that one part prints."""
+    if name == "reduce":
+        return hosts_reduce.lines(hosts_reduce.HOSTS)
+    if name == "model":
+        return hosts_model.lines(folder)
+    return lines(side_by_side(folder, hosts), hosts)
+
+
+def _each_part(folder: Path, hosts: int) -> None:
+    """Each part in a process of its own, whose memory counts alone."""
+    for name in PARTS:
+        command = [sys.executable, "-m", "bench.hosts", "--only", name]
+        subprocess.run([*command, "--hosts", str(hosts), "--folder", str(folder)], check=True)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hosts", type=int, default=HOSTS)
+    parser.add_argument("--hosts", type=int, default=HOSTS, help="hosts of the part dask")
     parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--server", action="store_true", help="have a server read them")
     given = parser.parse_args()
     folder = given.folder.resolve()
@@ -125,9 +152,11 @@ def main() -> None:
     if given.server:
         with tempfile.TemporaryDirectory(dir=folder) as data:
             said = on_server(Path(data), prepare(folder, given.hosts), given.hosts)
+        print("\n".join(said))
+    elif given.only:
+        print("\n".join([*part(given.only, folder, given.hosts), ""]))
     else:
-        said = lines(side_by_side(folder, given.hosts), given.hosts)
-    print("\n".join(said))
+        _each_part(folder, given.hosts)
 
 
 if __name__ == "__main__":

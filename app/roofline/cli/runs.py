@@ -55,6 +55,7 @@ def analyse_run(given: argparse.Namespace) -> bytes:
     from roofline.errors import UploadRejectedError
     from roofline.exports.run_report import render_run
     from roofline.fleet.choosing import EngineChoice, host_files, open_engine, open_kept, own_place
+    from roofline.fleet.pruning import prune
     from roofline.fleet.reducing import reduce_receipts
     from roofline.pods.fetching import sources_of
     from roofline.settings import Settings
@@ -80,6 +81,8 @@ def analyse_run(given: argparse.Namespace) -> bytes:
         receipts = list(engine.submit(files).receipts())
     _note_repeated(receipts)
     run = reduce_receipts(receipts, open_kept(place))
+    if given.partials is None and not all(one.was_kept for one in receipts):
+        prune(place)
     return _page(run) if given.format == "html" else render_run(run, given.format)
 
 

@@ -135,6 +135,12 @@ def file_key(file: HostFile, digest: str) -> str:
     return f"partials/{digest}/{FORMAT}-{reading_version()}-{options.hexdigest()[:16]}"
 
 
+def made_by_this_code(key: str) -> bool:
+    """False for a partial, or the list of an archive, that other code made."""
+    name = key.rpartition("/")[2]
+    return not key.startswith("partials/") or name.startswith(f"{FORMAT}-{reading_version()}-")
+
+
 @cache
 def reading_version() -> str:
     """A digest of all code that makes partials of files."""

@@ -17,11 +17,13 @@ from roofline.imports.run_process import RunProcess
 from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
 from roofline.sandbox.limits import ImportLimits
 from roofline.storage.disk_room import DiskRoom
+from roofline.storage.kept_partials import sweep_partials
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import timestamp
 
 LOOK_EVERY_S = 1.0
 SWEEP_EVERY_S = 600.0
+PRUNE_EVERY_S = 24 * 3600.0
 IDLE_S = 30.0
 FIRST_PAUSE_S = 1.0
 _log = logging.getLogger("roofline.runs")
@@ -66,6 +68,7 @@ class RunKeeper:
         # It loads what reads files once for many turns; only the thread uses it.
         self._process: RunProcess | None = None
         self._thread: threading.Thread | None = None
+        self._pruned_at: float | None = None
 
     def start(self) -> None:
         """Begins to read on a thread of its own. Where this process is alone, at once."""
@@ -114,6 +117,17 @@ class RunKeeper:
             self.remove(run_id)
         return bool(due)
 
+    def _prune(self) -> bool:
+        """Removes partials that no run needs, once a day; true if there were some."""
+        now = time.monotonic()
+        if self._pruned_at is not None and now - self._pruned_at < PRUNE_EVERY_S:
+            return False
+        self._pruned_at = now
+        count = sweep_partials(self._store)
+        if count:
+            _log.info("runs: %d kept partials without a run were removed", count)
+        return bool(count)
+
     # ------------------------------------------------------------------------------------- turns
 
     def _work(self) -> None:
@@ -123,6 +137,7 @@ class RunKeeper:
             if time.monotonic() - swept_at > SWEEP_EVERY_S:
                 swept_at = time.monotonic()
                 self._guarded(self._sweep)
+                self._guarded(self._prune)
             if self._guarded(self._turns):
                 worked_at = time.monotonic()
                 continue

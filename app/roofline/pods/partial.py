@@ -146,6 +146,15 @@ class Partial:
         return cls(header=header, names=known, **_split(columns, header, len(known.keys)))
 
 
+def names_needed(content: bytes) -> str | None:
+    """The digest of the names of the partial in `content`; `None` for other content."""
+    if len(content) < _PREFIX.size or content[: len(_MAGIC)] != _MAGIC:
+        return None
+    end = _PREFIX.size + _PREFIX.unpack_from(content)[1]
+    found = json.loads(content[_PREFIX.size : end]).get("names")
+    return found if isinstance(found, str) else None
+
+
 def _split(values: I64, header: Header, n_ops: int) -> dict[str, I64]:
     chips, steps, kinds = len(header.chips), len(header.steps), len(header.collectives)
     shapes = [(5, n_ops), (chips, n_ops), (chips, n_ops), (chips,), (steps,), (chips, steps)]

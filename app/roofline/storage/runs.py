@@ -305,6 +305,16 @@ class RunStore:
         with self._database.read() as connection:
             return [str(one) for one in connection.execute(wanted).scalars()]
 
+    def needed(self, keys: frozenset[str]) -> frozenset[str]:
+        """Those of some digests of files or identities of objects that a host of a run has."""
+        with self._database.read() as connection:
+            found = [
+                str(one)
+                for column in (run_host.c.sha256, run_host.c.identity)
+                for one in connection.execute(select(column).where(column.in_(keys))).scalars()
+            ]
+        return frozenset(found)
+
     def remove(self, run_id: str) -> frozenset[str] | None:
         """Deletes a run with its rows; the digests of raw files to drop, `None` without a run."""
         with self._database.write() as connection:

@@ -15,6 +15,7 @@ from roofline.pods.from_profile import partial_of
 from roofline.pods.packed import pack
 from roofline.pods.reduce import reduce_run
 from roofline.settings import Settings
+from roofline.storage.kept_partials import sweep_partials
 from roofline.web.api.run_bodies import NOTHING_YET
 from tests.cli.test_main import run as command
 from tests.conftest import SAMPLES
@@ -279,9 +280,14 @@ def test_a_deleted_run_is_restored_or_gone(launch: Launch, tmp_path: Path) -> No
     other = made(gone, hosts=1)
     pushed(gone, other["id"], (FILES[0].name, FILES[0].read_bytes()))
     settled(gone, other["id"])
+    store = gone.parts.instance.store
+    assert sweep_partials(store, grace_s=0) == 0, "a run needs them"
     assert gone.delete(f"{API}/{other['id']}").status_code == 204
     assert not list((gone.settings.data_dir / "blobs").rglob("*.zst"))
     assert not list((gone.settings.data_dir / "runs").rglob("*.json"))
+    assert sweep_partials(store) == 0, "they are new"
+    assert sweep_partials(store, grace_s=0) == 1
+    assert not list((gone.settings.data_dir / "partials").glob("*/*"))
 
 
 def test_a_run_is_followed(server: Client) -> None:
