@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.run import TRAITS
 from roofline.fleet.batches import expected_cpu_seconds
 from roofline.fleet.choosing import host_files, open_kept
 from roofline.fleet.limits import import_limits
@@ -54,8 +55,13 @@ def _file(folder: Path, size_mb: int) -> HostFile:
     made = folder / f"capture-{size_mb}"
     path = made / "host_0.xplane.pb"
     if not path.is_file():
-        write_profile(Config(n_devices=4, n_distinct_ops=999, n_events=EVENTS[size_mb]), made)
+        write_profile(_config(EVENTS[size_mb]), made)
     return host_files(sources_of([str(path)]))[0]
+
+
+def _config(events: int) -> Config:
+    """The captures of the table of imports: 60 bytes for each event."""
+    return Config(n_devices=4, n_steps=20, n_distinct_ops=400, n_events=events, traits=TRAITS)
 
 
 def _cost(file: HostFile, scratch: Path) -> Cost:
