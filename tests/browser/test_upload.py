@@ -51,7 +51,7 @@ def test_dropped_file_becomes_a_page(page: Page, capture: Path) -> None:
     drop(page, capture)
     is_profile_of(page, "TPU v4")
     # What the page loads was fetched while the file was read.
-    opened = next(k for k, path in enumerate(asked) if path.startswith("/p/"))
+    opened = asked.index(urlsplit(page.url).path)
     static = [{path for path in part if "/static/" in path} for part in (asked[:opened], asked)]
     assert len(static[0]) == 4
     kinds = (".bundle.js", ".bundle.css", ".min.js", "plotly.css")

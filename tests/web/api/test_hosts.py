@@ -28,7 +28,7 @@ def test_results_of_a_host_are_those_of_the_command(client: Client) -> None:
     assert client.get(f"{base}/advice", params={"host": "host-1"}).status_code == 200
     unknown = client.get(f"{base}/roofline", params={"host": "<i>"})
     assert (unknown.status_code, unknown.json()["code"]) == (404, "no-such-range")
-    assert client.get(f"{base}/roofline", params={"dvfs": "on"}).status_code == 400
+    assert client.get(f"{base}/roofline", params={"dvfs": "on"}).status_code == 404
 
 
 def test_peaks_follow_the_clock(client: Client) -> None:
