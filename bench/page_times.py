@@ -54,6 +54,8 @@ SORT = """async (column) => {
   return performance.now() - start;
 }"""
 
+NOW = "performance.timeOrigin + performance.now()"
+
 # Tells when the card of the import is seen.
 WATCH_UPLOAD = """() => {
   const look = () => {
@@ -121,17 +123,23 @@ def sorted_by(page: Page, column: str) -> float:
 
 
 def uploaded(context: BrowserContext, home: str, capture: Path) -> tuple[float, float]:
-    """From the choice of a file until its progress is seen, and until its chart is painted."""
+    """From the choice of a file until its progress is seen, and until its chart is painted.
+
+    The chart is in the HTML of the page that opens: it is painted when verdict and chart of any
+    opened page are.
+    """
     page = context.new_page()
     seen: list[float] = []
     page.expose_function("noteProgress", lambda: seen.append(time.perf_counter()))
     page.goto(home)
     page.wait_for_load_state("networkidle")
     page.evaluate(WATCH_UPLOAD)
-    began = time.perf_counter()
+    began, began_ms = time.perf_counter(), float(page.evaluate(NOW))
     page.set_input_files("#file", capture)
-    page.wait_for_selector("#op-chart .op-points .point, [data-figure=ops] .point")
-    chart = time.perf_counter()
+    page.wait_for_url("**/p/*")
+    page.evaluate(READY)
+    painted: dict[str, float] = page.evaluate(PAINTS)
+    chart = float(page.evaluate("performance.timeOrigin")) + painted["painted"] - began_ms
     page.close()
     # An import that is over before its card was drawn has had the page as its progress.
-    return 1000 * ((seen or [chart])[0] - began), 1000 * (chart - began)
+    return (1000 * (seen[0] - began) if seen else chart), chart

@@ -5,6 +5,7 @@ the same.
 """
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -179,6 +180,7 @@ def slanted_labels(
     """
     per_length = math.hypot(scale.per_x, scale.per_y)
     placed: list[SlantedLabel] = []
+    turned = _turned(scale, points)
     slanted = sorted((one for one in lines if one.is_slanted), key=lambda one: -one.roof.peak)
     for line in slanted:
 
@@ -196,7 +198,7 @@ def slanted_labels(
         found = _slanted_places(line, scale, half, sides)
         if not found:
             continue
-        label = min(found, key=lambda one: _label_cost(one, near, scale, points))
+        label = min(found, key=lambda one: _label_cost(one, near, scale, turned))
         if not any(map(_overlaps(label), placed, distances)):
             placed.append(label)
     return placed
@@ -225,24 +227,34 @@ def _sides(others: Sequence[float]) -> tuple[bool, ...]:
     return (False,) if any(-_LABEL_HEIGHT < gap < -_SAME_LINE for gap in others) else (False, True)
 
 
+def _turned(scale: Scale, points: Sequence[Place]) -> list[tuple[float, float]]:
+    """Pixels of `points` across and along the slanted lines, in order across."""
+    turn = math.atan2(scale.per_y, scale.per_x)
+    cos, sin = math.cos(turn), math.sin(turn)
+    places = [(scale.to_x(x), scale.to_y(y)) for x, y in points]
+    return sorted((x * sin + y * cos, x * cos - y * sin) for x, y in places)
+
+
 def _label_cost(
-    label: SlantedLabel, near: Sequence[float], scale: Scale, points: Sequence[Place]
+    label: SlantedLabel, near: Sequence[float], scale: Scale, turned: Sequence[tuple[float, float]]
 ) -> float:
-    """How bad a place is: points covered, nearness to other labels, reaching out of the plot."""
+    """How bad a place is: points covered, nearness to other labels, reaching out of the plot.
+
+    `turned` is that of `_turned`: only the points beside the line are looked at.
+    """
     turn = math.atan2(scale.per_y, scale.per_x)
     cos, sin = math.cos(turn), math.sin(turn)
     long = label.half * math.hypot(scale.per_x, scale.per_y)
     cx = scale.to_x(label.at[0]) - label.away * sin
     cy = scale.to_y(label.at[1]) - label.away * cos
-
-    def is_covered(point: Place) -> bool:
-        dx, dy = scale.to_x(point[0]) - cx, scale.to_y(point[1]) - cy
-        return abs(dx * cos - dy * sin) < long and abs(dx * sin + dy * cos) < _HALF_TEXT
-
+    across, along = cx * sin + cy * cos, cx * cos - cy * sin
+    first = bisect_right(turned, (across - _HALF_TEXT, math.inf))
+    last = bisect_left(turned, (across + _HALF_TEXT, -math.inf))
+    covered = sum(abs(here - along) < long for _, here in turned[first:last])
     room = min((abs(x - label.at[0]) for x in near), default=math.inf)
     is_out = cx - long * cos - _HALF_TEXT * sin < scale.margin.left
     crowded = _CROWDED + 1 / (1 + room) if room < 2.2 * label.half else 0
-    return sum(map(is_covered, points)) + (_OUT if is_out else 0) + crowded
+    return covered + (_OUT if is_out else 0) + crowded
 
 
 def _overlaps(label: SlantedLabel) -> Callable[[SlantedLabel, float], bool]:
