@@ -242,6 +242,7 @@ def test_two_profiles_of_the_list_are_compared(
     boxes.nth(0).check()
     page.get_by_label("Search profiles").fill("host")
     page.wait_for_url("**/?q=host")
+    expect(page.locator("[data-list][aria-busy]")).to_have_count(0)
     expect(boxes.nth(0)).to_be_checked()
     page.get_by_label("Search profiles").blur()
     page.keyboard.press("j")

@@ -137,7 +137,11 @@ def test_change_of_a_kernel_reaches_the_kernels_it_is_compiled_into(tmp_path: Pa
     code = "import numba; from roofline.importers.outer import outer as f; print(f(1)," + (
         " sum(f.stats.cache_hits.values()), repr(numba.config.CACHE_DIR))"
     )
-    place = {"PYTHONPATH": str(tmp_path), kernel_cache.VARIABLE: str(tmp_path / "kernels")}
+    place = {
+        "PYTHONPATH": str(tmp_path),
+        kernel_cache.VARIABLE: str(tmp_path / "kernels"),
+        "PYTHONDONTWRITEBYTECODE": "1",  # Python tells sources apart by seconds and sizes
+    }
     said = []
     for constant in (1, 1, 2):
         (package / "importers" / "inner.py").write_text(INNER.format(constant))

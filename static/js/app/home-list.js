@@ -38,6 +38,7 @@ function fillAges() {
 async function show(address) {
   asked += 1;
   const mine = asked;
+  part("list").ariaBusy = "true";
   let text;
   try {
     const response = await fetch(address, { headers: { Accept: "text/html" } });
@@ -50,6 +51,7 @@ async function show(address) {
   if (mine !== asked) return;
   const found = new DOMParser().parseFromString(text, "text/html");
   part("list").replaceChildren(...document.adoptNode(part("list", found)).childNodes);
+  part("list").ariaBusy = null;
   fillRows();
   markSelection();
 }
