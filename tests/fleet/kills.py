@@ -32,7 +32,7 @@ LIMITS = ImportLimits(
 
 @dataclass(slots=True)
 class Killed:
-    """What was killed in one run, and what its receipts say."""
+    """The kills of one run, and its receipts."""
 
     wanted: Sequence[str]
     within_s: float

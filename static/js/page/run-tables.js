@@ -365,7 +365,12 @@ function hostColumns({ waitIs }) {
   return [
     { id: "name", label: "Host", help: "Its name or rank", read: ({ name }) => name },
     { id: "state", label: "State", help: "How its file stands", read: ({ state }) => state },
-    { id: "kind", label: "Verdict", help: "What is said of it", read: ({ kind }) => kind || null },
+    {
+      id: "kind",
+      label: "Verdict",
+      help: "Slow chip or host, straggler, more work, or intermittent",
+      read: ({ kind }) => kind || null,
+    },
     metric("ratio", "of its slowest chip"),
     metric("work", "per core"),
     metric("wait", note ? `per core, ${note}` : "per core"),

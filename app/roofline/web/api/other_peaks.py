@@ -45,7 +45,7 @@ async def advice_for(
     chosen: ChosenPeaks,
     part: Part | None,
 ) -> bytes:
-    """The advice by other peaks as JSON, kept for the next who asks; nothing in it is decided."""
+    """The advice by other peaks as JSON, kept for the next request. It has no decisions."""
     parts = parts_of(request)
     times = await computed(reader, profile_id, partial(times_for, reader, profile_id, part))
     key = f"{profile_id} {times.etag} {part!r} {chosen!r}"

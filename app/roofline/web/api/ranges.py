@@ -55,7 +55,7 @@ def times_for(reader: ProfileReader, profile_id: str, part: Part | None) -> Stor
 def results_for(
     parts: ServerParts, reader: ProfileReader, profile_id: str, part: Part
 ) -> RangeResults:
-    """The results of a part of the profile, kept for the next who asks.
+    """The results of a part of the profile, kept for the next request.
 
     Raises as `results_of_part`, and as `reader.result`.
     """
