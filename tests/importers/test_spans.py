@@ -15,7 +15,8 @@ from hypothesis.strategies import DataObject
 from numpy.typing import NDArray
 
 from roofline.importers.xspace import spans
-from roofline.importers.xspace.spans import PairNumbers, StepFollower, Walk
+from roofline.importers.xspace.nested_sums import Walk
+from roofline.importers.xspace.spans import PairNumbers, StepFollower
 
 U64 = 2**64
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from roofline.importers.shared.sweep import sweep
 from roofline.importers.shared.time_bins import even_edges, most_bins
 from roofline.importers.source import SourceFile
 from roofline.importers.xspace.line_bins import LineBins
-from roofline.importers.xspace.spans import Walk
+from roofline.importers.xspace.nested_sums import Walk
 from roofline.model.profile import Profile
 from roofline.model.time_bins import MOST_BINS, TimeBins
 from roofline.model.timeline import WHOLE_CAPTURE

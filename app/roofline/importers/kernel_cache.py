@@ -26,6 +26,9 @@ import numba
 from roofline.source_closure import source_closure
 
 VARIABLE = "NUMBA_CACHE_DIR"
+# A decorator for parts of kernels: they are compiled into what calls them, so that starting loads a
+# few large pieces of code from disk.
+part: Any = numba.njit(nogil=True)
 # Folders of one module that stay: of the present sources, and of the checkout or release before.
 KEPT = 3
 

@@ -6,9 +6,9 @@ import pytest
 
 from roofline.devices.choice import known_part
 from roofline.estimate.llm.config import preset
-from roofline.estimate.llm.ops import Workload
 from roofline.estimate.llm.request import PredictOptions, workload
 from roofline.estimate.llm.step import Step, step_of
+from roofline.estimate.llm.workload import Workload
 
 MODEL = Path(__file__).resolve().parents[3].parent / "shared" / "model"
 needs_shared = pytest.mark.skipif(not MODEL.is_dir(), reason="needs the shared folder")

@@ -10,8 +10,9 @@ from roofline.devices.choice import known_part
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig, preset
 from roofline.estimate.llm.hugging_face import config_of, read_config
-from roofline.estimate.llm.ops import Workload, forward
+from roofline.estimate.llm.ops import forward
 from roofline.estimate.llm.step import step_of
+from roofline.estimate.llm.workload import Workload
 
 LLAMA = {
     "model_type": "llama",

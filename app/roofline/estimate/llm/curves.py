@@ -7,8 +7,8 @@ from roofline.devices.parts import Part
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import memory_bytes
-from roofline.estimate.llm.ops import Workload
 from roofline.estimate.llm.step import peaks_of
+from roofline.estimate.llm.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

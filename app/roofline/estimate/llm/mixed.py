@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from roofline.errors import BadViewError
 from roofline.estimate.llm.config import ModelConfig
-from roofline.estimate.llm.ops import ModelOp, Workload, forward
+from roofline.estimate.llm.model_op import ModelOp
+from roofline.estimate.llm.ops import forward
+from roofline.estimate.llm.workload import Workload
 
 _OF_THE_HEAD = frozenset({"final_norm", "lm_head", "logits_allgather"})
 _OF_A_GROUP = frozenset({"kv_b_proj", "q_absorb", "v_absorb"})

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 from roofline.errors import BadViewError
-from roofline.estimate.llm.ops import Fusion, Phase, Workload
+from roofline.estimate.llm.workload import Fusion, Phase, Workload
 
 Pairs = Literal["full", "causal"]
 Head = Literal["last", "all"]

@@ -14,8 +14,10 @@ from roofline.estimate.element_types import precision_of
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import memory_bytes
 from roofline.estimate.llm.mixed import mixed_ops
-from roofline.estimate.llm.ops import ModelOp, Workload, forward
+from roofline.estimate.llm.model_op import ModelOp
+from roofline.estimate.llm.ops import forward
 from roofline.estimate.llm.training import training_ops
+from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import (
     COMPUTE,
     LINK,

@@ -11,7 +11,9 @@ from dataclasses import replace
 from roofline.estimate.element_types import bytes_per_element
 from roofline.estimate.llm.config import ModelConfig
 from roofline.estimate.llm.memory import stage_parameters
-from roofline.estimate.llm.ops import ModelOp, Workload, forward
+from roofline.estimate.llm.model_op import ModelOp
+from roofline.estimate.llm.ops import forward
+from roofline.estimate.llm.workload import Workload
 
 _ADAM_BYTES = 26  # of master weights and two moments, read and written, and the bf16 copy
 _ADAM_FLOP = 12

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from roofline.importers.pytorch.events import Trace
 from roofline.importers.pytorch.experts import Touched
+from roofline.importers.pytorch.trace import Trace
 from roofline.model.profile import Diagnostic, Severity
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.pytorch.apis import Api
-from roofline.importers.pytorch.events import Step, Trace
 from roofline.importers.pytorch.nesting import NOT_FOUND, holders, innermost, nest
+from roofline.importers.pytorch.trace import Step, Trace
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.pytorch.attribution import Attribution
 from roofline.importers.pytorch.collectives import called_collective_of
-from roofline.importers.pytorch.events import Columns, Trace
+from roofline.importers.pytorch.trace import Columns, Trace
 from roofline.importers.shared.collectives import UNKNOWN_KIND, Collective
 
 I64 = NDArray[np.int64]

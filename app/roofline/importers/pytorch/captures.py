@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.pytorch.apis import Api
-from roofline.importers.pytorch.events import Columns, Trace
 from roofline.importers.pytorch.inner_calls import Launched, inner_calls
 from roofline.importers.pytorch.nesting import nest
 from roofline.importers.pytorch.products import product_rows
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.stacks import stacks_at
+from roofline.importers.pytorch.trace import Columns, Trace
 
 I64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]

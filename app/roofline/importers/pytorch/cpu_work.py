@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.pytorch.attribution import distinct_steps, step_of
-from roofline.importers.pytorch.events import Trace
 from roofline.importers.pytorch.nesting import busy_times, innermost, nest, self_times
 from roofline.importers.pytorch.rows import (
     Costs,
@@ -24,6 +23,7 @@ from roofline.importers.pytorch.rows import (
 )
 from roofline.importers.pytorch.scopes import note_paths, scopes_of
 from roofline.importers.pytorch.shapes import shapes_label
+from roofline.importers.pytorch.trace import Trace
 from roofline.importers.pytorch.words import operator_category
 
 I64 = NDArray[np.int64]

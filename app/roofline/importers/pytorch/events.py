@@ -1,30 +1,28 @@
-"""One trace file as columns: operators, device work, launches and steps.
+"""Reads one trace file into its columns.
 
 The file is read in windows and never mapped, so that memory holds what is kept of its events and
-not the file: about 30 bytes per operator, 50 per kernel, 20 per launch.
+not the file.
 """
 
-import json
 import re
-from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
-from roofline.importers.pytorch.apis import Api, api_of
-from roofline.importers.pytorch.collectives import (
-    Message,
-    called_collective,
-    collective_of,
-    message_of,
+from roofline.importers.pytorch.apis import api_of
+from roofline.importers.pytorch.collectives import collective_of, message_of
+from roofline.importers.pytorch.event_texts import (
+    called_of,
+    name_of,
+    parsed,
+    signature_of,
+    stated_of,
+    text_of,
 )
 from roofline.importers.pytorch.formulas import READING_IN_CAPTURES, READING_VALUES
 from roofline.importers.pytorch.header import EVENTS_KEY, read_header
-from roofline.importers.pytorch.inputs import read_inputs
 from roofline.importers.pytorch.scan import (
     END,
     FULL,
@@ -34,60 +32,28 @@ from roofline.importers.pytorch.scan import (
     hash_of_text,
     scan_events,
 )
-from roofline.importers.pytorch.signatures import Signature, read_signature
-from roofline.importers.shared.collectives import Collective, is_collective
+from roofline.importers.pytorch.trace import NO_KERNEL, Annotation, Columns, Step, Trace
+from roofline.importers.shared.collectives import is_collective
 from roofline.importers.source import SourceFile
 from roofline.model.units import MIB
 
 I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
 
 WINDOW_BYTES = 4 * MIB
 ROWS_PER_SCAN = 32_768
 MAX_EVENT_BYTES = 64 * MIB
 MAX_HEADER_BYTES = 32 * MIB
 MAX_DEVICES = 4_096
-_MAX_NAME_CHARACTERS = 2_000
 _STEP_NUMBER = re.compile(r"ProfilerStep\*?#?(\d{1,18})\Z")
 _MAX_COUNTER_RANGES = 100_000
 # The operator whose arguments say what a collective moves.
 _STATING = hash_of_text("record_param_comms").view(np.int64)
 _MAX_ANNOTATIONS = 100_000
 _MAX_SCOPES = 1_000_000
-NO_KERNEL = -1
 _READING_VALUES, _READING_IN_CAPTURES = (
     np.sort(np.array([hash_of_text(name) for name in names], np.uint64))
     for names in (READING_VALUES, READING_IN_CAPTURES)
 )
-
-
-class Columns:
-    """Named columns that grow; an array moves when it grows, so nothing is held twice."""
-
-    def __init__(self, **typecodes: str) -> None:
-        self._arrays = {name: array(code) for name, code in typecodes.items()}
-
-    def extend(self, **values: NDArray[np.int64]) -> None:
-        """Append one window's values, one array per column."""
-        for name, column in self._arrays.items():
-            column.frombytes(values[name].astype(np.dtype(column.typecode)).tobytes())
-
-    def __getitem__(self, name: str) -> I64:
-        column = self._arrays[name]
-        return np.frombuffer(column, np.dtype(column.typecode))
-
-    def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Drop rows."""
-        for name, column in self._arrays.items():
-            self._arrays[name] = array(column.typecode, self[name][kept].tobytes())
-
-    def forget(self, *names: str) -> None:
-        """Free columns that are not needed any more."""
-        for name in names:
-            del self._arrays[name]
-
-    def __len__(self) -> int:
-        return len(next(iter(self._arrays.values())))
 
 
 class Numbering:
@@ -106,111 +72,6 @@ class Numbering:
                 first_seen(int(first[k]))
             numbers[k] = self._numbers[key]
         return numbers[inverse]
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Step:
-    """One `ProfilerStep`, or a step of a server: its number, and its span on the host's clock.
-
-    `label` is what people read; without one it is the number.
-    """
-
-    number: int
-    begin_ns: int
-    end_ns: int
-    label: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotation:
-    """A server's mark around a step, or around the capture of a graph; on the host's clock."""
-
-    name: str
-    begin_ns: int
-    end_ns: int
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Trace:
-    """The kept content of one file. Times are ns of the trace's own clock.
-
-    `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
-    by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
-    `collectives` are those of device events by place, `messages` what they state. `scopes` are
-    calls of modules, and ranges that the program names, `frames` calls of Python's functions where
-    the trace records a graph. `device_annotations` are those of servers on the device's clock.
-    `kernel` of a launch is the name of what
-    it launches, -1 where the launch does not say.
-    Ids are kept modulo 2**32; 0 is unknown.
-    """
-
-    file_name: str
-    header: dict[str, object] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)
-    signatures: list[Signature] = field(default_factory=list)
-    operators: Columns = field(
-        default_factory=partial(
-            Columns, begin="q", duration="q", thread="i", signature="i", external="I"
-        )
-    )
-    work: Columns = field(
-        default_factory=partial(
-            Columns,
-            begin="q",
-            duration="q",
-            name="i",
-            correlation="I",
-            external="I",
-            device="h",
-            kind="b",
-        )
-    )
-    launches: Columns = field(
-        default_factory=partial(
-            Columns, begin="q", correlation="I", thread="i", api="b", kernel="i"
-        )
-    )
-    scopes: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
-    )
-    frames: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
-    )
-    copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
-    sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
-    steps: list[Step] = field(default_factory=list)
-    annotations: list[Annotation] = field(default_factory=list)
-    device_annotations: list[Annotation] = field(default_factory=list)
-    counters: list[dict[str, object]] = field(default_factory=list)
-    collectives: dict[int, Collective] = field(default_factory=dict)
-    called: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
-    )
-    stated: Columns = field(
-        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
-    )
-    calls: list[Collective] = field(default_factory=list)
-    messages: dict[int, Message] = field(default_factory=dict)
-    other_categories: dict[str, int] = field(default_factory=dict)
-    apis: dict[Api, str] = field(default_factory=dict)
-    is_hip: bool = False
-    is_cut: bool = False
-    n_events: int = 0
-    n_damaged: int = 0
-
-    def keep_work(self, kept: NDArray[np.bool_]) -> None:
-        """Drop device events."""
-        place = np.cumsum(kept) - 1
-        self.copied.keep(kept[self.copied["place"]])
-        bytes_kept = np.array(self.copied["bytes"])
-        moved = place[self.copied["place"]]
-        self.copied = Columns(place="q", bytes="q")
-        self.copied.extend(place=moved, bytes=bytes_kept)
-        self.work.keep(kept)
-        self.collectives = {
-            int(place[at]): moved for at, moved in self.collectives.items() if kept[at]
-        }
-        self.messages = {int(place[at]): one for at, one in self.messages.items() if kept[at]}
 
 
 def read_trace(
@@ -350,7 +211,7 @@ class _Reader:
             self._take_called(buffer, rows[states], stated=True)
         signature = self._signatures.number(
             rows[:, Column.SIGNATURE],
-            lambda k: self._trace.signatures.append(_signature(buffer, rows[k])),
+            lambda k: self._trace.signatures.append(signature_of(buffer, rows[k])),
         )
         self._trace.operators.extend(
             begin=rows[:, Column.BEGIN_NS],
@@ -365,7 +226,7 @@ class _Reader:
             return
         name = self._names.number(
             rows[:, Column.NAME_HASH],
-            lambda k: self._trace.names.append(_name(buffer, rows[k])),
+            lambda k: self._trace.names.append(name_of(buffer, rows[k])),
         )
         device = np.where(rows[:, Column.DEVICE] >= 0, rows[:, Column.DEVICE], rows[:, Column.PID])
         self._take_copied(rows)
@@ -399,8 +260,8 @@ class _Reader:
         known = len(self._is_collective)
         self._is_collective += [is_collective(text) for text in self._trace.names[known:]]
         for at in np.flatnonzero(np.array(self._is_collective, np.bool_)[name]).tolist():
-            text = _text(buffer, rows[at], Column.ARGS_AT)
-            arguments = _parsed(text) if "Collective name" in text else None
+            text = text_of(buffer, rows[at], Column.ARGS_AT)
+            arguments = parsed(text) if "Collective name" in text else None
             stated = arguments if isinstance(arguments, dict) else {}
             place = at + len(self._trace.work)
             self._trace.collectives[place] = collective_of(self._trace.names[name[at]], stated)
@@ -415,10 +276,10 @@ class _Reader:
         places = (Column.ARGS_AT,) if stated else (Column.DIMS_AT, Column.TYPES_AT)
         moved = []
         for row in rows:
-            texts = tuple(_text(buffer, row, place) for place in (Column.NAME_AT, *places))
+            texts = tuple(text_of(buffer, row, place) for place in (Column.NAME_AT, *places))
             if texts not in self._calls:
                 self._calls[texts] = len(self._trace.calls)
-                self._trace.calls.append(_stated(*texts) if stated else _called(*texts))
+                self._trace.calls.append(stated_of(*texts) if stated else called_of(*texts))
             moved.append(self._calls[texts])
         (self._trace.stated if stated else self._trace.called).extend(
             begin=rows[:, Column.BEGIN_NS],
@@ -435,7 +296,7 @@ class _Reader:
         if not len(rows):
             return
         if not self._trace.is_hip:
-            self._trace.is_hip = _text(buffer, rows[0], Column.NAME_AT).startswith("hip")
+            self._trace.is_hip = text_of(buffer, rows[0], Column.NAME_AT).startswith("hip")
         self._trace.launches.extend(
             begin=rows[:, Column.BEGIN_NS],
             correlation=_id(rows, Column.CORRELATION),
@@ -456,7 +317,7 @@ class _Reader:
             these = rows[named]
             found[named] = self._names.number(
                 these[:, Column.KERNEL_HASH],
-                lambda k: self._trace.names.append(_name(buffer, these[k], Column.KERNEL_AT)),
+                lambda k: self._trace.names.append(name_of(buffer, these[k], Column.KERNEL_AT)),
             )
         return found
 
@@ -470,7 +331,7 @@ class _Reader:
 
     def _learn_apis(self, buffer: NDArray[np.uint8], rows: I64) -> None:
         hashes, first = np.unique(rows[:, Column.NAME_HASH], return_index=True)
-        names = [_name(buffer, rows[at]) for at in first.tolist()]
+        names = [name_of(buffer, rows[at]) for at in first.tolist()]
         kinds = [api_of(name) for name in names]
         for kind, name in zip(kinds, names, strict=True):
             self._trace.apis.setdefault(kind, name)
@@ -489,7 +350,7 @@ class _Reader:
             return
         name = self._names.number(
             rows[:, Column.NAME_HASH],
-            lambda k: self._trace.names.append(_name(buffer, rows[k])),
+            lambda k: self._trace.names.append(name_of(buffer, rows[k])),
         )
         into.extend(
             begin=rows[:, Column.BEGIN_NS],
@@ -499,7 +360,7 @@ class _Reader:
         )
 
     def _take_step(self, buffer: NDArray[np.uint8], row: I64) -> None:
-        match = _STEP_NUMBER.match(_text(buffer, row, Column.NAME_AT))
+        match = _STEP_NUMBER.match(text_of(buffer, row, Column.NAME_AT))
         if match:
             begin = int(row[Column.BEGIN_NS])
             end = begin + int(row[Column.DURATION_NS])
@@ -510,13 +371,13 @@ class _Reader:
         if len(into) < _MAX_ANNOTATIONS:
             begin = int(row[Column.BEGIN_NS])
             end = begin + int(row[Column.DURATION_NS])
-            name = _name(buffer, row)
+            name = name_of(buffer, row)
             into.append(Annotation(name=name, begin_ns=begin, end_ns=end))
 
     def _take_counters(self, buffer: NDArray[np.uint8], row: I64) -> None:
         if len(self._trace.counters) >= _MAX_COUNTER_RANGES:
             return
-        found = _parsed(_text(buffer, row, Column.ARGS_AT))
+        found = parsed(text_of(buffer, row, Column.ARGS_AT))
         if isinstance(found, dict):
             self._trace.counters.append(found)
 
@@ -526,7 +387,7 @@ class _Reader:
         )
         for key, at, n in zip(hashes.tolist(), first.tolist(), count.tolist(), strict=True):
             if key not in self._others:
-                self._others[key] = _text(buffer, rows[at], Column.CATEGORY_AT)[:80]
+                self._others[key] = text_of(buffer, rows[at], Column.CATEGORY_AT)[:80]
             label = self._others[key]
             known = self._trace.other_categories
             known[label] = known.get(label, 0) + n
@@ -535,52 +396,3 @@ class _Reader:
 def _id(rows: I64, column: Column) -> I64:
     """Ids in 32 bits, 0 where there is none."""
     return np.maximum(rows[:, column], 0) & 0xFFFFFFFF
-
-
-def _text(buffer: NDArray[np.uint8], row: I64, column: Column) -> str:
-    at, length = int(row[column]), int(row[column + 1])
-    return buffer[at : at + length].tobytes().decode("utf-8", "replace") if length > 0 else ""
-
-
-def _parsed(text: str) -> object:
-    try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found
-
-
-def _called(name: str, dims: str, types: str) -> Collective:
-    shapes, spelled = (_parsed(text) if text else None for text in (dims, types))
-    found = read_inputs(name, dims=shapes, types=spelled, strides=None, values=None)
-    return called_collective(name, found.tensors)
-
-
-def _stated(name: str, arguments: str) -> Collective:
-    found = _parsed(arguments) if "Collective name" in arguments else None
-    return collective_of(name, found if isinstance(found, dict) else {})
-
-
-def _name(buffer: NDArray[np.uint8], row: I64, column: Column = Column.NAME_AT) -> str:
-    """The name as text: escapes resolved where they are valid, and nothing unprintable."""
-    raw = _text(buffer, row, column)
-    unescaped = _parsed(f'"{raw}"') if "\\" in raw else raw
-    shown = unescaped if isinstance(unescaped, str) else raw
-    kept = "".join(ch if ch.isprintable() else " " for ch in shown[:_MAX_NAME_CHARACTERS])
-    return kept.encode("utf-8", "replace").decode().strip() or "(no name)"
-
-
-def _signature(buffer: NDArray[np.uint8], row: I64) -> Signature:
-    def value(column: Column) -> object:
-        text = _text(buffer, row, column)
-        return _parsed(text) if text else None
-
-    return read_signature(
-        _name(buffer, row),
-        dims=value(Column.DIMS_AT),
-        types=value(Column.TYPES_AT),
-        strides=value(Column.STRIDES_AT),
-        values=value(Column.VALUES_AT),
-        flop=int(row[Column.FLOP]),
-        moved_bytes=int(row[Column.KERNEL_BYTES]),
-    )

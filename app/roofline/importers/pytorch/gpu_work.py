@@ -12,7 +12,6 @@ from roofline.importers.pytorch.apis import Api
 from roofline.importers.pytorch.attribution import Attribution, attribute, distinct_steps, step_of
 from roofline.importers.pytorch.called import settle_collectives
 from roofline.importers.pytorch.collectives import copy_direction, link_of
-from roofline.importers.pytorch.events import Step, Trace
 from roofline.importers.pytorch.gradients import settle_gradients
 from roofline.importers.pytorch.nesting import busy_times
 from roofline.importers.pytorch.rows import (
@@ -33,6 +32,7 @@ from roofline.importers.pytorch.serving_sums import FileServing, step_bytes
 from roofline.importers.pytorch.shapes import shapes_label
 from roofline.importers.pytorch.step_windows import StepWindows, step_windows
 from roofline.importers.pytorch.timeline import steps_of
+from roofline.importers.pytorch.trace import Step, Trace
 from roofline.importers.pytorch.words import is_region, may_compute, operator_category
 from roofline.importers.shared.collectives import NAN, Collective
 from roofline.importers.shared.idle_time import NO_LAUNCH

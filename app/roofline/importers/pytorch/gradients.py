@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.pytorch.events import Trace
 from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.pytorch.trace import Trace
 
 _INPUT, _WEIGHT = 1, 2
 _BOTH = _INPUT | _WEIGHT

@@ -7,8 +7,8 @@ that only accelerators have.
 
 import re
 
-from roofline.importers.pytorch.events import Trace
 from roofline.importers.pytorch.header import device_properties, text
+from roofline.importers.pytorch.trace import Trace
 
 _ACCELERATORS = re.compile(r"mtia|xpu|hpu|npu|privateuse|neuron", re.IGNORECASE)
 _DEVICE_OPERATORS = re.compile(r"::record_stream\Z|::_?(?:cudnn|miopen)_|\b(?:nccl|rccl)[:_]")

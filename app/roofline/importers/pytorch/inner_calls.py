@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.pytorch.attention import names_a_layer
-from roofline.importers.pytorch.events import Trace
+from roofline.importers.pytorch.attention_ragged import names_a_layer
 from roofline.importers.pytorch.experts import Routing, grouped_product
 from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.pytorch.trace import Trace
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]

@@ -11,7 +11,7 @@ from roofline.importers.pytorch.assumed import Assumed
 from roofline.importers.pytorch.captures import CapturedGraph, captured_graphs, is_capture
 from roofline.importers.pytorch.cpu_work import cpu_work
 from roofline.importers.pytorch.environment import read_environment
-from roofline.importers.pytorch.events import Columns, Trace, read_trace
+from roofline.importers.pytorch.events import read_trace
 from roofline.importers.pytorch.gpu_work import gpu_work
 from roofline.importers.pytorch.header import (
     cpu,
@@ -31,6 +31,7 @@ from roofline.importers.pytorch.replays import Alignment, explain_replays, has_r
 from roofline.importers.pytorch.rows import FileWork, RowNumbers
 from roofline.importers.pytorch.scan import N_COLUMNS, scan_events
 from roofline.importers.pytorch.serving_steps import ServingStep, server_of, serving_steps
+from roofline.importers.pytorch.trace import Columns, Trace
 from roofline.importers.source import Progress, SourceFile
 from roofline.model.device import ReportedDevice
 from roofline.model.environment import merged

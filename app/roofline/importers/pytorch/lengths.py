@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.pytorch.attention import names_a_layer, ragged_of_heads
-from roofline.importers.pytorch.events import Trace
+from roofline.importers.pytorch.attention_ragged import names_a_layer, ragged_of_heads
 from roofline.importers.pytorch.families import Ragged
 from roofline.importers.pytorch.libraries import cache_of
 from roofline.importers.pytorch.serving_steps import Lengths, ServingStep
 from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.pytorch.trace import Trace
 
 I64 = NDArray[np.int64]
 

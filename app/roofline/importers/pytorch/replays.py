@@ -21,9 +21,9 @@ from roofline.importers.pytorch.captures import (
     ScopeCalls,
     node_of,
 )
-from roofline.importers.pytorch.events import NO_KERNEL, Trace
 from roofline.importers.pytorch.scan import Kind
 from roofline.importers.pytorch.serving_steps import ServingStep
+from roofline.importers.pytorch.trace import NO_KERNEL, Trace
 from roofline.model.graphs import Capture, GraphReplays, UnalignedKernel
 from roofline.model.units import PS_PER_NS
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.pytorch.collectives import Message
-from roofline.importers.pytorch.events import Step
 from roofline.importers.pytorch.serving_sums import FileServing
 from roofline.importers.pytorch.signatures import Signature
 from roofline.importers.pytorch.stacks import source_of
+from roofline.importers.pytorch.trace import Step
 from roofline.importers.shared.op_tables import OpLabels, OpRows
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.pytorch.events import Trace
 from roofline.importers.pytorch.nesting import NOT_FOUND, nest
 from roofline.importers.pytorch.rows import RowNumbers, added_up
+from roofline.importers.pytorch.trace import Trace
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from roofline.importers.pytorch.events import Annotation, Step
+from roofline.importers.pytorch.trace import Annotation, Step
 
 _NUMBER = r"\d{1,18}"
 _SUMS = rf"sq({_NUMBER})sk({_NUMBER})sqsq({_NUMBER})sqsk({_NUMBER})"

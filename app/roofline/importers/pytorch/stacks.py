@@ -5,8 +5,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.pytorch.events import Trace
 from roofline.importers.pytorch.nesting import nest
+from roofline.importers.pytorch.trace import Trace
 
 I64 = NDArray[np.int64]
 

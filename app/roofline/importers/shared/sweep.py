@@ -9,10 +9,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
 
-from roofline.importers.kernel_cache import kernel
+from roofline.importers.kernel_cache import kernel, part
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
@@ -30,8 +30,6 @@ _F64A = types.float64[::1]
 _F64M = types.float64[:, ::1]
 _F64C = types.float64[:, :, ::1]
 _BOOLA = types.boolean[::1]
-# Part of a kernel: compiled into it.
-_part: Any = njit(nogil=True)
 
 # rows of the counts of a slot: of all its intervals, and those in the open window
 _EVENTS, _STARTED, _LASTED, _IN_WINDOW = range(4)
@@ -184,7 +182,7 @@ class _Found:
         )
 
 
-@_part
+@part
 def _put(heap, since, n, end, slot, lasts, share):  # type: ignore[no-untyped-def]
     """Add an active interval to the heap of `n`, whose root ends first."""
     at = n
@@ -198,7 +196,7 @@ def _put(heap, since, n, end, slot, lasts, share):  # type: ignore[no-untyped-de
     heap[0, at], heap[1, at], heap[2, at], since[at] = end, slot, lasts, share
 
 
-@_part
+@part
 def _drop(heap, since, last):  # type: ignore[no-untyped-def]
     """Take the root off the heap: its last, at `last`, becomes the root and sinks."""
     end, slot, lasts, share = heap[0, last], heap[1, last], heap[2, last], since[last]
@@ -214,7 +212,7 @@ def _drop(heap, since, last):  # type: ignore[no-untyped-def]
     heap[0, at], heap[1, at], heap[2, at], since[at] = end, slot, lasts, share
 
 
-@_part
+@part
 def _credit(slot, own, window, sums, counts, touched, n_touched):  # type: ignore[no-untyped-def]
     """Add time to a slot, and to the open window; the number of slots that this one touched."""
     sums[_WHOLE, slot] += own
@@ -227,7 +225,7 @@ def _credit(slot, own, window, sums, counts, touched, n_touched):  # type: ignor
     return n_touched
 
 
-@_part
+@part
 def _close(window, sums, counts, touched, n_touched, rows, row_times, n_rows):  # type: ignore[no-untyped-def]
     """Write a row for every slot that the open window touched; the number of rows."""
     for j in range(n_touched):
@@ -239,7 +237,7 @@ def _close(window, sums, counts, touched, n_touched, rows, row_times, n_rows):  
     return n_rows
 
 
-@_part
+@part
 def _mark(t, sums, counts, classes, shares, heap, since, n_active, marked, mark):  # type: ignore[no-untyped-def]
     """Write the sums per slot up to now: of intervals under way, the part that has passed."""
     for slot in range(sums.shape[1]):

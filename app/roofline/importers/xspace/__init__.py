@@ -16,11 +16,11 @@ import numpy as np
 from roofline.importers.shared.perfetto import is_perfetto
 from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
 from roofline.importers.source import Progress, SourceFile
-from roofline.importers.xspace import wire
 from roofline.importers.xspace.cpu import has_cpu_ops, read_cpu_host
 from roofline.importers.xspace.environment import read_environment
 from roofline.importers.xspace.gpu import read_gpu_host
 from roofline.importers.xspace.hosts import merge_hosts
+from roofline.importers.xspace.messages import peek_field
 from roofline.importers.xspace.no_device import read_without_device
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Space, open_space
@@ -107,12 +107,12 @@ def _is_text(head: bytes) -> bool:
 
 
 def _starts_like_space(head: bytes, size_bytes: int) -> bool:
-    tag = wire.peek_field(head, 0)
+    tag = peek_field(head, 0)
     if tag is None or tag.wire != LENGTH or tag.number not in _TOP_LEVEL_FIELDS:
         return False
     if tag.number != 1:
         return tag.high <= size_bytes
-    inner = wire.peek_field(head, tag.low)
+    inner = peek_field(head, tag.low)
     return inner is not None and _PLANE_FIELDS.get(inner.number) == inner.wire
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import OP_LINES, Plane
-from roofline.importers.xspace.wire import Line
 
 _RUNTIME_LINE = "XLA TraceMe"
 _BARRIER = "barrier-cores"

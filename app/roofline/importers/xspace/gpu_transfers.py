@@ -27,11 +27,12 @@ from roofline.importers.shared.stream_timeline import (
     WORK,
     Link,
 )
+from roofline.importers.xspace.event_scan import Events
 from roofline.importers.xspace.hlo.collectives import collective_of, fits_on_host
 from roofline.importers.xspace.hlo.ops import Programs
+from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.texts import TextNumbers
-from roofline.importers.xspace.wire import Events, Line
 from roofline.model.categories import is_infeed_outfeed
 from roofline.model.memory import MemoryLevel
 

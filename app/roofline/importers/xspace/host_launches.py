@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.idle_time import NO_LAUNCH
-from roofline.importers.xspace.grouping import CORRELATION
+from roofline.importers.xspace.launch_forest import CORRELATION
 from roofline.importers.xspace.planes import Plane
 
 I64 = NDArray[np.int64]

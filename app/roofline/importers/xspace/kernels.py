@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.shared.distinct import distinct
 from roofline.importers.shared.op_tables import OpLabels, OpRows
+from roofline.importers.xspace.event_scan import Events, StatColumn
 from roofline.importers.xspace.gpu_transfers import (
     DETAILS,
     HostLinks,
@@ -21,15 +22,15 @@ from roofline.importers.xspace.gpu_transfers import (
     StreamMoves,
     is_stream,
 )
-from roofline.importers.xspace.grouping import CORRELATION
 from roofline.importers.xspace.hlo.cost import NO_COST, OpCost
 from roofline.importers.xspace.hlo.ops import Programs, plain_labels
 from roofline.importers.xspace.hlo.units import split_by_unit
+from roofline.importers.xspace.launch_forest import CORRELATION
+from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.spans import Executions
 from roofline.importers.xspace.texts import TextNumbers
-from roofline.importers.xspace.wire import Events, Line, StatColumn
 from roofline.model.categories import UNKNOWN_CATEGORY
 from roofline.model.memory import MemoryLevel
 

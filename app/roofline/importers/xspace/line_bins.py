@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.time_bins import most_bins, steps_that_fit
-from roofline.importers.xspace.spans import RowSums
+from roofline.importers.xspace.nested_sums import RowSums
 from roofline.model.op_columns import F64, I64
 
 SUMS = 3

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.importers.xspace import spans, wire
+from roofline.importers.xspace import event_scan, spans
+from roofline.importers.xspace.event_scan import Events
 from roofline.importers.xspace.grouping import (
     DEVICE_CLOCK,
     FIRST_WINS,
@@ -21,13 +22,13 @@ from roofline.importers.xspace.grouping import (
     last_line,
 )
 from roofline.importers.xspace.line_bins import LineBins
+from roofline.importers.xspace.messages import Line
+from roofline.importers.xspace.nested_sums import RowSums, Walk
 from roofline.importers.xspace.oddities import Oddities
 from roofline.importers.xspace.op_kinds import OpKind, keys_of, op_kinds
 from roofline.importers.xspace.planes import OP_LINES, STEPS_LINES, Plane
-from roofline.importers.xspace.spans import RowSums
 from roofline.importers.xspace.tpu_timeline import CoreCollector
 from roofline.importers.xspace.tpu_transfers import parts_of
-from roofline.importers.xspace.wire import Events, Line
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
@@ -203,7 +204,7 @@ class _Ops:
         )
 
     def walk(
-        self, walk: spans.Walk, row: I64, edges: I64 | None = None, marked: F64 | None = None
+        self, walk: Walk, row: I64, edges: I64 | None = None, marked: F64 | None = None
     ) -> None:
         """Nest and sum these events in rows; the sums up to `edges` go to `marked`."""
         walk.go_on(
@@ -223,7 +224,7 @@ class _Ops:
 class _StepSums:
     """Sums per (step, op key) of one line; only events of steps nest with each other."""
 
-    walk: spans.Walk
+    walk: Walk
     pairs: spans.PairNumbers
     groups: set[int]
 
@@ -257,7 +258,7 @@ class _PlaneReader:
         self._from_file = from_file
         self._oddities = oddities
         self._n_keys = int(key_of_meta.max(initial=-1)) + 1
-        self._lines: list[spans.Walk] = []
+        self._lines: list[Walk] = []
         self._steps = self._step_sums()
         self._first_ps: int | None = None
         self._last_ps = 0
@@ -299,7 +300,7 @@ class _PlaneReader:
 
     def _take_ops(self, line: Line) -> None:
         # Lines are written in order: sorting, which needs the whole line at once, is the exception.
-        walked = self._walk_ops(line, wire.CHUNK_EVENTS, sort=False)
+        walked = self._walk_ops(line, event_scan.CHUNK_EVENTS, sort=False)
         if walked is None:
             walked = self._walk_ops(line, line.event_count, sort=True)
         if walked is None:
@@ -311,7 +312,7 @@ class _PlaneReader:
 
     def _walk_ops(
         self, line: Line, chunk_events: int, *, sort: bool
-    ) -> tuple[spans.Walk, _StepSums] | None:
+    ) -> tuple[Walk, _StepSums] | None:
         """Sums of one op line; `None` where it is out of order and has to be sorted first."""
         stats = (*_OP_STATS, "tf_op", "_a") if self._tf_op is not None else _OP_STATS
         total, steps, follower = self._walk(), self._step_sums(), self._follower()
@@ -360,12 +361,12 @@ class _PlaneReader:
         collector.end_bins(walk)
         return collector
 
-    def _walk(self) -> spans.Walk:
-        return spans.Walk(self._n_keys, clamp=not self._oddities.wraps_self_time)
+    def _walk(self) -> Walk:
+        return Walk(self._n_keys, clamp=not self._oddities.wraps_self_time)
 
     def _step_sums(self) -> _StepSums:
         # XProf, too, stops self time at zero where it sums steps.
-        walk = spans.Walk(clamp=True, only_rows=True)
+        walk = Walk(clamp=True, only_rows=True)
         return _StepSums(walk, spans.PairNumbers(), set())
 
     @property

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from roofline.errors import CorruptProfileError
 from roofline.importers.shared.protobuf_walk import LENGTH, VARINT
-from roofline.importers.xspace import wire
-from roofline.importers.xspace.wire import Bytes, Events, Field, Line, Lookup
+from roofline.importers.xspace import event_scan
+from roofline.importers.xspace.event_scan import REF, TEXT, Events, Lookup, StatColumn, make_lookup
+from roofline.importers.xspace.messages import Field, Line, read_line, walk_fields
+from roofline.importers.xspace.wire import Bytes, damaged
 from roofline.importers.xspace.xspace_pb2 import (
     EventMetadata,
     EventMetadataEntry,
@@ -132,7 +134,7 @@ class Plane:
         self.id = 0
         self.name = ""
         self._parts: dict[int, list[Field]] = {3: [], 4: [], 5: [], 6: []}
-        for field in wire.walk_fields(buf, low, high, file_name):
+        for field in walk_fields(buf, low, high, file_name):
             self._take(field)
 
     def _take(self, field: Field) -> None:
@@ -148,7 +150,7 @@ class Plane:
         return self._buf[field.low : field.high].tobytes()
 
     def _damaged(self, field: Field) -> CorruptProfileError:
-        return wire.damaged(self._file_name, field.low, len(self._buf))
+        return damaged(self._file_name, field.low, len(self._buf))
 
     @property
     def buffer(self) -> Bytes:
@@ -197,8 +199,7 @@ class Plane:
     def lines(self) -> tuple[Line, ...]:
         """Headers of the plane's lines, in file order."""
         return tuple(
-            wire.read_line(self._buf, field.low, field.high, self._file_name)
-            for field in self._parts[3]
+            read_line(self._buf, field.low, field.high, self._file_name) for field in self._parts[3]
         )
 
     @cached_property
@@ -244,7 +245,7 @@ class Plane:
 
     @cached_property
     def _meta_lookup(self) -> Lookup:
-        return wire.make_lookup({key: k for k, (key, _) in enumerate(self._event_metadata)})
+        return make_lookup({key: k for k, (key, _) in enumerate(self._event_metadata)})
 
     @cached_property
     def stats(self) -> Stats:
@@ -268,22 +269,22 @@ class Plane:
             ids.setdefault(name, []).append(key)
         return ids
 
-    def stat_text(self, column: wire.StatColumn, row: int) -> str:
+    def stat_text(self, column: StatColumn, row: int) -> str:
         """Text of an event's stat, in place or by reference; empty for any other type."""
         kind = int(column.kinds[row])
-        if kind == wire.TEXT:
+        if kind == TEXT:
             start, stop = column.text_range(row)
             return text(self._buf[start:stop].tobytes())
-        if kind == wire.REF:
+        if kind == REF:
             return self.stat_names.get(int(column.words[row]), "")
         return ""
 
-    def has_text(self, column: wire.StatColumn) -> NDArray[np.bool_]:
+    def has_text(self, column: StatColumn) -> NDArray[np.bool_]:
         """True where an event's stat is a non-empty text."""
-        inline: NDArray[np.bool_] = (column.kinds == wire.TEXT) & (
+        inline: NDArray[np.bool_] = (column.kinds == TEXT) & (
             column.words & np.uint64(0xFFFFFF) > 0
         )
-        refs = column.kinds == wire.REF
+        refs = column.kinds == REF
         if not refs.any():
             return inline
         used = np.unique(column.words[refs]).tolist()
@@ -304,10 +305,10 @@ class Plane:
         stats: Sequence[str] = (),
         *,
         first_wins: frozenset[str] = frozenset(),
-        chunk_events: int = wire.CHUNK_EVENTS,
+        chunk_events: int = event_scan.CHUNK_EVENTS,
     ) -> Iterator[Events]:
         """Columns of a line's events, piece by piece. A stat the plane does not know has none."""
-        return wire.scan_events(
+        return event_scan.scan_events(
             self._buf,
             line,
             metas=self._meta_lookup,
@@ -352,7 +353,7 @@ def open_space(buf: Bytes, file_name: str) -> Space:
     """Index an XSpace: where its planes, lines and metadata are. Reads no event."""
     planes: list[Plane] = []
     hostname = ""
-    for field in wire.walk_fields(buf, 0, len(buf), file_name):
+    for field in walk_fields(buf, 0, len(buf), file_name):
         if field.wire != LENGTH:
             continue
         if field.number == 1:

@@ -7,8 +7,9 @@ import numpy as np
 from numba import types
 
 from roofline.importers.kernel_cache import kernel
+from roofline.importers.xspace.event_scan import I64, REF, TEXT, U64, StatColumn
 from roofline.importers.xspace.planes import Plane
-from roofline.importers.xspace.wire import I64, REF, TEXT, U64, Bytes, StatColumn
+from roofline.importers.xspace.wire import Bytes
 
 _BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 _U64A = types.uint64[::1]

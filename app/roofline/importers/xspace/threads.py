@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.xspace import spans
+from roofline.importers.xspace.event_scan import Events, StatColumn
+from roofline.importers.xspace.messages import Line
 from roofline.importers.xspace.planes import Plane
 from roofline.importers.xspace.texts import TextNumbers
-from roofline.importers.xspace.wire import Events, Line, StatColumn
 
 Number = TypeVar("Number", bound=np.generic)
 I64 = NDArray[np.int64]

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.importers.shared.op_tables import OpLabels, OpRows
+from roofline.importers.xspace.nested_sums import RowSums
 from roofline.importers.xspace.op_kinds import LEVELS, OpKind
 from roofline.importers.xspace.op_metrics import CoreOps
-from roofline.importers.xspace.spans import RowSums
 from roofline.importers.xspace.tpu_programs import TpuPrograms
 from roofline.model.compute import ComputeUnit
 from roofline.model.memory import MemoryLevel

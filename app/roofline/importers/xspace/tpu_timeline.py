@@ -25,7 +25,7 @@ from roofline.importers.shared.time_bins import (
 )
 from roofline.importers.xspace import spans
 from roofline.importers.xspace.line_bins import SUMS, LineBins, common_edges
-from roofline.importers.xspace.spans import RowSums
+from roofline.importers.xspace.nested_sums import RowSums, Walk
 from roofline.importers.xspace.tpu_transfers import (
     Occurrences,
     Part,
@@ -88,7 +88,7 @@ class CoreCollector:
         walk(edges, self.bins.room(len(edges)))
         self._take(begin_ps, end_ps, meta, edges)
 
-    def end_bins(self, walk: spans.Walk) -> None:
+    def end_bins(self, walk: Walk) -> None:
         """The line has no more events; `walk` has nested them all, and is ended here."""
         reached = max(self._gaps.reached, 0)
         edges = self.bins.coming(reached, reached)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from roofline.devices.parts import Part
 from roofline.estimate.llm.memory import cache_bytes
-from roofline.estimate.llm.ops import Workload
 from roofline.estimate.llm.step import Step, TimedOp, step_of
 from roofline.estimate.llm.thresholds import Thresholds, thresholds_of
+from roofline.estimate.llm.workload import Workload
 from roofline.estimate.on_device import COMPUTE, LINK, MEMORY, VECTOR
 from roofline.model.units import GIGA, US_PER_S
 from roofline.presentation.plots import Drawing, Plot, axis_of

@@ -9,8 +9,8 @@ from roofline.errors import BadViewError
 from roofline.estimate.forms import STORAGE, TYPES, Field, Kind, written
 from roofline.estimate.llm.config import ModelConfig, preset, presets
 from roofline.estimate.llm.hugging_face import config_of
-from roofline.estimate.llm.ops import Workload
 from roofline.estimate.llm.request import PredictOptions, workload
+from roofline.estimate.llm.workload import Workload
 
 CONFIG = "config"
 """The value of the choice of a model where a pasted config stands in for a preset."""

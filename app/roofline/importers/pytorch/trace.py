@@ -1,0 +1,154 @@
+"""What is kept of one trace file: operators, device work, launches and steps, as columns.
+
+About 30 bytes per operator, 50 per kernel, 20 per launch.
+"""
+
+from array import array
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.importers.pytorch.apis import Api
+from roofline.importers.pytorch.collectives import Message
+from roofline.importers.pytorch.signatures import Signature
+from roofline.importers.shared.collectives import Collective
+
+I64 = NDArray[np.int64]
+
+NO_KERNEL = -1
+
+
+class Columns:
+    """Named columns that grow; an array moves when it grows, so nothing is held twice."""
+
+    def __init__(self, **typecodes: str) -> None:
+        self._arrays = {name: array(code) for name, code in typecodes.items()}
+
+    def extend(self, **values: NDArray[np.int64]) -> None:
+        """Append one window's values, one array per column."""
+        for name, column in self._arrays.items():
+            column.frombytes(values[name].astype(np.dtype(column.typecode)).tobytes())
+
+    def __getitem__(self, name: str) -> I64:
+        column = self._arrays[name]
+        return np.frombuffer(column, np.dtype(column.typecode))
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Drop rows."""
+        for name, column in self._arrays.items():
+            self._arrays[name] = array(column.typecode, self[name][kept].tobytes())
+
+    def forget(self, *names: str) -> None:
+        """Free columns that are not needed any more."""
+        for name in names:
+            del self._arrays[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self._arrays.values())))
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Step:
+    """One `ProfilerStep`, or a step of a server: its number, and its span on the host's clock.
+
+    `label` is what people read; without one it is the number.
+    """
+
+    number: int
+    begin_ns: int
+    end_ns: int
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """A server's mark around a step, or around the capture of a graph; on the host's clock."""
+
+    name: str
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Trace:
+    """The kept content of one file. Times are ns of the trace's own clock.
+
+    `work` is what devices ran; `copied` are bytes of its copies by place, `sizes` those of launches
+    by correlation, where the launch states them; `apis` are names of the runtime's calls by kind.
+    `collectives` are those of device events by place, `messages` what they state. `scopes` are
+    calls of modules, and ranges that the program names, `frames` calls of Python's functions where
+    the trace records a graph. `device_annotations` are those of servers on the device's clock.
+    `kernel` of a launch is the name of what
+    it launches, -1 where the launch does not say.
+    Ids are kept modulo 2**32; 0 is unknown.
+    """
+
+    file_name: str
+    header: dict[str, object] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    signatures: list[Signature] = field(default_factory=list)
+    operators: Columns = field(
+        default_factory=partial(
+            Columns, begin="q", duration="q", thread="i", signature="i", external="I"
+        )
+    )
+    work: Columns = field(
+        default_factory=partial(
+            Columns,
+            begin="q",
+            duration="q",
+            name="i",
+            correlation="I",
+            external="I",
+            device="h",
+            kind="b",
+        )
+    )
+    launches: Columns = field(
+        default_factory=partial(
+            Columns, begin="q", correlation="I", thread="i", api="b", kernel="i"
+        )
+    )
+    scopes: Columns = field(
+        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
+    )
+    frames: Columns = field(
+        default_factory=partial(Columns, begin="q", duration="q", thread="i", name="i")
+    )
+    copied: Columns = field(default_factory=partial(Columns, place="q", bytes="q"))
+    sizes: Columns = field(default_factory=partial(Columns, correlation="I", bytes="q"))
+    steps: list[Step] = field(default_factory=list)
+    annotations: list[Annotation] = field(default_factory=list)
+    device_annotations: list[Annotation] = field(default_factory=list)
+    counters: list[dict[str, object]] = field(default_factory=list)
+    collectives: dict[int, Collective] = field(default_factory=dict)
+    called: Columns = field(
+        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
+    )
+    stated: Columns = field(
+        default_factory=partial(Columns, begin="q", duration="q", thread="i", moved="i")
+    )
+    calls: list[Collective] = field(default_factory=list)
+    messages: dict[int, Message] = field(default_factory=dict)
+    other_categories: dict[str, int] = field(default_factory=dict)
+    apis: dict[Api, str] = field(default_factory=dict)
+    is_hip: bool = False
+    is_cut: bool = False
+    n_events: int = 0
+    n_damaged: int = 0
+
+    def keep_work(self, kept: NDArray[np.bool_]) -> None:
+        """Drop device events."""
+        place = np.cumsum(kept) - 1
+        self.copied.keep(kept[self.copied["place"]])
+        bytes_kept = np.array(self.copied["bytes"])
+        moved = place[self.copied["place"]]
+        self.copied = Columns(place="q", bytes="q")
+        self.copied.extend(place=moved, bytes=bytes_kept)
+        self.work.keep(kept)
+        self.collectives = {
+            int(place[at]): moved for at, moved in self.collectives.items() if kept[at]
+        }
+        self.messages = {int(place[at]): one for at, one in self.messages.items() if kept[at]}

@@ -1,0 +1,323 @@
+"""The compiled scan of a line: bytes of its events to columns.
+
+Everything an event carries ends in NumPy arrays, one entry per event; no Python object per event
+exists at any time. Kernels are compiled once (numba, cached on disk) and release the GIL.
+
+Unknown fields are skipped, fields may come in any order, the last alternative of a `oneof` wins.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from roofline.importers.kernel_cache import kernel, part
+from roofline.importers.xspace.messages import Line
+from roofline.importers.xspace.wire import (
+    Bytes,
+    address_of,
+    damaged,
+    skip_value,
+    wire_tag,
+    wire_varint,
+    word_at,
+)
+
+U64 = NDArray[np.uint64]
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+
+# kinds of a stat value: the field number in the message Stat; 0 where the event has no such stat
+DOUBLE, UINT64, INT64, TEXT, BYTES, REF = 2, 3, 4, 5, 6, 7
+
+# a text or bytes value is kept as position and length in one word
+_LENGTH_BITS = 24
+_MAX_LENGTH = (1 << _LENGTH_BITS) - 1
+
+_I64A = types.int64[::1]
+_U64A = types.uint64[::1]
+_I32A = types.int32[::1]
+_I8A = types.int8[::1]
+_U64M = types.uint64[:, ::1]
+_U8M = types.uint8[:, ::1]
+
+
+@part
+def _look_up(key, table, wide_keys, wide_values):  # type: ignore[no-untyped-def]
+    """Dense index of `key`: a table for small keys, a sorted list for others; -1 if unknown."""
+    if 0 <= key < table.shape[0]:
+        return types.int64(table[np.uintp(key)])
+    low, high = 0, wide_keys.shape[0]
+    while low < high:
+        middle = (low + high) >> 1
+        if wide_keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    if low < wide_keys.shape[0] and wide_keys[low] == key:
+        return wide_values[low]
+    return types.int64(-1)
+
+
+@kernel(
+    types.int64(
+        types.uint64, types.int64, types.int64, types.uint64,
+        _I32A, _I64A, _I64A,
+        _I32A, _I64A, _I64A, _I8A,
+        _I32A, _U64A, _U64A, _I64A, _U64M, _U8M, _I64A,
+    ),
+)  # fmt: skip
+def _scan_events(  # type: ignore[no-untyped-def]
+    base, pos, end, start_ps,
+    metas, wide_metas, wide_meta_values,
+    slots, wide_ids, wide_slots, first_wins,
+    meta, begin, duration, occurrences, values, kinds, filled,
+):  # fmt: skip
+    """Fill the columns with the next events of an XLine, as many as fit.
+
+    `filled[0]` gets their number. Returns the position to go on from, or -1 - that of the damage.
+    One function on purpose: it runs once per byte of a capture, and calls that pass arrays cost
+    as much as the decoding.
+    """
+    row = types.int64(0)
+    capacity = meta.shape[0]
+    wanted = slots.shape[0] > 0 or wide_ids.shape[0] > 0
+    while pos < end and row < capacity:
+        at = pos
+        tag, pos = wire_tag(base, pos, end)
+        if pos < 0:
+            return -1 - at
+        if tag != 34:
+            pos = skip_value(base, pos, end, tag & types.uint64(7))
+            if pos < 0:
+                return -1 - at
+            continue
+        size, pos = wire_varint(base, pos, end)
+        if pos < 0 or size > types.uint64(end - pos):
+            return -1 - at
+        stop = pos + types.int64(size)
+        metadata_id = types.int64(0)
+        offset = types.uint64(0)
+        span = types.uint64(0)
+        count = types.int64(0)
+        index = np.uintp(row)
+        while pos < stop:
+            here = pos
+            tag, pos = wire_tag(base, pos, stop)
+            if pos < 0 or tag >> types.uint64(3) == 0:
+                return -1 - here
+            if tag == 34:  # 4: stats
+                size, pos = wire_varint(base, pos, stop)
+                if pos < 0 or size > types.uint64(stop - pos):
+                    return -1 - here
+                last = pos + types.int64(size)
+                if not wanted:
+                    pos = last
+                    continue
+                stat_id = types.int64(0)
+                kind = types.uint8(0)
+                value = types.uint64(0)
+                while pos < last:
+                    here = pos
+                    tag, pos = wire_tag(base, pos, last)
+                    if pos < 0 or tag >> types.uint64(3) == 0:
+                        return -1 - here
+                    field = tag >> types.uint64(3)
+                    wire = tag & types.uint64(7)
+                    if wire == 0:
+                        word, pos = wire_varint(base, pos, last)
+                        if pos < 0:
+                            return -1 - here
+                        if field == 1:
+                            stat_id = types.int64(word)
+                        elif field == 3 or field == 4 or field == 7:
+                            kind = types.uint8(field)
+                            value = word
+                    elif wire == 2:
+                        size, pos = wire_varint(base, pos, last)
+                        if pos < 0 or size > types.uint64(last - pos):
+                            return -1 - here
+                        if field == 5 or field == 6:
+                            kind = types.uint8(field)
+                            kept = min(size, types.uint64(_MAX_LENGTH))
+                            value = (types.uint64(pos) << types.uint64(_LENGTH_BITS)) | kept
+                        elif field == 8:
+                            kind = types.uint8(0)
+                        pos += types.int64(size)
+                    else:
+                        start = pos
+                        pos = skip_value(base, pos, last, wire)
+                        if pos < 0:
+                            return -1 - here
+                        if wire == 1 and field == 2:
+                            kind = types.uint8(2)
+                            value = word_at(base + types.uint64(start))
+                if 0 <= stat_id < slots.shape[0]:
+                    slot = types.int64(slots[np.uintp(stat_id)])
+                else:
+                    slot = _look_up(stat_id, slots, wide_ids, wide_slots)
+                if slot >= 0:
+                    column = np.uintp(slot)
+                    if not (first_wins[column] and kinds[column, index]):
+                        values[column, index] = value
+                        kinds[column, index] = kind
+            elif tag == 8 or tag == 16 or tag == 24 or tag == 40:
+                word, pos = wire_varint(base, pos, stop)
+                if pos < 0:
+                    return -1 - here
+                if tag == 8:
+                    metadata_id = types.int64(word)
+                elif tag == 24:
+                    span = word
+                elif tag == 16:  # 2: offset_ps and 5: num_occurrences are one oneof
+                    offset = word
+                    count = types.int64(0)
+                else:
+                    count = types.int64(word)
+                    offset = types.uint64(0)
+            else:
+                pos = skip_value(base, pos, stop, tag & types.uint64(7))
+                if pos < 0:
+                    return -1 - here
+        if 0 <= metadata_id < metas.shape[0]:
+            meta[index] = metas[np.uintp(metadata_id)]
+        else:
+            meta[index] = _look_up(metadata_id, metas, wide_metas, wide_meta_values)
+        begin[index] = start_ps + offset
+        duration[index] = span
+        occurrences[index] = count
+        row += 1
+    filled[0] = row
+    return pos
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A map from metadata ids to small integers that kernels can follow."""
+
+    table: I32
+    wide_keys: I64
+    wide_values: I64
+
+
+_TABLE_LIMIT = 1 << 20
+
+
+def make_lookup(values_by_id: Mapping[int, int]) -> Lookup:
+    """Ids below a limit go to a table, others to a sorted list, so that huge ids cost no memory."""
+    small = {key: value for key, value in values_by_id.items() if 0 <= key < _TABLE_LIMIT}
+    wide = sorted((key, value) for key, value in values_by_id.items() if key not in small)
+    table = np.full(max(small, default=-1) + 1, -1, np.int32)
+    for key, value in small.items():
+        table[key] = value
+    keys = np.array([key for key, _ in wide], np.int64)
+    return Lookup(table, keys, np.array([value for _, value in wide], np.int64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatColumn:
+    """One stat of a line's events: raw 64-bit words, and how each was written (0: absent)."""
+
+    words: U64
+    kinds: NDArray[np.uint8]
+
+    def int_or_uint(self) -> U64:
+        """Values written as either integer type; 0 elsewhere."""
+        return np.where((self.kinds == UINT64) | (self.kinds == INT64), self.words, np.uint64(0))
+
+    def int_only(self) -> I64:
+        """Values written as int64; 0 elsewhere."""
+        return np.where(self.kinds == INT64, self.words, np.uint64(0)).view(np.int64)
+
+    def doubles(self, default: float) -> NDArray[np.float64]:
+        """Values written as double, 0 for any other type, `default` where there is none."""
+        values: NDArray[np.float64] = self.words.view(np.float64)
+        typed = np.where(self.kinds == DOUBLE, values, 0.0)
+        return np.where(self.present, typed, default)
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """True where the event has the stat, whatever its type."""
+        present: NDArray[np.bool_] = self.kinds != 0
+        return present
+
+    def text_range(self, row: int) -> tuple[int, int]:
+        """Byte range of a text or bytes value."""
+        word = int(self.words[row])
+        start = word >> _LENGTH_BITS
+        return start, start + (word & _MAX_LENGTH)
+
+    def text_ranges(self, rows: I64) -> tuple[U64, U64]:
+        """Byte ranges of several text values."""
+        start = self.words[rows] >> np.uint64(_LENGTH_BITS)
+        return start, start + (self.words[rows] & np.uint64(_MAX_LENGTH))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Events:
+    """Columns of one line's events, in file order.
+
+    `meta` is the dense index of the event metadata (-1: unknown id); `begin_ps` is absolute on the
+    line's clock; `occurrences` is 0 unless the event is aggregated.
+    """
+
+    meta: I32
+    begin_ps: U64
+    duration_ps: U64
+    occurrences: I64
+    stats: Mapping[str, StatColumn]
+
+    def __len__(self) -> int:
+        return len(self.meta)
+
+    @property
+    def end_ps(self) -> U64:
+        """End of each event; wraps like the 64-bit counter it is."""
+        return self.begin_ps + self.duration_ps
+
+
+CHUNK_EVENTS = 32_768
+
+
+def scan_events(
+    buf: Bytes,
+    line: Line,
+    *,
+    metas: Lookup,
+    stat_ids: Mapping[str, Sequence[int]],
+    first_wins: frozenset[str],
+    name: str,
+    chunk_events: int,
+) -> Iterator[Events]:
+    """Columns of `line`'s events, at most `chunk_events` at a time, in file order.
+
+    `stat_ids` maps a stat's name to its metadata ids in this plane; each gets a column. Of the
+    stats in `first_wins` the first one counts where an event repeats it, else the last.
+    """
+    names = list(stat_ids)
+    slots = make_lookup({key: slot for slot, n in enumerate(names) for key in stat_ids[n]})
+    first = np.array([n in first_wins for n in names], np.int8)
+    filled = np.zeros(1, np.int64)
+    position, left = line.low, line.event_count
+    while left > 0:
+        count = min(left, chunk_events)
+        meta = np.empty(count, np.int32)
+        begin, duration = np.empty(count, np.uint64), np.empty(count, np.uint64)
+        occurrences = np.empty(count, np.int64)
+        words = np.zeros((len(names), count), np.uint64)
+        kinds = np.zeros((len(names), count), np.uint8)
+        position = _scan_events(
+            address_of(buf), position, line.high, line.base_ps,
+            metas.table, metas.wide_keys, metas.wide_values,
+            slots.table, slots.wide_keys, slots.wide_values, first,
+            meta, begin, duration, occurrences, words, kinds, filled,
+        )  # fmt: skip
+        if position < 0:
+            raise damaged(name, -1 - position, len(buf))
+        left -= count
+        stats = {n: StatColumn(words=words[k], kinds=kinds[k]) for k, n in enumerate(names)}
+        yield Events(
+            meta=meta, begin_ps=begin, duration_ps=duration, occurrences=occurrences, stats=stats
+        )
