@@ -127,7 +127,8 @@ def _fill(root: Path, count: int, url: str | None) -> None:
     with database.write() as connection:
         for table, rows in ((tables.profile, profiles), (tables.file, files), (tables.tag, tags)):
             connection.execute(insert(table), rows)
-        # Both databases plan by counts of rows; PostgreSQL's autovacuum takes them within a minute of such growth.
+        # Both databases plan by counts of rows; the autovacuum of PostgreSQL takes them within a
+        # minute of such growth.
         connection.execute(text("ANALYZE"))
     database.close()
 
