@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roofline.fleet.choosing import open_kept
-from roofline.fleet.pruning import prune
+from roofline.fleet.pruning import drop_unneeded_names, prune
 from roofline.fleet.receipts import HostFile
 from tests.pods import runs
 
@@ -57,3 +57,14 @@ def test_partials_of_other_code_go_before_older_ones(cache: Path) -> None:
 
 def test_an_empty_cache_is_left_alone(tmp_path: Path) -> None:
     assert prune(f"file://{tmp_path}", 0) == 0
+
+
+def test_names_go_with_the_last_partial_that_needs_them(cache: Path) -> None:
+    place = f"file://{cache}"
+    assert drop_unneeded_names(place, grace_s=0) == 0, "all are needed"
+    (last,) = (cache / "partials" / f"{3:064x}").iterdir()
+    last.unlink()
+    assert drop_unneeded_names(place, grace_s=3_600) == 0, "they are new"
+    assert drop_unneeded_names(place, grace_s=0) == 1
+    kept = open_kept(place)
+    assert all(kept.partial(str(one.relative_to(cache))) for one in cache.glob("partials/*/*"))

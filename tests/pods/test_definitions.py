@@ -7,7 +7,7 @@ import pytest
 
 from roofline.exports.run_words import run_verdict
 from roofline.pods import definitions
-from roofline.pods.partial import KNOWN
+from roofline.pods.partial import KNOWN, Partial
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import RunReport, Unreadable, WaitBound
 from roofline.pods.verdicts import NoVerdict, State, Verdict
@@ -176,6 +176,34 @@ def test_sums_bound_the_wait_from_below() -> None:
     report = reduce_run(sums_only)
     assert [one.wait_ps for one in report.hosts] == [10, 0]
     assert report.hosts[0].wait_bound is WaitBound.AT_LEAST
+
+
+def test_a_rank_that_took_part_less_often_did_not_wait_less() -> None:
+    """Its capture is shorter: mean times are compared, and the wait is "about"."""
+    first, second = runs.run(0, hosts=2, chips=1)
+    hosts = [
+        runs.with_collective(first, [[10, 10, 10, 30]], group_size=2),
+        runs.with_collective(second, [[10, 10]], group_size=2),
+    ]
+    report = reduce_run(hosts)
+    # The shortest mean is 10: 60 - 4 x 10. By sums alone the first waited 40.
+    assert [one.wait_ps for one in report.hosts] == [20, 0]
+    assert {one.wait_bound for one in report.collectives} == {WaitBound.ABOUT}
+    assert report.collectives[0].instances == 0
+
+
+def test_two_files_of_one_rank_are_not_judged() -> None:
+    hosts = [_as_rank(one, k % 8) for k, one in enumerate(runs.run(0, hosts=16))]
+    slow = runs.run(0, hosts=16, fault=runs.slow_chip(3, 0, 1.5))
+    report = reduce_run([*hosts[:3], _as_rank(slow[3], 3), *hosts[4:]])
+    assert report.no_verdict is NoVerdict.SEVERAL_CAPTURES
+    assert verdicts(report) == {}
+    assert "a rank has several files" in run_verdict(report)
+
+
+def _as_rank(partial: Partial, number: int) -> Partial:
+    header = replace(partial.header, known_rank=number, format_id="pytorch")
+    return replace(partial, header=header)
 
 
 def test_a_group_that_the_file_does_not_tell_is_all_ranks_at_most() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from roofline.errors import UploadRejectedError
+from roofline.pods.fetching import sources_of
 from roofline.pods.listing import list_run
 from tests.cli.test_main import refused, run
 from tests.pods.test_command import THREE_HOSTS, analysed
@@ -56,8 +57,9 @@ def test_sessions_of_one_capture_are_joined(tmp_path: Path) -> None:
 def test_several_sessions_are_not_one_run_by_themselves(tmp_path: Path) -> None:
     session(tmp_path, "2026_11_21_10_00_00", "host_0")
     session(tmp_path, "2026_11_21_10_30_00", "host_1")
-    with pytest.raises(UploadRejectedError, match="There are 2 sessions: 2026_11_21_10_00_00, "):
-        list_run(str(tmp_path))
+    for find in (list_run, lambda place: sources_of([place])):
+        with pytest.raises(UploadRejectedError, match="There are 2 sessions: 2026_11_21_10_00_00"):
+            find(str(tmp_path))
     said = refused("analyze", "--engine", "local", "--join", "120s", tmp_path)
     assert "begin 1,800 s apart, more than 120 s" in said
     one = tmp_path / "plugins" / "profile" / "2026_11_21_10_30_00"

@@ -84,6 +84,16 @@ def test_files_of_one_host_are_told_apart_by_name() -> None:
     assert found == ["host-0000 (copy.pb)", "host-0000 (host-0000.xplane.pb)"]
 
 
+def test_numbers_in_names_of_hosts_count() -> None:
+    names = ["w-10", "w-9", "w-1", "x", "w-010", "10", "9"]
+    hosts = [
+        replace(one, header=replace(one.header, host=name))
+        for one, name in zip(runs.run(1, hosts=len(names)), names, strict=True)
+    ]
+    found = [one.host for one in reduce_run(hosts).hosts]
+    assert found == ["9", "10", "w-1", "w-9", "w-010", "w-10", "x"]
+
+
 def test_a_run_without_hosts() -> None:
     report = reduce_run([], BROKEN)
     assert (report.ops, report.steps, report.representative) == ((), (), None)

@@ -105,24 +105,15 @@ def seconds(text: str) -> float:
 
 def _joined(places: Sequence[str], join_s: float) -> "list[HostFile]":
     """The files at each place; sessions of one capture are put together, and it is said."""
-    from roofline.fleet.receipts import HostFile
+    from roofline.fleet.choosing import host_file
     from roofline.pods.listing import list_run
 
-    files = []
+    files: list[HostFile] = []
     for place in places:
         found = list_run(place, join_s=join_s)
         if found.note:
             sys.stderr.write(f"roofline: {found.note}\n")
-        files += [
-            HostFile(
-                address=one.address,
-                name=one.name,
-                size_bytes=one.size_bytes,
-                is_named=False,
-                version=one.version,
-            )
-            for one in found.files
-        ]
+        files += [host_file(one, is_named=False) for one in found.files]
     return files
 
 

@@ -55,6 +55,8 @@ def _without_verdict(document: Row) -> Sentence:
             return say("run_few", fewest=_count(FEWEST_HOSTS))
         case NoVerdict.UNREADABLE:
             return say("run_unreadable", share=Number(LEAST_READABLE, "ratio"))
+        case NoVerdict.SEVERAL_CAPTURES:
+            return say("run_several_captures")
     return say("run_even")
 
 

@@ -41,6 +41,8 @@ def _judged(run: RunReport) -> Sentence:
             return say("hosts_few", fewest=Number(FEWEST_HOSTS, "count"))
         case NoVerdict.UNREADABLE:
             return say("hosts_unreadable", share=Number(LEAST_READABLE, "ratio"))
+        case NoVerdict.SEVERAL_CAPTURES:
+            return say("hosts_several_captures")
     if not outliers(run.hosts):
         return say("hosts_even")
     return say("hosts_cost", share=Number(run.cost_ratio or 0.0, "ratio"))

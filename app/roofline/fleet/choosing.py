@@ -13,8 +13,10 @@ from roofline.fleet.limits import import_limits
 from roofline.fleet.local import LocalEngine
 from roofline.fleet.receipts import HostFile
 from roofline.pods.fetching import FoundObject, Source
+from roofline.pods.folders import listed_folder, name_of, path_of
 from roofline.sandbox.limits import ImportLimits
 from roofline.settings import Settings
+from roofline.storage.buckets import Listed
 from roofline.storage.places import open_blobs
 
 ENGINES = ("local", "dask")
@@ -104,17 +106,23 @@ def host_files(sources: Sequence[Source]) -> list[HostFile]:
 
 def _host_file(source: Source) -> HostFile:
     if isinstance(source, FoundObject):
-        listed = source.listed
-        return HostFile(
-            address=listed.address,
-            name=listed.name,
-            size_bytes=listed.size_bytes,
-            is_named=source.is_named,
-            version=listed.version,
-        )
+        return host_file(source.listed, is_named=source.is_named)
+    if source.is_folder:
+        return host_file(listed_folder(source.path), is_named=False)
     return HostFile(
         address=str(source.path.absolute()),
         name=source.name,
         size_bytes=source.path.stat().st_size if source.path.is_file() else 0,
         is_named=source.is_named,
+    )
+
+
+def host_file(listed: Listed, *, is_named: bool) -> HostFile:
+    """One of a listing as a file of a run."""
+    return HostFile(
+        address=listed.address,
+        name=name_of(path_of(listed.address)),
+        size_bytes=listed.size_bytes,
+        is_named=is_named,
+        version=listed.version,
     )

@@ -8,7 +8,7 @@ from roofline.errors import RooflineError
 from roofline.fleet.kept import KeptFile, KeptPartials
 from roofline.fleet.readers import Readers
 from roofline.fleet.receipts import HostFile, Receipt, unread
-from roofline.pods.fetching import fetch_steady
+from roofline.pods.fetching import fetch_folder, fetch_steady
 from roofline.pods.files import digest_of
 from roofline.storage import buckets
 from roofline.storage.buckets import Listed
@@ -40,7 +40,8 @@ def map_file(file: HostFile, kept: KeptPartials, readers: Readers) -> Receipt:
 
 def _digest_before(file: HostFile, kept: KeptPartials) -> str | None:
     """The SHA-256 of an object whose version was fetched before."""
-    return kept.digest_of(_listed(file).identity) if is_remote(file) and file.version else None
+    is_versioned = (is_remote(file) or file.is_folder) and file.version
+    return kept.digest_of(_listed(file).identity) if is_versioned else None
 
 
 def _listed(file: HostFile) -> Listed:
@@ -74,13 +75,17 @@ def is_remote(file: HostFile) -> bool:
 
 
 def _on_this_machine(file: HostFile, scratch: Path, kept: KeptPartials) -> _Here:
-    """The file, fetched into `scratch` where it is an object."""
-    if not is_remote(file):
+    """The file, fetched into `scratch` where it is an object; a folder is packed there."""
+    path = scratch / "fetched"
+    if file.is_folder:
+        found = fetch_folder(file.address, path)
+        digest = digest_of(path)
+    elif is_remote(file):
+        found, digest = fetch_steady(_listed(file), path)
+    else:
         path = Path(file.address)
         stamp = _stamp(path)
         return _Here(path, digest_of(path), stamp)
-    path = scratch / file.name
-    found, digest = fetch_steady(_listed(file), path)
     if found.version:
         kept.note_digest(found.identity, digest)
     return _Here(path, digest, _stamp(path))

@@ -1,9 +1,10 @@
 """The command line's own kept partials stay below a size: the oldest go first.
 
 Partials that other code made are of no more use to it, and go before. Names of operations go with
-the last partial that needs them.
+the last partial that needs them, also those of a server, which removes partials by itself.
 """
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,6 +38,17 @@ def prune(place: str, max_bytes: int = MAX_BYTES) -> int:
     return len(gone)
 
 
+def drop_unneeded_names(place: str, *, grace_s: float) -> int:
+    """Removes names at `place` that no partial there needs, once they are so old; how many.
+
+    A host that is read meanwhile may need names that are removed here: its partial counts as
+    damaged then, and is made again.
+    """
+    blobs, before = open_blobs(place, Path()), time.time() - grace_s
+    old = [one for one in blobs.list("names") if one.modified_at <= before]
+    return _drop_names(blobs, old, list(blobs.list("partials"))) if old else 0
+
+
 def _chosen(found: Sequence[BlobInfo], too_many_bytes: int) -> list[BlobInfo]:
     """The partials that go so that so many bytes are free: of other code first, then the oldest."""
     chosen = []
@@ -48,9 +60,17 @@ def _chosen(found: Sequence[BlobInfo], too_many_bytes: int) -> list[BlobInfo]:
     return chosen
 
 
-def _drop_names(blobs: BlobStore, names: Sequence[BlobInfo], left: Sequence[BlobInfo]) -> None:
-    """Removes names that none of the partials `left` needs."""
-    needed = {names_needed(b"".join(blobs.open(one.key))) for one in left}
-    for one in names:
-        if one.key.rpartition("/")[2] not in needed:
-            blobs.delete(one.key)
+def _drop_names(blobs: BlobStore, names: Sequence[BlobInfo], left: Sequence[BlobInfo]) -> int:
+    """Removes names that none of the partials `left` needs; how many."""
+    needed = {_names_of(blobs, one.key) for one in left}
+    unneeded = [one.key for one in names if one.key.rpartition("/")[2] not in needed]
+    for key in unneeded:
+        blobs.delete(key)
+    return len(unneeded)
+
+
+def _names_of(blobs: BlobStore, key: str) -> str | None:
+    try:
+        return names_needed(b"".join(blobs.open(key)))
+    except FileNotFoundError:  # it went meanwhile
+        return None

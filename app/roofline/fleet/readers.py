@@ -83,7 +83,9 @@ class Readers:
                 {
                     "path": str(path.absolute()),
                     "digest": digest,
+                    "name": file.name,
                     "is_named": file.is_named,
+                    "is_folder": file.is_folder,
                     "into": into,
                     "limits": asdict(self._limits),
                 }

@@ -164,7 +164,12 @@ def _answer(request: dict[str, Any], limits: ImportLimits) -> dict[str, Any]:
     size_bytes = path.stat().st_size
     limit_process(limits, size_bytes)
     entries = read_file(
-        Found(path, is_named=request["is_named"]),
+        Found(
+            path,
+            is_named=request["is_named"],
+            called=request["name"],
+            is_folder=request["is_folder"],
+        ),
         digest=request["digest"],
         scratch=into,
         limits=UnpackLimits(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from roofline.pods.folders import is_folder
 from roofline.pods.report import Unreadable
 
 
@@ -14,7 +15,8 @@ class HostFile:
 
     `address` is a path or an address such as `s3://bucket/key`; `version` is the ETag or generation
     of an object. `digest` is the SHA-256 of the content where it is known, else empty. `is_named`
-    is true where the user named the file, not only its folder.
+    is true where the user named the file, not only its folder. The address of a folder whose files
+    are one host ends with `/`.
     """
 
     address: str
@@ -23,6 +25,11 @@ class HostFile:
     is_named: bool
     version: str = ""
     digest: str = ""
+
+    @property
+    def is_folder(self) -> bool:
+        """True where the files of a folder are one host."""
+        return is_folder(self.address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

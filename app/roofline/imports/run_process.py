@@ -45,7 +45,7 @@ class RunProcess:
             env=reading_environment([place, *reads]),
         )
         self._lock = threading.Lock()
-        self._is_killed = False
+        self._place, self._is_killed = place, False
         options = {"limits": asdict(limits), "workers": workers, "engine": asdict(engine)}
         self._send({"place": place, **options})
 
@@ -84,6 +84,11 @@ class RunProcess:
     def fetch(self, file: Mapping[str, object], target: Path) -> None:
         """Writes the bytes of one file to `target`."""
         self._ask({"do": "fetch", "file": dict(file), "target": str(target)})
+
+    def drop_unneeded_names(self, grace_s: float) -> int:
+        """Removes names of operations that no kept partial needs, once they are so old."""
+        wanted = {"do": "drop names", "place": self._place, "grace_s": grace_s}
+        return int(self._ask(wanted)["dropped"])
 
     def kill(self) -> None:
         """Ends it from any thread: the thread that waits for an answer gets an error."""

@@ -20,10 +20,12 @@ from roofline.errors import (
 from roofline.exports.run_report import op_record, render_run
 from roofline.fleet.choosing import open_kept
 from roofline.fleet.kept import KeptPartials
+from roofline.fleet.pruning import drop_unneeded_names
 from roofline.fleet.receipts import HostFile, receipts_from
 from roofline.fleet.reducing import file_with, op_of_receipts, reduce_receipts
 from roofline.imports.run_readers import RunReaders
-from roofline.pods.fetching import fetch_steady
+from roofline.pods.fetching import fetch_folder, fetch_steady
+from roofline.pods.folders import is_folder, name_of, path_of
 from roofline.pods.listing import list_run, runs_below
 from roofline.process_environment import hide_secrets_of_libraries
 from roofline.sandbox.limits import give_way
@@ -78,6 +80,9 @@ def _answers(request: Request, readers: RunReaders, kept: KeptPartials) -> Itera
             found_op = op_of_receipts(_receipts(request), kept, request["op"])
             Path(request["target"]).write_bytes(op_record(found_op))
             yield {"written": True}
+        case "drop names":
+            dropped = drop_unneeded_names(request["place"], grace_s=request["grace_s"])
+            yield {"dropped": dropped}
         case "file":
             yield {"digest": file_with(_receipts(request), kept, request["digest"])}
         case _:
@@ -86,6 +91,9 @@ def _answers(request: Request, readers: RunReaders, kept: KeptPartials) -> Itera
 
 
 def _fetch(listed: buckets.Listed, target: Path) -> None:
+    if is_folder(listed.address):
+        fetch_folder(listed.address, target)
+        return
     if buckets.is_address(listed.address):
         fetch_steady(listed, target)
         return
@@ -99,7 +107,7 @@ def _fetch(listed: buckets.Listed, target: Path) -> None:
 
 
 def _file(one: buckets.Listed) -> Request:
-    return {**asdict(one), "identity": one.identity, "name": one.name}
+    return {**asdict(one), "identity": one.identity, "name": name_of(path_of(one.address))}
 
 
 def _receipts(request: Request) -> list[Any]:

@@ -17,7 +17,7 @@ from roofline.imports.run_process import RunProcess
 from roofline.library.run_turn import FOLDER, RunTurn, held_lease, needs_turn
 from roofline.sandbox.limits import ImportLimits
 from roofline.storage.disk_room import DiskRoom
-from roofline.storage.kept_partials import sweep_partials
+from roofline.storage.kept_partials import GRACE_S, sweep_partials
 from roofline.storage.profiles import ProfileStore
 from roofline.storage.records import timestamp
 
@@ -125,8 +125,23 @@ class RunKeeper:
         self._pruned_at = now
         count = sweep_partials(self._store)
         if count:
-            _log.info("runs: %d kept partials without a run were removed", count)
+            names = self._drop_names()
+            _log.info(
+                "runs: %d kept partials without a run were removed, and names of %d programs",
+                count,
+                names,
+            )
         return bool(count)
+
+    def _drop_names(self) -> int:
+        """Removes names that no kept partial needs. A process that reads runs has them in memory
+        and would not write them again: it ends first."""
+        self._end_process()
+        process = self.new_process()
+        try:
+            return process.drop_unneeded_names(GRACE_S)
+        finally:
+            process.close()
 
     # ------------------------------------------------------------------------------------- turns
 

@@ -156,13 +156,15 @@ class StepTable:
 class Host:
     """One input file: where it came from and how many accelerator cores it holds.
 
-    `device` is what this file alone says about its device, `None` where it says nothing.
+    `device` is what this file alone says about its device, `rank` which process of its job wrote
+    it; `None` where it says nothing.
     """
 
     file_name: str
     hostname: str
     core_count: int
     device: ReportedDevice | None = None
+    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

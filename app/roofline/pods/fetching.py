@@ -1,11 +1,15 @@
 """Files of a run on this machine and in buckets: found, and fetched as they were listed."""
 
-from collections.abc import Sequence
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
 from roofline.pods.files import Found, captures_among, files_of
+from roofline.pods.folders import as_one, hosts_among, members_of, path_of
+from roofline.pods.sessions import check_one_session
 from roofline.storage import buckets
 from roofline.storage.buckets import ChangedError, Listed
 
@@ -26,12 +30,25 @@ Source = Found | FoundObject
 def sources_of(places: Sequence[str]) -> list[Source]:
     """The files at `places`: paths, patterns of paths, and addresses of buckets.
 
-    Raises `UploadRejectedError` where there is none.
+    Raises `UploadRejectedError` where there is none, and where one place has several sessions.
     """
-    found: list[Source] = []
-    for place in places:
-        found += _objects_at(place) if buckets.is_address(place) else files_of([Path(place)])
+    return [one for place in places for one in _sources_at(place)]
+
+
+def _sources_at(place: str) -> list[Source]:
+    found = _objects_at(place) if buckets.is_address(place) else _files_at(place)
+    check_one_session([path_of(_address(one)) for one in found])
     return found
+
+
+def _files_at(place: str) -> list[Source]:
+    return [*files_of([Path(place)])]
+
+
+def _address(source: Source) -> str:
+    if isinstance(source, FoundObject):
+        return source.listed.address
+    return str(source.path.absolute())
 
 
 def _objects_at(address: str) -> list[Source]:
@@ -42,7 +59,7 @@ def _objects_at(address: str) -> list[Source]:
             remedy="Name the folder that the profiler wrote, with a / at its end.",
         )
     is_named = len(listed) == 1 and buckets.parse(address) == buckets.parse(listed[0].address)
-    return [FoundObject(one, is_named) for one in captures_among(listed)]
+    return [FoundObject(one, is_named) for one in hosts_among(captures_among(listed))]
 
 
 def fetch_steady(listed: Listed, target: Path) -> tuple[Listed, str]:
@@ -60,6 +77,56 @@ def fetch_steady(listed: Listed, target: Path) -> tuple[Listed, str]:
                     "The object is gone.", remedy="List the run again."
                 ) from None
             listed = now
-    raise UploadRejectedError(
+    raise _changing()
+
+
+def fetch_folder(address: str, target: Path) -> Listed:
+    """Packs a folder whose files are one host; which version that was.
+
+    The same files give the same bytes. Raises as `fetch_steady`.
+    """
+    for _ in range(_TRIES):
+        members = members_of(address)
+        if not members:
+            raise UploadRejectedError("The folder is gone.", remedy="List the run again.")
+        try:
+            _pack(members, path_of(address), target)
+        except (ChangedError, FileNotFoundError):
+            continue
+        packed = as_one(path_of(address), members)
+        if members_of(address) == members:
+            return packed
+    raise _changing()
+
+
+def _pack(members: Sequence[Listed], folder: str, target: Path) -> None:
+    """Writes the files as an archive. Raises `ChangedError` where one changed."""
+    with tarfile.open(target, "w", format=tarfile.GNU_FORMAT) as packed:
+        for one in members:
+            # Neither times nor owners: they are not part of the content.
+            member = tarfile.TarInfo(path_of(one.address).removeprefix(folder))
+            member.size = one.size_bytes
+            with _here(one, target.with_suffix(".part")) as path, path.open("rb") as content:
+                try:
+                    packed.addfile(member, content)
+                except OSError as error:  # it is shorter now
+                    raise ChangedError from error
+
+
+@contextmanager
+def _here(listed: Listed, scratch: Path) -> Iterator[Path]:
+    """The file on this machine, fetched where it is an object."""
+    if not buckets.is_address(listed.address):
+        yield Path(listed.address)
+        return
+    buckets.fetch(listed, scratch)
+    try:
+        yield scratch
+    finally:
+        scratch.unlink()
+
+
+def _changing() -> UploadRejectedError:
+    return UploadRejectedError(
         "The object changes while it is read.", remedy="Wait until its host has written it."
     )

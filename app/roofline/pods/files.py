@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from roofline.errors import UploadRejectedError
+from roofline.pods.folders import folders_among, name_of, outside
 
 XSPACE_SUFFIX = ".xplane.pb"
 
@@ -25,22 +26,28 @@ AnyNamed = TypeVar("AnyNamed", bound=Named)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file of a run; `is_named` is true where the user named it, not only its folder."""
+    """A file of a run; `is_named` is true where the user named it, not only its folder.
+
+    With `is_folder` all files of the folder are one host (see `pods.folders`). `called` is its name
+    where that is not the last part of the path.
+    """
 
     path: Path
     is_named: bool
+    called: str = ""
+    is_folder: bool = False
 
     @property
     def name(self) -> str:
         """The name of the file."""
-        return self.path.name
+        return self.called or self.path.name
 
 
 def files_of(paths: Sequence[Path]) -> list[Found]:
     """The files at `paths`, those in and below folders, and those of patterns with `*`.
 
     A folder with XSpace captures is a folder of JAX's or TensorFlow's profiler: its other files
-    are results. Raises `UploadRejectedError` where there is none.
+    are results. Raises `UploadRejectedError` where there is none, and as `folders_among` does.
     """
     found = [one for path in paths for one in _at(path)]
     if not found:
@@ -54,15 +61,28 @@ def files_of(paths: Sequence[Path]) -> list[Found]:
 def _at(path: Path) -> list[Found]:
     if path.is_dir():
         files = sorted(one for one in path.rglob("*") if one.is_file())
-        return [Found(one, is_named=False) for one in captures_among(files)]
+        return _hosts(captures_among(files))
     if path.exists() or not has_magic(str(path)):
-        return [Found(path, is_named=True)]
+        return [_one(path, is_named=True)]
     matching = [Path(one) for one in sorted(glob(str(path), recursive=True))]
     return [one for each in captures_among(matching) for one in _in_folder_or_plain(each)]
 
 
 def _in_folder_or_plain(path: Path) -> list[Found]:
-    return _at(path) if path.is_dir() else [Found(path, is_named=False)]
+    return _at(path) if path.is_dir() else [_one(path, is_named=False)]
+
+
+def _one(path: Path, *, is_named: bool) -> Found:
+    return Found(path, is_named=is_named, called=name_of(str(path.absolute())))
+
+
+def _hosts(files: Sequence[Path]) -> list[Found]:
+    """The files, and in place of those of one host their folder."""
+    texts = [str(one.absolute()) for one in files]
+    folders = folders_among(texts)
+    plain = [_one(Path(one), is_named=False) for one in outside(folders, texts)]
+    whole = [Found(Path(one), False, name_of(one), is_folder=True) for one in folders]
+    return sorted([*plain, *whole], key=lambda one: one.path)
 
 
 def captures_among(files: Sequence[AnyNamed]) -> list[AnyNamed]:

@@ -9,8 +9,9 @@ import numpy as np
 from roofline.model.categories import is_work
 from roofline.model.device import DeviceKind
 from roofline.model.op_columns import F64, I64, Values
-from roofline.model.profile import Profile
+from roofline.model.profile import Host, Profile
 from roofline.model.timeline import WHOLE_CAPTURE, Timeline
+from roofline.pods.folders import rank_of
 from roofline.pods.partial import (
     BYTES_KNOWN,
     FLOP_KNOWN,
@@ -31,7 +32,8 @@ _BLOCKING = frozenset(
     }
 )  # fmt: skip
 _ID = re.compile(r"\(\d+\)\Z")
-_RANK = re.compile(r"\Arank (\d+)\Z")
+_PROCESS = re.compile(r"\Aprocess \d+\Z")
+_RANK = re.compile(r"\Arank \d+\Z")
 
 
 class _Work(NamedTuple):
@@ -66,12 +68,10 @@ def partial_of(profile: Profile, *, file_digest: str) -> Partial:
         waits = _Waits((), np.zeros((len(work.chips), 0), np.int64), np.zeros((3, 0), np.int64))
     steps = profile.steps.label[: work.step_work_ps.shape[1]]
     host = profile.hosts[0]
-    name = host.hostname or host.file_name
-    rank = _RANK.match(name)
     return Partial(
         header=Header(
-            host=name,
-            known_rank=int(rank[1]) if rank else -1,
+            host=_host_name(host),
+            known_rank=_known_rank(host),
             file_name=host.file_name,
             file_digest=file_digest,
             format_id=profile.format_id,
@@ -93,6 +93,20 @@ def partial_of(profile: Profile, *, file_digest: str) -> Partial:
         sums_ps=waits.sums_ps,
         each=waits.each,
     )
+
+
+def _host_name(host: Host) -> str:
+    """The machine's name, with the rank where several may run on it; else that of the file."""
+    name = host.hostname
+    if not name or _PROCESS.match(name):
+        return host.file_name
+    return name if host.rank is None or _RANK.match(name) else f"{name} rank {host.rank}"
+
+
+def _known_rank(host: Host) -> int:
+    """The rank that the file tells, else that in its name or its folder's; -1 without one."""
+    told = rank_of(host.file_name) if host.rank is None else host.rank
+    return -1 if told is None else told
 
 
 def _cores(profile: Profile) -> int:

@@ -31,8 +31,10 @@ class Judged:
     slow_chips: Bools
 
 
-def why_not(workers: int, unreadable: int) -> NoVerdict | None:
+def why_not(workers: int, unreadable: int, *, is_one_capture: bool) -> NoVerdict | None:
     """Why no host can be judged; `None` where they can."""
+    if not is_one_capture:
+        return NoVerdict.SEVERAL_CAPTURES
     if workers < LEAST_READABLE * (workers + unreadable):
         return NoVerdict.UNREADABLE
     return NoVerdict.FEW_HOSTS if workers < FEWEST_HOSTS else None

@@ -14,13 +14,13 @@ from math import inf
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
-from roofline.pods.files import captures_among, files_of
+from roofline.pods.files import Found, captures_among, files_of
+from roofline.pods.folders import hosts_among, listed_folder, on_disk, path_of
+from roofline.pods.sessions import check_one_session, session_of, some_of
 from roofline.storage import buckets
 from roofline.storage.buckets import Listed
 
-_SESSION = re.compile(r"(?:.*/)?plugins/profile/(?P<session>[^/]+)/(?P<host>[^/]+)\.xplane\.pb")
 _STARTED = re.compile(r"\d{4}(?:_\d\d){5}")
-_SHOWN = 5
 _HOST_FILES = (".xplane.pb", ".pt.trace.json", ".pt.trace.json.gz", ".ncu-rep", ".partial")
 """Names that profilers give to files of hosts; others are imported by address."""
 
@@ -73,25 +73,20 @@ def list_run(place: str, *, join_s: float | None = None) -> RunListing:
             f"There are no files at {place[:200]}.",
             remedy="Name the folder that the profiler wrote, with a / at its end.",
         )
-    captures = captures_among(found)
-    sessions = sessions_of(captures)
-    if len(sessions) < 2:
-        return RunListing(tuple(captures), "")
+    captures = hosts_among(captures_among(found))
     if join_s is None:
-        raise UploadRejectedError(
-            f"There are {len(sessions)} sessions: {_names(sessions)}.",
-            remedy="Name one of them, or put sessions of one capture together with --join 120s.",
-        )
-    return _joined(sessions, join_s)
+        check_one_session([path_of(one.address) for one in captures])
+        return RunListing(tuple(captures), "")
+    sessions = sessions_of(captures)
+    return _joined(sessions, join_s) if len(sessions) > 1 else RunListing(tuple(captures), "")
 
 
 def _on_disk(place: str) -> list[Listed]:
-    return [_file(one.path) for one in files_of([Path(place)]) if one.path.is_file()]
+    return [_listed(one) for one in files_of([Path(place)]) if one.path.exists()]
 
 
-def _file(path: Path) -> Listed:
-    known = path.stat()
-    return Listed(str(path.absolute()), str(known.st_mtime_ns), known.st_size, known.st_mtime)
+def _listed(found: Found) -> Listed:
+    return listed_folder(found.path) if found.is_folder else on_disk(found.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +117,7 @@ def runs_below(prefix: str) -> list[RunThere]:
 
 
 def _all_below(prefix: str) -> list[Listed]:
-    return [_file(path) for path in Path(prefix).rglob("*") if path.is_file()]
+    return [on_disk(path) for path in Path(prefix).rglob("*") if path.is_file()]
 
 
 def _as_folder(address: str) -> str:
@@ -152,9 +147,8 @@ def sessions_of(files: Sequence[Listed]) -> list[Session]:
     """The sessions of a profiler among `files`, in order of begin; none for other files."""
     found: dict[str, list[Listed]] = {}
     for one in files:
-        path = buckets.parse(one.address).key if buckets.is_address(one.address) else one.address
-        if (parts := _SESSION.fullmatch(path)) is not None:
-            found.setdefault(parts["session"], []).append(one)
+        if (name := session_of(path_of(one.address))) is not None:
+            found.setdefault(name, []).append(one)
     sessions = [_session(name, tuple(own)) for name, own in found.items()]
     return sorted(sessions, key=lambda one: (one.begun_at, one.name))
 
@@ -218,6 +212,4 @@ def _check_overlap(sessions: Sequence[Session]) -> None:
 
 
 def _names(sessions: Sequence[Session]) -> str:
-    names = [one.name for one in sessions[:_SHOWN]]
-    more = len(sessions) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more else "")
+    return some_of([one.name for one in sessions])

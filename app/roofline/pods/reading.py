@@ -1,7 +1,8 @@
 """The yield of a file of a run: a partial for each host in it.
 
-A file that cannot be read is listed with the reason, and the others go on. The files of a packed
-workload folder of rocprof-compute are one host.
+A file that cannot be read is listed with the reason, and the others go on. The files of a folder
+that is one host (`pods.folders`) come as an archive, as those of a packed workload folder of
+rocprof-compute do.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from roofline.errors import IncompleteProfileError, RooflineError, UnknownFormatError
-from roofline.importers import rocprof_compute
-from roofline.importers.intake.archives import UnpackLimits, unpack
+from roofline.importers import rocprof_compute, rocprofiler_sdk
+from roofline.importers.intake.archives import Unpacked, UnpackLimits, unpack
 from roofline.importers.registry import import_profile
 from roofline.importers.source import SourceFile
 from roofline.pods.files import XSPACE_SUFFIX, Found, digest_of
@@ -42,7 +43,7 @@ def read_file(
     the file. Archives are unpacked into the empty folder `scratch`; `unpacked` is told how many
     bytes there are afterwards.
     """
-    source = SourceFile(file.path)
+    source = SourceFile(file.path, file.name)
     if is_packed(file.path):
         return [_unpacked(source, digest)]
     try:
@@ -50,9 +51,8 @@ def read_file(
     except RooflineError as error:
         return [Unreadable(name=source.name, digest=digest, reason=error.message)]
     unpacked(sum(one.source.size_bytes for one in opened))
-    parts = [one.source for one in opened if rocprof_compute.recognises(one.source)]
-    if len(parts) > 1:
-        return [_workload(parts, name=source.name, digest=digest)]
+    if parts := _parts_of_one(opened, is_folder=file.is_folder):
+        return [_whole(parts, name=source.name, digest=digest)]
     own = {file.path: digest}
     found = [
         _read(
@@ -73,20 +73,28 @@ def _unpacked(source: SourceFile, digest: str) -> Partial | Unreadable:
         return Unreadable(name=source.name, digest=digest, reason=str(error))
 
 
-def _workload(parts: Sequence[SourceFile], *, name: str, digest: str) -> Partial | Unreadable:
-    """The partial of a workload folder that was packed into the archive `name`."""
+def _parts_of_one(opened: Sequence[Unpacked], *, is_folder: bool) -> list[SourceFile]:
+    """The files that are one host together; none where each is one by itself."""
+    sources = [one.source for one in opened]
+    parts = [one for one in sources if rocprof_compute.recognises(one)]
+    if is_folder:
+        parts = parts or [one for one in sources if rocprofiler_sdk.recognises(one)]
+        return parts or sources
+    return parts if len(parts) > 1 else []
+
+
+def _whole(parts: Sequence[SourceFile], *, name: str, digest: str) -> Partial | Unreadable:
+    """The partial of the files of one host, which are the folder or archive `name`."""
     try:
         profile = import_profile(parts)
     except RooflineError as error:
         return Unreadable(name=name, digest=digest, reason=error.message)
-    if len(profile.hosts) > 1:
-        reason = (
-            f"{name} holds {len(profile.hosts)} ranks: pack the folder of each rank on its own."
-        )
+    working = [one for one in profile.hosts if one.core_count]
+    if len(working) > 1:
+        reason = f"{name} holds {len(working)} ranks: each needs a folder of its own."
         return Unreadable(name=name, digest=digest, reason=reason)
-    found = partial_of(profile, file_digest=digest)
-    host = profile.hosts[0].hostname or name
-    return replace(found, header=replace(found.header, host=host, file_name=name))
+    (host, *_) = working or profile.hosts
+    return partial_of(replace(profile, hosts=(replace(host, file_name=name),)), file_digest=digest)
 
 
 def _read(source: SourceFile, *, digest: str, is_named: bool) -> Partial | Unreadable | None:

@@ -5,12 +5,14 @@ neither order nor batches nor repetition can change a byte.
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from roofline.importers import pytorch
 from roofline.model.op_columns import I64
 from roofline.pods import definitions
 from roofline.pods.bandwidths import Bandwidths
@@ -33,8 +35,9 @@ from roofline.pods.steps import SharedSteps, shared_steps
 from roofline.pods.verdicts import State
 from roofline.pods.waiting import Waits, waits
 
-VERSION = 5
+VERSION = 6
 """Rises with every change of what the reduce says of the same partials."""
+_DIGITS = re.compile(r"([0-9]+)")
 
 
 def reduce_run(
@@ -62,7 +65,7 @@ def reduce_run(
         distance += away
     ratios = same.ratios(_joined([one.chip_ps for one in workers]))
     steps, waited = shared_steps(workers), waits(workers)
-    no_verdict = why_not(len(workers), len(missing))
+    no_verdict = why_not(len(workers), len(missing), is_one_capture=_is_one_capture(workers))
     judged = judge(host_of, ratios, steps, is_allowed=no_verdict is None)
     found_hosts = _host_reports(workers, ratios, waited, judged)
     found_hosts = _measured(found_hosts, bandwidths, steps, is_judged=no_verdict is None)
@@ -113,16 +116,38 @@ def _once_each(unreadable: Iterable[Unreadable]) -> list[Unreadable]:
     return [files[key] for key in sorted(files)]
 
 
-def _order(partial: Partial) -> tuple[int, str, str, str]:
+_Order = tuple[int, tuple[object, ...], str, tuple[object, ...], str, str]
+
+
+def _order(partial: Partial) -> _Order:
     """Ranks by number where files tell them, hosts by name; the rest decides between equals."""
     header = partial.header
-    return (header.known_rank, header.host, header.file_name, header.file_digest)
+    host, file = header.host, header.file_name
+    names = (_counted(host), host, _counted(file), file)
+    return (header.known_rank, *names, header.file_digest)
+
+
+def _counted(name: str) -> tuple[object, ...]:
+    """A name by which `w-2` comes before `w-10`: texts and numbers take turns."""
+    parts = _DIGITS.split(name)
+    bare = (part.lstrip("0") if k % 2 else part for k, part in enumerate(parts))
+    return tuple((len(part), part) if k % 2 else part for k, part in enumerate(bare))
 
 
 def workers_of(hosts: Sequence[Partial]) -> list[Partial]:
     """The hosts that do the work: those with an accelerator, if any has one."""
     accelerated = [one for one in hosts if one.header.has_accelerator]
     return accelerated or list(hosts)
+
+
+def _is_one_capture(workers: Sequence[Partial]) -> bool:
+    """False where a rank of PyTorch, which writes its number, has several files.
+
+    Other profilers' ranks are read from names of files, where they may count per machine.
+    """
+    told = [one.header for one in workers if one.header.format_id == pytorch.FORMAT_ID]
+    ranks = [one.known_rank for one in told if one.known_rank >= 0]
+    return len(set(ranks)) == len(ranks)
 
 
 def _joined(columns: Sequence[I64]) -> I64:

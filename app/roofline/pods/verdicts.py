@@ -31,3 +31,4 @@ class NoVerdict(StrEnum):
 
     FEW_HOSTS = "few hosts"
     UNREADABLE = "unreadable hosts"
+    SEVERAL_CAPTURES = "several captures"

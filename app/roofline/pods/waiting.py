@@ -1,16 +1,18 @@
 """Collectives over ranks: the transfer is the shortest time of any rank, the rest is waiting.
 
 A rank that comes last waits for none. Instances are matched by group and order; where only sums are
-known, their differences are less than the wait was, or equal to it.
+known, their differences are less than the wait was, or equal to it. That holds where all ranks took
+part equally often. A rank whose capture is shorter did not wait less: then mean times are compared.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median_low
 
 import numpy as np
 
 from roofline.model.op_columns import I64
-from roofline.pods.partial import CHIP, COLLECTIVE, TIME, CollectiveKey, Partial
+from roofline.pods.partial import CHIP, COLLECTIVE, OCCURRENCES, TIME, CollectiveKey, Partial
 from roofline.pods.report import CollectiveReport, WaitBound
 
 
@@ -25,18 +27,23 @@ class Waits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rank:
-    """One chip in one collective: its host's place, all its time there, and single times."""
+    """One chip in one collective: its host's place, all its time there, and single times.
+
+    `often` is how often it took part; 0 is unknown.
+    """
 
     host: int
     sum_ps: int
     each_ps: I64
+    often: float
 
 
 def waits(partials: Sequence[Partial]) -> Waits:
     """The waiting of `partials`, which are in order."""
     found: dict[CollectiveKey, list[_Rank]] = {}
+    places: dict[str, _Places] = {}
     for host, partial in enumerate(partials):
-        _collect(partial, host, found)
+        _collect(partial, host, found, places)
     total = [0] * len(partials)
     matched = [False] * len(partials)
     reports: list[CollectiveReport] = []
@@ -60,49 +67,77 @@ def waits(partials: Sequence[Partial]) -> Waits:
     )
 
 
-def _collect(partial: Partial, host: int, found: dict[CollectiveKey, list[_Rank]]) -> None:
+def _collect(
+    partial: Partial,
+    host: int,
+    found: dict[CollectiveKey, list[_Rank]],
+    places: "dict[str, _Places]",
+) -> None:
     """Add the chips of one host to the collectives that they took part in."""
     each = partial.each
     for number, key in enumerate(partial.header.collectives):
         of_key = each[:, each[COLLECTIVE] == number]
+        often = 0.0 if of_key.shape[1] else _per_core(partial, key, places)
         for chip, sum_ps in enumerate(partial.sums_ps[:, number].tolist()):
             if sum_ps >= 0:
                 single = of_key[TIME, of_key[CHIP] == chip]
-                found.setdefault(key, []).append(_Rank(host, sum_ps, single))
+                rank = _Rank(host, sum_ps, single, len(single) or often)
+                found.setdefault(key, []).append(rank)
+
+
+_Places = dict[tuple[str, str], list[int]]
+"""The places of operations by program and name."""
+
+
+def _per_core(partial: Partial, key: CollectiveKey, places: dict[str, _Places]) -> float:
+    """How often a core of the host ran the operation of a collective; 0 is unknown."""
+    digest = partial.names.digest
+    if digest not in places:
+        known: _Places = {}
+        for place, one in enumerate(partial.names.keys):
+            known.setdefault((one.program, one.name), []).append(place)
+        places[digest] = known
+    mine = places[digest].get((key.program, key.name), [])
+    return float(partial.ops[OCCURRENCES, mine].sum()) / partial.header.cores
 
 
 def _matched(
     key: CollectiveKey, ranks: Sequence[_Rank], partials: Sequence[Partial]
 ) -> tuple[CollectiveReport, list[int]]:
     """The report of one collective, and how long each rank waited in it."""
-    counts = {len(rank.each_ps) for rank in ranks}
-    instances = counts.pop() if len(counts) == 1 else 0
+    is_even = len({rank.often for rank in ranks}) == 1
+    instances = min(len(rank.each_ps) for rank in ranks) if is_even else 0
     if instances:
         least = np.minimum.reduce([rank.each_ps for rank in ranks])
-        transfer_ps = int(least.sum())
+        transfers = [int(least.sum())] * len(ranks)
+    elif is_even or not all(rank.often for rank in ranks):
+        transfers = [min(rank.sum_ps for rank in ranks)] * len(ranks)
     else:
-        transfer_ps = min(rank.sum_ps for rank in ranks)
-    waited = [rank.sum_ps - transfer_ps for rank in ranks]
+        shortest = min(rank.sum_ps / rank.often for rank in ranks)
+        transfers = [round(shortest * rank.often) for rank in ranks]
+    waited = [rank.sum_ps - one for rank, one in zip(ranks, transfers, strict=True)]
     report = CollectiveReport(
         name=key.name,
         kind=key.kind,
         group=key.ranks,
         ranks=len(ranks),
         instances=instances,
-        transfer_ps=transfer_ps,
+        transfer_ps=median_low(transfers),
         wait_ps=sum(waited) // len(ranks),
-        wait_bound=_bound(key, len(ranks), by_instance=instances > 0),
+        wait_bound=_bound(key, len(ranks), by_instance=instances > 0, is_even=is_even),
         waited_for=partials[ranks[int(np.argmin(waited))].host].header.host,
     )
     return report, waited
 
 
-def _bound(key: CollectiveKey, ranks: int, *, by_instance: bool) -> WaitBound:
+def _bound(key: CollectiveKey, ranks: int, *, by_instance: bool, is_even: bool) -> WaitBound:
     """The relation of the found wait to the real one.
 
     Ranks that are missing may have come later; ranks of another group may have been faster. A
-    group that the file does not tell is taken as all ranks.
+    group that the file does not tell is taken as all ranks. Mean times bound nothing.
     """
+    if not is_even:
+        return WaitBound.ABOUT
     too_little = not by_instance or 0 < ranks < key.group_size
     too_much = key.group_size == 0 or ranks > key.group_size
     bounds = [WaitBound.AT_LEAST] * too_little + [WaitBound.AT_MOST] * too_much

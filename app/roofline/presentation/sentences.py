@@ -211,6 +211,8 @@ SENTENCES: Mapping[str, str] = {
     "hosts_working": ", {count} of them without an accelerator",
     "hosts_few": ". A verdict needs at least {fewest}",
     "hosts_unreadable": ". Too few for a verdict: it needs {share} of them",
+    "hosts_several_captures": ". No verdict: a rank has several files, which are of several "
+    "captures or runs. Name the files of one",
     "hosts_even": ". No host holds the others up",
     "hosts_cost": ". Hosts that hold the others up cost at most {share} of the time",
     "hosts_next": ". ",
@@ -230,6 +232,7 @@ SENTENCES: Mapping[str, str] = {
     "run_even": "No host holds the others up",
     "run_few": "No verdict: it needs at least {fewest} hosts",
     "run_unreadable": "No verdict: it needs {share} of the hosts",
+    "run_several_captures": "No verdict: a rank has several files, of several captures or runs",
     "run_cost": "Hosts that hold the others up cost at most *{share}* of the time",
     "run_gain": ": putting {host} right brings *{share}*",
     "run_more": ", and {count} more {count|host stands|hosts stand} out",

@@ -2,7 +2,7 @@
 
 They are a cache below a key with the SHA-256 of the file, `addresses/` with the identity of an
 object. Those that a row of a host names stay, also rows of runs in the trash. Names of operations
-stay: they hold no times, hosts of several runs share them, and only partials tell which they need.
+go afterwards (`fleet.pruning`): hosts share them, and only partials tell which they need.
 """
 
 import itertools

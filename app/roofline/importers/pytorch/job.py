@@ -207,7 +207,13 @@ class _Side:
         properties = device_properties(trace.header)
         device = gpu(properties, is_hip=trace.is_hip, count=n_cores) if len(trace.work) else None
         self.hosts.append(
-            Host(file_name=trace.file_name, hostname=name, core_count=n_cores, device=device)
+            Host(
+                file_name=trace.file_name,
+                hostname=name,
+                core_count=n_cores,
+                device=device,
+                rank=number,
+            )
         )
         self.headers.append(trace.header)
         self.properties += properties

@@ -1,0 +1,156 @@
+"""Folders whose files are one host, and the names of hosts that only a path tells.
+
+A workload of rocprof-compute is a folder with several tables. rocprofv3 runs a program once for
+each group of counters, and writes a folder for each of these passes.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from roofline.errors import UploadRejectedError
+from roofline.storage import buckets
+from roofline.storage.buckets import Listed
+
+_WORKLOAD = "pmc_perf.csv"
+_PASSES = re.compile(r"(?P<folder>.+)/(?P<number>(?:pmc|pass)_\d+)/.+\.json")
+_PASS = re.compile(r"(?:pmc|pass)_\d+")
+# The folder of rocprof-compute that is named after the part: `MI200`, `MI300X_A1`.
+_PART = re.compile(r"MI\d{2,3}\w*")
+_RANK = re.compile(r"(?<![A-Za-z])rank[-_ ]?(\d{1,7})(?!\d)", re.IGNORECASE)
+_CAPTURES = (".json", ".json.gz", ".ncu-rep")
+_ROCPROFV3 = "_results.json"
+
+
+def is_folder(address: str) -> bool:
+    """True for the address, or path, of a folder whose files are one host."""
+    return path_of(address).endswith("/")
+
+
+def path_of(address: str) -> str:
+    """The path, or the key in its bucket."""
+    return buckets.parse(address).key if buckets.is_address(address) else address
+
+
+def on_disk(path: Path) -> Listed:
+    """The file at `path`, as a listing has it."""
+    known = path.stat()
+    return Listed(str(path.absolute()), str(known.st_mtime_ns), known.st_size, known.st_mtime)
+
+
+def hosts_among(files: Sequence[Listed]) -> list[Listed]:
+    """The files of a listing, and in place of those of one host their folder. Raises as
+    `folders_among`."""
+    by_path = {path_of(one.address): one for one in files}
+    folders = folders_among(list(by_path))
+    whole = [as_one(folder, [by_path[one] for one in own]) for folder, own in folders.items()]
+    plain = [by_path[path] for path in outside(folders, list(by_path))]
+    return sorted([*plain, *whole], key=lambda one: one.address) if whole else list(files)
+
+
+def as_one(folder: str, members: Sequence[Listed]) -> Listed:
+    """The folder with this path or key; its version changes with that of any of its files."""
+    address = members[0].address
+    identities = "".join(sorted(one.identity for one in members))
+    return Listed(
+        buckets.parse(address).of(folder) if buckets.is_address(address) else folder,
+        hashlib.sha256(identities.encode()).hexdigest(),
+        sum(one.size_bytes for one in members),
+        max(one.modified_at for one in members),
+    )
+
+
+def listed_folder(path: Path) -> Listed:
+    """The folder on this machine, as a listing has it."""
+    folder = f"{path.absolute()}/"
+    return as_one(folder, members_of(folder))
+
+
+def members_of(address: str) -> list[Listed]:
+    """The files there are now in a folder whose files are one host; none where it is gone."""
+    if buckets.is_address(address):
+        found = buckets.list_objects(address)
+    else:
+        found = [on_disk(one) for one in sorted(Path(address).rglob("*")) if one.is_file()]
+    by_path = {path_of(one.address): one for one in found}
+    own = folders_among(list(by_path)).get(path_of(address), [])
+    return [by_path[one] for one in sorted(own)]
+
+
+def folders_among(paths: Sequence[str]) -> dict[str, list[str]]:
+    """The folders that are one host each, with a `/` at the end, and their files among `paths`.
+
+    Raises `UploadRejectedError` for passes of several processes in one folder: nothing tells which
+    belong together.
+    """
+    workloads = {_folder(path) for path in paths if PurePosixPath(path).name == _WORKLOAD}
+    found: dict[str, list[str]] = {}
+    passes: dict[str, dict[str, list[str]]] = {}
+    for path in paths:
+        if path.endswith(".csv") and _folder(path) in workloads:
+            found.setdefault(_folder(path), []).append(path)
+        elif (one := _PASSES.fullmatch(path)) is not None:
+            numbers = passes.setdefault(f"{one['folder']}/", {})
+            numbers.setdefault(one["number"], []).append(path)
+    return found | _joined(passes)
+
+
+def outside(folders: Mapping[str, Sequence[str]], paths: Sequence[str]) -> list[str]:
+    """Those of `paths` that may be hosts of their own beside the `folders`: what else lies in a
+    folder of one host describes it."""
+    held = {path for members in folders.values() for path in members}
+    return [
+        path
+        for path in paths
+        if path not in held
+        and (path.endswith(_CAPTURES) or not any(above in folders for above in _above(path)))
+    ]
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders that a path lies in."""
+    at = path.rfind("/")
+    while at > 0:
+        yield path[: at + 1]
+        at = path.rfind("/", 0, at)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] + "/"
+
+
+def _joined(passes: dict[str, dict[str, list[str]]]) -> dict[str, list[str]]:
+    """The files of each folder with several passes, one file for each pass."""
+    found = {}
+    for folder, numbers in passes.items():
+        if len(numbers) < 2:
+            continue
+        if any(len(files) > 1 for files in numbers.values()):
+            raise UploadRejectedError(
+                f"{name_of(folder)} holds {len(numbers)} passes of several processes: which of"
+                " them belong together is not known.",
+                remedy="Let each rank write a folder of its own: rocprofv3 -d out/rank_%rank% …",
+            )
+        found[folder] = [path for files in numbers.values() for path in files]
+    return found
+
+
+def name_of(path: str) -> str:
+    """The name of the host at a path: its last part, with the folder where that tells more.
+
+    Ranks often write files of one name into folders of their own.
+    """
+    *folders, name = [part for part in path.split("/") if part] or [""]
+    if path.endswith("/"):
+        return folders[-1] if folders and _PART.fullmatch(name) else name
+    above = next((one for one in reversed(folders) if not _PASS.fullmatch(one)), "")
+    tells_more = name.endswith(_ROCPROFV3) or _RANK.search(above) is not None
+    is_enough = _RANK.search(name) is not None or not above
+    return name if is_enough or not tells_more else f"{above}/{name}"
+
+
+def rank_of(name: str) -> int | None:
+    """The rank in the name of a host's file or folder, as in `rank_3/trace.json`."""
+    found = _RANK.findall(name)
+    return int(found[-1]) if found else None

@@ -1,0 +1,129 @@
+"""Folders whose files are one host: workloads of rocprof-compute, and passes of rocprofv3."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from roofline.errors import UploadRejectedError
+from roofline.importers.intake.archives import UnpackLimits
+from roofline.pods.fetching import fetch_folder
+from roofline.pods.files import Found, digest_of, files_of
+from roofline.pods.folders import name_of, rank_of
+from roofline.pods.listing import list_run
+from roofline.pods.partial import FLOP, Partial
+from roofline.pods.reading import read_file
+from roofline.pods.reduce import reduce_run
+from tests.importers.test_skew import rank
+from tests.tools.make_rocprof_folder import workload
+from tests.tools.make_rocprofiler_sdk import COUNTERS, GEMM, results
+
+NAMES = list(COUNTERS[GEMM])
+
+
+def read(found: Found, scratch: Path) -> Partial:
+    """The one partial of a host, as every engine reads it."""
+    path = found.path
+    if found.is_folder:
+        path = scratch / "packed"
+        fetch_folder(f"{found.path}/", path)
+    here = Found(path, found.is_named, found.name, is_folder=found.is_folder)
+    digest = digest_of(path)
+    (one,) = read_file(here, digest=digest, scratch=scratch / digest, limits=UnpackLimits())
+    assert isinstance(one, Partial), one
+    return one
+
+
+def written(folder: Path, number: int) -> None:
+    """A workload with a kernel that takes longer in each rank."""
+    folder.mkdir(parents=True)
+    for name, text in workload().items():
+        (folder / name).write_text(text + "\n" * number)
+    (folder / "log.txt").write_text("words")
+
+
+def test_workloads_of_several_ranks_are_hosts_in_their_order(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    for number in (10, 2, 0, 1):
+        written(run / f"rank_{number}" / "MI300X_A1", number)
+    found = [one for one in files_of([run]) if one.is_folder]
+    assert [one.name for one in found] == ["rank_0", "rank_1", "rank_10", "rank_2"]
+    report = reduce_run(read(one, tmp_path) for one in found)
+    assert [one.rank for one in report.hosts] == [0, 1, 2, 10]
+    assert len({one.host for one in report.hosts}) == 4
+    assert all("rank_" in one.host and one.work_ps for one in report.hosts)
+    (listed,) = [one for one in list_run(str(run)).files if "rank_2" in one.address]
+    assert listed.size_bytes == sum(file.stat().st_size for file in run.glob("rank_2/*/*.csv"))
+
+
+def test_equal_files_are_packed_to_equal_bytes(tmp_path: Path) -> None:
+    written(tmp_path / "a", 0)
+    shutil.copytree(tmp_path / "a", tmp_path / "b", copy_function=shutil.copyfile)
+    for name in "ab":
+        fetch_folder(f"{tmp_path / name}/", tmp_path / f"{name}.tar")
+    assert (tmp_path / "a.tar").read_bytes() == (tmp_path / "b.tar").read_bytes()
+    (tmp_path / "b" / "pmc_perf.csv").unlink()
+    with pytest.raises(UploadRejectedError, match="folder is gone"):
+        fetch_folder(f"{tmp_path / 'b'}/", tmp_path / "b.tar")
+
+
+def passes(folder: Path, *process: int) -> None:
+    """Two passes of each process, with a counter each."""
+    for number, names in enumerate((NAMES[:2], NAMES[2:]), 1):
+        for one in process:
+            file = folder / f"pmc_{number}" / "node7" / f"{one + number}_results.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(results(names)))
+
+
+def test_passes_of_one_rank_are_one_host(tmp_path: Path) -> None:
+    for number in range(2):
+        passes(tmp_path / "out" / f"rank_{number}", 4_000)
+    found = files_of([tmp_path])
+    assert [(one.name, one.is_folder) for one in found] == [("rank_0", True), ("rank_1", True)]
+    one = read(found[1], tmp_path)
+    assert (one.header.host, one.header.known_rank, one.header.cores) == ("rank_1", 1, 1)
+    assert one.ops[FLOP].max() > 0
+
+
+def test_passes_of_several_processes_in_one_folder_are_refused(tmp_path: Path) -> None:
+    passes(tmp_path / "out", 4_000, 5_000)
+    with pytest.raises(UploadRejectedError, match="out holds 2 passes of several processes"):
+        files_of([tmp_path])
+
+
+def test_files_of_one_pass_are_hosts_each(tmp_path: Path) -> None:
+    passes(tmp_path / "out", 4_000, 5_000)
+    shutil.rmtree(tmp_path / "out" / "pmc_2")
+    found = files_of([tmp_path])
+    assert [one.name for one in found] == ["node7/4001_results.json", "node7/5001_results.json"]
+    assert read(found[0], tmp_path).header.host == "node7/4001_results.json"
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "rank"),
+    [
+        ("/runs/a/rank_3/trace.json", "rank_3/trace.json", 3),
+        ("/runs/rank_3/b/rank4.json.gz", "rank4.json.gz", 4),
+        ("runs/node-1_77.1.pt.trace.json", "node-1_77.1.pt.trace.json", None),
+        ("/runs/Rank-12/MI200/", "Rank-12", 12),
+        ("/workloads/MI200/", "workloads", None),
+        ("/frank3/x.json", "x.json", None),
+        ("x_results.json", "x_results.json", None),
+    ],
+)
+def test_names_of_hosts_by_their_path(path: str, name: str, rank: int | None) -> None:
+    assert (name_of(path), rank_of(name_of(path))) == (name, rank)
+
+
+def test_ranks_on_machines_with_names_keep_their_rank(tmp_path: Path) -> None:
+    """Newer versions of PyTorch write the name of the machine, which several ranks share."""
+    for number in range(3):
+        trace = rank(number, 10, 50)
+        trace.header["host_name"] = "node7"
+        (tmp_path / f"node7_{9 - number}.17.pt.trace.json").write_text(trace.as_json())
+    found = reduce_run(read(one, tmp_path) for one in files_of([tmp_path])).hosts
+    assert [(one.host, one.rank) for one in found] == [
+        (f"node7 rank {number}", number) for number in range(3)
+    ]
