@@ -76,7 +76,15 @@ def test_the_answer_names_the_host_the_cost_and_what_could_not_be_read() -> None
     [
         (runs.run(1, hosts=3), [], "No verdict: it needs at least 4 hosts"),
         (runs.run(1, hosts=5), [BROKEN], "No verdict: it needs 90"),
-        (runs.run(1, hosts=16), [], "No host holds the others up"),
+        (runs.run(1, hosts=16), [], "No host works longer than the others"),
+        (
+            [
+                runs.with_collective(one, [[9**9 * (k != 5)] * 12] * 4, group_size=64)
+                for k, one in enumerate(runs.run(1, hosts=16))
+            ],
+            [],
+            "Hosts wait for host-0005, which does not work longer: its input or its own program",
+        ),
         (
             runs.run(1, hosts=24, fault=runs.slow_now_and_then(3, [2, 5], 1.085)),
             [],

@@ -152,6 +152,44 @@ def test_a_host_without_an_accelerator_takes_no_part() -> None:
     assert {one.hosts for one in report.ops} == {len(hosts) - 1}
 
 
+@pytest.mark.parametrize("has_each", [True, False])
+def test_a_host_whose_input_is_late_is_named_though_it_does_not_work_longer(
+    has_each: bool,
+) -> None:
+    """All wait for it in collectives, in which it is the shortest time."""
+    clean = runs.run(3, hosts=8)
+    step_ps = int(clean[0].step_work_ps[0].mean())
+    for late_at, share in ((5, 0.04), (5, 0.005), (None, 0.0)):
+        waits = [round(step_ps * share) * (k != late_at) + 1_000 for k in range(8)]
+        hosts = [
+            runs.with_collective(one, [[wait] * runs.STEPS] * runs.CHIPS, group_size=32)
+            for one, wait in zip(clean, waits, strict=True)
+        ]
+        if not has_each:
+            hosts = [replace(one, each=one.each[:, :0]) for one in hosts]
+        report = reduce_run(hosts)
+        assert verdicts(report) == {}
+        if share < 0.02:
+            assert report.late is None
+            assert run_verdict(report) == "8 of 8 hosts read. No host works longer than the others."
+        else:
+            assert report.late is not None
+            assert report.late.host == "host-0005"
+            assert report.late.share == pytest.approx(share, rel=0.02)
+            assert "they wait for host-0005 in collectives" in run_verdict(report)
+
+
+def test_one_long_wait_of_many_is_not_being_late() -> None:
+    """As when one profiler starts later: of single times the median counts."""
+    clean = runs.run(3, hosts=8)
+    whole_ps = int(clean[0].chip_ps[0])
+    hosts = [
+        runs.with_collective(one, [[1_000 + whole_ps * (k != 5)] + [1_000] * 11] * 4, group_size=32)
+        for k, one in enumerate(clean)
+    ]
+    assert reduce_run(hosts).late is None
+
+
 def test_waits_by_instance_by_hand() -> None:
     first, second = runs.run(0, hosts=2, chips=1)
     hosts = [

@@ -50,6 +50,9 @@ def run_record(run: RunReport) -> Record:
         ],
         "stragglers_cost_ratio": run.cost_ratio,
         "gains": [{"host": one.host, "share_ratio": one.share} for one in run.gains],
+        "late_host": None
+        if run.late is None
+        else {"host": run.late.host, "share_ratio": run.late.share},
         "representative": run.representative,
         "hosts": [_host(one) for one in run.hosts],
         "ops": [_op(one) for one in run.ops],

@@ -43,6 +43,8 @@ def _judged(run: RunReport) -> Sentence:
             return say("hosts_unreadable", share=Number(LEAST_READABLE, "ratio"))
         case NoVerdict.SEVERAL_CAPTURES:
             return say("hosts_several_captures")
+    if run.late is not None:
+        return say("hosts_late", host=run.late.host, share=Number(run.late.share, "ratio"))
     if not outliers(run.hosts):
         return say("hosts_even")
     return say("hosts_cost", share=Number(run.cost_ratio or 0.0, "ratio"))

@@ -18,6 +18,7 @@ from roofline.pods import definitions
 from roofline.pods.bandwidths import Bandwidths
 from roofline.pods.blocks import HOSTS_BETWEEN_RELEASES, Block, blocks, chip_hosts, keep
 from roofline.pods.judging import Judged, judge, why_not
+from roofline.pods.lateness import late_host
 from roofline.pods.partial import (
     BYTES,
     BYTES_KNOWN,
@@ -29,13 +30,21 @@ from roofline.pods.partial import (
     Partial,
 )
 from roofline.pods.putting_right import gains, with_deviations
-from roofline.pods.report import ChipReport, HostReport, OpReport, RunReport, StepReport, Unreadable
+from roofline.pods.report import (
+    ChipReport,
+    HostReport,
+    Late,
+    OpReport,
+    RunReport,
+    StepReport,
+    Unreadable,
+)
 from roofline.pods.same_work import Ratios, SameWork
 from roofline.pods.steps import SharedSteps, shared_steps
 from roofline.pods.verdicts import State
 from roofline.pods.waiting import Waits, waits
 
-VERSION = 6
+VERSION = 7
 """Rises with every change of what the reduce says of the same partials."""
 _DIGITS = re.compile(r"([0-9]+)")
 
@@ -80,6 +89,7 @@ def reduce_run(
         steps=_step_reports(steps, workers),
         collectives=waited.collectives,
         gains=gains(found_hosts, steps.work_ps) if no_verdict is None else (),
+        late=_late(found_hosts, steps, waited) if no_verdict is None else None,
         no_verdict=no_verdict,
         cost_ratio=_cost(steps) if no_verdict is None else None,
         representative=None if representative is None else representative.header.host,
@@ -246,6 +256,13 @@ def _cost(steps: SharedSteps) -> float | None:
     work = definitions.spread(steps.work_ps)
     slowest, median = int(work.largest.sum()), int(work.median.sum())
     return 1 - median / slowest if slowest else None
+
+
+def _late(hosts: Sequence[HostReport], steps: SharedSteps, waited: Waits) -> Late | None:
+    """The host that is late though it does not work longer; a host with a verdict is late, too."""
+    if any(one.verdict is not None for one in hosts):
+        return None
+    return late_host(tuple(one.host for one in hosts), steps.work_ps.sum(axis=1), waited.late_ps)
 
 
 # ------------------------------------------------------------------------------------------ hosts

@@ -59,6 +59,17 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Late:
+    """A host that the others wait for in collectives, though it does not work longer.
+
+    `share` is how much later than the next one it comes, as a part of the median host's work.
+    """
+
+    host: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostReport:
     """One host. Times are per core; they are `None` where they are not known.
 
@@ -154,6 +165,7 @@ class RunReport:
     steps: tuple[StepReport, ...]
     collectives: tuple[CollectiveReport, ...]
     gains: tuple[Gain, ...]
+    late: Late | None
     no_verdict: NoVerdict | None
     cost_ratio: float | None
     representative: str | None

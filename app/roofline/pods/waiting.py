@@ -7,6 +7,7 @@ part equally often. A rank whose capture is shorter did not wait less: then mean
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from statistics import median_low
 
 import numpy as np
@@ -18,11 +19,16 @@ from roofline.pods.report import CollectiveReport, WaitBound
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Waits:
-    """Waiting per host and core in ps, what it is to the real one, and the collectives."""
+    """Waiting per host and core in ps, what it is to the real one, and the collectives.
+
+    `late_ps` is how much later than the first one each host came to the collectives of all chips;
+    `None` without such collectives, in which all took part equally often.
+    """
 
     host_ps: tuple[int | None, ...]
     bound: WaitBound | None
     collectives: tuple[CollectiveReport, ...]
+    late_ps: I64 | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +53,8 @@ def waits(partials: Sequence[Partial]) -> Waits:
     total = [0] * len(partials)
     matched = [False] * len(partials)
     reports: list[CollectiveReport] = []
+    late_ps: I64 | None = None
+    chips = sum(len(partial.header.chips) for partial in partials)
     for key in sorted(found, key=lambda one: (one.program, one.name, one.kind, one.ranks)):
         ranks = found[key]
         if len(ranks) < 2:
@@ -56,6 +64,9 @@ def waits(partials: Sequence[Partial]) -> Waits:
         for rank, wait in zip(ranks, waited, strict=True):
             total[rank.host] += wait
             matched[rank.host] = True
+        if len(ranks) == chips <= key.group_size and _is_even(ranks):
+            late = _lateness(ranks, len(partials))
+            late_ps = late if late_ps is None else late_ps + late
     host_ps = tuple(
         wait // partial.header.cores if known else None
         for wait, known, partial in zip(total, matched, partials, strict=True)
@@ -64,7 +75,31 @@ def waits(partials: Sequence[Partial]) -> Waits:
         host_ps=host_ps,
         bound=_together([one.wait_bound for one in reports]),
         collectives=tuple(reports),
+        late_ps=late_ps,
     )
+
+
+def _is_even(ranks: Sequence[_Rank]) -> bool:
+    """True where all ranks took part equally often, as far as it is known."""
+    return len({rank.often for rank in ranks}) == 1
+
+
+def _lateness(ranks: Sequence[_Rank], hosts: int) -> I64:
+    """How much later than the first one each host's latest chip came, in all occurrences.
+
+    A chip's own time is the shorter, the later it comes. Of single times the median counts: a host
+    that was held up once, as by the start of its profiler, is not late all the time.
+    """
+    late = np.zeros(hosts, np.int64)
+    if min(len(rank.each_ps) for rank in ranks):
+        longest = reduce(np.maximum, (rank.each_ps for rank in ranks))
+        own = (float(np.median(longest - rank.each_ps)) * rank.often for rank in ranks)
+    else:
+        most = max(rank.sum_ps for rank in ranks)
+        own = (float(most - rank.sum_ps) for rank in ranks)
+    for rank, value in zip(ranks, own, strict=True):
+        late[rank.host] = max(late[rank.host], round(value))
+    return late
 
 
 def _collect(
@@ -105,7 +140,7 @@ def _matched(
     key: CollectiveKey, ranks: Sequence[_Rank], partials: Sequence[Partial]
 ) -> tuple[CollectiveReport, list[int]]:
     """The report of one collective, and how long each rank waited in it."""
-    is_even = len({rank.often for rank in ranks}) == 1
+    is_even = _is_even(ranks)
     instances = min(len(rank.each_ps) for rank in ranks) if is_even else 0
     if instances:
         least = np.minimum.reduce([rank.each_ps for rank in ranks])

@@ -213,7 +213,9 @@ SENTENCES: Mapping[str, str] = {
     "hosts_unreadable": ". Too few for a verdict: it needs {share} of them",
     "hosts_several_captures": ". No verdict: a rank has several files, which are of several "
     "captures or runs. Name the files of one",
-    "hosts_even": ". No host holds the others up",
+    "hosts_even": ". No host works longer than the others",
+    "hosts_late": ". No host works longer than the others, but they wait for {host} in "
+    "collectives: it comes later by {share} of their work. Its input or its own program was late",
     "hosts_cost": ". Hosts that hold the others up cost at most {share} of the time",
     "hosts_next": ". ",
     "hosts_end": ".",
@@ -229,7 +231,9 @@ SENTENCES: Mapping[str, str] = {
     "run_more_work": "{host} was given more work: per FLOP and byte it is not slow",
     "run_straggler": "{host} works longer than the others: slow, or given more work, is unknown",
     "run_intermittent": "{host} is slow now and then: in {slow} of {steps} {steps|step|steps}",
-    "run_even": "No host holds the others up",
+    "run_even": "No host works longer than the others",
+    "run_late": "Hosts wait for {host}, which does not work longer: its input or its own program "
+    "was late, by *{share}* of their work",
     "run_few": "No verdict: it needs at least {fewest} hosts",
     "run_unreadable": "No verdict: it needs {share} of the hosts",
     "run_several_captures": "No verdict: a rank has several files, of several captures or runs",

@@ -17,6 +17,7 @@ NOTHING_YET = orjson.dumps(
         "outliers": [],
         "gains": [],
         "stragglers_cost_ratio": None,
+        "late_host": None,
         "representative": None,
         "hosts": [],
         "ops": [],
