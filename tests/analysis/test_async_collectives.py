@@ -26,7 +26,7 @@ def test_their_time_is_said_to_hold_communication_or_copies() -> None:
     note = note_of(OPS)
     assert note is not None
     assert note.count == 2
-    assert "2 async-collective ops do no FLOPs and take 50.0% of the time" in note.message
+    assert "2 async-collective ops do no FLOPs and take 50.0 % of the time" in note.message
     assert "which this table does not tell apart" in note.message
 
 

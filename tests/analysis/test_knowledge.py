@@ -222,3 +222,10 @@ def test_int8_work_is_not_called_memory_bound_where_its_peak_is_unknown() -> Non
     assert measures.bound[0] == UNKNOWN_BOUND
     assert math.isnan(measures.roofline_efficiency_ratio[0])
     assert headline(alone).startswith("The peak of Matrix int8 is unknown")
+
+
+def test_no_flops_in_the_known_part_of_the_time_are_no_rate_of_all_of_it() -> None:
+    """A copy of 600 us has none; a custom call of 400 us any number: "≥ 0" says nothing."""
+    profile = partly_known("op|category|self_us|flop|hbm_bytes\nmatmul|copy|600|0|6e6\nx|y|400|0|0")
+    rates = analysed(profile).with_infeed.program.measures.flop_rate_gflops
+    assert np.isnan(rates[0])

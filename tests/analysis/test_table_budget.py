@@ -7,7 +7,7 @@ import pytest
 
 from roofline.library.samples import find_samples
 from roofline.pipeline import analyse_files
-from tests.builders import analysed
+from tests.builders import analysed, reported
 
 HEAD = "op|category|self_us|flop|hbm_bytes\n"
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +38,27 @@ def test_each_op_owns_its_self_time() -> None:
             "idle": 100,
         }
     )
+
+
+def test_ops_that_ran_at_once_share_the_time_and_keep_their_time_at_the_roof() -> None:
+    """1,500 us of ops in 1,000 us: each owns two thirds; its roof needs as much as alone."""
+    table = f"{HEAD}d|convolution|900|2e8|1\ne|convolution|600|5e8|1"
+    found = parts_of(table, time_us=1000)
+    assert found == pytest.approx({"at_roof.compute": 200 + 400, "below_roof.compute": 400})
+
+
+@pytest.mark.parametrize(
+    ("rows", "label"),
+    [
+        ("d|convolution|900|2e8|1e6\nc|copy|100|0|1e6", "no known peak"),
+        ("d|convolution|900|2e8|1e6\nk|custom-call|50|–|–", "unknown cost or peak"),
+        ("k|custom-call|50|–|–", "unknown cost"),
+    ],
+)
+def test_the_part_without_a_roof_says_what_is_missing(rows: str, label: str) -> None:
+    budgets = analysed(f"{HEAD}{rows}", device=reported(gflops=None, gibs={})).budgets
+    assert budgets is not None
+    assert [part.label for part in budgets.capture.parts] == [label]
 
 
 @pytest.mark.parametrize("name", SAMPLES)

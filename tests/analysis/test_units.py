@@ -129,7 +129,7 @@ def test_work_without_a_peak_is_named() -> None:
     found = analysed_split(unit_device(vector_fp32=200.0)).diagnostics
     message = next(one.message for one in found if one.code == "unit-without-peak")
     assert message.startswith(
-        "86% of the FLOPs ran on a compute unit without a known peak (Matrix fp16)"
+        "86 % of the FLOPs ran on a compute unit without a known peak (Matrix fp16)"
     )
     held = analysed_split(unit_device(vector_fp32=200.0, matrix_fp16=1e3)).diagnostics
     assert "unit-without-peak" not in {one.code for one in held}

@@ -253,6 +253,19 @@ def test_work_counts_in_the_step_that_launched_it(read: Callable[..., Profile]) 
     assert codes(profile)["work-outside-steps"] == 1
 
 
+def test_a_step_that_launched_nothing_is_not_one(read: Callable[..., Profile]) -> None:
+    """The rest after the last step, which the profiler marks as one, would halve the mean."""
+    trace = KinetoTrace()
+    begin = trace.host_us
+    mm(trace)
+    trace.step(1, begin)
+    begin = trace.host_us
+    trace.call("aten::zeros", [])
+    trace.step(2, begin)
+    profile = read(trace)
+    assert profile.steps.label == ("1",)
+
+
 def test_markers_of_host_and_device_are_one_step(read: Callable[..., Profile]) -> None:
     trace = KinetoTrace()
     begin = trace.host_us

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from roofline.analysis.analyse import analyse
+from roofline.analysis.records import AnalysisOptions
+from roofline.devices import resolve
 from roofline.model.device import DeviceKind
 from roofline.model.profile import Profile, Severity
 from tests.importers.kineto_profiles import (
@@ -97,6 +100,20 @@ def test_a_cpu_alone_keeps_its_rates(tmp_path: Path) -> None:
     assert CODE not in codes(profile)
     assert profile.device.kind is DeviceKind.CPU
     assert profile.ops.flop.sum() == 2 * 4 * 4 * 4
+
+
+def test_a_question_that_recurrent_layers_ask_on_a_cpu_is_no_sign(tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, by_operator("aten::cudnn_is_acceptable"))
+    assert profile.device.kind is DeviceKind.CPU
+    assert CODE not in codes(profile)
+    assert profile.ops.flop[row(profile, "aten::mm")] == 2 * 4 * 4 * 4
+
+
+def test_the_time_to_launch_has_no_budget_and_lacks_no_peak(tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, listed())
+    analysis = analyse(profile, resolve(profile.device), AnalysisOptions())
+    assert analysis.budgets is None
+    assert "no-peaks" not in {note.code for note in analysis.diagnostics}
 
 
 def test_one_host_of_an_accelerator_makes_all_of_them_hosts(tmp_path: Path) -> None:

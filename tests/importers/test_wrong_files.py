@@ -282,3 +282,21 @@ def test_a_trace_in_utf_16_says_how_to_save_it(
     with pytest.raises(UnknownFormatError, match="a trace saved as UTF-16") as caught:
         identify(SourceFile(path))
     assert "iconv -f UTF-16 -t UTF-8" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        (b'{"kernels": [{"name": "a", "flops": 1,\n "bytes": 2}', "in line 2, column 13"),
+        (b'{"kernels": [{"name": "a" "flops": 1}]}', "in line 1, column 27"),
+        ('{"a": \n\n tru}'.encode("utf-16"), "in line 3, column 2"),
+    ],
+    ids=["cut", "comma", "utf-16"],
+)
+def test_broken_json_is_said_to_break_and_where(tmp_path: Path, text: bytes, where: str) -> None:
+    path = tmp_path / "table.json"
+    path.write_bytes(text)
+    with pytest.raises(UnknownFormatError) as caught:
+        identify(SourceFile(path))
+    assert str(caught.value).startswith("table.json is not a whole JSON document: ")
+    assert str(caught.value).endswith(f"{where}.")

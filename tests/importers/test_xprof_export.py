@@ -187,7 +187,7 @@ def test_ops_that_the_table_does_not_list_are_named(tmp_path: Path) -> None:
     profile = read(written(tmp_path / "t.csv", kept))
     (note,) = profile.diagnostics
     assert note.code == "ops-not-listed"
-    assert "45.4% of the FLOPs" in note.message
+    assert "45.4 % of the FLOPs" in note.message
 
 
 def test_bytes_that_nobody_split_are_left_out_of_the_programs_memory(tmp_path: Path) -> None:

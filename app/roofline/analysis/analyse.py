@@ -7,6 +7,7 @@ import numpy as np
 from roofline.analysis.budget import budgets_of
 from roofline.analysis.context import Context, Oddities, peaks_of, time_scale
 from roofline.analysis.diagnose import diagnose, worded
+from roofline.analysis.knowledge import is_host_only
 from roofline.analysis.link_traffic import links_of_ops, with_link_traffic
 from roofline.analysis.links import op_links
 from roofline.analysis.ops import op_records, view_of
@@ -21,6 +22,7 @@ from roofline.model.device import Device
 from roofline.model.memory import MemoryLevel, main_level
 from roofline.model.profile import Profile
 from roofline.model.timeline import no_transfers
+from roofline.model.units import ps_to_us
 
 
 def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> RooflineAnalysis:
@@ -65,13 +67,16 @@ def analyse(profile: Profile, device: Device, options: AnalysisOptions) -> Roofl
 def _budgets(context: Context, ops: OpRecords, transfers: TransferRecords) -> Budgets | None:
     """How the time divides: by events where the profile has them, else by the table of ops.
 
-    XProf has no such division, so comparison mode has none.
+    XProf has no such division, so comparison mode has none. Neither has the host of an
+    accelerator: the device took another time for the work than the host to launch it.
     """
-    if context.oddities.on:
+    if context.oddities.on or is_host_only(context.profile):
         return None
     timeline = context.profile.timeline
     if timeline is None:
-        return table_budgets(ops, context.levels)
+        cores = max(context.device.core_count, 1)
+        program_us = ps_to_us(context.program_ps(include=True)) / cores
+        return table_budgets(ops, context.levels, program_us)
     return budgets_of(timeline, ops, context.levels, transfers)
 
 

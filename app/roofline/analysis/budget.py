@@ -4,13 +4,13 @@ Facts come from the profile's timeline; here work is divided by what the roofs a
 means over the cores, in microseconds. Definitions: `docs/budget.md`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from roofline.analysis import roofline
-from roofline.analysis.records import I64, Bools, OpRecords
+from roofline.analysis.records import I64, Bools, Cost, OpRecords
 from roofline.analysis.roofline import Floats
 from roofline.analysis.time_records import (
     Budget,
@@ -26,6 +26,8 @@ from roofline.model.units import PS_PER_US
 
 UNKNOWN = "unknown"
 IDLE = "idle"
+NO_PEAK = "no known peak"
+"""The label of the part `unknown` where all of its work is counted."""
 _COMPUTE = "compute"
 
 
@@ -43,6 +45,17 @@ def budgets_of(
     return Budgets(capture=whole, step=step)
 
 
+def part_of_unknown(costs: Iterable[Cost]) -> str:
+    """The label of the part without a roof: what is missing of the ops with these costs."""
+    is_peak = {one in _COUNTED for one in costs}
+    if is_peak == {True}:
+        return NO_PEAK
+    return "unknown cost or peak" if True in is_peak else _LABELS[UNKNOWN]
+
+
+_COUNTED = frozenset({Cost.KNOWN, Cost.NO_FLOPS})
+
+
 def roof_names(levels: tuple[MemoryLevel, ...]) -> tuple[str, ...]:
     """The words for each bound code in the name of a part; the last is a code beyond all levels."""
     return (UNKNOWN, _COMPUTE, *(level.value for level in levels), UNKNOWN)
@@ -54,6 +67,7 @@ class _Roofs:
 
     per_call_ps: Floats
     bound: tuple[str, ...]
+    cost: tuple[Cost, ...]
 
     @classmethod
     def of(cls, ops: OpRecords, levels: tuple[MemoryLevel, ...]) -> "_Roofs":
@@ -64,6 +78,7 @@ class _Roofs:
         known = (measures.bound != roofline.UNKNOWN_BOUND) & ~np.isnan(total_ps)
         return cls(
             per_call_ps=np.where(known, total_ps / calls, np.nan),
+            cost=tuple(ops.cost),
             bound=tuple(
                 names[code] if is_known else UNKNOWN
                 for code, is_known in zip(measures.bound.tolist(), known.tolist(), strict=True)
@@ -88,7 +103,9 @@ def _budget(timeline: Timeline, roofs: _Roofs, transfers: TransferRecords, scope
         parts=tuple(
             BudgetPart(
                 id=name,
-                label=part_label(name),
+                label=part_label(name)
+                if name != UNKNOWN
+                else part_of_unknown(_costs_without_roof(timeline, roofs, scopes)),
                 time_us=time_us,
                 idle=_idle_detail(timeline.times, rows) if name == IDLE else None,
             )
@@ -142,6 +159,18 @@ def _work_parts(timeline: Timeline, roofs: _Roofs, scopes: I64) -> dict[str, flo
         parts[f"at_roof.{name}"] = float(at_roof[chosen].sum())
         parts[f"below_roof.{name}"] = float((time_ps - at_roof)[chosen].sum())
     return dict(sorted(parts.items(), key=lambda part: _place(part[0])))
+
+
+def _costs_without_roof(timeline: Timeline, roofs: _Roofs, scopes: I64) -> set[Cost]:
+    """The costs of the ops whose time has no roof; unknown for containers and for no op."""
+    work = timeline.work
+    rows = np.isin(work.scope, scopes) & (work.time_ps > 0)
+    ops = np.unique(np.where(work.is_work[rows], work.op[rows], -1)).tolist()
+    return {
+        Cost.UNKNOWN if op < 0 else roofs.cost[op]
+        for op in ops
+        if op < 0 or roofs.bound[op] == UNKNOWN
+    }
 
 
 def _other_parts(times: CoreTimes, rows: Bools) -> dict[str, float]:

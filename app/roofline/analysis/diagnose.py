@@ -12,6 +12,7 @@ from roofline.analysis.clocks import clock_of_peaks
 from roofline.analysis.context import Context
 from roofline.analysis.diagnose_async import async_collectives
 from roofline.analysis.diagnose_links import ask_for_links
+from roofline.analysis.knowledge import is_host_only
 from roofline.analysis.records import Cost, OpRecords, ProgramPoints
 from roofline.model.device import CountedUnits, DeviceKind
 from roofline.model.profile import Diagnostic, Profile, Provenance, Severity
@@ -84,8 +85,8 @@ def _units_without_peak(context: Context) -> Diagnostic | None:
     return Diagnostic(
         severity=Severity.WARNING,
         code="unit-without-peak",
-        message=f"{share:.0%} of the FLOPs ran on a compute unit without a known peak ({names}). "
-        "They count in rates, but have no compute roof of their own.",
+        message=f"{100 * share:.0f} % of the FLOPs ran on a compute unit without a known peak "
+        f"({names}). They count in rates, but have no compute roof of their own.",
         remedy="Choose the device, or enter that peak.",
     )
 
@@ -209,7 +210,7 @@ def _partly_counted(context: Context) -> Diagnostic | None:
 
 def _no_peaks(context: Context) -> Diagnostic | None:
     compute, memory = bool(context.peaks.gflops), bool(context.peaks.binding_gibs)
-    if not len(context.profile.ops) or (compute and memory):
+    if not len(context.profile.ops) or (compute and memory) or is_host_only(context.profile):
         return None
     message = "This capture names no peak of its device, so there is no roof to compare with."
     if compute or memory:

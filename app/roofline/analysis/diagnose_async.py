@@ -24,10 +24,11 @@ def async_collectives(context: Context, ops: OpRecords) -> Diagnostic | None:
     if share < _WORTH_A_WORD:
         return None
     source = "capture" if context.profile.timeline is not None else "table"
+    percent = f"{100 * share:.1f} %"
     return Diagnostic(
         severity=Severity.INFO,
         code="async-collectives",
-        message=f"{len(rows)} async-collective ops do no FLOPs and take {share:.1%} of the time. "
+        message=f"{len(rows)} async-collective ops do no FLOPs and take {percent} of the time. "
         f"They hold communication or copies, which this {source} does not tell apart, so they stay "
         "with the memory.",
         remedy="A capture with the program's HLO (XSpace) names what they hold.",

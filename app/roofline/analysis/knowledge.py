@@ -18,6 +18,15 @@ KNOWN_SHARE = 0.5
 NEARLY_ALL = 0.9
 
 
+# The note of an importer on a file with the host of an accelerator alone.
+HOST_ONLY = "launches-without-kernels"
+
+
+def is_host_only(profile: Profile) -> bool:
+    """True where times are those of the host that launched work, not of the device that did it."""
+    return any(note.code == HOST_ONLY for note in profile.diagnostics)
+
+
 def flop_known(work: OpColumns) -> Bools:
     """Rows whose FLOPs are known; 0 may be one of the numbers."""
     return work.cost_known & work.flop_known

@@ -211,5 +211,5 @@ def _program_work(scoped: Scoped, rows: OpColumns, time_ps: U64) -> OpColumns:
 
 
 def _tells(sums: U64, known: float) -> Bools:
-    """Sums that say something: of most of the time, or a lower bound above zero."""
-    return (sums > 0) | (known >= KNOWN_SHARE)
+    """Sums that say something: of nearly all of the time, or a lower bound above zero."""
+    return (sums > 0) | (known >= NEARLY_ALL)

@@ -200,7 +200,9 @@ def _utilisation(analysis: RooflineAnalysis, view: View) -> Iterable[str]:
 
 
 def _at_least(text: str, is_least: object) -> str:
-    """A rate that lacks the work of a part of the time is a lower bound."""
+    """A rate that lacks the work of a part of the time is a lower bound, above 0 at least."""
+    if is_least and text.startswith("<"):
+        return "> 0 %"
     return f"≥ {text}" if is_least else text
 
 

@@ -4,12 +4,13 @@ The server writes the words and the numbers, so that they are there at once and 
 the browser adds what can be done with them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from roofline.analysis.budget import NO_PEAK
 from roofline.analysis.records import RooflineAnalysis
 from roofline.analysis.time_records import Budget, BudgetPart
 from roofline.presentation.budget_parts import (
@@ -22,7 +23,7 @@ from roofline.presentation.budget_parts import (
 )
 from roofline.presentation.quantities import NARROW, SPACE, duration
 from roofline.presentation.rounding import rounded
-from roofline.presentation.sentences import Number, plain_text, say
+from roofline.presentation.sentences import Number, Sentence, plain_text, say
 from roofline.presentation.shown import listed_ops
 
 _SMALL = 0.006  # of the whole: smaller terms are "other"
@@ -257,16 +258,28 @@ def _styled(term: Term, parts: Sequence[BudgetPart], owned: set[str]) -> Term:
 
 def _notes(budget: Budget) -> tuple[str, ...]:
     """Sentences below the sum: what the floor is, and what idle time waited for."""
-    floor = Number(budget.floor_us, "time_us")
-    sentences = [say("budget_floor", floor=floor)]
-    if budget.part("unknown"):
-        sentences.append(say("budget_unknown"))
+    sentences = [*_floor(budget)]
     idle = budget.part("idle")
     waited = idle.idle.waiting_for_launch_us if idle and idle.idle else None
     if waited and idle and waited > 0:
         of, total = Number(waited, "time_us"), Number(idle.time_us, "time_us")
         sentences.append(say("budget_launch", launch_wait=of, idle_time=total))
     return tuple(plain_text(sentence).strip() for sentence in sentences)
+
+
+def _floor(budget: Budget) -> Iterator[Sentence]:
+    """What the floor is; nothing where no work has a roof that could tell it."""
+    unknown = budget.part("unknown")
+    if unknown and not any(part.id.startswith(AT_ROOF) for part in budget.parts):
+        yield say("budget_no_roof")
+        return
+    yield say("budget_floor", floor=Number(budget.floor_us, "time_us"))
+    if unknown:
+        yield say("budget_unknown", what=_WORK.get(unknown.label, f"of {unknown.label}"))
+
+
+# A part's label within "Work … counts into it".
+_WORK = {NO_PEAK: "without a known peak"}
 
 
 def equation(bar: BudgetBar) -> str:

@@ -132,7 +132,8 @@ SENTENCES: Mapping[str, str] = {
     # Below the budget.
     "budget_floor": "Floor: {floor} would be left with all work at its roof, and with "
     "communication and copies hidden where they can be. ",
-    "budget_unknown": "Work of unknown cost counts into it, because it is not known that it can "
+    "budget_unknown": "Work {what} counts into it, because it is not known that it can go. ",
+    "budget_no_roof": "Without a known roof of its work it is not known how much of this time can "
     "go. ",
     "budget_launch": "{launch_wait} of the {idle_time} idle waited for a launch. ",
     # One op, on its card and in the drawer.

@@ -4,6 +4,7 @@ Told by content, like profiles. Signatures: https://en.wikipedia.org/wiki/List_o
 event files: TensorFlow's TFRecord.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -130,6 +131,8 @@ _COLUMN_IDS: tuple[tuple[str, WrongFile], ...] = (
     ("host_or_device", WrongFile("XProf's framework_op_stats", _XPROF_TOOL)),
     ("kernel_name", WrongFile("XProf's kernel_stats, which has times only", _XPROF_TOOL)),
 )
+_NO_KERNELS = WrongFile("a JSON document without kernels", _TABLE.replace("CSV", "CSV or JSON"))
+_MOST_JSON_BYTES = 16 << 20  # a text that becomes objects takes ten times as much memory
 _GVIZ = WrongFile("a table of another tool of XProf", _XPROF_TOOL)
 _MEMBERS: tuple[tuple[str, WrongFile], ...] = (
     ("xl/workbook.xml", WrongFile("an Excel workbook", _TABLE)),
@@ -152,6 +155,13 @@ def what_it_is(source: SourceFile) -> WrongFile | None:
 def refused(source: SourceFile, formats: str) -> UnknownFormatError:
     """The error for a file that no importer reads; `formats` lists those that are read."""
     found = what_it_is(source)
+    broken = _break_of_json(source) if found is _NO_KERNELS else ""
+    if broken:
+        return UnknownFormatError(
+            f"{source.name} is not a whole JSON document: {broken}.",
+            remedy="Export it again, or mend that line. A download or a copy may have been cut"
+            " short.",
+        )
     if found is None:
         return UnknownFormatError(
             f"{source.name} is not a profile this server can read.",
@@ -242,6 +252,24 @@ def _by_text(source: SourceFile) -> WrongFile | None:
     return next((wrong for columns, wrong in _COLUMNS if columns <= words), None)
 
 
+def _break_of_json(source: SourceFile) -> str:
+    """Where JSON breaks, and how; empty if it does not, is JSON Lines, or is too large to tell."""
+    if source.size_bytes > _MOST_JSON_BYTES:
+        return ""
+    try:
+        json.loads(_marked_text(bytes(source.data)))
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno:,}, column {error.colno:,}"
+        return "" if error.msg == "Extra data" else f"{error.msg} in {where}"
+    except (ValueError, RecursionError):
+        return ""
+    return ""
+
+
+def _marked_text(data: bytes) -> str:
+    return decode(_marked(data)).lstrip("\ufeff")
+
+
 def _saved_page(text: str) -> str:
     login = " A login page is often saved in the place of a download." if "login" in text else ""
     return f"Download the file itself, not the page that links to it.{login}"
@@ -259,7 +287,7 @@ def _json_document(text: str) -> WrongFile:
         return WrongFile("a Speedscope profile of a CPU")
     if _is_trace(text):
         return _trace(text)
-    return WrongFile("a JSON document without kernels", _TABLE.replace("CSV", "CSV or JSON"))
+    return _NO_KERNELS
 
 
 def _trace(text: str) -> WrongFile:

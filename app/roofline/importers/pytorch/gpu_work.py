@@ -63,6 +63,8 @@ def gpu_work(trace: Trace, numbers: RowNumbers, serving: Sequence[ServingStep] =
     found = attribute(trace)
     settle_gradients(trace, found.parent)
     settle_collectives(trace, found)
+    if not serving:
+        steps = _with_work(steps, found)
     scopes = scopes_of(trace, found.parent)
     trace.scopes.forget("begin", "duration", "thread")
     # A large trace is mostly these; what follows needs their memory.
@@ -91,6 +93,13 @@ def _launched_in(found: Attribution, steps: list[Step]) -> I32:
     if found.has_launch.any():
         scope[~found.has_launch] = -1
     return scope
+
+
+def _with_work(steps: list[Step], found: Attribution) -> list[Step]:
+    """The steps that launched work: of others, such as the rest after the last one, nothing on the
+    device has a time. All of them, where none did."""
+    launched = np.unique(_launched_in(found, steps))
+    return [steps[k] for k in launched[launched >= 0].tolist()] or steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

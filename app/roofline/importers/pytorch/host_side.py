@@ -11,7 +11,10 @@ from roofline.importers.pytorch.header import device_properties, text
 from roofline.importers.pytorch.trace import Trace
 
 _ACCELERATORS = re.compile(r"mtia|xpu|hpu|npu|privateuse|neuron", re.IGNORECASE)
-_DEVICE_OPERATORS = re.compile(r"::record_stream\Z|::_?(?:cudnn|miopen)_|\b(?:nccl|rccl)[:_]")
+# `cudnn_is_acceptable` is a question that recurrent layers ask on every device.
+_DEVICE_OPERATORS = re.compile(
+    r"::record_stream\Z|::_?(?:cudnn|miopen)_(?!is_acceptable\Z)|\b(?:nccl|rccl)[:_]"
+)
 _DEVICE_BACKENDS = re.compile(r"nccl|rccl", re.IGNORECASE)
 _UNNAMED = "an accelerator"
 

@@ -51,8 +51,8 @@ def _coverage(program: Profile, measured: MeasuredWork) -> Diagnostic:
         severity=Severity.INFO,
         code="counters-joined",
         message=f"Total (HW) is from {measured.source}. Of its {measured.total_kernels:,} kernels, "
-        f"{measured.matched_kernels:,} run in this program, by name, and take {share:.0%} of the "
-        "time in operations. The rest has no counters.",
+        f"{measured.matched_kernels:,} run in this program, by name, and take "
+        f"{100 * share:.0f} % of the time in operations. The rest has no counters.",
     )
 
 

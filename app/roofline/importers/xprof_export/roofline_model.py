@@ -202,7 +202,9 @@ def _never_split(ops: OpTable, excess_bytes: int) -> Bools:
 
 
 def _not_listed(n_ops: int, lacking: Mapping[str, float]) -> Diagnostic:
-    shares = " and ".join(f"{share:.1%} of the {what}" for what, share in lacking.items() if share)
+    shares = " and ".join(
+        f"{100 * share:.1f} % of the {what}" for what, share in lacking.items() if share
+    )
     return Diagnostic(
         severity=Severity.WARNING,
         code="ops-not-listed",
