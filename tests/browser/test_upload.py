@@ -329,7 +329,7 @@ def hold_import(page: Page) -> None:
     """Answers in place of the server: an import that is ready when it is first asked for."""
     address = f"{page.url}p/none"
     page.route(
-        "**/api/v1/profiles?*",
+        "**/api/v1/samples/*",
         lambda route: route.fulfill(
             status=201, json={"id": "x", "url": address, "state": "importing"}
         ),
@@ -347,27 +347,26 @@ def hold_import(page: Page) -> None:
     )
 
 
-def test_short_import_never_flashes_the_card(fresh_page: Page, capture: Path) -> None:
+def test_sample_that_was_opened_before_never_flashes_the_card(fresh_page: Page) -> None:
     """The page's clock stands still, so the import takes no time for the page."""
     page = fresh_page
     page.clock.install()
     page.goto("/")
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
     hold_import(page)
-    drop(page, capture)
+    page.locator("[data-sample]").first.click()
     expect(page).to_have_title("next")
     assert page.evaluate("sessionStorage.getItem('shown')") is None
 
 
-def test_card_of_a_longer_import_is_there_after_a_moment(fresh_page: Page, capture: Path) -> None:
+def test_card_of_an_upload_is_there_at_once(fresh_page: Page, capture: Path) -> None:
+    """The page's clock stands still: nothing is waited for, and the server has not answered."""
     page = fresh_page
     page.clock.install()
     page.goto("/")
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
     page.route("**/api/v1/profiles?*", lambda route: None)  # never answered
     drop(page, capture)
-    expect(page.locator("#drop-zone")).to_have_class(re.compile("taken"))
-    page.clock.run_for(200)
     card = page.get_by_label("Import in progress")
     expect(card).to_be_visible()
     expect(card.locator("[data-name]")).to_have_text("host_0.xplane.pb")

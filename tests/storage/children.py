@@ -1,7 +1,8 @@
 """A child whose work is written in the file it imports, to be run in place of `run_in_child`.
 
 `stub …` gives small results at once, `wait PATH …` the same when PATH exists, `nap SECONDS …` after
-that time, `fail …` an error; anything else is a real profile, and imported.
+that time, `fail …` an error, `page PATH …` a page at once and its exports when PATH exists,
+`half …` a page and then an error; anything else is a real profile, and imported.
 """
 
 import json
@@ -37,16 +38,23 @@ def by_content(request: ImportRequest, pipe: Connection) -> None:
     if word == b"nap":
         _say(pipe, phase="read", fraction=0.5)
         time.sleep(float(rest.split(b" ")[0]))
-    if word in (b"stub", b"wait", b"nap"):
+    broken = {"code": "corrupt-profile", "message": "It is broken.", "remedy": "Mend it."}
+    if word in (b"stub", b"wait", b"nap", b"page", b"half"):
         try:
             _write_results(request, content)
+            _say(pipe, page={"format": "Stub", "summary": SUMMARY})
+            if word == b"page":
+                _wait_for(Path(rest.split(b" ")[0].decode()))
+            if word == b"half":
+                _say(pipe, error=broken)
+                return
+            _write_exports(request)
         except OSError as error:
             full = {"code": "storage-full", "message": "The disk is full.", "remedy": str(error)}
             _say(pipe, error=full)
             return
         _say(pipe, done={"format": "Stub", "summary": SUMMARY})
     elif word == b"fail":
-        broken = {"code": "corrupt-profile", "message": "It is broken.", "remedy": "Mend it."}
         _say(pipe, error=broken)
     else:
         from roofline.imports.child.child import run
@@ -72,7 +80,12 @@ def _wait_for(gate: Path) -> None:
 def _write_results(request: ImportRequest, content: bytes) -> None:
     writer = ResultWriter(request.results)
     writer.add(PAGE, b'{"schema":1,"of":%d}' % len(content))
+    writer.add_ops([b'{"name":"a"}', b'{"name":"bb"}'])
+    writer.finish()
+
+
+def _write_exports(request: ImportRequest) -> None:
+    writer = ResultWriter(request.exports)
     for name in (*ROOFLINE.values(), *CSV.values()):
         writer.add(name, b"{}")
-    writer.add_ops([b'{"name":"a"}', b'{"name":"bb"}'])
     writer.finish()

@@ -126,10 +126,11 @@ def add(server: Backend, *contents: bytes, **options: Any) -> ProfileId:
 def settled(server: Backend, profile_id: str, *, within_s: float = 60) -> Ready | Failed:
     """The profile once what is under way for it has ended."""
     deadline = time.monotonic() + within_s
-    while isinstance(state := server.reader.state(profile_id), Importing):
+    while (future := server.reader.pending(profile_id)) is not None or isinstance(
+        state := server.reader.state(profile_id), Importing
+    ):
         newest = server.instance.store.jobs.newest(profile_id)
-        assert time.monotonic() < deadline, (state, newest)
-        future = server.reader.pending(profile_id)
+        assert time.monotonic() < deadline, newest
         if future is not None:
             wait([future], timeout=60)
     return state

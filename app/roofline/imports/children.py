@@ -1,8 +1,9 @@
 """Imports in child processes: started, limited, watched and stopped by the process that runs jobs.
 
 A fork server holds the importers with their kernels compiled (`imports.child.fork_server`); a
-child forks from it in about 10 ms. The child speaks JSON lines over a pipe: progress, then either
-a summary or an error. Whatever ends a child, its import ends as a result or as a `RooflineError`.
+child forks from it in about 10 ms. The child speaks JSON lines over a pipe: progress, that the page
+can be shown, then either a summary or an error. Whatever ends a child, its import ends as a result
+or as a `RooflineError`.
 """
 
 import json
@@ -65,6 +66,9 @@ class ChildLost(Exception):  # noqa: N818 - an event, with the error that it may
 
 Outcome = dict[str, Any]
 """The child's findings: plain JSON, to be checked and stored."""
+
+OnPage = Callable[[Outcome], None]
+"""Called when the results that the page needs are there, with the same findings."""
 
 Beat = Callable[[Progress], None]
 """Called at least every `BEAT_S` while a child runs; whatever it raises ends the child."""
@@ -157,7 +161,7 @@ class Children:
         with process_environment.without_secrets_of_libraries():
             ensure_running()
 
-    def run(self, request: ImportRequest, task: ImportTask, beat: Beat) -> Outcome:
+    def run(self, request: ImportRequest, task: ImportTask, beat: Beat, on_page: OnPage) -> Outcome:
         """Runs one import and waits for it; raises the `RooflineError` it ends with.
 
         Raises `ChildLost` where the machine ended it, and not what is in the files.
@@ -167,7 +171,7 @@ class Children:
         try:
             with ours:
                 _start(task, process, theirs)
-                return _watch(request.limits, task, process, ours, beat)
+                return _watch(request.limits, task, process, ours, beat, on_page)
         finally:
             task.end()
 
@@ -194,7 +198,12 @@ def _start(task: ImportTask, process: ForkServerProcess, theirs: Connection) -> 
 
 
 def _watch(
-    limits: ImportLimits, task: ImportTask, process: ForkServerProcess, pipe: Connection, beat: Beat
+    limits: ImportLimits,
+    task: ImportTask,
+    process: ForkServerProcess,
+    pipe: Connection,
+    beat: Beat,
+    on_page: OnPage,
 ) -> Outcome:
     deadline = time.monotonic() + limits.wall_seconds
     while (left := deadline - time.monotonic()) > 0:
@@ -207,7 +216,10 @@ def _watch(
                 return dict(message["done"])
             if "error" in message:
                 raise error_from(message["error"])
-            task.advance(message["phase"], message["fraction"])
+            if "page" in message:
+                on_page(dict(message["page"]))
+            else:
+                task.advance(message["phase"], message["fraction"])
         beat(task.progress)
     else:
         raise _too_slow(limits.wall_seconds)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import partial
 
 from roofline.errors import (
     ImportStoppedError,
@@ -64,7 +65,10 @@ class RunEnd(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunParts:
-    """The shared parts of this process's runs; `most_running` imports of one person run at once."""
+    """The shared parts of this process's runs; `most_running` imports of one person run at once.
+
+    `on_page` hears the id of a profile whose page can be shown while its job goes on.
+    """
 
     store: ProfileStore
     staging: Staging
@@ -72,6 +76,7 @@ class RunParts:
     limits: ImportLimits
     room: DiskRoom
     most_running: int | None = None
+    on_page: Callable[[str], None] = lambda _id: None
 
 
 class JobRun:
@@ -161,7 +166,8 @@ class JobRun:
             area = self._parts.staging.new()
             try:
                 request = self._request(found, area)
-                outcome = self._parts.children.run(request, self.task, self._beat)
+                show = partial(self._show, area)
+                outcome = self._parts.children.run(request, self.task, self._beat, show)
                 self._keep(area, outcome)
             except StorageFullError:
                 held_bytes = area.size_bytes
@@ -170,6 +176,12 @@ class JobRun:
                 raise
             finally:
                 area.discard()
+
+    def _show(self, area: StagingArea, outcome: Outcome) -> None:
+        """The page can be opened while the child writes what is downloaded from it."""
+        if not self._store.show(self.job, self._owner, area, Found.from_json(outcome)):
+            raise _lost()
+        self._parts.on_page(self.job.profile_id)
 
     def _keep(self, area: StagingArea, outcome: Outcome) -> None:
         found = Found.from_json(outcome)
@@ -200,6 +212,7 @@ class JobRun:
             digests=found.digests,
             folder=area.root,
             results=area.results,
+            exports=area.exports,
             limits=self._parts.limits,
             keep_free_bytes=self._parts.room.kept_free_bytes,
         )

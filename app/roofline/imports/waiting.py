@@ -1,4 +1,4 @@
-"""Waiting for imports: a future per profile, done when nothing is under way for it any more."""
+"""Waiting for imports: futures of profiles, done when the page or all of it is there, or failed."""
 
 import logging
 import threading
@@ -18,6 +18,7 @@ class Waiting:
     def __init__(self, jobs: JobStore) -> None:
         self._jobs = jobs
         self._futures: dict[str, Future[None]] = {}
+        self._pages: dict[str, Future[None]] = {}
         self._changed = threading.Condition()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -34,7 +35,7 @@ class Waiting:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        for profile_id in list(self._futures):
+        for profile_id in [*self._futures, *self._pages]:
             self.done(profile_id)
         if self._thread is not None:
             self._thread.join()
@@ -42,8 +43,15 @@ class Waiting:
 
     def future(self, profile_id: str) -> "Future[None] | None":
         """Done when the job of a profile has ended; `None` when none is under way."""
+        return self._waited(self._futures, profile_id)
+
+    def page(self, profile_id: str) -> "Future[None] | None":
+        """The same; done as soon as the page of the profile can be shown."""
+        return self._waited(self._pages, profile_id)
+
+    def _waited(self, futures: dict[str, "Future[None]"], profile_id: str) -> "Future[None] | None":
         with self._changed:
-            future = self._futures.setdefault(profile_id, Future())
+            future = futures.setdefault(profile_id, Future())
             self._changed.notify_all()
         # Looked up after the future is known: whatever ends from now on finds it.
         if self._jobs.under_way([profile_id]):
@@ -53,18 +61,26 @@ class Waiting:
 
     def done(self, profile_id: str) -> None:
         """Nothing is under way for the profile any more."""
+        self._end(self._futures, profile_id)
+        self.shown(profile_id)
+
+    def shown(self, profile_id: str) -> None:
+        """The page of the profile can be shown, or nothing is under way."""
+        self._end(self._pages, profile_id)
+
+    def _end(self, futures: dict[str, "Future[None]"], profile_id: str) -> None:
         with self._changed:
-            future = self._futures.pop(profile_id, None)
+            future = futures.pop(profile_id, None)
         if future is not None and not future.done():
             future.set_result(None)
 
     def _poll(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._futures or self._closed)
+                self._changed.wait_for(lambda: self._futures or self._pages or self._closed)
                 if self._closed:
                     return
-                waited_for = list(self._futures)
+                waited_for = list({*self._futures, *self._pages})
             try:
                 ended = set(waited_for) - self._jobs.under_way(waited_for)
             except RooflineError as error:

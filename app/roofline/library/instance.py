@@ -103,6 +103,7 @@ class Instance:
             limits=limits,
             room=DiskRoom(root, options.disk_reserve_bytes),
             most_running=options.user_imports,
+            on_page=self.waiting.shown,
         )
         self.runs = JobRuns(parts, self._ended)
         self.upkeep = Upkeep(self.store, self.deliver, options.quota_bytes)

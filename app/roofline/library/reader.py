@@ -96,6 +96,15 @@ class ProfileReader:
         self._check(profile_id)
         return self._waiting.future(profile_id)
 
+    def page_pending(self, profile_id: str) -> "Future[None] | None":
+        """Done when the page can be shown or nothing is under way; `None` when it is so now."""
+        self._check(profile_id)
+        future = self._waiting.page(profile_id)
+        # Looked up after the future is known: a page that comes from now on ends it.
+        if future is None or isinstance(self.state(profile_id), Ready):
+            return None
+        return future
+
     def is_stored(self, profile_id: str) -> bool:
         """True once a profile was imported: missing results can then be computed again."""
         self._check(profile_id)

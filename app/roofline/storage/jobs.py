@@ -156,6 +156,11 @@ def end_job(
     return connection.execute(statement).rowcount == 1
 
 
+def is_owned(connection: Connection, job_id: str, owner: str) -> bool:
+    """True while `owner` runs the job."""
+    return connection.execute(select(job.c.id).where(_owned(job_id, owner))).first() is not None
+
+
 def cancel_jobs(connection: Connection, profile_id: str, error: RooflineError) -> bool:
     """Cancels what is under way for a profile; false when nothing is."""
     statement = (

@@ -23,7 +23,7 @@ from roofline.storage.blob_owner import BlobOwner
 from roofline.storage.database import Database, lock_digests, schema_of
 from roofline.storage.deletion_room import DeletionRoom
 from roofline.storage.ended_sessions import EndedSessions
-from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job
+from roofline.storage.jobs import JobStore, cancel_jobs, end_job, insert_job, is_owned
 from roofline.storage.ledger import AdviceLedger
 from roofline.storage.manifests import import_manifests
 from roofline.storage.notes import PointNotes
@@ -31,7 +31,15 @@ from roofline.storage.people import People
 from roofline.storage.places import open_blobs
 from roofline.storage.queries import ProfileQueries
 from roofline.storage.raw import RawStore
-from roofline.storage.records import READY, Found, Job, JobKind, NewProfile, timestamp
+from roofline.storage.records import (
+    READY,
+    Found,
+    Job,
+    JobKind,
+    NewProfile,
+    PackedResults,
+    timestamp,
+)
 from roofline.storage.results import ResultStore
 from roofline.storage.runs import RunStore
 from roofline.storage.search_text import write_search_text
@@ -191,12 +199,33 @@ class ProfileStore:
                 remedy="Delete profiles that are no longer needed, or free space on its disk.",
             )
 
+    def show(self, job: Job, owner: str, area: StagingArea, found: Found) -> bool:
+        """Makes a profile ready by what its page needs while its job goes on; as `finish`.
+
+        Does nothing where other machines read results: those are packed for them when all are
+        there.
+        """
+        if self.shared_results.is_shared:
+            return True
+        self.shared_results.show(job.profile_id, area)
+        return self._set_ready(job, found, None, lambda one: is_owned(one, job.id, owner))
+
     def finish(self, job: Job, owner: str, area: StagingArea, found: Found) -> bool:
         """Stores what a job found; false when the job is no longer `owner`'s."""
         packed = self.shared_results.keep(job.profile_id, area)
+        return self._set_ready(job, found, packed, lambda one: end_job(one, job.id, owner))
+
+    def _set_ready(
+        self,
+        job: Job,
+        found: Found,
+        packed: PackedResults | None,
+        may: Callable[[Connection], bool],
+    ) -> bool:
+        """Notes the results that are kept, where `may` says so: what it said."""
         size_bytes = self.results.size_bytes(job.profile_id)
         with self.database.write() as connection:
-            counts = end_job(connection, job.id, owner)
+            counts = may(connection)
             if counts:
                 statements.set_ready(connection, job.profile_id, found.format, found.summary)
                 statements.set_hosts(connection, job.profile_id, found.hosts)

@@ -30,11 +30,20 @@ class SharedResults:
         self._local = local
         self._blobs = blobs
         self._database = database
-        self._is_shared = blobs.folder != root
+        self.is_shared = blobs.folder != root
+
+    def show(self, profile_id: str, area: StagingArea) -> None:
+        """Keeps what the page needs, here; the child still writes the exports."""
+        self._local.adopt(profile_id, area.results)
 
     def keep(self, profile_id: str, area: StagingArea) -> PackedResults | None:
-        """Keeps the results in `area`; where others find them, if they need to."""
-        packed = self._pack(profile_id, area) if self._is_shared else None
+        """Keeps the results in `area` that are not kept yet; where others find them, if need be."""
+        if not area.results.is_dir():
+            self._local.complete(profile_id, area.exports)
+            return None
+        if area.exports.is_dir():
+            self._local.join(area.results, area.exports)
+        packed = self._pack(profile_id, area) if self.is_shared else None
         self._local.adopt(profile_id, area.results)
         return packed
 
@@ -88,7 +97,7 @@ class SharedResults:
     def remove(self, profile_id: str) -> None:
         """Deletes the results of a profile, everywhere."""
         self._local.remove(profile_id)
-        if self._is_shared:
+        if self.is_shared:
             for found in list(self._blobs.list(f"{FOLDER}/{profile_id}/")):
                 self._blobs.delete(found.key)
 
@@ -99,7 +108,7 @@ class SharedResults:
         }
 
     def _packed(self) -> Iterator[BlobInfo]:
-        return self._blobs.list(f"{FOLDER}/") if self._is_shared else iter(())
+        return self._blobs.list(f"{FOLDER}/") if self.is_shared else iter(())
 
     def _pack(self, profile_id: str, area: StagingArea) -> PackedResults:
         key = f"{FOLDER}/{profile_id}/{self._local.version}.tar"

@@ -38,11 +38,15 @@ class StagedFile:
 
 
 class StagingArea:
-    """The folder of one upload. `results` is where its import leaves what it computed."""
+    """The folder of one upload.
+
+    Its import leaves what its page needs in `results`, and what else it computed in `exports`.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.results = root / "results"
+        self.exports = root / "exports"
         self.files: list[StagedFile] = []
         with explained_writes():
             root.mkdir(mode=0o700, parents=True)

@@ -61,6 +61,7 @@ function wireDrop(id, limits) {
   listen("drop", async (transfer) => {
     over(0);
     isBusy = true;
+    say(0); // at once: a folder may take long to search, and a server to answer
     try {
       await upload(await droppedFiles(transfer), id, limits);
     } catch (error) {
@@ -71,6 +72,10 @@ function wireDrop(id, limits) {
   });
 }
 
+/** @param {number} fraction of the file that was sent */
+const say = (fraction) =>
+  notify(`Sending the second run: ${percent(fraction, 0)}. The comparison opens when it is read.`);
+
 /** @param {File[]} files @param {string} id @param {{ maxBytes: number, maxFiles: number }} limits */
 async function upload(files, id, limits) {
   if (files.length === 0) throw new Problem("The folder holds no profile files.");
@@ -78,10 +83,7 @@ async function upload(files, id, limits) {
   if (refused) throw refused;
   const answer = await sendFiles(`${UPLOADS}?wait=0`, files, {
     signal: new AbortController().signal,
-    onProgress: ({ fraction }) =>
-      notify(
-        `Sending the second run: ${percent(fraction, 0)}. The comparison opens when it is read.`,
-      ),
+    onProgress: ({ fraction }) => say(fraction),
   });
   location.assign(`/c/${encodeURIComponent(id)}..${encodeURIComponent(answer.id)}`);
 }

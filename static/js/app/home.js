@@ -12,15 +12,15 @@ import { wireList } from "./home-list.js";
 import { Problem, connectionProblem, problemFromAnswer } from "../text/problem.js";
 import { cancelImport, followImportEvents } from "../upload/follow-import.js";
 import { ImportCard } from "../upload/import-card.js";
-import { drawnImport, drawnUpload } from "../upload/import-steps.js";
+import { QUEUED, drawnImport, drawnUpload } from "../upload/import-steps.js";
 import { rememberOwnImport } from "../upload/own-import.js";
 import { refusal, totalBytes } from "../upload/refusal.js";
 import { sendFiles } from "../upload/send-files.js";
-import { offerRetry } from "../upload/retry-import.js";
+import { offerRetry, retryImport } from "../upload/retry-import.js";
 import { offerSplit } from "../upload/split-offer.js";
 
-/** Imports that end before this never show the card: it would only flash. */
-const CARD_DELAY_MS = 50;
+/** A sample that was opened before is there sooner than this: its card would only flash. */
+const SAMPLE_CARD_DELAY_MS = 50;
 /** Imports that take longer go on at the profile's own address, which survives a reload. */
 const PATIENCE_MS = 2000;
 
@@ -37,12 +37,13 @@ const uploadUrl = zone.dataset.uploadUrl ?? "";
 
 /**
  * The import under way; null while the drop zone or an error is shown.
- * @type {{ controller: AbortController, cardTimer: ReturnType<typeof setTimeout>, ownStatusUrl: string | null, page: string } | null}
+ * @type {{ controller: AbortController, cardTimer?: ReturnType<typeof setTimeout>, ownStatusUrl: string | null, page: string, parcel: Parcel } | null}
  */
 let job = null;
 let retry = () => {};
 
 /** @typedef {import("../text/problem.js").Parcel} Parcel */
+/** @typedef {import("../upload/import-steps.js").Drawn} Drawn */
 const NOTHING = Object.freeze({ names: [], size: 0 });
 
 /** @param {readonly File[]} files @returns {Parcel} */
@@ -67,13 +68,42 @@ function fetchAhead() {
       .catch(() => {}); // the page itself asks for it again
 }
 
-/** @param {readonly File[]} files hosts of one profile */
-async function importFiles(files) {
-  if (job !== null || files.length === 0) return;
-  retry = () => importFiles(files);
+/**
+ * Imports the hosts of one profile. The card is there at once, also while folders are searched.
+ * @param {readonly File[] | Promise<File[]>} found
+ * @param {Parcel} parcel as far as it is known
+ */
+async function importFiles(found, parcel) {
+  if (job !== null) return;
+  await run(parcel, (signal) => sendFound(found, signal), { isOwn: true });
+}
+
+/** @param {readonly File[] | Promise<File[]>} found @param {AbortSignal} signal */
+async function sendFound(found, signal) {
+  const files = await found;
+  signal.throwIfAborted();
+  if (files.length === 0) throw noProfiles();
+  const parcel = parcelOf(files);
+  retry = () => importFiles(files, parcel);
+  if (job) job.parcel = parcel;
+  progress.begin(parcel);
   const refused = refusal(files, limits);
-  if (refused) return fail(refused, parcelOf(files));
-  await run(parcelOf(files), (signal) => upload(files, signal), { isOwn: true });
+  if (refused) throw refused;
+  return upload(files, signal);
+}
+
+function noProfiles() {
+  return new Problem("The folder holds no profile files.", {
+    remedy:
+      "Drop a folder that holds what a profiler wrote (`.xplane.pb`, `.ncu-rep`, `.csv`, `.json`), or the files themselves.",
+    code: "no-files",
+  });
+}
+
+/** Has the server import files again that it has kept. @param {string} retryUrl @param {Parcel} parcel */
+async function importAgain(retryUrl, parcel) {
+  retry = () => importAgain(retryUrl, parcel);
+  await run(parcel, () => retryImport(retryUrl), { isOwn: true, first: drawnImport(QUEUED) });
 }
 
 /** @param {readonly File[]} files @param {AbortSignal} signal */
@@ -107,7 +137,9 @@ async function openSample(button) {
   const parcel = { names: [name], size: Number(button.dataset.sampleSize) };
   retry = () => openSample(button);
   // A sample belongs to everyone: a user who does not want to wait for it must not delete it.
-  await run(parcel, (signal) => startSample(button.dataset.sample ?? "", signal), { isOwn: false });
+  const start = (/** @type {AbortSignal} */ signal) =>
+    startSample(button.dataset.sample ?? "", signal);
+  await run(parcel, start, { isOwn: false, delayMs: SAMPLE_CARD_DELAY_MS });
 }
 
 /** @param {string} url @param {AbortSignal} signal */
@@ -126,19 +158,22 @@ async function startSample(url, signal) {
  * From the first byte to the profile's page.
  * @param {Parcel} parcel
  * @param {(signal: AbortSignal) => Promise<{ id: string, url: string }>} start
- * @param {{ isOwn: boolean }} options `isOwn`: the profile is this visitor's, to be cancelled like it was begun
+ * @param {object} options
+ * @param {boolean} options.isOwn the profile is this visitor's, to be cancelled like it was begun
+ * @param {number} [options.delayMs] before the card is shown; 0 shows it in the next frame
+ * @param {Drawn} [options.first] what the card shows first, if that is not an upload
  */
-async function run(parcel, start, { isOwn }) {
+async function run(parcel, start, { isOwn, delayMs = 0, first }) {
   const controller = new AbortController();
   const { signal } = controller;
+  job = { controller, ownStatusUrl: null, page: "/", parcel };
   progress.begin(parcel);
-  zone.classList.add("taken");
-  const cardTimer = setTimeout(() => {
-    show(importCard);
-    part("name", importCard).focus({ preventScroll: true });
-  }, CARD_DELAY_MS);
-  job = { controller, cardTimer, ownStatusUrl: null, page: "/" };
-  fetchAhead();
+  if (first) progress.draw(first);
+  if (delayMs > 0) {
+    zone.classList.add("taken");
+    job.cardTimer = setTimeout(showCard, delayMs);
+  } else showCard();
+  setTimeout(fetchAhead); // after the upload, which is asked for first
   try {
     const answer = await start(signal);
     const statusUrl = `${uploadUrl}/${encodeURIComponent(answer.id)}`;
@@ -147,8 +182,13 @@ async function run(parcel, start, { isOwn }) {
     job.page = new URL(answer.url).pathname;
     await follow(job.page, statusUrl, signal);
   } catch (error) {
-    if (!signal.aborted) fail(error, parcel);
+    if (!signal.aborted) fail(error, job?.parcel);
   }
+}
+
+function showCard() {
+  show(importCard);
+  part("name", importCard).focus({ preventScroll: true });
 }
 
 /** @param {string} page @param {string} statusUrl @param {AbortSignal} signal */
@@ -180,14 +220,12 @@ async function cancel() {
  */
 function fail(error, parcel = NOTHING) {
   const statusUrl = job?.ownStatusUrl ?? "";
-  const pagePath = job?.page ?? "/";
   end();
   const problem = error instanceof Problem ? error : connectionProblem();
   show(errorCard);
   showProblem(errorCard, problem, parcel);
   const onProblem = (/** @type {Problem} */ other) => fail(other, parcel);
-  const onStarted = () => location.assign(pagePath);
-  offerRetry(errorCard, { retryUrl: problem.retryUrl, onStarted, onProblem });
+  offerRetry(errorCard, problem.retryUrl, () => importAgain(problem.retryUrl, parcel));
   if (problem.canRetry) offerResend();
   offerSplit(errorCard, problem, { statusUrl, mayChange: true, onProblem });
 }
@@ -213,7 +251,7 @@ function wirePicker() {
   picker.addEventListener("change", () => {
     const files = Array.from(picker.files ?? []);
     picker.value = ""; // so that the same file can be chosen again
-    importFiles(files);
+    if (files.length > 0) importFiles(files, parcelOf(files));
   });
   zone.addEventListener("click", (event) => {
     if (!around(event, "label, input")) picker.click();
@@ -262,25 +300,15 @@ function wirePaste() {
 }
 
 /** @param {DataTransfer} transfer */
-async function take(transfer) {
-  try {
-    const files = await droppedFiles(transfer);
-    if (files.length > 0) return await importFiles(files);
-    fail(
-      new Problem("The folder holds no profile files.", {
-        remedy:
-          "Drop a folder that holds what a profiler wrote (`.xplane.pb`, `.ncu-rep`, `.csv`, `.json`), or the files themselves.",
-        code: "no-files",
-      }),
-    );
-  } catch {
-    fail(
-      new Problem("The files could not be read.", {
-        remedy: "Choose them with the button instead.",
-        code: "unreadable-file",
-      }),
-    );
-  }
+function take(transfer) {
+  const names = Array.from(transfer.files, (file) => file.name);
+  const found = droppedFiles(transfer).catch(() => {
+    throw new Problem("The files could not be read.", {
+      remedy: "Choose them with the button instead.",
+      code: "unreadable-file",
+    });
+  });
+  importFiles(found, { names, size: 0 });
 }
 
 for (const element of findAll(HTMLElement, "[data-bytes]"))

@@ -5,9 +5,9 @@ import { showProblem, wireReport } from "../ui/error-card.js";
 import { connectionProblem, Problem } from "../text/problem.js";
 import { cancelImport, followImportEvents } from "../upload/follow-import.js";
 import { ImportCard } from "../upload/import-card.js";
-import { drawnImport } from "../upload/import-steps.js";
+import { QUEUED, drawnImport } from "../upload/import-steps.js";
 import { forgetOwnImport, isOwnImport } from "../upload/own-import.js";
-import { offerRetry } from "../upload/retry-import.js";
+import { offerRetry, retryImport } from "../upload/retry-import.js";
 import { offerSplit } from "../upload/split-offer.js";
 
 const page = find(HTMLElement, "#main");
@@ -31,12 +31,14 @@ function offer(problem) {
 /** @param {string} retryUrl */
 function offerAgain(retryUrl) {
   const offered = page.dataset.mayChange !== undefined ? retryUrl : "";
-  const onStarted = () => location.reload();
-  offerRetry(errorCard, { retryUrl: offered, onStarted, onProblem: show });
+  offerRetry(errorCard, offered, () => follow(() => retryImport(retryUrl)));
 }
 
-async function follow() {
+/** Shows how the import goes on. @param {() => Promise<unknown>} [start] begins it, if it has not begun */
+async function follow(start) {
   const importCard = part("import-card", page);
+  errorCard.hidden = true;
+  importCard.hidden = false;
   const card = new ImportCard(importCard);
   const controller = new AbortController();
   const { signal } = controller;
@@ -50,13 +52,14 @@ async function follow() {
 
   const cancel = part("cancel", importCard);
   cancel.hidden = !isOwnImport(statusUrl);
-  cancel.addEventListener("click", () => {
+  cancel.onclick = () => {
     controller.abort();
     cancelImport(statusUrl).then(() => location.assign("/"), fail);
-  });
+  };
   card.begin(parcel);
-  if (page.dataset.progress) card.draw(drawnImport(JSON.parse(page.dataset.progress)));
+  card.draw(drawnImport(page.dataset.progress ? JSON.parse(page.dataset.progress) : QUEUED));
   try {
+    await start?.();
     await followImportEvents(statusUrl, {
       signal,
       onProgress: (at) => card.draw(drawnImport(at)),

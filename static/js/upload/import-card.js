@@ -26,10 +26,10 @@ export class ImportCard {
 
   /** Names what is imported. @param {Parcel} parcel */
   begin({ names, size }) {
-    this.#name = names.length > 1 ? `${names.length} files` : names[0];
+    this.#name = names.length > 1 ? `${names.length} files` : (names[0] ?? "");
     part("name", this.#card).textContent = this.#name;
     part("name", this.#card).title = names.join("\n");
-    part("size", this.#card).textContent = bytes(size);
+    part("size", this.#card).textContent = size > 0 ? bytes(size) : "";
     for (const { row } of this.#steps) part("detail", row).textContent = "";
     this.draw({ step: "upload", fraction: 0, detail: "", left: "" });
   }

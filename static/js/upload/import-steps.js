@@ -36,6 +36,9 @@ const STEP_OF_PHASE = { queued: "recognise", unpack: "recognise" };
  * @property {string} left time left
  */
 
+/** An import before the server has said anything of it. @type {ServerProgress} */
+export const QUEUED = Object.freeze({ phase: "queued", fraction: 0, overall: 0, elapsed_s: 0 });
+
 /**
  * @param {Sent} sent
  * @returns {Drawn}

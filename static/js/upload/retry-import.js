@@ -2,37 +2,33 @@
 
 import { csrfHeaders } from "./csrf.js";
 import { part } from "../ui/dom.js";
-import { connectionProblem, Problem, problemFromAnswer } from "../text/problem.js";
+import { connectionProblem, problemFromAnswer } from "../text/problem.js";
 
 /**
  * Shows "Try again" where the files are kept and are not what was wrong.
  * @param {HTMLElement} card
- * @param {object} options
- * @param {string} options.retryUrl empty where another try is not offered
- * @param {() => void} options.onStarted
- * @param {(problem: Problem) => void} options.onProblem
+ * @param {string} retryUrl empty where another try is not offered
+ * @param {() => void} again
  */
-export function offerRetry(card, { retryUrl, onStarted, onProblem }) {
+export function offerRetry(card, retryUrl, again) {
   const button = /** @type {HTMLButtonElement} */ (part("retry", card));
   button.hidden = retryUrl === "";
-  button.disabled = false;
   part("choose", card).classList.toggle("primary", button.hidden);
-  button.onclick = async () => {
-    button.disabled = true;
-    try {
-      await retryImport(retryUrl);
-      onStarted();
-    } catch (error) {
-      onProblem(error instanceof Problem ? error : connectionProblem());
-    }
-  };
+  button.onclick = again;
 }
 
-/** @param {string} retryUrl */
-async function retryImport(retryUrl) {
-  const response = await fetch(`${retryUrl}?wait=0`, {
-    method: "POST",
-    headers: { Accept: "application/json", ...csrfHeaders() },
-  });
+/**
+ * @param {string} retryUrl
+ * @returns {Promise<{ id: string, url: string }>} the profile; rejects with a `Problem`
+ */
+export async function retryImport(retryUrl) {
+  let response;
+  try {
+    const headers = { Accept: "application/json", ...csrfHeaders() };
+    response = await fetch(`${retryUrl}?wait=0`, { method: "POST", headers });
+  } catch {
+    throw connectionProblem();
+  }
   if (!response.ok) throw problemFromAnswer(response.status, await response.text());
+  return response.json();
 }

@@ -160,7 +160,9 @@ function unreadableList({ unreadable }) {
  */
 async function splitUpload(statusUrl, groups) {
   const chosen = groups.map((number) => `&group=${number}`).join("");
-  const response = await fetch(`${statusUrl}/split?wait=60${chosen}`, {
+  // The page of one profile shows how its import goes on; a list of several says how each ended.
+  const waitS = groups.length === 1 ? 0 : 60;
+  const response = await fetch(`${statusUrl}/split?wait=${waitS}${chosen}`, {
     method: "POST",
     headers: { Accept: "application/json", ...csrfHeaders() },
   });

@@ -4,11 +4,13 @@ The child limits itself before it touches a byte, says how far it is, and leaves
 moves them into place. It is killed without warning and cleans up nothing.
 """
 
+import gc
 import json
 import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -32,6 +34,8 @@ from roofline.imports.child.groups import chosen, located
 from roofline.imports.child.headline import found_in
 from roofline.imports.child.hosts import hosts_to_store
 from roofline.imports.messages import ImportRequest
+from roofline.model.device import Device
+from roofline.model.profile import Profile
 from roofline.model.stored import stored
 from roofline.pipeline import open_sources, read_profile
 from roofline.presentation.budget_bar import budget_json
@@ -66,6 +70,7 @@ _QUICK = 1
 
 def run(request: ImportRequest, pipe: Connection) -> None:
     """Imports `request` and answers on `pipe`: progress messages, then `done` or `error`."""
+    gc.freeze()  # a search for garbage would copy every page of memory shared with the fork server
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
     give_way()
@@ -103,37 +108,49 @@ def _import(request: ImportRequest, report: "ProgressReport") -> Found:
         raise located(error, sources) from error
     analysis = analyse(profile, device, AnalysisOptions())
     report("store", 0.0)
-    ranges = stored((to_analyse_again(profile), device))
-    file_sizes = {source.name: source.size_bytes for source in sources}
-    return _store(request, analysis, ranges, file_sizes, measurements)
+    # Results that may be of this machine say by which measurements.
+    depends = may_be_this_machine(analysis.device.kind)
+    found = _store_page(request, analysis, sources, measurements if depends else None)
+    report.page(found)
+    _store_exports(request, analysis, to_analyse_again(profile), device)
+    return found
 
 
-def _store(
+def _store_page(
     request: ImportRequest,
     analysis: RooflineAnalysis,
-    ranges: bytes,
-    file_sizes: dict[str, int],
-    measurements: str,
+    sources: Sequence[SourceFile],
+    measurements: str | None,
 ) -> Found:
-    """Writes every result file; what the server keeps in the profile's rows."""
+    """Writes what the page needs; what the server keeps in the profile's rows."""
     identity = PageIdentity(
-        id=request.profile_id, created_at=request.created_at, file_sizes=file_sizes
+        id=request.profile_id,
+        created_at=request.created_at,
+        file_sizes={source.name: source.size_bytes for source in sources},
     )
     page = build_page(analysis, identity)
     writer = ResultWriter(request.results)
+    # What takes longest to compress comes first: the rest is computed meanwhile.
     writer.add(PAGE, page)
+    writer.add(ADVICE, advice_to_json(advise(analysis), analysis))
     writer.add(BUDGET, to_json(budget_json(analysis)))
     writer.add_ops(op_details(analysis))
-    # What takes longest to compress comes first: the rest is computed meanwhile.
+    found = found_in(orjson.loads(page))
+    writer.finish(measurements=measurements)
+    return found
+
+
+def _store_exports(
+    request: ImportRequest, analysis: RooflineAnalysis, again: Profile, device: Device
+) -> None:
+    """Writes what people download and what other views are computed from."""
+    writer = ResultWriter(request.exports)
     writer.add_pair(ROOFLINE, both_to_json(analysis))
     writer.add_pair(CSV, both_to_csv(analysis))
-    writer.add(RANGES, ranges, level=_QUICK)
+    writer.add(RANGES, stored((again, device)), level=_QUICK)
     writer.add(HOSTS, hosts_to_store(analysis.profile), level=_QUICK)
     writer.add(COMPARED, run_to_json(run_of(analysis)))
-    writer.add(ADVICE, advice_to_json(advise(analysis), analysis))
-    depends = may_be_this_machine(analysis.device.kind)
-    writer.finish(measurements=measurements if depends else None)
-    return found_in(orjson.loads(page))
+    writer.finish()
 
 
 def _end_with_parent() -> None:
@@ -161,6 +178,10 @@ class ProgressReport:
         self._pipe = pipe
         self._phase = ""
         self._sent_at = 0.0
+
+    def page(self, found: Found) -> None:
+        """Says that the results which the page needs are there."""
+        self._pipe.send_bytes(json.dumps({"page": asdict(found)}).encode())
 
     def __call__(self, phase: str, fraction: float) -> None:
         """Says that `fraction` of `phase` is done, 0 to 1."""

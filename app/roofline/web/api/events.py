@@ -5,7 +5,6 @@ present state, so nothing is missed. FastAPI frames the events, and keeps quiet 
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -18,7 +17,6 @@ from starlette.concurrency import run_in_threadpool
 from roofline.errors import ProfileNotFoundError
 from roofline.library.reader import ProfileReader
 from roofline.web.api.responses import NOT_THERE
-from roofline.web.api.settling import settle
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.errors import ErrorBody
 from roofline.web.http.guard import peer_of_request
@@ -70,19 +68,20 @@ async def follow(
             yield event
         if body.state != "importing" or parts.streams.is_closing:
             return
-        await _pause(reader, body.id)
         try:
+            await _pause(reader, body.id)
             body = body_of(request, await run_in_threadpool(reader.state, body.id))
         except ProfileNotFoundError:  # deleted; a client that asks again is told so
             return
 
 
 async def _pause(reader: ProfileReader, profile_id: str) -> None:
-    """Until the import ends, at most `INTERVAL_S`; a little where it has ended just now."""
-    before = time.monotonic()
-    await settle(reader, profile_id, INTERVAL_S)
-    if time.monotonic() - before < SHORTEST_S:
+    """Until the page can be shown or the import ends, at most `INTERVAL_S`."""
+    future = await run_in_threadpool(reader.page_pending, profile_id)
+    if future is None:
         await asyncio.sleep(SHORTEST_S)
+    else:
+        await asyncio.wait({asyncio.wrap_future(future)}, timeout=INTERVAL_S)
 
 
 def _event(body: ProfileBody) -> ServerSentEvent:

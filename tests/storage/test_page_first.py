@@ -1,0 +1,70 @@
+"""The page of a profile can be opened before what is downloaded from it has been written."""
+
+from pathlib import Path
+
+import pytest
+
+from roofline.errors import CorruptProfileError, NotReadyError
+from roofline.library.states import Ready
+from roofline.storage.results import CSV, PAGE, ResultStore, ResultWriter
+from tests.storage.places import Place, add, eventually, settled
+
+
+def test_page_is_ready_while_its_exports_are_written(folder: Place, tmp_path: Path) -> None:
+    server = folder.server()
+    gate = tmp_path / "gate"
+    profile_id = add(server, b"page %s of it" % bytes(gate))
+    pending = server.reader.pending(profile_id)
+    eventually(lambda: isinstance(server.reader.state(profile_id), Ready))
+    eventually(lambda: server.reader.page_pending(profile_id) is None)
+    assert pending is not None and not pending.done(), "the import goes on"
+    assert server.reader.packed(profile_id, PAGE)
+    with pytest.raises(NotReadyError):
+        server.reader.result(profile_id, CSV["in"])
+    gate.touch()
+    assert isinstance(settled(server, profile_id), Ready)
+    assert server.reader.result(profile_id, CSV["in"]).plain() == b"{}"
+
+
+def test_exports_are_written_after_the_server_died_behind_the_page(
+    folder: Place, tmp_path: Path
+) -> None:
+    server = folder.server()
+    gate = tmp_path / "gate"
+    profile_id = add(server, b"page %s of it" % bytes(gate))
+    eventually(lambda: isinstance(server.reader.state(profile_id), Ready))
+    server.instance.close()
+    gate.touch()
+    server.instance.open()
+    assert isinstance(server.reader.state(profile_id), Ready)
+    assert isinstance(settled(server, profile_id), Ready)
+    assert server.reader.result(profile_id, CSV["in"]).plain() == b"{}"
+    assert server.instance.store.results.is_intact(profile_id)
+
+
+def test_profile_stays_ready_when_its_exports_fail(folder: Place) -> None:
+    server = folder.server()
+    profile_id = add(server, b"half of it")
+    assert isinstance(settled(server, profile_id), Ready)
+    assert server.reader.packed(profile_id, PAGE)
+    with pytest.raises(CorruptProfileError, match="broken"):
+        server.reader.result(profile_id, CSV["in"])
+
+
+def test_exports_of_removed_results_do_not_come_back(tmp_path: Path) -> None:
+    store = ResultStore(tmp_path / "derived", "v")
+    page, exports = ResultWriter(tmp_path / "page"), ResultWriter(tmp_path / "exports")
+    page.add(PAGE, b"{}")
+    exports.add(CSV["in"], b"a")
+    page.finish(measurements="of one day")
+    exports.finish()
+    store.complete("p", tmp_path / "exports")
+    assert not (tmp_path / "derived").exists()
+    store.adopt("p", tmp_path / "page")
+    assert store.file("p", PAGE) and not store.file("p", CSV["in"])
+    store.complete("p", tmp_path / "exports")
+    assert store.is_intact("p")
+    found = store.file("p", CSV["in"])
+    assert found and found.plain() == b"a"
+    dated = ResultStore(tmp_path / "derived", "v", lambda: "of another day")
+    assert not dated.has("p"), "they say still by which measurements they were computed"
