@@ -190,6 +190,24 @@ def test_one_long_wait_of_many_is_not_being_late() -> None:
     assert reduce_run(hosts).late is None
 
 
+def test_a_shorter_capture_is_said_to_be_shorter() -> None:
+    hosts = runs.run(0, hosts=8)
+    hosts[2], hosts[5] = runs.first_steps(hosts[2], 5), runs.first_steps(hosts[5], 11)
+    found = [one.reason for one in reduce_run(hosts).hosts]
+    assert found[2] == "Its capture is shorter: it has 5 steps, that of the median host 12."
+    assert found[:2] + found[3:] == [""] * 7, "one step of twelve is lost at either end"
+
+
+def test_a_host_whose_accelerator_did_nothing_takes_no_part() -> None:
+    hosts = runs.run(0, hosts=8)
+    names = ("work_ps", "chip_ps", "step_work_ps", "ops")
+    hosts[4] = replace(hosts[4], **{name: getattr(hosts[4], name) * 0 for name in names})
+    report = reduce_run(hosts)
+    assert report.hosts[4].state is State.NO_ACCELERATOR
+    assert {one.imbalance_ratio for one in report.ops if (one.imbalance_ratio or 0) > 0.05} == set()
+    assert "8 of 8 hosts read, 1 of them without work on an accelerator" in run_verdict(report)
+
+
 def test_waits_by_instance_by_hand() -> None:
     first, second = runs.run(0, hosts=2, chips=1)
     hosts = [

@@ -44,8 +44,10 @@ from roofline.pods.steps import SharedSteps, shared_steps
 from roofline.pods.verdicts import State
 from roofline.pods.waiting import Waits, waits
 
-VERSION = 7
+VERSION = 8
 """Rises with every change of what the reduce says of the same partials."""
+LEAST_STEPS = 0.9
+"""A capture with a smaller part of the median host's steps is said to be shorter."""
 _DIGITS = re.compile(r"([0-9]+)")
 
 
@@ -145,8 +147,8 @@ def _counted(name: str) -> tuple[object, ...]:
 
 
 def workers_of(hosts: Sequence[Partial]) -> list[Partial]:
-    """The hosts that do the work: those with an accelerator, if any has one."""
-    accelerated = [one for one in hosts if one.header.has_accelerator]
+    """The hosts that do the work: those whose accelerator did some, if any has one."""
+    accelerated = [one for one in hosts if one.header.has_accelerator and one.chip_ps.any()]
     return accelerated or list(hosts)
 
 
@@ -272,6 +274,7 @@ def _host_reports(
     workers: Sequence[Partial], ratios: Ratios, waited: Waits, judged: Judged
 ) -> list[HostReport]:
     reports, chip = [], 0
+    steps = definitions.lower_median(np.array([len(one.header.steps) for one in workers] or [0]))
     for k, one in enumerate(workers):
         rows = range(chip, chip + len(one.header.chips))
         chips = tuple(
@@ -285,7 +288,7 @@ def _host_reports(
                 host=one.header.host,
                 rank=one.header.known_rank if one.header.known_rank >= 0 else None,
                 state=State.READ,
-                reason="",
+                reason=_shortness(len(one.header.steps), int(steps)),
                 device=one.header.device,
                 chips=chips,
                 work_ps=int(one.chip_ps.sum()) // len(chips),
@@ -300,6 +303,14 @@ def _host_reports(
             )
         )
     return reports
+
+
+def _shortness(steps: int, median: int) -> str:
+    """The words about a capture that is much shorter than others, perhaps cut off; else none."""
+    if steps >= LEAST_STEPS * median:
+        return ""
+    counted = f"{steps:,} {'step' if steps == 1 else 'steps'}"
+    return f"Its capture is shorter: it has {counted}, that of the median host {median:,}."
 
 
 def _measured(

@@ -209,7 +209,7 @@ SENTENCES: Mapping[str, str] = {
     **CHECK_SENTENCES,
     # A run of many hosts.
     "hosts_read": "{read} of {hosts} {hosts|host|hosts} read",
-    "hosts_working": ", {count} of them without an accelerator",
+    "hosts_working": ", {count} of them without work on an accelerator",
     "hosts_few": ". A verdict needs at least {fewest}",
     "hosts_unreadable": ". Too few for a verdict: it needs {share} of them",
     "hosts_several_captures": ". No verdict: a rank has several files, which are of several "

@@ -36,7 +36,8 @@ function hostCard(host, model) {
     const value = metricText(id, host[id]);
     return entry(METRIC_WORDS[id].label, note && host.wait !== null ? `${note} ${value}` : value);
   });
-  const kind = host.kind ? html("div", { class: "badges" }, host.kind) : null;
+  const said = host.kind || host.reason;
+  const kind = said ? html("div", { class: "badges" }, said) : null;
   return [head, ...(kind ? [kind] : []), html("dl", {}, ...facts)];
 }
 

@@ -52,9 +52,8 @@ function standing(host, model) {
   if (host.state !== "read") return [host.state, host.reason].filter(Boolean).join(": ");
   if (host.name === model.representative)
     return "The representative: its operations are nearest to the median ones.";
-  return model.isArriving
-    ? "Not judged yet: hosts are still arriving."
-    : "This host has no verdict.";
+  if (model.isArriving) return "Not judged yet: hosts are still arriving.";
+  return ["This host has no verdict.", host.reason].filter(Boolean).join(" ");
 }
 
 /** @param {ChipRow[]} found */
