@@ -1,7 +1,8 @@
 """Every page in every state at every size and theme: `make screenshots`.
 
-Writes pictures and `index.html` into `build/screenshots`. Fails on scrolling sideways, on anything
-that the browser reports, on requests to other hosts, and on findings of axe of any severity.
+Writes pictures, what is printed, and `index.html` into `build/screenshots`. Fails on scrolling
+sideways, on anything that the browser reports, on requests to other hosts, on findings of axe of
+any severity, and on profiles that take more than four sheets of paper.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from bench.browser import chromium
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.watching import Watch
 from tests.conftest import ROOT
+from tests.screens.paper import PRINTED, print_state
 from tests.screens.sheet import write_sheet
 from tests.screens.site import MissingCaptureError, Site, site
 from tests.screens.states import GUARDED, STATES
@@ -93,6 +95,8 @@ def state_faults(browser: Browser, here: Site, name: str) -> list[str]:
         STATES[name](page, here)
         watch.expect(EXPECTED)
         faults = list(take(page, name))
+        if name in PRINTED:
+            faults += [f"{name} {fault}" for fault in print_state(page, FOLDER, name)]
         watch.check()
     except MissingCaptureError as missing:
         say(f"{name}: left out, the real capture {missing} is not beside this checkout")

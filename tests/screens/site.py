@@ -8,11 +8,14 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from tests.browser.serving import Server, serving
+from tests.browser.test_predictions import TABLE
+from tests.browser.test_serving import server_trace
 from tests.browser.watching import is_ready
 from tests.conftest import ROOT, SAMPLES
 from tests.tools.generate_xspace import Config, write_profile
 from tests.tools.small_profiles import space_bytes, tpu_plane
 
+GOLDEN = ROOT / "tests" / "golden" / "xspace"
 REAL = ROOT.parent / "shared" / "profiles"
 TOKEN = "correct horse battery staple"
 RIGHT_TO_LEFT = "طبقة الانتباه"
@@ -60,6 +63,18 @@ def _no_operation(folder: Path) -> Sequence[Path]:
     return [path]
 
 
+def _golden(name: str) -> Make:
+    return lambda _folder: [GOLDEN / name / "host_0.xplane.pb"]
+
+
+def _cut(folder: Path) -> Sequence[Path]:
+    """A capture of which the second half was lost."""
+    whole = (SAMPLES / "xspace" / "v6e-training.xplane.pb").read_bytes()
+    path = folder / "train-2.xplane.pb"
+    path.write_bytes(whole[: len(whole) // 2])
+    return [path]
+
+
 def _names(*names: str) -> str:
     """A CSV in the generic format, with an operation of each name."""
     rows = [f"{name},{400 / number},{2e10 * number},4e6" for number, name in enumerate(names, 1)]
@@ -80,6 +95,15 @@ FILES: dict[str, Make] = {
     "h100": _sample("pytorch/h100-training.json"),
     "ranks": _folder("pytorch/mi300x-two-ranks"),
     "a100": _sample("nsight_compute/a100-kernels.ncu-rep"),
+    "mi250x": _folder("rocprof_compute/mi250x-solver"),
+    "cpu": _sample("xspace/jax-cpu-transformer.xplane.pb"),
+    "three-hosts": _folder("xspace/v5e-three-hosts"),
+    "dvfs": _golden("s10_v6e_dvfs_overlap"),
+    "serving": _text("decode.json", server_trace().as_json()),
+    "predictions": _text("plan.csv", TABLE),
+    "cut": _cut,
+    "importing": _generated(Config(n_events=300, n_distinct_ops=20, seed=11)),
+    "waiting": _generated(Config(n_events=300, n_distinct_ops=20, seed=12)),
     "no-peaks": _sample("xprof_export/a100-hlo_stats.csv"),
     "thousand": _generated(Config(n_events=9000, n_distinct_ops=1000, traits=("framework_ops",))),
     "hostile": _generated(

@@ -1,27 +1,14 @@
 """Every state of every page, as functions that bring a browser page there."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser import view
 from tests.browser.files import drop
 from tests.browser.watching import is_ready
+from tests.screens.profile_states import PROFILE_STATES, Show
 from tests.screens.site import TOKEN, Site
-
-Show = Callable[[Page, Site], None]
-
-
-def _profile(name: str, query: str = "", then: Callable[[Page], None] | None = None) -> Show:
-    def show(page: Page, site: Site) -> None:
-        page.goto(f"{site.server.url}{site.profile(name)}{query}")
-        is_ready(page)
-        if then is not None:
-            then(page)
-
-    return show
 
 
 def _path(path: str, then: Callable[[Page], None] | None = None) -> Show:
@@ -31,34 +18,6 @@ def _path(path: str, then: Callable[[Page], None] | None = None) -> Show:
             then(page)
 
     return show
-
-
-def _click(selector: str) -> Callable[[Page], None]:
-    return lambda page: page.locator(selector).first.click()
-
-
-def _button(name: str) -> Callable[[Page], None]:
-    return lambda page: page.get_by_role("button", name=name, exact=True).first.click()
-
-
-def _details(page: Page) -> None:
-    view.rows(page).first.click()
-    expect(page.locator("#drawer")).not_to_contain_text("Loading…")
-
-
-def _all_findings(page: Page) -> None:
-    for summary in page.locator("[data-advice] summary").all():
-        if summary.is_visible():
-            summary.click()
-
-
-def _everything_unfolded(page: Page) -> None:
-    page.locator("[data-device-toggle]").click()
-    page.locator("[data-diagnostics-toggle]").click()
-
-
-def _groups(page: Page) -> None:
-    page.locator("#group-by").select_option("path")
 
 
 def _home(page: Page, site: Site) -> None:
@@ -86,14 +45,6 @@ def _series(page: Page, site: Site) -> None:
     for name in ("run-1", "run-2", "run-3"):
         site.profile(name)
     page.goto(f"{site.server.url}/s/host_0")
-    is_ready(page)
-
-
-def _range(page: Page, site: Site) -> None:
-    page.goto(f"{site.server.url}{site.profile('v6e')}")
-    is_ready(page)
-    page.locator("[data-timeline-step]").select_option(index=2)
-    page.wait_for_url(re.compile("from_us="))
     is_ready(page)
 
 
@@ -174,38 +125,7 @@ STATES: dict[str, Show] = {
     "home-two-chosen": _two_chosen,
     "upload": _importing,
     "refused": _refused,
-    "profile-v6e": _profile("v6e"),
-    "profile-v6e-inference": _profile("v6e-inference"),
-    "profile-v5p": _profile("v5p"),
-    "profile-v100": _profile("v100"),
-    "profile-h100": _profile("h100"),
-    "profile-ranks": _profile("ranks"),
-    "profile-a100": _profile("a100"),
-    "profile-thousand": _profile("thousand"),
-    "profile-hostile": _profile("hostile"),
-    "profile-no-peaks": _profile("no-peaks"),
-    "profile-zero-ops": _profile("zero-ops"),
-    "profile-sparse": _profile("sparse"),
-    "profile-right-to-left": _profile("right-to-left"),
-    "profile-unfolded": _profile("v6e", then=_everything_unfolded),
-    "profile-details": _profile("v6e", then=_details),
-    "profile-details-h100": _profile("h100", then=_details),
-    "profile-findings": _profile("v6e", then=_all_findings),
-    "profile-groups": _profile("v6e", then=_groups),
-    "profile-columns": _profile("v6e", then=_click("[data-columns-button]")),
-    "profile-downloads": _profile("v6e", then=_button("Download")),
-    "profile-categories": _profile("v6e", then=_click("#filter-category")),
-    "profile-about": _profile("v6e", then=_button("About this profile")),
-    "profile-runs": _profile("v6e", then=_button("Compare with another run")),
-    "profile-program": _profile("v6e", then=_click("#tab-program")),
-    "profile-filtered-out": _profile("v6e", "?v=1&q=nothing+has+this+name"),
-    "profile-shares": _profile("v6e", "?v=1&y=share"),
-    "profile-what-if": _profile(
-        "v6e",
-        "?v=1&dev=l4&peak.hbm=1200&vs=h100-sxm,tpu-v5p&tab=hardware",
-        _click("[data-peaks-button]"),
-    ),
-    "profile-range": _range,
+    **PROFILE_STATES,
     "share-dialog": _shared,
     "share-link": _share_link,
     "compare": _comparison("run-1", "run-2"),

@@ -18,7 +18,9 @@ def title(text: str) -> str:
 
 def title_of(names: Sequence[str]) -> str:
     """A title from file names: the first without its extensions, and how many more there are."""
-    stem = re.sub(r"(\.(xplane|pb|gz|zip|tar|tgz|json|csv|trace))+$", "", names[0], flags=re.I)
+    stem = re.sub(
+        r"(\.(xplane|pb|gz|zip|tar|tgz|jsonl?|csv|trace|ncu-repz?))+$", "", names[0], flags=re.I
+    )
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return title((stem or names[0])[: TITLE_LENGTH - len(more)] + more) or "profile"
 

@@ -7,8 +7,8 @@ ADVICE_SENTENCES: Mapping[str, str] = {
     "advice_bar": "{total} {per} now, {after} after this plan; the floor of the same work is "
     "{floor}. ",
     "advice_no_time": "No time was measured, so there is none to save. ",
-    "advice_no_peaks": "No peak of this device is known, so nothing says what operations could "
-    "save: choose the device, or enter its peaks. ",
+    "advice_no_peaks": "No peak of this device is known. With peaks each operation has a least "
+    "time, and this list says what to do first: choose the device, or enter its peaks. ",
     "advice_nothing": "Nothing here is worth your time; the floor is {floor} of {total}. ",
     "advice_contradicts": "This profile contradicts itself, so do not act on its numbers yet. ",
     "advice_left_out": "{count} more {count|finding saves less than 1 %|findings save less than "

@@ -31,7 +31,7 @@ from roofline.presentation.placed import (
     plain,
     ratio,
 )
-from roofline.presentation.sentences import Number, Segment, Sentence, say
+from roofline.presentation.sentences import Number, Segment, Sentence, aside, say
 from roofline.presentation.serving import serving_lead
 from roofline.presentation.waiting import is_mostly_waiting, link_rates, link_saving
 from roofline.presentation.way_up import way_up
@@ -78,9 +78,9 @@ def _of_program(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator
     """Rates of the whole program, its idle time, and what could raise the rates."""
     waits_first = is_mostly_waiting(analysis) and is_mostly_known(view) and idle < MOSTLY_IDLE
     yield from (waits_first and link_rates(analysis)) or _rates(analysis, view)
-    yield from about_idle(analysis, idle)
+    yield from aside(about_idle(analysis, idle))
     if not waits_first and idle < MOSTLY_IDLE:
-        yield from _way_up(analysis, view)
+        yield from aside(_way_up(analysis, view))
 
 
 def _way_up(analysis: RooflineAnalysis, view: View) -> Sentence:
@@ -118,10 +118,10 @@ def _known(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segm
     if mostly:
         return
     for remedy in _remedies(analysis):
-        yield plain(f"{remedy} " if remedy.endswith(".") else f"{remedy}. ")
+        yield from aside([plain(f"{remedy} " if remedy.endswith(".") else f"{remedy}. ")])
     is_counted = analysis.profile.flop_provenance is Provenance.MEASURED
     if analysis.device.kind is DeviceKind.GPU and not is_counted:
-        yield from say("counters_know")
+        yield from aside(say("counters_know"))
 
 
 def _remedies(analysis: RooflineAnalysis) -> list[str]:
@@ -226,8 +226,9 @@ def _largest_saving(analysis: RooflineAnalysis, view: View) -> Sentence:
     link = Segment(kind="link", text=_shortened(of.name), filter=target)
     of_time = say(
         "of_time",
-        share=ratio(of.share_ratio),
-        efficiency=ratio(of.efficiency_ratio),
+        how=aside(
+            say("at_roof", share=ratio(of.share_ratio), efficiency=ratio(of.efficiency_ratio))
+        ),
         saving=Number(best.saving_us, "time_us"),
         total=Number(view.total_time_us / max(analysis.device.core_count, 1), "time_us"),
         core=analysis.device.core_word,

@@ -127,8 +127,8 @@ SENTENCES: Mapping[str, str] = {
     "idle_only_there": "Without {what}, hardly any time is idle. ",
     "saving": "Largest saving: {link}{of_time}",
     "known_saving": "Largest known saving: {link}{of_time}",
-    "of_time": ", {share} of the time at {efficiency} of its roof; at the "
-    "roof it would save *{saving}* of *{total}* per {core}. ",
+    "of_time": ",{how} *{saving}* of *{total}* per {core}. ",
+    "at_roof": " {share} of the time at {efficiency} of its roof; at the roof it would save",
     # Below the budget.
     "budget_floor": "Floor: {floor} would be left with all work at its roof, and with "
     "communication and copies hidden where they can be. ",
@@ -259,7 +259,8 @@ Kind = Literal["plain", "strong", "caution", "bound", "link"]
 class Segment(TypedDict):
     """A piece of a sentence: `text`, or a raw `value` with its `unit`.
 
-    `token` is the colour of a bound, `filter` the view state that a link sets.
+    `token` is the colour of a bound, `filter` the view state that a link sets. `is_aside`: other
+    parts of the page say it, too, so a phone leaves it out.
     """
 
     kind: Kind
@@ -268,6 +269,7 @@ class Segment(TypedDict):
     unit: NotRequired[str]
     token: NotRequired[str]
     filter: NotRequired[Mapping[str, object]]
+    is_aside: NotRequired[bool]
 
 
 Sentence = list[Segment]
@@ -350,6 +352,11 @@ def for_browser() -> dict[str, tuple[Part, ...]]:
 def say(sentence: str, **fillings: Filling) -> Sentence:
     """The template `sentence` filled: its segments."""
     return [one for part in parts(sentence) for one in _filled(part, fillings)]
+
+
+def aside(sentence: Sentence) -> Sentence:
+    """The same, marked as what a phone leaves out."""
+    return [{**one, "is_aside": True} for one in sentence]
 
 
 def _filled(part: Part, fillings: Mapping[str, Filling]) -> Sentence:

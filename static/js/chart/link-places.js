@@ -44,19 +44,40 @@ export function transferRows(model, state) {
  * @param {Model} model
  * @param {ViewState} state
  * @param {ChartBox & { lane: number }} box `lane`: height of one lane
- * @returns {{ lanes: LinkLane[], toX: (share: number) => number }}
+ * @returns {{ lanes: LinkLane[], empty: LinkLane[], toX: (share: number) => number }} `empty`: lanes without any
+ *   transfer to draw, which have no place
  */
 export function linkGeometry(model, state, box) {
   const { margin, width } = box;
   const plotWidth = Math.max(1, width - margin.l - margin.r);
   /** @param {number} share */
   const toX = (share) => margin.l + (Math.min(share, MOST) / ROOM) * plotWidth;
-  const lanes = lanesOf(model, transferRows(model, state)).map((lane, k) => {
+  const all = lanesOf(model, transferRows(model, state));
+  const drawn = all.filter((lane) => isDrawn(model, state, lane));
+  const lanes = drawn.map((lane, k) => {
     const top = margin.t + k * box.lane;
     return { ...lane, top, places: placesOf(model, state, lane, { top, height: box.lane, toX }) };
   });
-  return { lanes, toX };
+  const empty = all
+    .filter((lane) => !drawn.includes(lane))
+    .map((lane) => ({ ...lane, top: 0, places: [] }));
+  return { lanes, empty, toX };
 }
+
+/**
+ * Whether the lane shows something: a transfer, or that its peak is missing.
+ * @param {Model} model
+ * @param {ViewState} state
+ * @param {Omit<LinkLane, "top" | "places">} lane
+ */
+function isDrawn(model, state, { roof, rows }) {
+  const shareOf = model.view(state.infeed).reader("roofline_efficiency_ratio");
+  return !roof || rows.some((row) => shareOf(row) !== null);
+}
+
+/** How many lanes have something to show. @param {Model} model @param {ViewState} state */
+export const laneCount = (model, state) =>
+  lanesOf(model, transferRows(model, state)).filter((lane) => isDrawn(model, state, lane)).length;
 
 /**
  * @param {Model} model

@@ -1,7 +1,7 @@
 // Transfers against the peaks of their links: one lane per link, so that links of all speeds share an axis.
 
 import { dropFirstFigure } from "./first-figure.js";
-import { linkGeometry, transferRows } from "./link-places.js";
+import { laneCount, linkGeometry, transferRows } from "./link-places.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
 import { shapePath } from "./shapes.js";
@@ -28,7 +28,7 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
   const root = find(SVGSVGElement, "#link-chart");
   const box = find(HTMLElement, ".plot-links");
   const overlay = createOverlay(box);
-  /** @type {{ lanes: LinkLane[], toX: (share: number) => number } | null} */
+  /** @type {ReturnType<typeof linkGeometry> | null} */
   let geometry = null;
   /** @type {{ place: LinkPlace, node: Element }[]} */
   let marks = [];
@@ -37,10 +37,9 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
 
   function draw() {
     dropFirstFigure("links");
-    const count = lanesNeeded();
+    const count = laneCount(model, store.get());
     box.hidden = count === 0;
-    part("links-box").hidden = box.hidden;
-    if (box.hidden) return;
+    part("links-box").hidden = transferRows(model, store.get()).length === 0;
     box.style.setProperty("--lanes", String(count));
     const size = { width: root.clientWidth, height: root.clientHeight };
     geometry = linkGeometry(model, store.get(), { ...size, margin: MARGIN, lane: LANE });
@@ -55,13 +54,11 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
     markSelection();
   }
 
-  const lanesNeeded = () =>
-    new Set(transferRows(model, store.get()).map(({ op }) => model.ops.columns.link?.[op] ?? null))
-      .size;
-
   function fade() {
     for (const { place, node } of marks) node.classList.toggle("ghost", !shown.has(place.row));
-    if (geometry) part("links-note").textContent = linkNote(model, geometry.lanes, shown);
+    if (!geometry) return;
+    const lanes = [...geometry.lanes, ...geometry.empty];
+    part("links-note").textContent = linkNote(model, lanes, shown);
   }
 
   /** @param {number | null | undefined} op */

@@ -9,6 +9,7 @@ import { LABEL_AWAY, roofLines } from "./roofs.js";
 
 const TEXT = 8; // half the height of a label
 const STEP = 10; // between the boxes along a slanted label
+const WIDE = 1.15; // letters of some systems' fonts are wider than the estimate
 const RIDGE = 5;
 const FOOT = 34; // height of the words at the foot of the ridge
 const FOOT_WIDTH = 112;
@@ -67,7 +68,7 @@ function slantBoxes({ x, y, angle, below, half }, scale) {
 }
 
 /** @param {{ right: number, y: number, width: number }} label @returns {Box} */
-const flatBox = ({ right, y, width }) => [right - width, y - 2 * TEXT, right, y];
+const flatBox = ({ right, y, width }) => [right - WIDE * width, y - 2 * TEXT, right, y];
 
 /** @param {number} x of the ridge @param {Scale} scale @returns {Box} */
 const footBox = (x, { height, margin }) => [

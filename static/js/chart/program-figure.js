@@ -59,6 +59,10 @@ function axesOf({ scale }, paint) {
   };
 }
 
+// Pixels that the share of the roof needs beside the star.
+const ONE_LINE = 84;
+const TWO_LINES = 54;
+
 /** @param {RoofGap} gap @param {Paint} paint @returns {Shape} */
 const gapLine = (gap, paint) => ({
   type: "line",
@@ -76,16 +80,17 @@ const gapLine = (gap, paint) => ({
  * @returns {Annotation}
  */
 function gapLabel(gap, { scale }, paint) {
-  // On the left is the slanted roof with its name: two short lines leave them room.
-  const isRight = scale.toX(gap.x) > scale.width - 84;
+  // On the left is the slanted roof with its name: two short lines on the right leave them room, where they fit.
+  const room = scale.width - scale.toX(gap.x);
+  const isLeft = room < TWO_LINES;
   return {
     x: gap.x,
     y: (gap.y + gap.roof) / 2,
-    text: `${percent(gap.share, 0)}${isRight ? "<br>" : " "}of roof`,
-    align: isRight ? "right" : "left",
+    text: `${percent(gap.share, 0)}${room < ONE_LINE ? "<br>" : " "}of roof`,
+    align: isLeft ? "right" : "left",
     showarrow: false,
-    xanchor: isRight ? "right" : "left",
-    xshift: isRight ? -5 : 5,
+    xanchor: isLeft ? "right" : "left",
+    xshift: isLeft ? -5 : 5,
     font: font(paint, 11, "--ink-2"),
   };
 }

@@ -35,7 +35,7 @@ export function createEmptyStates({ model, table, onClear }) {
   return {
     /** @param {VisibleOps} visible @param {ViewState} state */
     show(visible, state) {
-      document.body.classList.toggle("no-ops", visible.view.rows.length === 0);
+      document.body.classList.toggle("no-ops", model.view("in").rows.length === 0);
       const ops = drawnOps(visible);
       const drawn = ops.length;
       const unheld = ops.filter(unheldReader(model, visible.view)).length;

@@ -5,6 +5,7 @@ import { find, part } from "../ui/dom.js";
 import { wireTabs } from "../ui/keyboard.js";
 import { createAdvice } from "./advice.js";
 import { createBudget } from "./budget.js";
+import { createClocksCard } from "./clocks-card.js";
 import { createColumnMenu } from "./column-menu.js";
 import { Drawer } from "./drawer.js";
 import { opsText } from "./downloads.js";
@@ -64,6 +65,7 @@ export function createParts(options) {
     advice: createAdvice(store, options.onLand),
     budget: createBudget({ store, onHelp: options.light.help }),
     timeBy: createTimeBy({ model, store }),
+    clocksCard: createClocksCard({ model, onSelect: selection.toggle }),
     pins: new Pins({
       ...options,
       onSelect: selection.showPin,

@@ -165,6 +165,7 @@ export class PageView {
 
   /** The same content in other colours, or on paper: at once. */
   redraw() {
+    this.parts.budget.draw();
     if (!this.#charts) return;
     this.parts.programList.draw();
     this.#charts.drawAll(this.#visible.place);
@@ -212,6 +213,11 @@ export class PageView {
       part: "time by",
       keys: [...SHOWN, "open", "timeby"],
       render: (state) => this.parts.timeBy.render(this.#visible, state),
+    },
+    {
+      part: "clocks",
+      keys: [...VIEW, "timeby"],
+      render: (state) => this.parts.clocksCard.render(state),
     },
     {
       part: "groups",

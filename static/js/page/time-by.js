@@ -17,6 +17,10 @@ import { nameOf } from "./group-table.js";
 /** @import { Store } from "../state/store.js" */
 /** @import { VisibleOps } from "./visible-ops.js" */
 
+/** @type {Record<string, number>} */
+const FACTORS = { s: 1e6, ms: 1e3, µs: 1 };
+const LEAST = 0.001; // of the list's unit: shorter times have no digits to compare
+
 /** @param {object} options @param {Model} options.model @param {Store} options.store */
 export function createTimeBy({ model, store }) {
   const select = find(HTMLSelectElement, "#time-by");
@@ -77,7 +81,11 @@ function focusOf(list) {
 function scaleOf(groups) {
   const longest = groups.reduce((most, { time }) => Math.max(most, time), 0);
   // Where no time was measured, it is not zero.
-  return { isTimed: longest > 0, longest: longest || 1, ...columnScale("time_us", longest) };
+  const { unit, text } = columnScale("time_us", longest);
+  /** @param {number | null} us */
+  const amount = (us) =>
+    us !== null && us > 0 && us < LEAST * FACTORS[unit] ? `<${LEAST}` : text(us);
+  return { isTimed: longest > 0, longest: longest || 1, unit, text: amount };
 }
 
 /**

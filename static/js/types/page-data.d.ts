@@ -257,6 +257,8 @@ export interface Segment {
   unit?: string;
   token?: string;
   filter?: Filter;
+  /** Other parts of the page say it, too, so a phone leaves it out. */
+  is_aside?: boolean;
 }
 
 /** A part of a template that is not plain text: a text, or a slot to be filled. */

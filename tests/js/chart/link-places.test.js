@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linkGeometry } from "../../../static/js/chart/link-places.js";
+import { laneCount, linkGeometry } from "../../../static/js/chart/link-places.js";
 import { DEFAULTS } from "../../../static/js/state/query.js";
 import { modelWithTransfers } from "../transfers.js";
 
@@ -28,6 +28,19 @@ test("a transfer lies by its share of the peak, inside its lane", () => {
   assert.ok(first.py > 4 && first.py < 50);
   assert.deepEqual([first.isOff, second.isOff], [false, true]);
   assert.ok(second.px < BOX.width - BOX.margin.r, "a mark off the scale stays in the strip");
+});
+
+test("a link of which no share is known has no lane, but is counted", () => {
+  const model = modelWithTransfers();
+  const view = model.view("in");
+  const reader = view.reader;
+  view.reader = (id) => (id === "roofline_efficiency_ratio" ? () => null : reader(id));
+  const found = linkGeometry(model, DEFAULTS, BOX);
+  assert.deepEqual(
+    [found.lanes.map(({ id }) => id), found.empty.map(({ id, rows }) => [id, rows.length])],
+    [[null], [["ici", 2]]],
+  );
+  assert.equal(laneCount(model, DEFAULTS), 1);
 });
 
 test("without a peak nothing is placed", () => {

@@ -162,3 +162,30 @@ def test_time_by_lists_what_the_ops_took(page: dict[str, Any]) -> None:
     found = first_view(page).time_by
     assert (found.by, found.unit, found.has_ticks) == ("category", "µs", False)
     assert [(one.time, one.bar) for one in found.entries] == [("810", "100.0")]
+
+
+FEW = """# device: TPU v6e
+name,time_us,flops,hbm_bytes
+dot.1,400,2e10,4e6
+add.2,10,1e6,4e6
+"""
+
+
+def test_few_operations_have_their_clocks_in_place_of_groups(tmp_path: Path) -> None:
+    dot, add = first_view(page_of(FEW, tmp_path)).op_clocks
+    assert [(one.label, one.time, one.is_longest) for one in dot.bars] == [
+        ("MXU bf16", "21.8\u00a0µs", True),
+        ("HBM", "2.44\u00a0µs", False),
+    ]
+    assert (dot.name, dot.measured, dot.bars[0].width) == ("dot.1", "400\u00a0µs", "5.4")
+    assert [one.label for one in add.bars if one.is_longest] == ["HBM"]
+    more = FEW + "a,1,1e6,4e6\nb,1,1e6,4e6\n"
+    assert first_view(page_of(more, tmp_path)).op_clocks == ()
+
+
+def test_a_time_without_digits_in_the_unit_of_the_list_is_less_than_the_least(
+    tmp_path: Path,
+) -> None:
+    text = "kernel,category,time (us),flop\na,x,2e7,1\nb,y,3,1\n"
+    found = first_view(page_of(text, tmp_path)).time_by
+    assert (found.unit, [one.time for one in found.entries]) == ("s", ["20.0", "<0.001"])

@@ -21,7 +21,9 @@ HEIGHT = 248  # pixels in a usual window
 LABEL_ROOM = 0.12  # of the plot's height, above the compute roof
 _MOST_MARKS = 300
 _MOST_NAMED = 3
-_GAP_ROOM = 84  # pixels on the right of the program, its margin included, for its share of the roof
+# Pixels on the right of the program, its margin included, for its share of the roof.
+_ONE_LINE = 84
+_TWO_LINES = 54
 _EMPTY: tuple[Range, Range] = ((-1.0, 3.0), (0.0, 5.0))
 _ORDER = {"step": 0, "phase": 1, "average": 2, "total_hw": 3, "total": 4}
 SYMBOLS = {
@@ -142,13 +144,16 @@ class _Gap:
         )
 
     def _texts(self, scale: Scale) -> tuple[Shape, ...]:
-        """On its right; where no room is there, on two lines, beside the slanted roof's name."""
+        """On its right, on two lines where one is too long; else beside the slanted roof's name."""
         middle = (self.x, (self.low + self.high) / 2)
-        if scale.to_x(self.x) <= scale.width - _GAP_ROOM:
+        room = scale.width - scale.to_x(self.x)
+        if room >= _ONE_LINE:
             return (_gap_text(f"{self.share} of roof", middle, (6.6, 3.6), "start"),)
+        x = 6.6 if room >= _TWO_LINES else -6.6
+        anchor: Anchor = "start" if x > 0 else "end"
         return (
-            _gap_text(self.share, middle, (-6.6, -3.4), "end"),
-            _gap_text("of roof", middle, (-6.6, 10.6), "end"),
+            _gap_text(self.share, middle, (x, -3.4), anchor),
+            _gap_text("of roof", middle, (x, 10.6), anchor),
         )
 
 

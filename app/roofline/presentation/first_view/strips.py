@@ -75,10 +75,14 @@ class _Disc:
 
 
 def link_strip(rows: Rows) -> Strip | None:
-    """A lane per link that has transfers; `None` without any."""
-    lanes = _lanes(rows)
-    if not lanes:
+    """A lane per link that has transfers to draw, or no peak; `None` without any transfer."""
+    every = _lanes(rows)
+    if not every:
         return None
+    note = _link_note(rows, every)
+    lanes = [lane for lane in every if lane.drawn or lane.peak is None]
+    if not lanes:
+        return Strip(svg="", note=note, is_empty=True)
     height = LANE * len(lanes)
     axes = Axes(
         x=(0.0, _LINK_ROOM),
@@ -91,7 +95,7 @@ def link_strip(rows: Rows) -> Strip | None:
     for number, lane in enumerate(lanes):
         shapes += _lane(rows, lane, height - number * LANE, scale)
     svg = SvgWriter(scale).layers([Layer(shapes=tuple(shapes))])
-    return Strip(svg=svg, note=_link_note(rows, lanes), lanes=len(lanes))
+    return Strip(svg=svg, note=note, lanes=len(lanes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,11 +45,15 @@ def counted(number: int, one: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A piece of a sentence; `kind` is that of a segment, `css` the colour of a bound."""
+    """A piece of a sentence; `kind` is that of a segment, `css` the colour of a bound.
+
+    A phone leaves out what `is_aside`.
+    """
 
     kind: str
     text: str
     css: str = ""
+    is_aside: bool = False
 
 
 def pieces(segments: Sequence[Mapping[str, Any]]) -> tuple[Piece, ...]:
@@ -62,7 +66,8 @@ def pieces(segments: Sequence[Mapping[str, Any]]) -> tuple[Piece, ...]:
         if found and found[-1].kind == segment["kind"] == "link":
             text = found.pop().text + text
         css = token_class(segment["token"]) if segment.get("token") else ""
-        found.append(Piece(kind=segment["kind"], text=text, css=css))
+        is_aside = segment.get("is_aside", False)
+        found.append(Piece(kind=segment["kind"], text=text, css=css, is_aside=is_aside))
     return tuple(found)
 
 

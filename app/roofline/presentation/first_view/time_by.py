@@ -16,6 +16,8 @@ from roofline.presentation.quantities import percent
 
 FEWEST_TWINS = 4
 STANDS_OUT = 1.3
+_FACTORS = {"s": 1e6, "ms": 1e3, "µs": 1.0}
+_LEAST = 0.001  # of the list's unit: shorter times have no digits to compare
 _NUMBER = re.compile(r"\d+")
 
 Path = tuple[str, ...]
@@ -170,9 +172,9 @@ def _entries(
         yield TimeEntry(
             name=name,
             title=f"{' / '.join(one.path) or name}: {counted(len(one.ops), 'op')}, {share}",
-            time=scale.text(one.time if is_timed else None),
+            time=_amount(scale, one.time if is_timed else None),
             efficiency=percent(efficiency, 0),
-            saving=scale.text(sum(known) if known else None),
+            saving=_amount(scale, sum(known) if known else None),
             bar=f"{min(100.0, 100 * one.time / longest):.1f}",
             tick=None if one.median is None else f"{min(100.0, 100 * one.median / longest):.1f}",
             is_odd=one.median is not None and one.time > STANDS_OUT * one.median,
@@ -180,3 +182,10 @@ def _entries(
             symbol=look["symbol"],
             token=look["token"],
         )
+
+
+def _amount(scale: ColumnScale, us: float | None) -> str:
+    """A time in the unit of the list."""
+    if us is not None and 0 < us < _LEAST * _FACTORS[scale.unit]:
+        return f"<{_LEAST}"
+    return scale.text(us)

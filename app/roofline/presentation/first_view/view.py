@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from roofline.presentation.first_view import summary
+from roofline.presentation.first_view.clocks import OpClocks, op_clocks
 from roofline.presentation.first_view.op_chart import OpChart, op_chart
 from roofline.presentation.first_view.program_chart import program_chart
 from roofline.presentation.first_view.rows import Page, Rows
@@ -37,6 +38,7 @@ class FirstView:
     chips: Sequence[summary.BoundChip]
     categories: Sequence[summary.CategoryEntry]
     time_by: TimeBy
+    op_clocks: Sequence[OpClocks]
     steps: summary.StepList
     step_times: StepTimes | None
     used_shares: Sequence[UsedShare]
@@ -74,6 +76,7 @@ def first_view(page: Page) -> FirstView:
         chips=summary.bound_chips(rows),
         categories=summary.categories(rows),
         time_by=time_by(rows),
+        op_clocks=op_clocks(rows),
         steps=summary.step_list(rows),
         step_times=step_times(rows),
         used_shares=used_shares(page),

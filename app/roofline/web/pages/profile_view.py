@@ -84,10 +84,18 @@ def in_range(view: views.ProfileView, part: Part, found: RangeResults) -> views.
         csv_url=f"{view.csv_url}?{query}",
         ops_query=f"?{query}",
         part=found.words,
+        whole_label=_whole_label(part),
         budgets=_budgets(found.budget),
         advice=_advice(found.advice),
         first=first_view(orjson.loads(found.page)),
     )
+
+
+def _whole_label(part: Part) -> str:
+    """What the link to the page of the whole says."""
+    if part.has_times:
+        return "Show the whole capture"
+    return "Show all hosts" if part.host else "Use the peaks of the default clock"
 
 
 def _budgets(found: bytes | None) -> Sequence[Mapping[str, Any]]:
@@ -161,6 +169,7 @@ def _profile_view(
         ops_url=f"{base}/ops",
         ops_query="",
         part="",
+        whole_label="",
         whole_url=base.replace("/api/v1/profiles/", "/p/"),
         source_url=f"{base}/source",
         delete_url=base,

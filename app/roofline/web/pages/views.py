@@ -206,7 +206,7 @@ class ProfileView:
     where the files are kept and are not what was wrong.
 
     `part` says of what the numbers are, in sentences, where that is not the whole capture;
-    `whole_url` is the page of the whole.
+    `whole_url` is the page of the whole, and `whole_label` what its link says.
 
     `max_upload_bytes` and `max_files` limit a second run that is dropped on the page.
     `budgets` are divisions of time, with the keys of `presentation.budget_bar.BudgetBar`, `advice`
@@ -226,6 +226,7 @@ class ProfileView:
     ops_query: str
     part: str
     whole_url: str
+    whole_label: str
     source_url: str
     delete_url: str
     progress: ProgressBody | None
