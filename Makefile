@@ -30,7 +30,7 @@ PRETTY  := static/js static/css tests/js tests/tools/plotly/*.*js
 KERNELS := $(shell find app/roofline/importers -name '*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format test-js test-py bench bench-server crash crash-runs fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
+.PHONY: help run test test-long lint types style format test-js test-py bench bench-server crash crash-runs fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,15 +41,19 @@ run: .venv/.warm ## Start the dashboard on http://127.0.0.1:8000.
 
 test: ## Run lint, types, JavaScript tests and all Python tests.
 	@.ci/setup python-test npm postgresql $(if $(filter no,$(BROWSER)),,chromium)
-	@$(MAKE) --no-print-directory --jobs=2 lint .venv/.warm-test
-	@$(MAKE) --no-print-directory test-js test-py
+	@$(MAKE) --no-print-directory --jobs=2 .venv/.warm-test types style test-js # the longest first
+	@$(MAKE) --no-print-directory test-py
 
-lint: .venv/.ready-test ## Check format, lint, import rules, types and plain words.
+lint: style types ## Check format, lint, import rules, types and plain words.
+
+types: .venv/.ready-test
+	$(BIN)/mypy
+
+style: .venv/.ready-test
 	@.ci/setup npm
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/mypy
 	$(BIN)/python -m tests.tools.plain_words
 	node_modules/.bin/prettier --check --log-level warn $(PRETTY)
 	node_modules/.bin/tsc
@@ -61,7 +65,10 @@ format: .venv/.ready-test ## Lay out Python, JavaScript and style sheets.
 
 test-js: ## Run the JavaScript unit tests.
 	@.ci/setup node
-	node --test $(wildcard tests/js/*.test.js tests/js/*/*.test.js)
+	@mkdir -p build
+	@echo "node --test tests/js"
+	@node --test $(wildcard tests/js/*.test.js tests/js/*/*.test.js) >build/test-js.log || { cat build/test-js.log; exit 1; }
+	@tail -n 8 build/test-js.log
 
 test-py: .venv/.warm-test ## Run pytest, the browser tests included (BROWSER=no leaves them out).
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \

@@ -18,8 +18,9 @@ settings.register_profile(
 )
 settings.load_profile("roofline")
 
-# Folders whose files take longest go first, so that no process ends long before another.
-LONGEST_FIRST = ("browser", "storage", "web")
+# Folders whose files take longest go first, so that no process ends long before another. Those of
+# one row take turns: browsers need the processors while tests of the store wait for others.
+LONGEST_FIRST = (("browser", "storage", "fleet"), ("web",))
 # What takes long and has a shorter neighbour in `make test`: `make test-long` runs these.
 LONG = (
     "tests/browser/test_costs.py",
@@ -50,15 +51,24 @@ PYTHON_PATH = f"{ROOT / 'app'}{os.pathsep}{ROOT}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=_rank)
+    ranks = _ranks(list(dict.fromkeys(item.path for item in items)))
+    items.sort(key=lambda item: ranks[item.path])
     for item in items:
         if item.nodeid.startswith(LONG):
             item.add_marker("long")
 
 
-def _rank(item: pytest.Item) -> int:
-    folder = item.path.relative_to(TESTS).parts[0]
-    return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+def _ranks(files: list[Path]) -> dict[Path, tuple[int, float]]:
+    """When each file's turn is: by the row of its folder, there by its place within the folder."""
+    folders: dict[str, list[Path]] = {}
+    for file in files:
+        folders.setdefault(file.relative_to(TESTS).parts[0], []).append(file)
+    rows = {folder: row for row, same in enumerate(LONGEST_FIRST) for folder in same}
+    return {
+        file: (rows[folder], place / len(own)) if folder in rows else (len(LONGEST_FIRST), 0.0)
+        for folder, own in folders.items()
+        for place, file in enumerate(own)
+    }
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import ROOT, NewPage, uploaded
+from tests.browser.accessibility import assert_accessible_in_both_schemes
+from tests.browser.conftest import uploaded
 from tests.browser.files import drag, release
 from tests.browser.freezing import frozen_imports
 from tests.browser.serving import Server
 from tests.browser.view import has_key, has_query
 from tests.browser.watching import is_ready
 from tests.tools.generate_xspace import Config, write_profile
-
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @pytest.fixture(scope="session")
@@ -182,18 +181,15 @@ def test_more_runs_are_compared_with_a(comparison: Page, profile_url: str) -> No
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible_and_never_scrolls_sideways(
-    new_page: NewPage, comparison_url: str, width: int, scheme: str
+    page: Page, comparison_url: str, width: int
 ) -> None:
-    page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    page.set_viewport_size({"width": width, "height": 900})
     for address in (comparison_url, "/s/host_0"):
         page.goto(address)
         is_ready(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.add_script_tag(path=AXE)
-        found = page.evaluate("axe.run().then(({ violations }) => violations)")
-        assert not found, [(one["id"], one["nodes"][0]["html"][:120]) for one in found]
+        assert_accessible_in_both_schemes(page)
 
 
 def test_a_profile_offers_other_runs_the_same_title_first(

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.accessibility import AXE
 from tests.browser.conftest import ROOT, NewPage, uploaded
-from tests.browser.test_looks import AXE
 from tests.browser.watching import is_ready
 
 TRACE = ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks" / "rank1.json"

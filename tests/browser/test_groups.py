@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import view
+from tests.browser.accessibility import assert_accessible_in_both_schemes
 from tests.browser.conftest import NewPage, uploaded
-from tests.browser.test_looks import AXE, assert_accessible
 from tests.browser.watching import is_ready
 
 KERNELS = """\
@@ -99,16 +99,10 @@ def test_a_group_that_the_profile_lacks_is_left_out(new_page: NewPage, layers_ur
     assert view.result(page) == (5, 5)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_groups_have_no_accessibility_violation(
-    new_page: NewPage, layers_url: str, scheme: str, width: int
-) -> None:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed: npm ci")
-    page = new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+def test_groups_have_no_accessibility_violation(page: Page, layers_url: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{urlsplit(layers_url).path}?v=1&by=path&open=net&group=net")
     is_ready(page)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    page.evaluate(AXE.read_text())
-    assert_accessible(page, scheme)
+    assert_accessible_in_both_schemes(page)

@@ -4,17 +4,16 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import view
-from tests.browser.conftest import ROOT, NewPage
+from tests.browser.accessibility import assert_accessible_in_both_schemes
+from tests.browser.conftest import NewPage
 from tests.browser.files import drop
 from tests.browser.watching import Watch, is_ready
 
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 DARK, LIGHT = "rgb(14, 17, 21)", "rgb(244, 245, 247)"
 
 
@@ -139,31 +138,10 @@ def test_page_has_no_accessibility_violation(
     capture: Path,
     show: Callable[[Page, str, Path], None],
 ) -> None:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed: npm ci")
     page.emulate_media(color_scheme="light")
     watches[0].expect("404")
     show(page, profile_url, capture)
-    page.evaluate(AXE.read_text())
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        assert_accessible(page, scheme)
-
-
-def assert_accessible(page: Page, scheme: str) -> None:
-    # Colours fade from one scheme to the other; an import's bar never stands still.
-    page.evaluate(
-        """Promise.all(document.getAnimations()
-          .filter((animation) => animation.effect.getComputedTiming().endTime < Infinity)
-          .map((animation) => animation.finished.catch(() => {})))"""
-    )
-    found: Any = page.evaluate("axe.run({ resultTypes: ['violations'] })")
-    faults = [
-        f"{scheme} {violation['id']}: {node['html'][:160]} {node['failureSummary']}"
-        for violation in found["violations"]
-        for node in violation["nodes"]
-    ]
-    assert not faults, "\n".join(faults)
+    assert_accessible_in_both_schemes(page)
 
 
 @pytest.mark.parametrize("width", [1024, 1280, 1920, 2560])

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import view
+from tests.browser.accessibility import assert_accessible_in_both_schemes
 from tests.browser.conftest import ROOT, NewPage, uploaded
-from tests.browser.test_looks import AXE, assert_accessible
 from tests.browser.watching import is_ready
 
 RANKS = ROOT / "sample_profiles" / "pytorch" / "mi300x-two-ranks"
@@ -113,13 +113,6 @@ def test_forced_colours_keep_the_states_apart(new_page: NewPage, full_url: str) 
     assert page.locator(".seg button[aria-pressed=false]").first.evaluate(outline) == "none"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_has_no_accessibility_violation(
-    new_page: NewPage, full_url: str, scheme: str
-) -> None:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed: npm ci")
-    page = new_page(color_scheme=scheme)
+def test_a_phone_has_no_accessibility_violation(page: Page, full_url: str) -> None:
     opened(page, full_url, PHONE)
-    page.evaluate(AXE.read_text())
-    assert_accessible(page, scheme)
+    assert_accessible_in_both_schemes(page)

@@ -9,8 +9,8 @@ from roofline.exports.run_report import run_record
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Unreadable
 from roofline.web.pages.run_file import run_file
+from tests.browser.accessibility import AXE
 from tests.browser.conftest import NewPage
-from tests.browser.test_looks import AXE
 from tests.browser.watching import Watch, is_ready
 from tests.pods import runs
 

@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import view
+from tests.browser.accessibility import AXE
 from tests.browser.conftest import NewPage
 from tests.browser.files import drag, drop, paste
 from tests.browser.freezing import frozen, frozen_imports
 from tests.browser.serving import Server
-from tests.browser.test_looks import AXE
 from tests.browser.watching import Watch, is_ready
 
 PROFILE_ADDRESS = re.compile(r"/p/[A-Za-z0-9_-]{16,}")

@@ -96,7 +96,8 @@ def _ranks(names: list[str]) -> list[float]:
         places[stem(name)].append(place)
     ranks = [0.0] * len(names)
     for same in places.values():
-        last = max(len(same) - 1, 1)
+        if len(same) == 1:
+            continue
         for rank, place in enumerate(sorted(same, key=lambda one: natural_order(names[one]))):
-            ranks[place] = rank / last
+            ranks[place] = rank / (len(same) - 1)
     return ranks

@@ -1,5 +1,6 @@
 """One side of many changes at once: costs and clocks of classes of operations of one run."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -77,7 +78,7 @@ def sides_of(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Si
             bytes=_number(run.bytes[members[0]]),
             main_bytes=_main_bytes(run, members[0]),
             efficiency=_number(share),
-            bound=_bound(run, members[0]) if is_known else None,
+            bound=bound if is_known else None,
             source=run.source(members[0]),
             compute_us=compute_us,
             memory_us=memory_us,
@@ -85,8 +86,13 @@ def sides_of(run: Run, costs: Costs, rows: Sequence[tuple[int, ...]]) -> list[Si
             operands=operands[members[0]],
             results=results[members[0]],
         )
-        for members, time_us, calls, share, is_known, (compute_us, memory_us, serial_us) in zip(
+        for members, bound, time_us, calls, share, is_known, (
+            compute_us,
+            memory_us,
+            serial_us,
+        ) in zip(
             rows,
+            _bounds(run, [members[0] for members in rows]),
             costs.time_us.tolist(),
             costs.calls.tolist(),
             efficiency.tolist(),
@@ -103,7 +109,7 @@ def _main_bytes(run: Run, row: int) -> float | None:
 
 
 def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    return float(value) if math.isfinite(value) else None
 
 
 def _clocks(costs: Costs) -> list[tuple[float, float, float]]:
@@ -124,8 +130,11 @@ def _clocks(costs: Costs) -> list[tuple[float, float, float]]:
     return list(zip(*known, strict=True))
 
 
-def _bound(run: Run, row: int) -> str | None:
-    """The resource that needs the longest time at its peak."""
-    needs = {name: float(np.nan_to_num(column[row])) for name, column in run.roof_us.items()}
-    best = max(needs, key=lambda name: needs[name], default=None)
-    return best if best is not None and needs[best] > 0 else None
+def _bounds(run: Run, rows: list[int]) -> list[str | None]:
+    """The resource that needs the longest time at its peak, of each row."""
+    names = list(run.roof_us)
+    if not names:
+        return [None] * len(rows)
+    needs = np.nan_to_num(np.stack([run.roof_us[name][rows] for name in names]))
+    longest = zip(needs.argmax(axis=0).tolist(), needs.max(axis=0).tolist(), strict=True)
+    return [names[at] if need > 0 else None for at, need in longest]
