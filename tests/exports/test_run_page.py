@@ -76,6 +76,11 @@ def test_the_answer_names_the_host_the_cost_and_what_could_not_be_read() -> None
     [
         (runs.run(1, hosts=3), [], "No verdict: it needs at least 4 hosts"),
         (runs.run(1, hosts=5), [BROKEN], "No verdict: it needs 90"),
+        (
+            [*runs.run(1, hosts=8), *map(runs.of_another_run, runs.run(1, hosts=16)[8:])],
+            [],
+            "No verdict: hosts run several programs",
+        ),
         (runs.run(1, hosts=16), [], "No host works longer than the others"),
         (
             [

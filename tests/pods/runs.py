@@ -157,3 +157,10 @@ def first_steps(partial: Partial, count: int) -> Partial:
         step_ps=partial.step_ps[:count],
         step_work_ps=partial.step_work_ps[:, :count],
     )
+
+
+def of_another_run(partial: Partial) -> Partial:
+    """The host with another program, which takes three times as long."""
+    other = Names(tuple(replace(key, program="jit_other(7)") for key in partial.names.keys))
+    longer = given_more(partial, 3.0)
+    return replace(longer, names=other, header=replace(longer.header, names=other.digest))

@@ -7,7 +7,7 @@ import pytest
 
 from roofline.exports.run_words import run_verdict
 from roofline.pods import definitions
-from roofline.pods.partial import KNOWN, Partial
+from roofline.pods.partial import KNOWN, Names, Partial
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import RunReport, Unreadable, WaitBound
 from roofline.pods.verdicts import NoVerdict, State, Verdict
@@ -188,6 +188,25 @@ def test_one_long_wait_of_many_is_not_being_late() -> None:
         for k, one in enumerate(clean)
     ]
     assert reduce_run(hosts).late is None
+
+
+def test_hosts_of_several_programs_are_not_judged() -> None:
+    hosts = runs.run(0, hosts=20)
+    for others, is_judged in ((1, True), (2, True), (3, False), (10, False)):
+        mixed = [*hosts[others:], *map(runs.of_another_run, hosts[:others])]
+        report = reduce_run(mixed)
+        assert (report.no_verdict is None) == is_judged, others
+        assert (verdicts(report) == {}) != is_judged, others
+
+
+def test_numbers_of_namesakes_are_not_several_programs() -> None:
+    hosts = [runs.of_another_run(one) for one in runs.run(0, hosts=8)]
+    renamed = [
+        replace(one, names=names, header=replace(one.header, names=names.digest))
+        for k, one in enumerate(hosts)
+        for names in [Names(tuple(replace(key, program=f"f({k})") for key in one.names.keys))]
+    ]
+    assert reduce_run(renamed).no_verdict is None
 
 
 def test_a_shorter_capture_is_said_to_be_shorter() -> None:

@@ -57,6 +57,8 @@ def _without_verdict(document: Row) -> Sentence:
             return say("run_unreadable", share=Number(LEAST_READABLE, "ratio"))
         case NoVerdict.SEVERAL_CAPTURES:
             return say("run_several_captures")
+        case NoVerdict.SEVERAL_PROGRAMS:
+            return say("run_several_programs")
     if (late := document["late_host"]) is not None:
         return say("run_late", host=late["host"], share=Number(late["share_ratio"], "ratio"))
     return say("run_even")

@@ -43,6 +43,8 @@ def _judged(run: RunReport) -> Sentence:
             return say("hosts_unreadable", share=Number(LEAST_READABLE, "ratio"))
         case NoVerdict.SEVERAL_CAPTURES:
             return say("hosts_several_captures")
+        case NoVerdict.SEVERAL_PROGRAMS:
+            return say("hosts_several_programs")
     if run.late is not None:
         return say("hosts_late", host=run.late.host, share=Number(run.late.share, "ratio"))
     if not outliers(run.hosts):

@@ -31,13 +31,17 @@ class Judged:
     slow_chips: Bools
 
 
-def why_not(workers: int, unreadable: int, *, is_one_capture: bool) -> NoVerdict | None:
+def why_not(
+    workers: int, unreadable: int, *, is_one_capture: bool, is_one_program: bool
+) -> NoVerdict | None:
     """Why no host can be judged; `None` where they can."""
     if not is_one_capture:
         return NoVerdict.SEVERAL_CAPTURES
     if workers < LEAST_READABLE * (workers + unreadable):
         return NoVerdict.UNREADABLE
-    return NoVerdict.FEW_HOSTS if workers < FEWEST_HOSTS else None
+    if workers < FEWEST_HOSTS:
+        return NoVerdict.FEW_HOSTS
+    return None if is_one_program else NoVerdict.SEVERAL_PROGRAMS
 
 
 def judge(host_of: I64, ratios: Ratios, steps: SharedSteps, *, is_allowed: bool) -> Judged:

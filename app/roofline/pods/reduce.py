@@ -29,6 +29,7 @@ from roofline.pods.partial import (
     SELF,
     Partial,
 )
+from roofline.pods.programs import is_one_program
 from roofline.pods.putting_right import gains, with_deviations
 from roofline.pods.report import (
     ChipReport,
@@ -44,7 +45,7 @@ from roofline.pods.steps import SharedSteps, shared_steps
 from roofline.pods.verdicts import State
 from roofline.pods.waiting import Waits, waits
 
-VERSION = 8
+VERSION = 9
 """Rises with every change of what the reduce says of the same partials."""
 LEAST_STEPS = 0.9
 """A capture with a smaller part of the median host's steps is said to be shorter."""
@@ -76,7 +77,12 @@ def reduce_run(
         distance += away
     ratios = same.ratios(_joined([one.chip_ps for one in workers]))
     steps, waited = shared_steps(workers), waits(workers)
-    no_verdict = why_not(len(workers), len(missing), is_one_capture=_is_one_capture(workers))
+    no_verdict = why_not(
+        len(workers),
+        len(missing),
+        is_one_capture=_is_one_capture(workers),
+        is_one_program=is_one_program(workers, release),
+    )
     judged = judge(host_of, ratios, steps, is_allowed=no_verdict is None)
     found_hosts = _host_reports(workers, ratios, waited, judged)
     found_hosts = _measured(found_hosts, bandwidths, steps, is_judged=no_verdict is None)

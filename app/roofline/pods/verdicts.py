@@ -32,3 +32,4 @@ class NoVerdict(StrEnum):
     FEW_HOSTS = "few hosts"
     UNREADABLE = "unreadable hosts"
     SEVERAL_CAPTURES = "several captures"
+    SEVERAL_PROGRAMS = "several programs"

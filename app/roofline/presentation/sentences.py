@@ -214,6 +214,8 @@ SENTENCES: Mapping[str, str] = {
     "hosts_unreadable": ". Too few for a verdict: it needs {share} of them",
     "hosts_several_captures": ". No verdict: a rank has several files, which are of several "
     "captures or runs. Name the files of one",
+    "hosts_several_programs": ". No verdict: hosts run several programs, which are not held "
+    "against each other",
     "hosts_even": ". No host works longer than the others",
     "hosts_late": ". No host works longer than the others, but they wait for {host} in "
     "collectives: it comes later by {share} of their work. Its input or its own program was late",
@@ -238,6 +240,7 @@ SENTENCES: Mapping[str, str] = {
     "run_few": "No verdict: it needs at least {fewest} hosts",
     "run_unreadable": "No verdict: it needs {share} of the hosts",
     "run_several_captures": "No verdict: a rank has several files, of several captures or runs",
+    "run_several_programs": "No verdict: hosts run several programs",
     "run_cost": "Hosts that hold the others up cost at most *{share}* of the time",
     "run_gain": ": putting {host} right brings *{share}*",
     "run_more": ", and {count} more {count|host stands|hosts stand} out",
