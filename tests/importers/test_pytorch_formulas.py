@@ -220,6 +220,8 @@ def test_units(dtype: str, kernel: str, unit: ComputeUnit | None) -> None:
         ("aten::native_layer_norm", "", "normalisation"),
         ("aten::_scaled_dot_product_flash_attention", "", "attention"),
         ("aten::mul", "", "elementwise"),
+        ("aten::normal_", "", "other"),
+        ("c10d::broadcast_", "", "communication"),
         ("aten::_fused_adamw_", "", "optimizer"),
         ("custom::thing", "void at::native::vectorized_elementwise_kernel<4>", "elementwise"),
         ("fbgemm::custom", "", "other"),

@@ -109,6 +109,14 @@ def test_a_question_that_recurrent_layers_ask_on_a_cpu_is_no_sign(tmp_path: Path
     assert profile.ops.flop[row(profile, "aten::mm")] == 2 * 4 * 4 * 4
 
 
+def test_processes_on_cpus_are_cores_of_their_own(tmp_path: Path) -> None:
+    """Times per core of two ranks are those of one, not their sum."""
+    one = profile_of(tmp_path, by_operator("aten::relu"))
+    two = profile_of(tmp_path, by_operator("aten::relu"), by_operator("aten::relu"))
+    assert (one.device.core_count, two.device.core_count) == (1, 2)
+    assert two.time_ps == 2 * one.time_ps
+
+
 def test_the_time_to_launch_has_no_budget_and_lacks_no_peak(tmp_path: Path) -> None:
     profile = profile_of(tmp_path, listed())
     analysis = analyse(profile, resolve(profile.device), AnalysisOptions())

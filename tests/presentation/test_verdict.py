@@ -321,6 +321,13 @@ def test_words_carry_styles_and_links() -> None:
     assert links == [above, above, above, {"cat": ["convolution"]}]
 
 
+def test_impossible_work_is_not_said_to_wait() -> None:
+    """Most ops are far below their roofs, and one far above: the picture is in doubt, no more."""
+    _, lead = said(f"{HEAD}slow|loop fusion|900|1|1e6\nfast|convolution|100|5e9|1")
+    assert "more than the peak" in lead
+    assert "wait for each other" not in lead
+
+
 def test_numbers_travel_raw_with_their_unit() -> None:
     verdict = verdict_of(CASES["memory-bound"][0])
     numbers = [(one["value"], one["unit"]) for one in verdict.lead if "value" in one]

@@ -85,9 +85,11 @@ def _of_program(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator
 
 def _way_up(analysis: RooflineAnalysis, view: View) -> Sentence:
     """The way to a higher rate; far below every roof that is not a question of intensity."""
+    if is_in_doubt(analysis, view):
+        return []
     if place_of(view)[0] != UNKNOWN_BOUND and is_far_below(analysis, view):
         return say("why_latency")
-    return [] if is_in_doubt(analysis, view) else way_up(analysis, view)
+    return way_up(analysis, view)
 
 
 def _next_step(analysis: RooflineAnalysis, view: View, idle: float) -> Iterator[Segment]:

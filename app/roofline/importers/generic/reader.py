@@ -120,8 +120,9 @@ def _nothing_to_show(
 ) -> CorruptProfileError | IncompleteProfileError:
     left_out = [text for reading in readings for text in reading.left_out]
     if left_out:
+        rows = f"none of its {len(left_out):,} rows can" if len(left_out) > 1 else "its row cannot"
         return CorruptProfileError(
-            f"{sources[0].name}: none of its {len(left_out):,} rows can be used; {left_out[0]}.",
+            f"{sources[0].name}: {rows} be used; {left_out[0]}.",
             remedy=_TEMPLATE,
         )
     names = " and ".join(source.name for source in sources[:_SHOWN])
@@ -246,11 +247,12 @@ def _diagnostics(
 
 
 def _left_out(reasons: Sequence[str]) -> Diagnostic:
+    rows = "1 row was" if len(reasons) == 1 else f"{len(reasons):,} rows were"
     return Diagnostic(
         severity=Severity.ERROR,
         code="rows-left-out",
-        message=f"{len(reasons):,} rows were left out: {'; '.join(reasons[:_SHOWN])}.",
-        remedy="Correct them and upload again: the totals lack these rows.",
+        message=f"{rows} left out: {'; '.join(reasons[:_SHOWN])}.",
+        remedy="Correct and upload again: the totals lack what was left out.",
         count=len(reasons),
     )
 

@@ -111,22 +111,22 @@ def main_memory(device_name: str) -> MemoryLevel:
     return MemoryLevel.HBM if _HBM.search(device_name) else MemoryLevel.DRAM
 
 
-def cpu(header: Mapping[str, object]) -> ReportedDevice:
-    """The processor of a trace without GPU work."""
+def cpu(header: Mapping[str, object], count: int) -> ReportedDevice:
+    """The processors of `count` traces without GPU work, one per process."""
     return ReportedDevice(
         kind=DeviceKind.CPU,
         name="CPU",
-        core_count=1,
+        core_count=count,
         bandwidth_gbs={},
         traits=DeviceTraits(hostname=hostname(header)),
     )
 
 
-def host_of(accelerator: str) -> ReportedDevice:
-    """The host of a program whose kernels are not in the trace: it has no peaks of its own.
+def host_of(accelerator: str, count: int) -> ReportedDevice:
+    """The hosts of `count` processes whose kernels are not in the trace: they have no peaks.
 
     Its time is spent on launching work, so a CPU's roofs do not apply to it.
     """
     return ReportedDevice(
-        kind=DeviceKind.UNKNOWN, name=f"Host of {accelerator}", core_count=1, bandwidth_gbs={}
+        kind=DeviceKind.UNKNOWN, name=f"Host of {accelerator}", core_count=count, bandwidth_gbs={}
     )

@@ -183,7 +183,10 @@ class _Job:
         if side is self._gpu:
             count = sum(len(one.busy_ns) for one in side.work)
             return gpu(side.properties, is_hip=side.is_hip, count=count)
-        return host_of(self._accelerator) if self._accelerator else cpu(side.headers[0])
+        count = max(len(side.work), 1)
+        if self._accelerator:
+            return host_of(self._accelerator, count)
+        return cpu(side.headers[0], count)
 
 
 class _Side:

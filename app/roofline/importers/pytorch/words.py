@@ -23,13 +23,13 @@ _OPERATOR_CATEGORIES = (
         "matmul",
         r"(^|_)(mm|bmm|addmm|baddbmm|addmv|mv|dot|vdot|matmul|linear)(_|$)|(?<!fb)gemm|cijk_",
     ),
-    ("normalisation", r"norm"),
+    ("normalisation", r"norm(?!al(_|$))"),  # not the random numbers of aten::normal_
     ("embedding", r"embedding|index_select|lookupfunction"),
     ("pooling", r"pool"),
     ("softmax", r"softmax|cross_entropy|nll_loss"),
     ("sort", r"sort|topk|unique"),
     ("indexing", r"index|gather|scatter|masked_select|nonzero|bincount"),
-    ("reduction", r"^(sum|mean|max|min|amax|amin|argmax|argmin|std|var|prod|any|all|norm|cumsum)"),
+    ("reduction", r"^(sum|mean|max|min|amax|amin|argmax|argmin|std|var|prod|any|all|cumsum)"),
     ("copy", r"copy|^clone|contiguous|^cat$|^stack$|^fill_|^zero_|memcpy|memset|transpose"),
     ("fused (Inductor)", r"^triton_"),
     (
@@ -43,6 +43,8 @@ _OPERATOR_CATEGORIES = (
 def operator_category(operator: str, kernel: str) -> str:
     """Category of an operator, of its longest kernel where the operator's name says nothing."""
     known, name = known_as(operator), operator.rpartition("::")[2].lower()
+    if operator.startswith("c10d::"):
+        return "communication"
     if known in convolutions.FAMILY.names:
         return "convolution"
     if known in attention.FAMILY.names:
