@@ -68,3 +68,12 @@ def test_exports_of_removed_results_do_not_come_back(tmp_path: Path) -> None:
     assert found and found.plain() == b"a"
     dated = ResultStore(tmp_path / "derived", "v", lambda: "of another day")
     assert not dated.has("p"), "they say still by which measurements they were computed"
+
+
+def test_claim_of_a_job_does_not_wait_for_the_disk(folder: Place) -> None:
+    """A power cut makes the job due again, as every other end of its process does."""
+    database = folder.server().instance.store.database
+    for lasting in (True, False, True):
+        with database.write(lasting=lasting) as connection:
+            found = connection.exec_driver_sql("PRAGMA synchronous").scalar()
+        assert found == (2 if lasting else 1)

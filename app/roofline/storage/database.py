@@ -44,8 +44,8 @@ class Database:
         self._writer = _engine(parsed, size=1 if self.path else READERS)
         self._reader = _engine(parsed, size=READERS) if self.path else self._writer
         if self.path is not None:
-            _tune_sqlite(self._writer, begin="BEGIN IMMEDIATE", checkpoint_pages=1000)
-            _tune_sqlite(self._reader, begin="BEGIN", checkpoint_pages=0)
+            _tune_sqlite(self._writer, writes=True, checkpoint_pages=1000)
+            _tune_sqlite(self._reader, writes=False, checkpoint_pages=0)
         # A lock of our own: waiting for the pool's only connection would end in its time-out.
         self._write_lock = threading.RLock() if self.path else None
 
@@ -61,12 +61,15 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, *, lasting: bool = True) -> Iterator[Connection]:
         """A transaction: committed at the end of the block, undone when it raises.
 
+        One that is not `lasting` does not wait for the disk: a power cut may undo it, alone or with
+        others like it, but nothing that was committed before. The end of a process does not.
         Raises `StorageFullError` or `StoreUnavailableError` when the database cannot be written.
         """
-        with self._alone(), explained(), self._writer.begin() as connection:
+        writer = self._writer.execution_options(lasting=lasting)
+        with self._alone(), explained(), writer.begin() as connection:
             yield connection
 
     @contextmanager
@@ -168,7 +171,7 @@ def insert_new(connection: Connection, table: Table) -> Insert:
     return statement
 
 
-def _tune_sqlite(engine: Engine, *, begin: str, checkpoint_pages: int) -> None:
+def _tune_sqlite(engine: Engine, *, writes: bool, checkpoint_pages: int) -> None:
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # transactions begin where we say so, for DDL too
@@ -183,7 +186,15 @@ def _tune_sqlite(engine: Engine, *, begin: str, checkpoint_pages: int) -> None:
 
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        if writes:
+            _choose_sync(connection)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _choose_sync(connection: Connection) -> None:
+    """Before a transaction of SQLite begins: whether its end waits for the disk."""
+    lasting = connection.get_execution_options().get("lasting", True)
+    connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
 
 
 def _parse(url: str) -> URL:

@@ -66,8 +66,11 @@ class JobStore:
             return _claim(connection, job_id, owner, version)
 
     def claim_next(self, owner: str, version: str, most_running: int | None = None) -> Job | None:
-        """The due job that is next by `fair_queue`, now run by `owner`; `None` when none is."""
-        with self._database.write() as connection:
+        """The due job that is next by `fair_queue`, now run by `owner`; `None` when none is.
+
+        Not lasting: after a power cut the job is due again, as any job of a process that ended.
+        """
+        with self._database.write(lasting=False) as connection:
             lock_claims(connection)
             job_id = next_due(connection, version, most_running)
             return None if job_id is None else _claim(connection, job_id, owner, version)
@@ -75,7 +78,7 @@ class JobStore:
     def beat(self, job_id: str, owner: str, phase: str, fraction: float) -> bool:
         """Renews the lease; false when the job is no longer `owner`'s and must be stopped."""
         values = {"lease_until": time.time() + LEASE_S, "phase": phase, "fraction": fraction}
-        with self._database.write() as connection:
+        with self._database.write(lasting=False) as connection:
             statement = update(job).where(_owned(job_id, owner)).values(values)
             return connection.execute(statement).rowcount == 1
 

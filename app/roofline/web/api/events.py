@@ -6,6 +6,7 @@ present state, so nothing is missed. FastAPI frames the events, and keeps quiet 
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
@@ -14,10 +15,11 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from roofline.errors import ProfileNotFoundError
+from roofline.errors import ProfileNotFoundError, RooflineError
 from roofline.library.reader import ProfileReader
 from roofline.web.api.responses import NOT_THERE
 from roofline.web.bodies import ProfileBody, body_of
+from roofline.web.first_views import first_of
 from roofline.web.http.errors import ErrorBody
 from roofline.web.http.guard import peer_of_request
 from roofline.web.parts import Parts, Reader
@@ -66,6 +68,8 @@ async def follow(
         if (event := _event(body)) != said:
             said = event
             yield event
+        if body.state == "ready":
+            await run_in_threadpool(_prepare, reader, body.id)
         if body.state != "importing" or parts.streams.is_closing:
             return
         try:
@@ -82,6 +86,12 @@ async def _pause(reader: ProfileReader, profile_id: str) -> None:
         await asyncio.sleep(SHORTEST_S)
     else:
         await asyncio.wait({asyncio.wrap_future(future)}, timeout=INTERVAL_S)
+
+
+def _prepare(reader: ProfileReader, profile_id: str) -> None:
+    """Makes the first view: the page that followed the import is about to ask for it."""
+    with suppress(RooflineError):
+        first_of(reader.state(profile_id))
 
 
 def _event(body: ProfileBody) -> ServerSentEvent:

@@ -13,17 +13,15 @@ from roofline.library.advising import AdviceBook
 from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.library.states import Failed, Importing, Ready, State
-from roofline.presentation.first_view.view import FirstView, first_view
+from roofline.presentation.first_view.view import first_view
 from roofline.settings import Settings
 from roofline.storage.records import Manifest, StoredFile
-from roofline.storage.results import DamagedResultError, ResultFile
 from roofline.web.api.notes import notes_of
 from roofline.web.bodies import REV_LENGTH, progress_body
+from roofline.web.first_views import first_of
 from roofline.web.http.access import Actor, shown_owner
 from roofline.web.http.errors import error_body
 from roofline.web.pages import views
-
-FIRST_VIEWS = 64  # kept for viewers whose page differs in nothing but their name
 
 
 def own_view(
@@ -44,7 +42,7 @@ def own_view(
         max_files=settings.max_files,
         budgets=_budgets(reader.budget(profile_id)),
         advice=_decided(reader, profile_id, book),
-        first=_first(state),
+        first=first_of(state),
         notes=notes_of(reader, profile_id),
         trash_days=settings.trash_days,
     )
@@ -65,7 +63,7 @@ def shared_view(reader: ProfileReader, profile_id: str, base: str) -> views.Prof
         about=None if view.about is None else replace(view.about, uploader=""),
         budgets=_budgets(reader.budget(profile_id)),
         advice=_advice(reader.advice(profile_id)),
-        first=_first(state),
+        first=first_of(state),
         notes=tuple(replace(one, by="") for one in notes_of(reader, profile_id)),
     )
 
@@ -122,19 +120,6 @@ def _decided(reader: ProfileReader, profile_id: str, book: AdviceBook) -> Mappin
         return None
     record: Mapping[str, Any] = orjson.loads(book.advice(profile_id, found))
     return record
-
-
-@lru_cache(maxsize=FIRST_VIEWS)
-def _first_view(page: ResultFile) -> FirstView:
-    return first_view(orjson.loads(page.plain()))
-
-
-def _first(state: State) -> FirstView | None:
-    """The first view, which the page shows before its script: made once per result."""
-    try:
-        return _first_view(state.page) if isinstance(state, Ready) else None
-    except DamagedResultError:  # the script finds that out, too, and has it computed again
-        return None
 
 
 def _profile(state: State, base: str) -> views.ProfileView:
