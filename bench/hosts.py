@@ -7,7 +7,8 @@
 Each part says its limits. `dask`: captures of 4 MB (v5e, 4 cores, 999 operations), each with
 another digest. Both engines run at the same time, so that other work on the machine slows both;
 processor time of the whole process tree counts, starting included. With `--server` a server reads
-them instead: how much its process grows, and how long other users' pages take before and meanwhile.
+them instead: how soon the first chart is there, how much its process grows, and how long other
+users' pages take before and meanwhile.
 """
 
 import argparse

@@ -19,6 +19,8 @@ _PASS = re.compile(r"(?:pmc|pass)_\d+")
 # The folder of rocprof-compute that is named after the part: `MI200`, `MI300X_A1`.
 _PART = re.compile(r"MI\d{2,3}\w*")
 _RANK = re.compile(r"(?<![A-Za-z])rank[-_ ]?(\d{1,7})(?!\d)", re.IGNORECASE)
+# So many folders above a file may say its rank.
+_NEAR = 3
 _CAPTURES = (".json", ".json.gz", ".ncu-rep")
 _ROCPROFV3 = "_results.json"
 
@@ -142,12 +144,13 @@ def name_of(path: str) -> str:
     Ranks often write files of one name into folders of their own.
     """
     *folders, name = [part for part in path.split("/") if part] or [""]
+    near = [one for one in reversed(folders[-_NEAR:]) if not _PASS.fullmatch(one)]
+    of_rank = next((one for one in near if _RANK.search(one)), "")
     if path.endswith("/"):
-        return folders[-1] if folders and _PART.fullmatch(name) else name
-    above = next((one for one in reversed(folders) if not _PASS.fullmatch(one)), "")
-    tells_more = name.endswith(_ROCPROFV3) or _RANK.search(above) is not None
-    is_enough = _RANK.search(name) is not None or not above
-    return name if is_enough or not tells_more else f"{above}/{name}"
+        is_named = _RANK.search(name) is not None or not (of_rank or _PART.fullmatch(name))
+        return name if is_named else of_rank or next(iter(near), name)
+    above = of_rank or (next(iter(near), "") if name.endswith(_ROCPROFV3) else "")
+    return f"{above}/{name}" if above and not _RANK.search(name) else name
 
 
 def rank_of(name: str) -> int | None:
