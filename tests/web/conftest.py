@@ -11,10 +11,10 @@ import httpx
 import pytest
 import structlog
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
 from roofline.settings import Settings
-from roofline.web.app import create_app
+from roofline.web.app import Application, create_app
 from roofline.web.parts import ServerParts
 from tests.tools.generate_xspace import Config, write_profile
 
@@ -28,11 +28,33 @@ def plain_logs() -> None:
 MULTIPART = "multipart/form-data; boundary=XX"
 
 
+class AsServed:
+    """An application with its answers from memory, as `LimitedProtocol` asks for them."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request: ASGI."""
+        answer = self._app.at_once(scope)
+        if answer is None:
+            await self._app(scope, receive, send)
+            return
+        lines = [line.partition(b": ") for line in answer.lines.split(b"\r\n")[:-1]]
+        headers = [(name, value) for name, _, value in lines]
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body})
+
+
 class Client:
     """A blocking client of one application; `start` sends a request without waiting."""
 
     def __init__(
-        self, app: FastAPI, portal: BlockingPortal, settings: Settings, address: str = "127.0.0.1"
+        self,
+        app: Application,
+        portal: BlockingPortal,
+        settings: Settings,
+        address: str = "127.0.0.1",
     ) -> None:
         self.app = app
         self.parts: ServerParts = app.state.parts
@@ -41,7 +63,7 @@ class Client:
         self._portal = portal
         self._http = httpx.AsyncClient(
             transport=httpx.ASGITransport(
-                app, raise_app_exceptions=False, client=(address, 40_000)
+                AsServed(app), raise_app_exceptions=False, client=(address, 40_000)
             ),
             base_url="http://localhost",
             timeout=120,

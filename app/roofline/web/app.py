@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from roofline import __version__
 from roofline.library.advising import AdviceBook
@@ -44,6 +44,7 @@ from roofline.web.http.access import Identify, ProxyUsers, Tokens, everyone, met
 from roofline.web.http.access_policy import answered_hosts, check_access, uploads_per_hour
 from roofline.web.http.api_tokens import TokenHolders, known_by_token
 from roofline.web.http.assets import assets_dir, load_static
+from roofline.web.http.at_once import KnownAnswer
 from roofline.web.http.door import Attempts, Door
 from roofline.web.http.errors import ErrorResponses
 from roofline.web.http.guard import Guard, Policy
@@ -102,7 +103,7 @@ _ROUTERS = (
 _log = structlog.get_logger("roofline.server")
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings) -> "Application":
     """The application; it claims the data folder when it starts and frees it when it stops."""
     check_access(settings)
     cache = cache_of(settings)
@@ -139,6 +140,11 @@ class Application(FastAPI):
         self._count = parts.metrics.count_request
         self._errors = ErrorResponses(pages.error_page)
         self._errors.install(self)
+        self._guard: Guard | None = None
+
+    def at_once(self, scope: Scope) -> KnownAnswer | None:
+        """The answer to a request that is kept in memory: see `AtOnce`."""
+        return None if self._guard is None else self._guard.at_once(scope)
 
     def openapi(self) -> dict[str, Any]:
         """The document of the API, made once."""
@@ -151,7 +157,14 @@ class Application(FastAPI):
         inner = super().build_middleware_stack()
         if self._cache is not None:
             inner = FromCache(inner, self._cache)
-        return Guard(inner, self._policy, refuse=self._errors.to_ours, count=self._count)
+        self._guard = Guard(
+            inner,
+            self._policy,
+            refuse=self._errors.to_ours,
+            count=self._count,
+            kept=self._cache,
+        )
+        return self._guard
 
 
 def _parts(settings: Settings, cache: ResponseCache | None) -> ServerParts:

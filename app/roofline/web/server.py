@@ -43,6 +43,7 @@ def run(settings: Settings) -> None:
     parts.instance.claim()
     config = ServerConfig(
         app,
+        at_once=app.at_once,
         most=most_connections(raise_file_limit()),
         log_config=None,
         access_log=False,  # it would write addresses, which are secrets

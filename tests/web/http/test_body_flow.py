@@ -17,7 +17,8 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.server import ServerState
 
 from roofline.web.http.body_flow import AHEAD_BYTES, ALL_AHEAD_BYTES, READ_BYTES, Bodies
-from roofline.web.http.connections import LimitedProtocol, ServerConfig
+from roofline.web.http.connections import ServerConfig
+from roofline.web.http.protocol import LimitedProtocol
 from roofline.web.http.short_turns import ShortTurns
 from tests.web.http.in_a_thread import served
 

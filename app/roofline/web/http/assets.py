@@ -149,6 +149,8 @@ class StaticFiles:
 def matches(request: Request, etag: str) -> bool:
     """True if the client already holds this `etag`."""
     held = request.headers.get("if-none-match", "")
+    if not held:
+        return False
     return held.strip() == "*" or etag in {
         one.strip().removeprefix("W/") for one in held.split(",")
     }

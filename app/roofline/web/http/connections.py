@@ -16,9 +16,10 @@ from collections.abc import Callable
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from roofline.web.http.body_flow import Bodies, BodyFlow
+from roofline.web.http.at_once import AtOnce, never
+from roofline.web.http.body_flow import Bodies
+from roofline.web.http.protocol import LimitedProtocol
 
 HEAD_S = 30.0
 # Connections cost 20 KB each; more than this one process cannot answer anyway.
@@ -52,10 +53,17 @@ class ServerConfig(uvicorn.Config):
     """uvicorn's configuration for connections under these limits."""
 
     def __init__(
-        self, app: Any, *, most: int = MOST_CONNECTIONS, head_s: float = HEAD_S, **options: Any
+        self,
+        app: Any,
+        *,
+        at_once: AtOnce = never,
+        most: int = MOST_CONNECTIONS,
+        head_s: float = HEAD_S,
+        **options: Any,
     ) -> None:
         options.setdefault("backlog", ACCEPTED_AT_ONCE)
-        super().__init__(app, http=LimitedProtocol, **options)
+        super().__init__(app, http=LimitedProtocol, ws="none", **options)
+        self.at_once = at_once
         self.heads = Heads(most=most, head_s=head_s)
         self.bodies = Bodies()
 
@@ -83,12 +91,12 @@ class Heads:
         self._say_full = Seldom(clock)
         self._say_no_files = Seldom(clock)
 
-    def expect(self, connection: "LimitedProtocol") -> None:
+    def expect(self, connection: LimitedProtocol) -> None:
         """`connection` may send a head from now on."""
         self._waiting.pop(connection, None)
         self._waiting[connection] = self._clock()
 
-    def came(self, connection: "LimitedProtocol") -> None:
+    def came(self, connection: LimitedProtocol) -> None:
         """`connection` has sent its head, or has gone."""
         self._waiting.pop(connection, None)
 
@@ -121,60 +129,9 @@ class Heads:
         self.make_room()
         self._say_no_files.say("a connection was not accepted: %s", context.get("exception"))
 
-    def _end(self, connection: "LimitedProtocol") -> None:
+    def _end(self, connection: LimitedProtocol) -> None:
         self._waiting.pop(connection, None)
         connection.transport.abort()
-
-
-class LimitedProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1, under `ServerConfig.heads` and `.bodies`."""
-
-    config: ServerConfig
-    _body: int | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """See `asyncio.Protocol`."""
-        super().connection_made(transport)
-        self.flow = BodyFlow(transport, self._may_read_on)
-        heads = self.config.heads
-        if len(self.connections) > heads.most and not heads.make_room():
-            transport.abort()
-            return
-        heads.expect(self)
-
-    def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`."""
-        super().data_received(data)
-        if self._is_answering():
-            self.config.heads.came(self)
-            if self.scope["method"] == "POST" and self._body is None:
-                self._body = self.config.bodies.begin(self.transport)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """See `asyncio.Protocol`."""
-        self.config.heads.came(self)
-        self._end_body()
-        super().connection_lost(exc)
-
-    def on_response_complete(self) -> None:
-        """The answer is out: the next request may come."""
-        self._end_body()
-        super().on_response_complete()
-        if not self._is_answering() and not self.transport.is_closing():
-            self.config.heads.expect(self)
-
-    def _may_read_on(self) -> bool:
-        """True while a body has room; false after its end: the next request waits."""
-        comes_in = self._body is not None and self.cycle.more_body
-        return comes_in and len(self.cycle.body) < self.config.bodies.ahead_bytes()
-
-    def _end_body(self) -> None:
-        if self._body is not None:
-            self.config.bodies.end(self._body)
-            self._body = None
-
-    def _is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
 
 
 class Seldom:

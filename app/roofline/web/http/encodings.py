@@ -1,18 +1,25 @@
 """Compressed forms of an answer: which one a client takes, and how it is made."""
 
 import gzip
+from functools import lru_cache
 
 from fastapi import Request
 
 _REFUSED = {"q=0", "q=0.0", "q=0.00", "q=0.000"}
+# Browsers offer some dozens of characters, the same ones each time.
+OFFER_LENGTH = 200
 # Of pages, which are made for one person: 236 kB become 29.9 kB in 3 ms; at 12, 29.5 kB in 17 ms.
 _ZSTD_LEVEL = 9
 
 
 def accepts(request: Request, encoding: str) -> bool:
     """True if the client takes `encoding`, such as "gzip"."""
-    offers = request.headers.get("accept-encoding", "").lower().split(",")
-    for offer in offers:
+    return _offers(request.headers.get("accept-encoding", "")[:OFFER_LENGTH], encoding)
+
+
+@lru_cache(maxsize=256)
+def _offers(offered: str, encoding: str) -> bool:
+    for offer in offered.lower().split(","):
         name, _, weight = offer.partition(";")
         if name.strip() in {encoding, "*"}:
             return weight.replace(" ", "") not in _REFUSED

@@ -36,7 +36,7 @@ def peer_of(scope: Scope, headers: Headers, proxies: tuple[Network, ...]) -> Pee
     said = ",".join(headers.getlist("x-forwarded-for"))
     hops = [hop.strip() for hop in said.split(",") if hop.strip()]
     outside = next((hop for hop in reversed(hops) if not _is_in(hop, proxies + _LOOPBACK)), direct)
-    return Peer(address=outside, is_proxy=_is_in(direct, proxies))
+    return Peer(address=outside, is_proxy=_is_proxy(direct, proxies))
 
 
 def scheme_of(scope: Scope, headers: Mapping[str, str], proxies: tuple[Network, ...]) -> str:
@@ -52,6 +52,11 @@ def scheme_of(scope: Scope, headers: Mapping[str, str], proxies: tuple[Network, 
 def _may_forward(address: str, proxies: tuple[Network, ...]) -> bool:
     """True for `proxies` and this machine, for short addresses: they are kept."""
     return _is_in(address, proxies + _LOOPBACK)
+
+
+@lru_cache(maxsize=4096)
+def _is_proxy(address: str, proxies: tuple[Network, ...]) -> bool:
+    return _is_in(address, proxies)
 
 
 def _is_in(address: str, networks: tuple[Network, ...]) -> bool:

@@ -7,11 +7,12 @@ Logs carry route patterns and the first characters of ids, never addresses: a li
 """
 
 import asyncio
+import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 import structlog
@@ -31,9 +32,12 @@ from roofline.model.units import MS_PER_S
 from roofline.settings import Network
 from roofline.web.http.access import Actor, Identify, bearer_token
 from roofline.web.http.api_tokens import refusal_to_token
+from roofline.web.http.at_once import KnownAnswer, UsualHeaders
 from roofline.web.http.door import Attempts
 from roofline.web.http.errors import prefers_html
 from roofline.web.http.forwarded import Peer, peer_of, scheme_of
+from roofline.web.http.headers import IndexedHeaders
+from roofline.web.http.response_cache import ResponseCache, may_be_kept
 from roofline.web.http.share_tokens import LINK_FOLDER
 
 CONTENT_SECURITY_POLICY = (
@@ -54,12 +58,12 @@ SECURITY_HEADERS = {
     "cache-control": "private, no-cache",
 }
 STRICT_TRANSPORT = "max-age=31536000"
-_Headers = tuple[tuple[bytes, bytes], ...]
 
 
-def _encoded(headers: Mapping[str, str], *, is_encrypted: bool) -> _Headers:
+def _encoded(headers: Mapping[str, str], *, is_encrypted: bool) -> UsualHeaders:
     strict = {"strict-transport-security": STRICT_TRANSPORT} if is_encrypted else {}
-    return tuple((name.encode(), text.encode()) for name, text in {**headers, **strict}.items())
+    pairs = ((name.encode(), text.encode()) for name, text in {**headers, **strict}.items())
+    return UsualHeaders(tuple(pairs))
 
 
 # As ASGI sends them: encoding them for each answer would take longer than finding what to send.
@@ -80,6 +84,7 @@ _METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
 _PUBLIC_PATHS = frozenset({"/healthz", "/readyz", LOGIN_PATH, CALLBACK_PATH})
 # The log-in page's own style and script, nothing of any profile; share links, which are secrets.
 _PUBLIC_FOLDERS = ("/static/", LINK_FOLDER)
+_SUBJECTS = (("profile", "profile_id"), ("run", "run_id"))
 _WAS_READ = frozenset({200, 206, 304})
 _QUIET_ROUTES = frozenset({"/static/{build}/{name:path}", "/healthz", "/readyz", "/metrics"})
 ID_CHARACTERS_LOGGED = 6
@@ -118,57 +123,115 @@ class Guard:
     """Outermost ASGI layer; `refuse` answers what may not pass, `count` hears of each response."""
 
     def __init__(
-        self, app: ASGIApp, policy: Policy, *, refuse: Refuse, count: CountRequest
+        self,
+        app: ASGIApp,
+        policy: Policy,
+        *,
+        refuse: Refuse,
+        count: CountRequest,
+        kept: ResponseCache | None = None,
     ) -> None:
         self._app = app
         self._policy = policy
         self._refuse = refuse
         self._count = count
+        self._kept = kept
+
+    def at_once(self, scope: Scope) -> KnownAnswer | None:
+        """The answer that is kept, if this request may pass: see `AtOnce`.
+
+        Everything else, refusals too, is for `__call__`.
+        """
+        if self._kept is None or not may_be_kept(scope):
+            return None
+        started = time.perf_counter()
+        request = self._request(scope)
+        try:
+            may_pass = self._enter(request) is not None and self._refusal(request) is None
+        except RooflineError:
+            return None
+        kept = self._kept.answer_to(request) if may_pass else None
+        if kept is None:
+            return None
+        scope.update(kept.routed)
+        request_id, status = _new_id(), kept.status_for(request)
+        self._note(scope, request_id, status, time.perf_counter() - started)
+        lines = kept.lines(status, _usual_headers(scope))
+        return KnownAnswer(
+            status=status,
+            lines=b"x-request-id: %b\r\n%b" % (request_id.encode(), lines),
+            body=kept.body if status == 200 else b"",
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes HTTP requests on if they are allowed; other scopes unchanged."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = secrets.token_hex(6)
-        scope.setdefault("state", {})["request_id"] = request_id
-        headers = Headers(scope=scope)
-        scope["scheme"] = scheme_of(scope, headers, self._policy.proxies)
+        request_id = _new_id()
+        request = self._request(scope)
+        scope["state"]["request_id"] = request_id
         sender = _Sender(send, request_id, _usual_headers(scope))
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             started = time.perf_counter()
             try:
-                await self._pass(scope, receive, sender, headers)
+                await self._pass(request, receive, sender)
             finally:
-                seconds = time.perf_counter() - started
-                route = getattr(scope.get("route"), "path", "-")
-                self._count(_method(scope), route, sender.status, seconds)
-                self._note_read(scope, route, sender.status)
-                _write_line(scope, route, sender.status, seconds)
+                self._note(scope, request_id, sender.status, time.perf_counter() - started)
 
-    def _note_read(self, scope: Scope, route: str, status: int) -> None:
-        """For the audit table; it is here because some answers reach no route."""
+    def _request(self, scope: Scope) -> Request:
+        scope.setdefault("state", {})
+        request = Request(scope)
+        request._headers = headers = IndexedHeaders(scope)
+        scope["scheme"] = scheme_of(scope, headers, self._policy.proxies)
+        return request
+
+    def _note(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
+        """In the metrics, the audit table and the log."""
+        route = getattr(scope.get("route"), "path", "-")
         name, subject = _subject(scope)
+        self._count(_method(scope), route, status, seconds)
         if subject and scope["method"] == "GET" and status in _WAS_READ:
-            state = scope["state"]
-            person = state["actor"].name if state["actor"] is not None else ""
-            what = route.rpartition(f"{{{name}_id}}")[2].lstrip("/") or name
-            self._policy.note_read(f"read {what}", person, state["peer"].address, subject)
+            self._note_read(scope, _read_what(route, name), subject)
+        fields: dict[str, object] = {
+            "method": scope["method"],
+            "route": route,
+            "status": status,
+            "ms": round(seconds * MS_PER_S, 1),
+            "request_id": request_id,
+        }
+        if subject:
+            fields[name] = subject[:ID_CHARACTERS_LOGGED]
+        # Probes and static files would drown what people do.
+        write = _log.debug if route in _QUIET_ROUTES else _log.info
+        write("request", **fields)
 
-    async def _pass(
-        self, scope: Scope, receive: Receive, sender: "_Sender", headers: Headers
-    ) -> None:
-        peer = peer_of(scope, headers, self._policy.proxies)
-        actor = self._policy.identify(headers, peer)
-        scope["state"].update(peer=peer, actor=actor)
-        request = Request(scope, receive)
-        elsewhere = refusal_of(scope["method"], headers, self._policy.answered_hosts)
-        refusal = elsewhere or self._refusal_to(request, actor)
+    def _note_read(self, scope: Scope, what: str, subject: str) -> None:
+        """For the audit table; it is here because some answers reach no route."""
+        state = scope["state"]
+        person = state["actor"].name if state["actor"] is not None else ""
+        self._policy.note_read(what, person, state["peer"].address, subject)
+
+    async def _pass(self, request: Request, receive: Receive, sender: "_Sender") -> None:
+        scope = request.scope
+        self._enter(request)
+        refusal = self._refusal(request)
         if refusal is None:
             await self._app(scope, _limited(scope, receive, self._policy.idle_seconds), sender)
         else:
             response = self._drawn(request, refusal)
             await response(scope, receive, sender)
+
+    def _enter(self, request: Request) -> Actor | None:
+        """Finds out who sends the request, and from where."""
+        peer = peer_of(request.scope, request.headers, self._policy.proxies)
+        actor = self._policy.identify(request.headers, peer)
+        request.scope["state"].update(peer=peer, actor=actor)
+        return actor
+
+    def _refusal(self, request: Request) -> RooflineError | None:
+        elsewhere = refusal_of(request.method, request.headers, self._policy.answered_hosts)
+        return elsewhere or self._refusal_to(request, request.state.actor)
 
     def _refusal_to(self, request: Request, actor: Actor | None) -> RooflineError | None:
         """Why this person may not ask this, or `None`."""
@@ -261,7 +324,7 @@ def _limited(scope: Scope, receive: Receive, idle_seconds: float) -> Receive:
     return receive_some
 
 
-def _usual_headers(scope: Scope) -> _Headers:
+def _usual_headers(scope: Scope) -> UsualHeaders:
     is_link = scope["path"].startswith(LINK_FOLDER)
     return (_LINK_HEADERS if is_link else _HEADERS)[scope["scheme"] == "https"]
 
@@ -269,7 +332,7 @@ def _usual_headers(scope: Scope) -> _Headers:
 class _Sender:
     """`send` with our headers added, unless the route set its own."""
 
-    def __init__(self, send: Send, request_id: str, usual: _Headers) -> None:
+    def __init__(self, send: Send, request_id: str, usual: UsualHeaders) -> None:
         self._send = send
         self._request_id = request_id
         self._usual = usual
@@ -278,11 +341,8 @@ class _Sender:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            own = list(message.get("headers", ()))
-            own.append((b"x-request-id", self._request_id.encode()))
-            named = {name for name, _ in own}
-            own.extend(pair for pair in self._usual if pair[0] not in named)
-            message = {**message, "headers": own}
+            own = (*message.get("headers", ()), (b"x-request-id", self._request_id.encode()))
+            message = {**message, "headers": list(self._usual.added_to(own))}
         await self._send(message)
 
 
@@ -330,22 +390,17 @@ def _method(scope: Scope) -> str:
 def _subject(scope: Scope) -> tuple[str, str]:
     """The subject of a request: `profile` or `run`, and its id; two empty texts for others."""
     found = scope.get("path_params", {})
-    for name in ("profile", "run"):
-        if f"{name}_id" in found:
-            return name, str(found[f"{name}_id"])
+    for name, key in _SUBJECTS:
+        if key in found:
+            return name, str(found[key])
     return "", ""
 
 
-def _write_line(scope: Scope, route: str, status: int, seconds: float) -> None:
-    fields: dict[str, object] = {
-        "method": scope["method"],
-        "route": route,
-        "status": status,
-        "ms": round(seconds * MS_PER_S, 1),
-    }
-    name, subject = _subject(scope)
-    if subject:
-        fields[name] = subject[:ID_CHARACTERS_LOGGED]
-    # Probes and static files would drown what people do.
-    write = _log.debug if route in _QUIET_ROUTES else _log.info
-    write("request", **fields)
+@lru_cache(maxsize=256)
+def _read_what(route: str, name: str) -> str:
+    """What the audit table says of a read by this route. There are some dozens."""
+    return f"read {route.rpartition(f'{{{name}_id}}')[2].lstrip('/') or name}"
+
+
+def _new_id() -> str:
+    return os.urandom(6).hex()

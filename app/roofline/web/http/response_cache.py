@@ -16,7 +16,7 @@ import asyncio
 import re
 import threading
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from cachetools import LRUCache
@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from roofline.devices.this_machine import written_at_ns
 from roofline.web.http.assets import matches
+from roofline.web.http.at_once import Headers, UsualHeaders, written_lines
 from roofline.web.http.encodings import accepts_gzip, best_encoding
 
 # The pages and results of one profile: many people ask for them.
@@ -55,24 +56,40 @@ class Key(NamedTuple):
 class KeptResponse:
     """A whole response with status 200. `routed` is what routing found, for the log and metrics."""
 
-    headers: tuple[tuple[bytes, bytes], ...]
+    headers: Headers
     body: bytes
     routed: Mapping[str, Any]
+    written: dict[tuple[int, UsualHeaders], bytes] = field(default_factory=dict)
+    """Headers as they are sent: those of 200 and 304, over HTTP and HTTPS."""
 
     @property
     def size_bytes(self) -> int:
         """The memory that it takes, about."""
         return len(self.body) + OVERHEAD_BYTES
 
-    async def send(self, request: Request, send: Send) -> None:
-        """Answers `request`: 304 if the client holds this already."""
+    def status_for(self, request: Request) -> int:
+        """304 if the client holds this already, else 200."""
         etag = next((value for name, value in self.headers if name == b"etag"), None)
-        status, headers, body = 200, self.headers, self.body
-        if etag is not None and matches(request, etag.decode("latin-1")):
-            headers = tuple(pair for pair in headers if pair[0] not in _OF_THE_BODY)
-            status, body = 304, b""
-        await send({"type": "http.response.start", "status": status, "headers": list(headers)})
-        await send({"type": "http.response.body", "body": body})
+        return 304 if etag is not None and matches(request, etag.decode("latin-1")) else 200
+
+    def lines(self, status: int, usual: UsualHeaders) -> bytes:
+        """The headers of the answer with this status, as they are sent."""
+        found = self.written.get((status, usual))
+        if found is None:
+            found = self.written[status, usual] = written_lines(usual.added_to(self._own(status)))
+        return found
+
+    async def send(self, request: Request, send: Send) -> None:
+        """Answers `request`."""
+        status = self.status_for(request)
+        headers = list(self._own(status))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": self.body if status == 200 else b""})
+
+    def _own(self, status: int) -> Headers:
+        if status == 200:
+            return self.headers
+        return tuple(pair for pair in self.headers if pair[0] not in _OF_THE_BODY)
 
 
 class ResponseCache:
@@ -87,6 +104,11 @@ class ResponseCache:
         """The response, if it is kept."""
         with self._lock:
             return self._kept.get(key)
+
+    def answer_to(self, request: Request) -> KeptResponse | None:
+        """The response to `request`, if it is kept."""
+        key = key_of(request)
+        return None if key is None else self.find(key)
 
     def put(self, key: Key, response: KeptResponse, *, changes: int) -> None:
         """Keeps `response`, unless a profile changed since `changes` was read, or it is large."""
@@ -196,6 +218,11 @@ def keep(request: Request) -> None:
     Beside the path, and what the profile is, it must depend on nothing but the traits in `key_of`.
     """
     request.state.may_be_kept = True
+
+
+def may_be_kept(scope: Scope) -> bool:
+    """True for the requests that `key_of` knows a key for."""
+    return scope["method"] == "GET" and _PATHS.fullmatch(scope["path"]) is not None
 
 
 def key_of(request: Request) -> Key | None:

@@ -4,6 +4,7 @@ Labels are few and bounded: route patterns, never addresses; formats and error c
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -36,6 +37,9 @@ class ServerMetrics:
             buckets=REQUEST_BUCKETS_S,
             registry=self.registry,
         )
+        # Their libraries look labels up under a lock; these are as few as routes.
+        self._counter = lru_cache(maxsize=None)(self._counter_of)
+        self._times = lru_cache(maxsize=None)(self._request_seconds.labels)
         self.count_import = ImportMetrics(self.registry).count
 
     def watch(self, queries: ProfileQueries) -> None:
@@ -48,8 +52,11 @@ class ServerMetrics:
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Counts an answer; `route` is the pattern, `-` for addresses that lead nowhere."""
-        self._requests.labels(method, route, str(status)).inc()
-        self._request_seconds.labels(route).observe(seconds)
+        self._counter(method, route, status).inc()
+        self._times(route).observe(seconds)
+
+    def _counter_of(self, method: str, route: str, status: int) -> Counter:
+        return self._requests.labels(method, route, str(status))
 
 
 class _StoreSizes(Collector):
