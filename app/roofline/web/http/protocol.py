@@ -96,7 +96,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header has come; or a trailer, of which nobody hears: the request is under way."""
+        """A header has come; or a trailer, which is dropped: the request is under way."""
         if self._is_in_head:
             super().on_header(name, value)
 

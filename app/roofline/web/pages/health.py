@@ -13,8 +13,8 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.api_route("/healthz", methods=_READ)
-def health() -> dict[str, str]:
-    """Answers while the process lives."""
+async def health() -> dict[str, str]:
+    """Answers while the process lives: from the loop itself, without a thread."""
     return {"status": "ok", "version": __version__}
 
 
