@@ -11,12 +11,14 @@ import pytest
 from obstore.store import ObjectStore
 
 from roofline.errors import StoreUnavailableError, UploadRejectedError
-from roofline.pods.fetching import fetch_steady
+from roofline.fleet.choosing import host_files
+from roofline.pods.fetching import fetch_folder, fetch_steady, sources_of
 from roofline.storage import buckets
 from roofline.storage.object_connection import connect
 from tests.cli.test_main import refused, run
 from tests.conftest import SAMPLES
 from tests.storage.flaky import Flaky, flaky
+from tests.tools.make_rocprof_folder import workload
 
 THREE_HOSTS = SAMPLES / "xspace" / "v5e-three-hosts"
 FILES = sorted(THREE_HOSTS.glob("*.xplane.pb"))
@@ -65,6 +67,29 @@ def test_a_session_in_a_bucket_is_the_same_run_as_its_folder(store: Flaky) -> No
     assert again == {**fetched, f"/runs/plugins/profile/one/{FILES[0].name}": 2}, (
         "only what changed"
     )
+
+
+def test_a_folder_that_is_one_host_has_the_bytes_of_that_on_disk(
+    store: Flaky, tmp_path: Path
+) -> None:
+    folder = tmp_path / "rank_3"
+    folder.mkdir()
+    for name, text in workload().items():
+        (folder / name).write_text(text)
+        put(store, f"rank_3/{name}", text.encode())
+    put(store, "rank_3/log.txt", b"words")
+    wanted, found = tmp_path / "disk", tmp_path / "bucket"
+    fetch_folder(f"{folder}/", wanted)
+    place = address(store, "plugins/profile/one/rank_3/")
+    fetch_folder(place, found)
+    assert found.read_bytes() == wanted.read_bytes()
+    (host,) = host_files(sources_of([place]))
+    assert (host.address, host.name, host.is_folder) == (place, "rank_3", True)
+    put(store, "rank_3/pmc_perf.csv", b"other bytes")
+    (changed,) = host_files(sources_of([place]))
+    assert changed.version != host.version
+    kept = [f"rank_3/{name}" for name in (*workload(), "log.txt")]
+    obstore.delete(_behind(store), kept)
 
 
 @pytest.mark.parametrize(
