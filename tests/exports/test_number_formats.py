@@ -91,3 +91,8 @@ def test_operations_without_tensors_or_above_the_roof_keep_their_time() -> None:
 def test_formats_that_cannot_be_used_are_refused(formats: Formats, said: str) -> None:
     with pytest.raises(BadViewError, match=said):
         with_formats(run(MM), formats)
+
+
+def test_a_run_without_work_or_peaks_is_refused() -> None:
+    with pytest.raises(BadViewError, match="no format changes a time"):
+        with_formats(replace(run(MM), roof_us={}), Formats(storage="fp8"))

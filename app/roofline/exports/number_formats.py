@@ -74,9 +74,15 @@ def with_formats(run: Run, formats: Formats) -> Changed:
     """`run` with other number formats.
 
     Raises `BadViewError` for an unknown element type, for tensors that are neither "weights" nor
-    "all", for a peak that the device does not have, and where nothing is chosen.
+    "all", for a peak that the device does not have, where nothing is chosen, and for a run without
+    any work that a roof could hold.
     """
     _check(formats)
+    if not run.roof_us:
+        raise BadViewError(
+            "Neither work nor a peak is known of this profile, so no format changes a time.",
+            remedy="Choose the device, and capture with FLOPs and bytes.",
+        )
     unit = common_unit([run])
     times = run.units[unit]
     before = {name: needs * times.calls for name, needs in run.roof_us.items()}
