@@ -1,6 +1,7 @@
 """The home page: empty, with recent profiles and samples, and what it says about itself."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,8 +15,14 @@ from tests.browser.watching import Watch, is_ready
 
 
 @pytest.fixture(scope="module")
-def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("empty")) as running:
+def empty_server(tmp_path_factory: pytest.TempPathFactory, capture: Path) -> Iterator[Server]:
+    """A server without profiles, which watches a folder with the run of one host in it."""
+    bucket = tmp_path_factory.mktemp("bucket")
+    session = bucket / "plugins" / "profile" / "2026_11_22"
+    session.mkdir(parents=True)
+    shutil.copy(capture, session)
+    settings = {"ROOFLINE_BUCKETS": str(bucket), "ROOFLINE_WATCH": "1"}
+    with serving(tmp_path_factory.mktemp("empty"), settings) as running:
         yield running
 
 
@@ -32,6 +39,24 @@ def test_empty_home_says_what_will_be_listed(new_page: NewPage, empty_server: Se
     expect(page.get_by_text("Nothing here yet")).to_be_visible()
     expect(page.locator("[data-recent-search]")).to_have_count(0)
     expect(page.get_by_text("Files stay on this server")).to_be_visible()
+
+
+def test_a_run_that_was_found_is_imported_and_its_link_copied(
+    new_page: NewPage, empty_server: Server
+) -> None:
+    page = new_page(empty_server.url, permissions=["clipboard-read", "clipboard-write"])
+    page.goto("/")
+    found = page.get_by_role("button", name="Import 2026_11_22")
+    for _ in range(100):  # the watch looks once a second
+        if found.count():
+            break
+        page.wait_for_timeout(200)
+        page.reload()
+    found.click()
+    page.wait_for_url("**/r/*")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("[data-toast]")).to_contain_text("Link copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 
 def test_script_example_names_this_server(page: Page, server: Server) -> None:

@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 from tests.screens.paper import PRINTED, print_state
 from tests.screens.sheet import write_sheet
 from tests.screens.site import MissingCaptureError, Site, site
-from tests.screens.states import GUARDED, STATES
+from tests.screens.states import ON, STATES
 
 FOLDER = ROOT / "build" / "screenshots"
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
@@ -73,12 +73,12 @@ def faults_of(page: Page, width: int) -> Iterator[str]:
         yield from page.evaluate(FINDINGS)
 
 
-def take(page: Page, name: str) -> Iterator[str]:
+def take(page: Page, name: str, widths: Sequence[int]) -> Iterator[str]:
     """Pictures of one state, and its faults."""
     page.evaluate(AXE.read_text("utf-8"))
     for theme in THEMES:
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-        for width in WIDTHS:
+        for width in widths:
             page.set_viewport_size({"width": width, "height": HEIGHTS.get(width, 900)})
             page.evaluate(SETTLED)
             picture = FOLDER / f"{name}-{width}-{theme}.jpg"
@@ -86,15 +86,16 @@ def take(page: Page, name: str) -> Iterator[str]:
             yield from (f"{name} {width} {theme}: {fault}" for fault in faults_of(page, width))
 
 
-def state_faults(browser: Browser, here: Site, name: str) -> list[str]:
+def state_faults(browser: Browser, here: Site, name: str, widths: Sequence[int]) -> list[str]:
     """Shows one state in a context of its own. Returns what is wrong with it."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    watch = Watch(context, here.guarded.url if name in GUARDED else here.server.url)
+    server = here.other(ON[name]) if name in ON else here.server
+    watch = Watch(context, server.url)
     try:
         page = context.new_page()
         STATES[name](page, here)
         watch.expect(EXPECTED)
-        faults = list(take(page, name))
+        faults = list(take(page, name, widths))
         if name in PRINTED:
             faults += [f"{name} {fault}" for fault in print_state(page, FOLDER, name)]
         watch.check()
@@ -108,14 +109,14 @@ def state_faults(browser: Browser, here: Site, name: str) -> list[str]:
     return faults
 
 
-def every_state(names: Sequence[str]) -> list[str]:
+def every_state(names: Sequence[str], widths: Sequence[int]) -> list[str]:
     """Takes all pictures of the named states. Returns what is wrong."""
     faults: list[str] = []
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         with site(browser, Path(scratch)) as here:
             for name in names:
-                found = state_faults(browser, here, name)
+                found = state_faults(browser, here, name, widths)
                 say("\n  ".join((f"{name}: {len(found) or 'no'} faults", *found)))
                 faults += found
         browser.close()
@@ -125,10 +126,13 @@ def every_state(names: Sequence[str]) -> list[str]:
 def main() -> None:
     """Reads the pattern of states from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="*", help="pattern of the names of states")
-    pattern = parser.parse_args().only
+    parser.add_argument("--only", default="*", help="patterns of names of states, with spaces")
+    parser.add_argument("--widths", default=WIDTHS, type=int, nargs="+", help="of the window")
+    options = parser.parse_args()
+    patterns = options.only.split()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    faults = every_state(fnmatch.filter(STATES, pattern))
+    names = [one for one in STATES if any(fnmatch.fnmatch(one, p) for p in patterns)]
+    faults = every_state(names, options.widths)
     write_sheet(FOLDER, STATES, WIDTHS, THEMES)
     say(f"{len(faults)} faults; all pictures: {FOLDER / 'index.html'}")
     sys.exit(bool(faults))

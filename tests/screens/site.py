@@ -1,7 +1,7 @@
 """A server with the profiles that the screenshots show, uploaded when first asked for."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -111,23 +111,58 @@ FILES: dict[str, Make] = {
     ),
     "zero-ops": _no_operation,
     "sparse": _text("one-op.csv", _names("dot.1")),
+    "mi300x": _sample("rocprofiler_sdk/mi300x_results.json"),
+    "three-hosts": _folder("xspace/v5e-three-hosts"),
     "right-to-left": _text("right-to-left.csv", _names(RIGHT_TO_LEFT, f"{RIGHT_TO_LEFT}.2", "x")),
     "wrong": _text("notes.txt", "Nothing of a profile.\n"),
     "run-1": _generated(_training(1)),
     "run-2": _generated(_training(2)),
     "run-3": _generated(_training(3)),
+    "run-4": _generated(_training(4)),
+}
+
+
+# Servers with settings; `{folder}` is that of the site.
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "guarded": {"ROOFLINE_AUTH": "token", "ROOFLINE_TOKEN": TOKEN},
+    "crowded": {},
+    "watching": {"ROOFLINE_BUCKETS": "{folder}/bucket", "ROOFLINE_WATCH": "1"},
+    "small": {"ROOFLINE_MAX_UPLOAD_BYTES": "1000"},
 }
 
 
 @dataclass
 class Site:
-    """Servers and what was uploaded to the open one."""
+    """Servers, and what was uploaded to the open one. Other servers start when first asked for."""
 
     server: Server
-    guarded: Server
     browser: Browser
     folder: Path
+    _stack: ExitStack
+    _others: dict[str, Server] = field(default_factory=dict)
     _urls: dict[str, str] = field(default_factory=dict)
+    _kept: dict[str, str] = field(default_factory=dict)
+
+    def other(self, name: str) -> Server:
+        """The server of this name in `SETTINGS`; empty when it is first asked for."""
+        if name not in self._others:
+            settings = {
+                key: value.format(folder=self.folder) for key, value in SETTINGS[name].items()
+            }
+            running = serving(self.folder / f"server-{name}", settings)
+            self._others[name] = self._stack.enter_context(running)
+        return self._others[name]
+
+    @property
+    def guarded(self) -> Server:
+        """A server that asks for a token."""
+        return self.other("guarded")
+
+    def kept(self, name: str, make: Callable[[], str]) -> str:
+        """What `make` returned when it was first asked for: an id, an address."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]
 
     def files(self, name: str) -> Sequence[Path]:
         """The files of a profile; `MissingCaptureError` for a real capture that is not there."""
@@ -153,7 +188,7 @@ class Site:
 
 @contextmanager
 def site(browser: Browser, folder: Path) -> Iterator[Site]:
-    """An open server and one that asks for a token, both empty."""
-    access = {"ROOFLINE_AUTH": "token", "ROOFLINE_TOKEN": TOKEN}
-    with serving(folder / "open") as server, serving(folder / "guarded", access) as guarded:
-        yield Site(server, guarded, browser, folder)
+    """An open server, and others as states ask for them, all empty."""
+    with ExitStack() as stack:
+        server = stack.enter_context(serving(folder / "open"))
+        yield Site(server, browser, folder, stack)

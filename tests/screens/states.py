@@ -7,6 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser.files import drop
 from tests.browser.watching import is_ready
+from tests.screens import comparisons, homes, runs
 from tests.screens.profile_states import PROFILE_STATES, Show
 from tests.screens.site import TOKEN, Site
 
@@ -31,14 +32,6 @@ def _two_chosen(page: Page, site: Site) -> None:
     boxes = page.locator(".profile-list input[type=checkbox], [data-profile-list] [type=checkbox]")
     for box in boxes.all()[:2]:
         box.check()
-
-
-def _comparison(first: str, second: str) -> Show:
-    def show(page: Page, site: Site) -> None:
-        page.goto(f"{site.server.url}/c/{site.id(first)}..{site.id(second)}")
-        is_ready(page)
-
-    return show
 
 
 def _series(page: Page, site: Site) -> None:
@@ -105,6 +98,27 @@ def _token_made(page: Page) -> None:
     expect(page.locator("[data-token-secret]")).not_to_be_empty()
 
 
+def _wrong_token(page: Page) -> None:
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_label("Token").fill("wrong")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def _explore(page: Page, site: Site) -> None:
+    page.goto(f"{site.server.url}/explore?of={site.id('h100')}")
+
+
+def _model_over(page: Page, site: Site) -> None:
+    page.goto(f"{site.server.url}/model?model=llama-3-8b&over={site.id('h100')}")
+
+
+def _empty_trash(page: Page, site: Site) -> None:
+    page.goto(f"{site.guarded.url}/trash")
+    _log_in(page)
+    page.goto(f"{site.guarded.url}/trash")
+
+
 def _trash(page: Page, site: Site) -> None:
     made: list[Path] = list(site.files("sparse"))
     page.goto(site.server.url)
@@ -125,11 +139,12 @@ STATES: dict[str, Show] = {
     "home-two-chosen": _two_chosen,
     "upload": _importing,
     "refused": _refused,
+    **homes.STATES,
     **PROFILE_STATES,
     "share-dialog": _shared,
     "share-link": _share_link,
-    "compare": _comparison("run-1", "run-2"),
-    "compare-same": _comparison("run-1", "run-1"),
+    **comparisons.STATES,
+    **runs.STATES,
     "series": _series,
     "calculator": _path("/calculator?op=matmul&m=32&k=4096&n=4096&dtype=bf16&device=h100-sxm"),
     "calculator-empty": _path("/calculator"),
@@ -140,7 +155,22 @@ STATES: dict[str, Show] = {
     "limits": _path("/limits"),
     "api": _path("/api"),
     "missing": _path("/p/AAAAAAAAAAAAAAAAAAAAAA"),
+    "not-an-address": _path("/nothing/of/this/name"),
+    "series-missing": _path("/s/nothing+of+this+name"),
+    "log-in-refused": _guarded("/", _wrong_token),
+    "calculator-refused": _path("/calculator?op=matmul&m=0&k=4096&n=x&dtype=bf16"),
+    "calculator-attention": _path("/calculator?op=attention&device=mi300x"),
+    "model-over": _model_over,
+    "model-refused": _path("/model?model=no-such-model"),
+    "explore": _explore,
+    "trash-empty": _empty_trash,
+    "bad-link": _path("/p/AAAAAAAAAAAAAAAAAAAAAA?share=nonsense"),
 }
 
-# The states of the server that asks for a token.
-GUARDED = frozenset({"log-in", "tokens"})
+# The servers of states that are not on the open one.
+ON = homes.ON | {
+    "log-in": "guarded",
+    "tokens": "guarded",
+    "log-in-refused": "guarded",
+    "trash-empty": "guarded",
+}

@@ -78,4 +78,7 @@ for (const button of findAll(HTMLElement, "[data-copy-link]")) {
   button.hidden = false;
   button.addEventListener("click", () => copyWithFeedback(button, location.href));
 }
+// On phones the kinds are one line that scrolls.
+for (const kind of findAll(HTMLElement, ".kinds [aria-current]"))
+  kind.scrollIntoView({ block: "nearest", inline: "center" });
 document.body.dataset.ready = "true";

@@ -17,7 +17,8 @@ const NARROW = 480; // pixels
 const LEAST_HEAD = 5; // pixels of a leg that has room for a head
 const LABELS = 5;
 const CHARACTER = 6.8; // pixels
-const ROOF_BOXES = 40;
+const ROOF_BOXES = 36;
+const ROOF_LABEL = 22; // pixels that a label takes above its roof
 const CLIP = "compare-clip";
 
 /**
@@ -164,10 +165,13 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
     const { xRange, margin, plotWidth } = scale;
     return [roofs.a, roofs.b].flatMap((one) =>
       Array.from({ length: ROOF_BOXES }, (_, i) => {
-        const x = xRange[0] + ((xRange[1] - xRange[0]) * i) / ROOF_BOXES;
-        const y = scale.toY(roofAt(one, x) ?? Infinity);
+        const ys = [i, i + 1].map((at) => {
+          const x = xRange[0] + ((xRange[1] - xRange[0]) * at) / ROOF_BOXES;
+          return scale.toY(roofAt(one, x) ?? Infinity);
+        });
         const left = margin.l + (plotWidth * i) / ROOF_BOXES;
-        return /** @type {Box} */ ([left, y - 14, left + plotWidth / ROOF_BOXES, y + 4]);
+        const [top, bottom] = [Math.min(...ys) - ROOF_LABEL, Math.max(...ys) + 4];
+        return /** @type {Box} */ ([left, top, left + plotWidth / ROOF_BOXES, bottom]);
       }),
     );
   }

@@ -2,7 +2,7 @@
 
 import { hostSaid, METRIC_WORDS, metricText } from "../text/run-words.js";
 import { find, part, svg } from "../ui/dom.js";
-import { gridOf, histogramOf, hostAt, moved, shadeOf } from "./heat-places.js";
+import { gridOf, histogramOf, hostAt, moved, shadeOf, sharedStart } from "./heat-places.js";
 
 /** @import { HostRow, MetricId, RunModel } from "../types/run.js" */
 /** @import { Bin, Grid } from "./heat-places.js" */
@@ -27,6 +27,7 @@ const DOT = 4.2;
  */
 export function createHeatMap({ model, onOpen, onHover }) {
   const { hosts } = model;
+  const shared = sharedStart(hosts.map(({ name }) => name));
   const root = find(SVGSVGElement, "[data-heat]");
   const histogram = find(SVGSVGElement, "[data-histogram]");
   /** @type {Grid} */
@@ -80,7 +81,7 @@ export function createHeatMap({ model, onOpen, onHover }) {
         ...outliers.map(({ at }) => ring(at, grid, "ring")),
         ...(grid.cell < NAMED_CELL
           ? outliers.slice(0, NAMED).map((one) => nameOf(one, grid, root.clientWidth))
-          : hosts.flatMap((one) => wordsIn(one, grid, metric))),
+          : hosts.flatMap((one) => wordsIn(one, shared, grid, metric))),
       );
       mark();
       drawHistogram(histogram, model, metric);
@@ -126,12 +127,13 @@ function ring(at, grid, name) {
 /** The end of a name is what tells hosts apart. @param {string} name @param {number} most characters */
 const shortened = (name, most) => (name.length > most ? `…${name.slice(1 - most)}` : name);
 
-/** What a large cell says: the host, and its value where it fits. @param {HostRow} host @param {Grid} grid @param {MetricId} metric */
-function wordsIn(host, grid, metric) {
+/** What a large cell says: the host, and its value where it fits. @param {HostRow} host @param {number} shared characters that all names begin with @param {Grid} grid @param {MetricId} metric */
+function wordsIn(host, shared, grid, metric) {
   const most = Math.floor((grid.cell - 2 * INSET) / CHARACTER);
   const { x, y } = corner(host.at, grid);
   const value = host.state === "read" ? metricText(metric, host[metric]) : host.state;
-  const lines = [shortened(host.name, most), ...(value.length > most ? [] : [value])];
+  const name = host.name.length > most ? host.name.slice(shared) : host.name;
+  const lines = [shortened(name, most), ...(value.length > most ? [] : [value])];
   return lines.map((text, i) =>
     svg("text", { class: "call", x: x + INSET, y: y + INSET + LINE * i + 11 }, text),
   );

@@ -27,6 +27,14 @@ export function gridOf(count, width) {
   return { columns, rows, cell, height: rows * cell };
 }
 
+/** How many characters all names begin with, whole numbers apart; 0 for one name. @param {readonly string[]} names */
+export function sharedStart(names) {
+  const [first = "", ...others] = names;
+  let end = 0;
+  while (end < first.length && others.every((name) => name[end] === first[end])) end += 1;
+  return others.length === 0 ? 0 : first.slice(0, end).replace(/\d+$/, "").length;
+}
+
 /** The host at a place of the map; null beside it. @param {Grid} grid @param {number} count @param {number} x @param {number} y */
 export function hostAt({ columns, cell }, count, x, y) {
   const [column, row] = [Math.floor(x / cell), Math.floor(y / cell)];

@@ -20,18 +20,19 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
 
 /**
  * @param {object} options
+ * @param {string} options.kinds what it finds, such as "action or page"
  * @param {() => Command[]} options.commands read each time it opens
  * @param {() => Promise<Command[]>} options.more those that the server knows; they come after the others
  */
-export function createPalette({ commands, more }) {
+export function createPalette({ kinds, commands, more }) {
   const field = html("input", {
     type: "text",
     class: "field",
     role: "combobox",
     autocomplete: "off",
     spellcheck: "false",
-    placeholder: "An action, operation, group or page",
-    "aria-label": "Find an action, operation, group or page",
+    placeholder: `An ${kinds}`,
+    "aria-label": `Find an ${kinds}`,
     "aria-expanded": true,
     "aria-controls": "palette-list",
     "aria-autocomplete": "list",

@@ -77,6 +77,7 @@ export function createRunTables({ model, onChange, onOpen }) {
       if (shown?.tab !== state.tab)
         table.setColumns(columns[state.tab].map(tableColumn), state.sort);
       shown = state;
+      element.dataset.tab = state.tab; // phones show fewer columns of each
       table.showSort(state.sort);
       listed = sorted(matching(rows[state.tab], state.q), columns[state.tab], state.sort);
       if (element.caption) element.caption.textContent = CAPTIONS[state.tab];

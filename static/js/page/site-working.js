@@ -22,6 +22,7 @@ export function wireSiteHelp(keys, buttons) {
   const help = createKeyHelp(keys);
   const isServed = location.protocol !== "file:"; // a run may be a file, with no pages beside it
   const palette = createPalette({
+    kinds: isServed ? "action, page or profile" : "action",
     commands: () => [
       { kind: "Action", name: "All keys", keys: "?", run: help.open },
       ...buttonCommands([...buttons, THEME]),

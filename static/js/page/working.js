@@ -39,6 +39,7 @@ export function wireWorking({ view, model, store }) {
   ];
   const follow = isShared ? () => [] : followCommands(part("profile").dataset.title ?? "");
   const palette = createPalette({
+    kinds: "action, operation, group or page",
     commands: () => commandsOf({ view, model, store, own: [...own, ...follow()], isShared }),
     more: async () => (isShared ? [] : profileCommands()),
   });

@@ -8,6 +8,7 @@ import {
   hostAt,
   moved,
   shadeOf,
+  sharedStart,
 } from "../../../static/js/chart/heat-places.js";
 import { hostRow } from "../runs.js";
 
@@ -24,6 +25,14 @@ test("large runs have columns in eights, and every host a cell", () => {
     assert.equal(grid.columns, columns, String(count));
     assert.ok(grid.columns * grid.rows >= count && grid.cell * grid.columns <= 320);
   }
+});
+
+test("what all names begin with is left out of cells, but numbers stay whole", () => {
+  assert.equal(sharedStart(["host-0010", "host-0011", "host-0019"]), "host-".length);
+  assert.equal(sharedStart(["rank10", "rank1"]), "rank".length);
+  assert.equal(sharedStart(["a", "b"]), 0);
+  assert.equal(sharedStart(["alone-1"]), 0);
+  assert.equal(sharedStart([]), 0);
 });
 
 test("cells of few hosts are large, and never wider than the map", () => {

@@ -64,5 +64,15 @@ def test_a_preview_has_the_first_sentence_and_a_cell_for_each_host(server: Clien
     assert found["svg"].count("M") == 3
 
 
+def test_a_run_of_which_no_file_can_be_read_says_why(server: Client) -> None:
+    run = made(server, hosts=2)
+    pushed(server, run["id"], ("a.json", b"{"), ("<b>.json", b"{]"))
+    assert settled(server, run["id"])["state"] == "complete"
+    page = server.get(f"/r/{run['id']}")
+    assert page.status_code == 200
+    assert "No host of this run was read" in page.text
+    assert page.text.count('<span class="muted">') == 2 and "&lt;b&gt;.json" in page.text
+
+
 def test_no_run_has_no_page(server: Client) -> None:
     assert server.get("/r/nothing-of-this-name").status_code == 404

@@ -22,7 +22,7 @@ from roofline.web.api.comparing import (
 )
 from roofline.web.http.guard import actor_of
 from roofline.web.pages import views
-from roofline.web.pages.pieces import pieces
+from roofline.web.pages.pieces import pieces, with_lead
 from roofline.web.parts import Parts, Reader, ServerParts
 
 _READ = ["GET", "HEAD"]
@@ -151,7 +151,7 @@ def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views
     return replace(
         view,
         data_url=data_url,
-        headline=_with_lead(pieces(verdict["headline_segments"])),
+        headline=with_lead(pieces(verdict["headline_segments"])),
         lead=pieces(verdict["lead_segments"]),
         lead_class=_COLOURS.get(verdict["state"], ""),
         is_comparable=frame["comparable"],
@@ -160,9 +160,3 @@ def _ready(view: views.CompareView, found: ComparedPage, data_url: str) -> views
         differing=tuple(one for one in facts if not one["is_same"]),
         same=tuple(one for one in facts if one["is_same"] and one["a"]),
     )
-
-
-def _with_lead(said: Sequence[views.Piece]) -> tuple[views.Piece, ...]:
-    """The headline, its words up to the colon apart: they carry its colour."""
-    lead, colon, rest = "".join(text for _, text in said).partition(":")
-    return (("lead", lead), ("plain", colon + rest))

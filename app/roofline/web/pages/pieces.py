@@ -14,5 +14,11 @@ def pieces(sentence: Sequence[Segment]) -> tuple[Piece, ...]:
     return tuple((kind, "".join(map(_text, found))) for kind, found in kinds)
 
 
+def with_lead(said: Sequence[Piece]) -> tuple[Piece, ...]:
+    """A headline, its words up to the colon apart: they carry its colour."""
+    lead, colon, rest = "".join(text for _, text in said).partition(":")
+    return (("lead", lead), ("plain", colon + rest))
+
+
 def _text(one: Segment) -> str:
     return quantity(one["value"], one["unit"]) if "value" in one else one["text"]

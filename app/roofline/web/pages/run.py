@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from roofline.web.api.runs import Seen
 from roofline.web.http.assets import matches
 from roofline.web.http.encodings import best_encoding
 from roofline.web.http.guard import actor_of
-from roofline.web.pages.run_view import RunOfHostsView, run_view
+from roofline.web.pages.run_view import RunOfHostsView, has_hosts, run_view, unreadable_hosts
 from roofline.web.parts import Parts, ServerParts
 
 _READ = ["GET", "HEAD"]
@@ -29,7 +29,7 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPageView:
-    """A run as stored, and what is said of its hosts; `None` before the first were read.
+    """A run as stored, and what is said of its hosts; `None` while none of them was read.
 
     `trash_days` is how long it can be restored once it is deleted; 0: not at all.
     """
@@ -38,6 +38,7 @@ class RunPageView:
     title: str
     data_url: str
     content: RunOfHostsView | None
+    unreadable: Sequence[Mapping[str, Any]]
     may_delete: bool
     trash_days: float
 
@@ -59,7 +60,8 @@ async def run_page(request: Request, run: Seen, parts: Parts) -> Response:
 def _page(request: Request, run: Run, parts: ServerParts, headers: Mapping[str, str]) -> Response:
     owned = parts.runs.ownership(run.id)
     may_delete = actor_of(request).may_change(owned.uploader or "")
-    document = parts.runs.document(run)
+    stored = parts.runs.document(run)
+    document = None if stored is None else orjson.loads(stored)
     view = _view(run, document, may_delete=may_delete, trash_days=parts.settings.trash_days)
     response = parts.templates.page("run.html", view, request)
     response.headers.update(headers)
@@ -73,7 +75,9 @@ def _etag(request: Request, run: Run, parts: ServerParts) -> str:
     return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
 
 
-def _view(run: Run, document: bytes | None, *, may_delete: bool, trash_days: float) -> RunPageView:
+def _view(
+    run: Run, document: Mapping[str, Any] | None, *, may_delete: bool, trash_days: float
+) -> RunPageView:
     title = run.title or "Run of hosts"
     return RunPageView(
         may_delete=may_delete,
@@ -81,7 +85,8 @@ def _view(run: Run, document: bytes | None, *, may_delete: bool, trash_days: flo
         run=run,
         title=title,
         data_url=f"/api/v1/runs/{quote(run.id)}",
-        content=None if document is None else _content(run, orjson.loads(document), title),
+        content=_content(run, document, title) if document and has_hosts(document) else None,
+        unreadable=unreadable_hosts(document) if document else (),
     )
 
 

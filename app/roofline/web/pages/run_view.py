@@ -11,7 +11,7 @@ from roofline.exports.run_page import Arriving, roofs_of, run_page
 from roofline.pods.verdicts import State
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import bandwidth, count, duration, flop_rate, percent
-from roofline.web.pages.pieces import pieces
+from roofline.web.pages.pieces import pieces, with_lead
 from roofline.web.pages.views import Piece
 
 Row = Mapping[str, Any]
@@ -60,7 +60,6 @@ class RunOfHostsView:
     title: str
     headline: Sequence[Piece]
     lead: Sequence[Piece]
-    is_bad: bool
     facts: Sequence[Fact]
     outliers: Sequence[Outlier]
     unreadable: Sequence[Row]
@@ -74,22 +73,34 @@ class RunOfHostsView:
 def run_view(document: Row, title: str, arriving: Arriving | None = None) -> RunOfHostsView:
     """The page of the run of `document`, as `roofline analyze --engine local` writes it."""
     answer = answer_of(document, arriving)
+    said = pieces(answer.headline)
     page = run_page(document, arriving=arriving)
     cost = document["stragglers_cost_ratio"]
     return RunOfHostsView(
         title=title,
-        headline=pieces(answer.headline),
+        headline=with_lead(said) if answer.is_bad else said,
         lead=pieces(answer.lead),
-        is_bad=answer.is_bad,
         facts=tuple(_facts(document, arriving)),
         outliers=() if arriving else tuple(_outliers(document)),
-        unreadable=[one for one in document["hosts"] if one["state"] == State.UNREADABLE],
-        gains=() if arriving or not cost else tuple(_gains(document["gains"], cost)),
+        unreadable=unreadable_hosts(document),
+        gains=()
+        if arriving or not cost or not document["outliers"]
+        else tuple(_gains(document["gains"], cost)),
         cost=percent(cost),
         data=inside_script(to_json(page).decode()),
         arriving=arriving,
         no_verdict="" if document["outliers"] else document["no_verdict"] or "none stands out",
     )
+
+
+def unreadable_hosts(document: Row) -> list[Row]:
+    """The hosts of a run that were not read, with their reasons."""
+    return [one for one in document["hosts"] if one["state"] == State.UNREADABLE]
+
+
+def has_hosts(document: Row) -> bool:
+    """True if at least one host was read."""
+    return any(one["state"] == State.READ for one in document["hosts"])
 
 
 def inside_script(text: str) -> str:
@@ -129,6 +140,8 @@ def _median(rows: Sequence[Row], name: str) -> float | None:
 
 
 def _outliers(document: Row) -> Iterator[Outlier]:
+    if not document["outliers"]:  # there may be no host at all
+        return
     hosts = {one["host"]: one for one in document["hosts"]}
     works = {name: _slowest(one) for name, one in hosts.items() if one["chips"]}
     middle = median_low(works.values())
