@@ -111,6 +111,7 @@ def test_token_is_shown_once_works_and_is_revoked(new_page: NewPage, guarded: Se
     page.get_by_role("button", name="Make a token").click()
     secret = page.locator("[data-token-secret]")
     expect(secret).not_to_be_empty()
+    expect(page.get_by_role("row", name="<b>nightly</b>")).to_be_visible()
     headers = {"authorization": f"Bearer {secret.inner_text()}"}
     profiles = f"{guarded.url}/api/v1/profiles"
     assert httpx.get(profiles, headers=headers).status_code == 200

@@ -140,7 +140,7 @@ def _median(rows: Sequence[Row], name: str) -> float | None:
 
 
 def _outliers(document: Row) -> Iterator[Outlier]:
-    if not document["outliers"]:  # there may be no host at all
+    if not document["outliers"]:  # perhaps no host was read
         return
     hosts = {one["host"]: one for one in document["hosts"]}
     works = {name: _slowest(one) for name, one in hosts.items() if one["chips"]}
