@@ -1,4 +1,4 @@
-"""Profiles on paper: how many sheets they take, and their pictures."""
+"""Pages on paper: how many sheets they take, and their pictures."""
 
 import io
 import shutil
@@ -33,6 +33,10 @@ PRINTED = frozenset(
         "profile-pins",
         "profile-hardware",
         "profile-groups",
+        "compare",
+        "compare-unlike",
+        "run-many",
+        "run-no-steps",
     }
 )
 

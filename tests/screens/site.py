@@ -111,8 +111,6 @@ FILES: dict[str, Make] = {
     ),
     "zero-ops": _no_operation,
     "sparse": _text("one-op.csv", _names("dot.1")),
-    "mi300x": _sample("rocprofiler_sdk/mi300x_results.json"),
-    "three-hosts": _folder("xspace/v5e-three-hosts"),
     "right-to-left": _text("right-to-left.csv", _names(RIGHT_TO_LEFT, f"{RIGHT_TO_LEFT}.2", "x")),
     "wrong": _text("notes.txt", "Nothing of a profile.\n"),
     "run-1": _generated(_training(1)),
