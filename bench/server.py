@@ -24,7 +24,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.growth import during_uploads, many_profiles
+from bench.growth import beside, during_uploads, many_profiles, port_of
 from bench.readme import describe_machine, write_section
 from bench.restart import restarts
 from roofline.cli.upload import Receiver, Upload, send
@@ -254,17 +254,22 @@ def _memory(server: Server, folder: Path) -> list[str]:
     with large.open("wb") as file:
         while file.tell() < LARGE_BYTES:
             file.write(piece)
-    started = time.monotonic()
-    (answer,) = send(Upload(files=(large,)), Receiver(server.url), wait_s=300)
-    seconds = time.monotonic() - started
+    (state, seconds), health = beside(port_of(server), _send_large, large, server.url)
     held = _most_memory(server.process.pid)
-    is_met = held < SERVER_BYTES and answer["state"] == "ready"
+    is_met = held < SERVER_BYTES and state == "ready"
     return [
         "",
-        f"Upload and import of {large.stat().st_size / 1e9:.2f} GB: {answer['state']} after"
+        f"Upload and import of {large.stat().st_size / 1e9:.2f} GB: {state} after"
         f" {seconds:.0f} s; most memory of the server's process {held / 1e6:.0f} MB"
-        f" (aim: < {SERVER_BYTES / 1e6:.0f} MB{_verdict(is_met)}).",
+        f" (aim: < {SERVER_BYTES / 1e6:.0f} MB{_verdict(is_met)}); `/healthz` meanwhile {health}.",
     ]
+
+
+def _send_large(path: Path, url: str) -> tuple[str, float]:
+    """How the upload's import ended, and the seconds of both."""
+    started = time.monotonic()
+    (answer,) = send(Upload(files=(path,)), Receiver(url), wait_s=300)
+    return str(answer["state"]), time.monotonic() - started
 
 
 def _most_memory(pid: int) -> int:
