@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser import view
 from tests.browser.watching import is_ready
 
-ROOF_LINES = "#op-chart .scatterlayer .js-line"
+ROOF_LINES = "#op-chart .ground .line"
 
 
 def plot(page: Page) -> dict[str, float]:
@@ -167,9 +167,7 @@ def test_the_longest_operations_are_named_and_a_selected_one_alone(profile: Page
     clocks = profile.locator(".own-ceilings .clock")
     assert clocks.count() >= labels.count() - 1 >= 1
     assert profile.locator(".own-ceilings .ceiling").count() >= 2
-    faded = profile.locator("#op-chart .scatterlayer").evaluate(
-        "(e) => getComputedStyle(e).opacity"
-    )
+    faded = profile.locator("#op-chart .trace").first.evaluate("(e) => getComputedStyle(e).opacity")
     assert faded == "0.12"
 
 
@@ -214,9 +212,9 @@ def test_chart_follows_the_window(profile: Page) -> None:
 
 def test_chart_is_never_offered_to_a_cloud(profile: Page) -> None:
     """plotly.js 4 has a button that uploads the chart's data unless it is turned off."""
-    for chart in ("op-chart", "program-chart"):
-        context = profile.evaluate(f"document.getElementById('{chart}')._context")
-        assert context["showSendToCloud"] is False
-        assert context["displayModeBar"] is False
+    context = profile.evaluate("document.getElementById('op-chart')._context")
+    assert context["showSendToCloud"] is False
+    assert context["displayModeBar"] is False
+    assert profile.evaluate("document.getElementById('program-chart')._context") is None
     assert profile.locator(".modebar-btn").count() == 0
     assert profile.get_by_text(re.compile("plot.?ly|share chart", re.I)).count() == 0

@@ -111,10 +111,10 @@ def test_points_can_be_worked_with_before_plotly_is_there(
     page.route("**/plotly-roofline-*", lambda route: held.append(route))
     page.goto(profile_url, wait_until="commit")
     page.wait_for_function(INTERACTIVE)
-    points = page.locator("[data-figure=ops] .op-points .point")
+    points = page.locator("#op-chart .op-points .point")
     name = page.locator("#op-table tbody th button").first.inner_text()
     page.fill("#filter-name", name)
-    expect(page.locator("[data-figure=ops] .point.ghost").first).to_be_attached()
+    expect(page.locator("#op-chart .point.ghost").first).to_be_attached()
     left = points.and_(page.locator(":not(.ghost, .gone)")).first.bounding_box()
     assert left is not None
     page.mouse.click(left["x"] + left["width"] / 2, left["y"] + left["height"] / 2)

@@ -45,7 +45,7 @@ def seen(page: Page) -> dict[str, Any]:
         "first": view.rows(page).first.inner_text(),
         "steps": page.locator("[data-steps]").inner_text(),
         "categories": page.locator("[data-categories]").inner_text(),
-        "roofs": page.locator("#op-chart .annotation-text").all_text_contents(),
+        "roofs": page.locator("#op-chart .plot-labels text").all_text_contents(),
     }
 
 
@@ -130,9 +130,8 @@ def test_every_memory_level_of_an_op_is_joined(new_page: NewPage, kernels_url: s
     assert 0 < joined_dots(page) < before
 
 
-_DOTS = """() => [...document.querySelectorAll("#op-chart .scatterlayer > .trace")]
-  .filter((trace) => trace.__data__[0].trace.name === "memory levels")
-  .flatMap((trace) => [...trace.querySelectorAll(".point")]).length"""
+_DOTS = """() =>
+  document.querySelectorAll("#op-chart [data-trace='memory levels'] .mark").length"""
 
 
 def joined_dots(page: Page) -> int:

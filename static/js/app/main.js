@@ -175,7 +175,7 @@ async function main() {
     performance.mark("roofline:interactive");
     await painted();
     await view.finish();
-    await view.drawCharts(await plotlyReady());
+    await view.moveCharts(await plotlyReady());
     watchSize(() => view.resize());
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";

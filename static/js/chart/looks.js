@@ -1,6 +1,6 @@
 // Shared looks of our Plotly figures: configuration, fonts, axes, frame. Pure.
 
-/** @import { Font, Layout, LogAxis, Shape, Annotation } from "../types/plotly.js" */
+/** @import { Figure, Font, Layout, LogAxis, Shape, Annotation } from "../types/plotly.js" */
 /** @import { Range, Scale } from "./axes.js" */
 
 /** Quiet chart: own buttons, own hover card, nothing that talks to another host. */
@@ -61,6 +61,25 @@ export function logAxis(paint, range, ticks, extra = {}) {
     ticklabeloverflow: "allow", // else each label is measured again, and ours have room
     tickfont: font(paint, 11.5, "--axis"),
     ...extra,
+  };
+}
+
+/**
+ * An empty plot, which is there to be dragged: the page draws what is seen. Plotly moves no plot without a trace.
+ * @param {Scale} scale
+ * @param {Layout["dragmode"]} dragmode
+ * @returns {Figure}
+ */
+export function dragFigure(scale, dragmode) {
+  /** @type {Paint} */
+  const paint = { colour: () => "rgba(0,0,0,0)", family: "sans-serif" };
+  /** @param {Range} range */
+  const axis = (range) =>
+    logAxis(paint, range, { values: [], labels: [] }, { showgrid: false, showticklabels: false });
+  const axes = { xaxis: axis(scale.xRange), yaxis: axis(scale.yRange) };
+  return {
+    data: [{ name: "", x: [null], y: [null], mode: "lines", hoverinfo: "skip" }],
+    layout: layout({ scale, axes, dragmode, shapes: [], annotations: [] }, paint),
   };
 }
 

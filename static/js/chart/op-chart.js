@@ -1,10 +1,12 @@
-// The roofline of operations: draws with Plotly, filters by a class per point, selects by an overlay.
+// The roofline of operations: drawn here, dragged with Plotly; filters by a class per point, selects by an overlay.
 
 import { find, findAll, html, part } from "../ui/dom.js";
-import { painted } from "../ui/turns.js";
-import { CONFIG, OP_MARGIN } from "./looks.js";
+import { watchedSize } from "../ui/size.js";
+import { painted, turn } from "../ui/turns.js";
+import { Drawing } from "./drawing.js";
 import { dropFirstFigure } from "./first-figure.js";
-import { opFigure } from "./op-figure.js";
+import { CONFIG, dragFigure, OP_MARGIN } from "./looks.js";
+import { axesOf, opFigure } from "./op-figure.js";
 import {
   boxFrom,
   isInside,
@@ -12,6 +14,7 @@ import {
   landmarks,
   opGeometry,
   pannedBy,
+  rangeBehind,
   rectangleOf,
   zoomedBy,
   zoomFrom,
@@ -99,7 +102,9 @@ export class OpChart {
   #options;
   #chart = find(HTMLElement, "#op-chart");
   #notes = findAll(HTMLElement, "[data-edge]");
-  #points = new OpPoints(this.#chart);
+  #size = watchedSize(this.#chart);
+  #drawing = new Drawing(this.#chart);
+  #points = new OpPoints(this.#drawing.marks);
   #overlay = createOverlay(find(HTMLElement, ".plot-ops"));
   /** @type {Tool} */
   #tool = "zoom";
@@ -113,11 +118,12 @@ export class OpChart {
   #shown = new Set();
   /** @type {readonly Landing[] | null} */
   #landings = null;
-  /** @type {Plotly | null} null before it is there: the server's drawing stands, with points that can be worked with */
+  /** @type {Plotly | null} null before it is there: the chart can be worked with, but not dragged */
   #Plotly = null;
   #isWired = false;
   #frame = 0;
   #naming = 0;
+  #following = 0;
   #tools = find(HTMLElement, ".chart-tools");
   #measure = createMeasure();
   /** @type {OwnCeilings | null} */
@@ -138,27 +144,45 @@ export class OpChart {
     });
   }
 
-  /** The library draws from now on. @param {Plotly} library */
-  use(library) {
+  /** The chart can be dragged from now on. @param {Plotly} library */
+  async use(library) {
     this.#Plotly = library;
+    await this.#follow();
   }
 
-  /** Lays the points over the server's drawing: they can be pointed at, chosen and filtered before Plotly is there. */
-  prepare() {
-    const geometry = this.#place();
-    if (!geometry.joined) this.#drawPoints(geometry);
+  /** Draws in the size that it has by now. */
+  drawAnew() {
+    this.#size.forget();
+    this.draw();
   }
 
-  async draw() {
-    if (!this.#Plotly) return;
+  draw() {
     const geometry = this.#place();
-    const { paint } = this.#options;
-    const { data, layout } = opFigure(geometry, paint, { dragmode: this.#dragmode });
-    const plot = await this.#Plotly.react(this.#chart, data, layout, CONFIG);
+    this.#drawing.draw(
+      opFigure(geometry, this.#options.paint, { dragmode: false }),
+      geometry.scale,
+    );
     this.#drawPoints(geometry);
     dropFirstFigure("ops");
-    if (!this.#isWired) this.#wire(plot);
     this.#overlay.moving(false);
+    this.#followSoon();
+  }
+
+  /** Plotly shows nothing, so that it may take over the new ranges after the frame that shows them. */
+  async #followSoon() {
+    if (!this.#Plotly) return;
+    this.#following += 1;
+    const mine = this.#following;
+    await painted();
+    await turn();
+    if (mine === this.#following) await this.#follow();
+  }
+
+  async #follow() {
+    if (!this.#Plotly || !this.#geometry) return;
+    const { data, layout } = dragFigure(this.#geometry.scale, this.#dragmode);
+    const plot = await this.#Plotly.react(this.#chart, data, layout, CONFIG);
+    if (!this.#isWired) this.#wire(plot);
   }
 
   #place() {
@@ -288,14 +312,13 @@ export class OpChart {
   }
 
   #box() {
-    const { clientWidth: width, clientHeight: height } = this.#chart;
-    return { width, height, margin: OP_MARGIN };
+    return { ...this.#size.get(), margin: OP_MARGIN };
   }
 
   /** Joined levels are drawn for the filtered ops only, once per frame at most. */
   #drawSoon() {
     cancelAnimationFrame(this.#frame);
-    this.#frame = requestAnimationFrame(() => void this.draw());
+    this.#frame = requestAnimationFrame(() => this.draw());
   }
 
   /** Boxes over the chart: its buttons, and the notes at its edges. @returns {Box[]} */
@@ -313,7 +336,7 @@ export class OpChart {
     this.#naming += 1;
     const mine = this.#naming;
     // No frame follows the layout of paper before it is printed.
-    if (!document.body.classList.contains("printing")) await painted();
+    if (!document.body.classList.contains("printing")) await painted().then(turn);
     if (mine === this.#naming) this.#name();
   }
 
@@ -392,6 +415,22 @@ export class OpChart {
     else this.markSelection();
   }
 
+  /** While the chart is dragged the drawing goes with Plotly's plot. @param {DOMMatrix | null} matrix */
+  #carry(matrix) {
+    const geometry = this.#geometry;
+    if (!geometry) return;
+    const { scale } = geometry;
+    const { margin } = scale;
+    const carried = matrix
+      ? { a: matrix.a, d: matrix.d, e: matrix.e - margin.l, f: matrix.f - margin.t }
+      : { a: 1, d: 1, e: 0, f: 0 };
+    this.#drawing.carry(matrix && carried);
+    this.#points.keepShape(carried);
+    this.#overlay.moving(matrix !== null);
+    const shown = rangeBehind(carried, scale);
+    this.#drawing.drawAxes(axesOf({ ...geometry, scale: shown }, this.#options.paint), shown);
+  }
+
   /** @param {PlotElement} plot */
   #wire(plot) {
     const { store } = this.#options;
@@ -399,13 +438,19 @@ export class OpChart {
     plot.on("plotly_relayout", (change) => {
       const zoom = this.#geometry && zoomFrom(change, this.#geometry.scale);
       if (zoom) store.set({ zoom });
+      else this.#carry(null);
     });
-    plot.on("plotly_relayouting", () => {
-      this.#points.keepShape();
-      this.#overlay.moving(true);
-    });
+    plot.on("plotly_relayouting", () => this.#carry(plotMatrix(this.#chart)));
     plot.on("plotly_doubleclick", () => store.set({ zoom: null }));
   }
+}
+
+/** How Plotly has moved its plot by now. @param {HTMLElement} chart */
+function plotMatrix(chart) {
+  const plot = chart.querySelector(".overplot > .xy");
+  return plot instanceof SVGGraphicsElement
+    ? (plot.transform.baseVal.consolidate()?.matrix ?? null)
+    : null;
 }
 
 /** One point per op: of joined levels the one at its bound. @param {OpGeometry} geometry */

@@ -1,4 +1,4 @@
-// The Plotly figure of the roofline of operations. Pure. Only our own words enter as text.
+// The figure of the roofline of operations, as Plotly takes it. Pure. Only our own words enter as text.
 
 import { intensityTicks, rateTicks, shareTicks } from "./axes.js";
 import { font, layout, logAxis, power, words } from "./looks.js";
@@ -86,8 +86,8 @@ const ownRoof = ({ xRange }, paint) => ({
 const OWN_ROOF = "each operation’s own roof";
 const FULL_TITLE = 400; // px of the plot, from which the whole title has room
 
-/** @param {OpFigureParts} chart @param {Paint} paint */
-function axesOf({ scale, axisLabel, isShare }, paint) {
+/** @param {Pick<OpFigureParts, "scale" | "axisLabel" | "isShare">} chart @param {Paint} paint */
+export function axesOf({ scale, axisLabel, isShare }, paint) {
   const heightTicks = isShare ? shareTicks : rateTicks;
   const unit = `FLOP per byte of ${words(axisLabel)}`;
   const text = scale.plotWidth < FULL_TITLE ? unit : `Operational intensity, ${unit}`;

@@ -272,6 +272,27 @@ export function pannedBy({ xRange, yRange }, right, up) {
 }
 
 /**
+ * The axes of a plot that was moved by so many pixels, and stretched.
+ * @param {{ a: number, d: number, e: number, f: number }} carried stretch of x and y, pixels right and down
+ * @param {Scale} scale before it was moved
+ * @returns {Scale}
+ */
+export function rangeBehind({ a, d, e, f }, scale) {
+  const { margin, plotWidth, plotHeight, fromX, fromY, width, height } = scale;
+  /** @param {number} px */
+  const x = (px) => fromX(margin.l + (px - e) / a);
+  /** @param {number} py */
+  const y = (py) => fromY(margin.t + (py - f) / d);
+  return createScale(
+    [
+      [x(0), x(plotWidth)],
+      [y(plotHeight), y(0)],
+    ],
+    { width, height, margin },
+  );
+}
+
+/**
  * A selected area in pixels, cut at the axes.
  * @param {Box} box
  * @param {Scale} scale

@@ -1,7 +1,6 @@
 // The points of the roofline of operations, drawn here because Plotly takes 50 ms to style a thousand.
-// They lie inside Plotly's own plot, which clips them and carries them along while it is panned.
 
-import { firstPoints } from "./first-figure.js";
+import { outline, rounded } from "./outlines.js";
 import { svg } from "../ui/dom.js";
 
 /** @import { Row } from "../types/model.js" */
@@ -18,71 +17,6 @@ const EDGE_SYMBOLS = {
   above: "triangle-up",
   below: "triangle-down",
 };
-const SLOPE = 2 / Math.sqrt(3);
-/**
- * Corners at radius 1, the same shapes that Plotly draws in pictures.
- * @type {Record<string, [number, number][] | undefined>}
- */
-const CORNERS = {
-  square: [
-    [1, 1],
-    [-1, 1],
-    [-1, -1],
-    [1, -1],
-  ],
-  diamond: [
-    [1.3, 0],
-    [0, 1.3],
-    [-1.3, 0],
-    [0, -1.3],
-  ],
-  "triangle-up": [
-    [-SLOPE, 0.5],
-    [SLOPE, 0.5],
-    [0, -1],
-  ],
-  "triangle-down": [
-    [-SLOPE, -0.5],
-    [SLOPE, -0.5],
-    [0, 1],
-  ],
-  "triangle-left": [
-    [0.5, -SLOPE],
-    [0.5, SLOPE],
-    [-1, 0],
-  ],
-  "triangle-right": [
-    [-0.5, -SLOPE],
-    [-0.5, SLOPE],
-    [1, 0],
-  ],
-  star: starCorners(),
-};
-
-/** @returns {[number, number][]} */
-function starCorners() {
-  return Array.from({ length: 10 }, (_, i) => {
-    const reach = i % 2 === 0 ? 1.4 : 1.4 * 0.382;
-    const angle = (Math.PI * i) / 5;
-    return [reach * Math.sin(angle), -reach * Math.cos(angle)];
-  });
-}
-
-/** @param {number} pixels */
-const rounded = (pixels) => Math.round(pixels * 100) / 100;
-
-/**
- * The outline of a mark around 0, 0, as an SVG path.
- * @param {string} symbol
- * @param {number} radius in pixels
- */
-export function outline(symbol, radius) {
-  const corners = CORNERS[symbol];
-  const r = rounded(radius);
-  if (!corners) return `M${r},0A${r},${r} 0 1 1 0,${-r}A${r},${r} 0 0 1 ${r},0Z`;
-  return `M${corners.map(([x, y]) => `${rounded(x * radius)},${rounded(y * radius)}`).join("L")}Z`;
-}
-
 /**
  * @typedef {object} Mark what one node shows
  * @property {string} class
@@ -99,13 +33,25 @@ class MarkNode {
   /** @type {Partial<Mark>} */
   #written = {};
 
+  #looks = "";
+
   /** @param {Mark} mark */
   write(mark) {
-    for (const name of /** @type {const} */ (["class", "d", "transform", "color"])) {
-      if (this.#written[name] === mark[name]) continue;
-      this.#written[name] = mark[name];
-      this.node.setAttribute(name, mark[name]);
-    }
+    for (const name of /** @type {const} */ (["d", "transform", "color"]))
+      this.#set(name, mark[name]);
+    this.#looks = mark.class;
+  }
+
+  /** Classes beside those of the mark, and those alone. @param {string} more begins with a space, unless there are none */
+  look(more) {
+    this.#set("class", this.#looks + more);
+  }
+
+  /** @param {keyof Mark} name @param {string} value */
+  #set(name, value) {
+    if (this.#written[name] === value) return;
+    this.#written[name] = value;
+    this.node.setAttribute(name, value);
   }
 }
 
@@ -156,15 +102,19 @@ export class OpPoints {
   #layer = svg("g", { class: "op-points" });
   /** @type {MarkNode[]} */
   #nodes = [];
-  /** @type {{ node: Element, point: Point }[]} */
-  #drawn = [];
+  /** @type {Point[]} of the first nodes; the last one may be the star */
+  #points = [];
+  /** @type {ReadonlySet<Row>} */
+  #shown = new Set();
+  /** @type {Row | null} */
+  #chosen = null;
   /** @type {Mark[]} */
   #marks = [];
   #stretch = "";
 
-  /** @param {HTMLElement} chart what Plotly draws into */
-  constructor(chart) {
-    this.chart = chart;
+  /** @param {SVGElement} plot ends at the edges of the plot, and is carried along while it is panned */
+  constructor(plot) {
+    plot.append(this.#layer);
   }
 
   /** @param {DrawnGeometry} geometry @param {Paint} paint */
@@ -172,24 +122,16 @@ export class OpPoints {
     const points = edgeLast(geometry.points);
     this.#marks = marksOf({ ...geometry, points }, paint);
     this.#stretch = "";
+    this.#points = points;
     this.#write();
-    this.#drawn = points.map((point, i) => ({ node: this.#nodes[i].node, point }));
-    this.#attach();
+    this.#look();
   }
 
-  /** A first drawing, or one from scratch, has a new plot; before Plotly has drawn, the server's is there. */
-  #attach() {
-    const plot = this.chart.querySelector(".overplot > .xy");
-    if (plot && this.#layer.parentNode !== plot) plot.append(this.#layer);
-    else if (!plot && !this.#layer.parentNode) firstPoints()?.append(this.#layer);
-  }
-
-  /** While an axis is dragged at its end Plotly stretches the plot; marks keep their shape. */
-  keepShape() {
-    const plot = this.#layer.parentNode;
-    const matrix = plot instanceof SVGGraphicsElement ? plot.getCTM() : null;
-    if (!matrix) return;
-    const { a, d } = matrix;
+  /**
+   * While an axis is dragged at its end the plot is stretched; marks keep their shape.
+   * @param {{ a: number, d: number }} stretch of both axes
+   */
+  keepShape({ a, d }) {
     const now = a === 1 && d === 1 ? "" : ` scale(${1 / a},${1 / d})`;
     if (now === this.#stretch) return;
     this.#stretch = now;
@@ -202,16 +144,26 @@ export class OpPoints {
    * @param {ReadonlySet<Row>} shown
    */
   fade(shown) {
-    for (const { node, point } of this.#drawn) {
-      const visible = shown.has(point.row);
-      node.classList.toggle("ghost", !visible && !point.pinned);
-      node.classList.toggle("gone", !visible && point.pinned);
-    }
+    this.#shown = shown;
+    this.#look();
   }
 
   /** The point whose own ceilings are drawn stays as it is; the style sheet fades the others. @param {Row | null} row */
   choose(row) {
-    for (const { node, point } of this.#drawn) node.classList.toggle("chosen", point.row === row);
+    if (row === this.#chosen) return;
+    this.#chosen = row;
+    this.#look();
+  }
+
+  #look() {
+    for (const [i, node] of this.#nodes.entries()) node.look(this.#classOf(this.#points[i]));
+  }
+
+  /** @param {Point | undefined} point none: the star */
+  #classOf(point) {
+    if (!point) return "";
+    const faded = this.#shown.has(point.row) ? "" : point.pinned ? " gone" : " ghost";
+    return point.row === this.#chosen ? `${faded} chosen` : faded;
   }
 
   #write() {

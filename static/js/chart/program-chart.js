@@ -2,7 +2,9 @@
 
 import { noProgramText } from "../text/empty-words.js";
 import { find, part } from "../ui/dom.js";
-import { CONFIG, PROGRAM_MARGIN } from "./looks.js";
+import { watchedSize } from "../ui/size.js";
+import { Drawing } from "./drawing.js";
+import { PROGRAM_MARGIN } from "./looks.js";
 import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
 import { dropFirstFigure } from "./first-figure.js";
@@ -12,7 +14,6 @@ import { shownRoofs } from "./shown-roofs.js";
 
 /** @import { ProgramPoint } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
-/** @import { Plotly } from "../types/plotly.js" */
 /** @import { ShownPin } from "../state/pins.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { Paint } from "./looks.js" */
@@ -29,19 +30,18 @@ import { shownRoofs } from "./shown-roofs.js";
  */
 export function createProgramChart({ model, store, paint, pinned, onHover, onClick }) {
   const chart = find(HTMLElement, "#program-chart");
+  const size = watchedSize(chart);
+  const drawing = new Drawing(chart);
   const overlay = createOverlay(find(HTMLElement, ".plot-program"));
   /** @type {ProgramPlace[]} */
   let places = [];
-  /** @type {Plotly | null} null before it is there: the server's drawing stands */
-  let Plotly = null;
   const points = () => model.view(store.get().infeed).program;
 
   /** Finds the places of the points, which can be pointed at from then on. */
-  function prepare() {
-    const { clientWidth: width, clientHeight: height } = chart;
+  function place() {
     const { infeed, roofs, prec } = store.get();
     const shown = shownRoofs(model, model.view(infeed), { roofs, prec, x: model.x_axes[0].id });
-    const box = { width, height, margin: PROGRAM_MARGIN };
+    const box = { ...size.get(), margin: PROGRAM_MARGIN };
     const geometry = programGeometry(model, points(), shown, box);
     places = geometry.places;
     showEmptiness(places, points());
@@ -49,11 +49,16 @@ export function createProgramChart({ model, store, paint, pinned, onHover, onCli
     return geometry;
   }
 
-  async function draw() {
-    if (!Plotly) return;
-    const { data, layout } = programFigure(prepare(), paint);
-    await Plotly.react(chart, data, layout, CONFIG);
+  function draw() {
+    const geometry = place();
+    drawing.draw(programFigure(geometry, paint), geometry.scale);
     dropFirstFigure("program");
+  }
+
+  /** Draws in the size that it has by now. */
+  function drawAnew() {
+    size.forget();
+    draw();
   }
 
   /** @param {ProgramPoint | null | undefined} point */
@@ -85,12 +90,8 @@ export function createProgramChart({ model, store, paint, pinned, onHover, onCli
   });
 
   return {
-    /** The library draws from now on. @param {Plotly} library */
-    use(library) {
-      Plotly = library;
-    },
-    prepare,
     draw,
+    drawAnew,
     markSelection,
     markPins,
     /** @param {ProgramPoint | null} point */

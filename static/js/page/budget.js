@@ -34,6 +34,7 @@ export function createBudget({ store, onHelp }) {
   for (const segment of segments) wireHelp(segment, onHelp);
   wireScopes(root, store);
   let labelledWidth = -1;
+  let labelledScope = "";
   const draw = () => {
     labelledWidth = root.clientWidth;
     label(segments);
@@ -52,7 +53,9 @@ export function createBudget({ store, onHelp }) {
         segment.classList.toggle("dim", !isOf(state.part, segment.dataset.part ?? ""));
       for (const note of findAll(HTMLElement, "[data-budget-own]", root))
         note.hidden = !isWhatIf(state);
-      draw();
+      // Measuring is a layout of the page. The first labels follow the observer, which has one anyway.
+      if (labelledScope && labelledScope !== state.budget) draw();
+      labelledScope = state.budget;
     },
   };
 }

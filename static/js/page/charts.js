@@ -1,4 +1,4 @@
-// The charts of the page, and the buttons and keys that move them. Their points can be worked with before Plotly is there.
+// The charts of the page, and the buttons and keys that move them. They can be worked with before Plotly is there.
 
 import { createLinkStrip } from "../chart/link-strip.js";
 import { createNoFlopsStrip } from "../chart/no-flops-strip.js";
@@ -79,38 +79,25 @@ export function createCharts(options) {
       strip.light(row);
       links.light(row);
     },
-    /**
-     * Draws what needs no library, and lays the points over the server's drawings.
-     * @param {(row: Row) => [number, number] | null} place position on the chart of operations
-     */
-    prepare(place) {
-      strip.draw(place);
-      links.draw();
-      op.prepare();
-      program.prepare();
-    },
-    /** Draws with the library from now on, a chart at a time. @param {Plotly} Plotly */
+    /** The chart of operations can be dragged from now on. @param {Plotly} Plotly */
     async use(Plotly) {
       this.Plotly = Plotly;
-      for (const chart of [op, program]) {
-        chart.use(Plotly);
-        await chart.draw();
-        await turn();
-      }
+      await op.use(Plotly);
     },
     /** @param {(row: Row) => [number, number] | null} place position on the chart of operations */
     drawAll(place) {
       strip.draw(place);
       links.draw();
-      return Promise.all([op.draw(), program.draw()]);
+      op.drawAnew();
+      program.drawAnew();
     },
     /** The same, but leaves the thread to the browser before the small chart. @param {(row: Row) => [number, number] | null} place */
     async drawInTurns(place) {
       strip.draw(place);
       links.draw();
-      await op.draw();
+      op.drawAnew();
       await turn();
-      await program.draw();
+      program.drawAnew();
     },
   };
 }

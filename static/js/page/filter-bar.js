@@ -7,6 +7,7 @@ import { isFiltered, parseValue, withoutFilters } from "../state/query.js";
 import { partLabel } from "../text/budget-words.js";
 import { count, percent } from "../text/format.js";
 import { buttonPart, find, findAll, html, part } from "../ui/dom.js";
+import { choose, offer } from "../ui/select.js";
 import { createBoundChips, createCategoryMenu } from "./filter-choices.js";
 
 /** @import { Model } from "../types/model.js" */
@@ -55,6 +56,8 @@ export function createFilterBar({ model, store }) {
       menu.render(state.cat);
       showResult(result);
     },
+    /** What is in menus: it may follow later. @param {ViewState} state */
+    renderLists: (state) => fields.renderLists(state),
   };
 }
 
@@ -109,19 +112,23 @@ function createFields(model, store, change) {
   precision.addEventListener("change", () => store.set({ prec: precision.value || null }));
   const holder = infeed.closest("label");
   if (holder) holder.hidden = !canDropInfeed(model);
-  axis.replaceChildren(
-    ...model.x_axes.map(({ id, label }) => html("option", { value: id }, label)),
-  );
   return {
     /** @param {ViewState} state */
     render(state) {
       if (name.value !== state.q) name.value = state.q;
-      showMinimum(least, state.min);
       cover.value = String(state.cover);
       part("cover-text").textContent = `${state.cover}\u202f%`;
       infeed.checked = state.infeed === "in";
-      axis.value = model.axis(state.x).id;
-      roofs.value = state.roofs;
+    },
+    /** Lists in menus. @param {ViewState} state */
+    renderLists(state) {
+      showMinimum(least, state.min);
+      offer(
+        axis,
+        model.x_axes.map(({ id, label }) => ({ value: id, label })),
+      );
+      choose(axis, model.axis(state.x).id);
+      choose(roofs, state.roofs);
       showPrecisions(precision, model, state.prec);
     },
   };
@@ -134,11 +141,9 @@ function createFields(model, store, change) {
  * @param {string | null} chosen
  */
 function showPrecisions(select, { roofs }, chosen) {
-  const options = roofs.compute.map((roof) =>
-    html("option", { value: keyOf(roofs, roof) }, roof.label),
-  );
-  select.replaceChildren(html("option", { value: "" }, "in use"), ...options);
-  select.value = chosen ?? "";
+  const options = roofs.compute.map((roof) => ({ value: keyOf(roofs, roof), label: roof.label }));
+  offer(select, [{ value: "", label: "in use" }, ...options]);
+  choose(select, chosen ?? "");
   select.disabled = options.length < 2;
 }
 
@@ -151,7 +156,7 @@ function showMinimum(select, value) {
   const found = [...select.options].find((option) => Number(option.value) === value);
   const option = found ?? html("option", { value }, `${value}\u202f%`);
   if (!found) select.append(option);
-  select.value = option.value;
+  choose(select, option.value);
 }
 
 /** The switches of the chart: buttons, one of which is pressed. @param {Store} store */

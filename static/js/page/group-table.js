@@ -7,6 +7,7 @@ import { toggled } from "../state/filter.js";
 import { DASH, decimalBytes, duration, flops, percent } from "../text/format.js";
 import { amount, plainText, say } from "../text/sentences.js";
 import { find, html, part } from "../ui/dom.js";
+import { choose } from "../ui/select.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
@@ -75,7 +76,7 @@ export function createGroupTable({ model, store }) {
     },
     /** @param {VisibleOps} visible @param {ViewState} state */
     render({ view, besidesGroup }, state) {
-      select.value = state.by ?? "";
+      choose(select, state.by ?? "");
       box.hidden = state.by === null;
       tree = state.by === null ? [] : groupTree(model, view, besidesGroup, state.by);
       if (state.by === null) return;

@@ -59,10 +59,10 @@ const BESIDE_CHARTS = new Set([
 ]);
 
 /** Parts beside what was asked for: they follow a change one frame later, with the small charts. */
-const BESIDE = new Set(["program list", "time by"]);
+const BESIDE = new Set(["program list", "time by", "lists of choices"]);
 
 /** Parts that are out of sight when a page opens. */
-const LATER = new Set(["groups", "table of the program", "other devices"]);
+const LATER = new Set(["lists of choices", "groups", "table of the program", "other devices"]);
 
 /**
  * @typedef {object} PagePart
@@ -139,7 +139,7 @@ export class PageView {
     }
   }
 
-  /** Makes the charts: from now on their points can be pointed at, chosen and filtered. */
+  /** Draws the charts: from now on their points can be pointed at, chosen and filtered. */
   startCharts() {
     const { model, store, paint } = this.#options;
     const [light, selection] = [this.#light, this.selection];
@@ -155,11 +155,11 @@ export class PageView {
     this.#charts.op.show(this.#visible.set);
     this.#charts.strip.show(this.#visible.set);
     this.#charts.links.show(this.#visible.set);
-    this.#charts.prepare(this.#visible.place);
+    this.#charts.drawAll(this.#visible.place);
   }
 
-  /** Draws the charts with their library, so that they can be moved. @param {Plotly} Plotly */
-  async drawCharts(Plotly) {
+  /** Gives the charts their library, so that they can be dragged. @param {Plotly} Plotly */
+  async moveCharts(Plotly) {
     await this.#charts?.use(Plotly);
   }
 
@@ -208,6 +208,11 @@ export class PageView {
       part: "filter bar",
       keys: [...SHOWN, "roofs", "prec", "size", "fit"],
       render: (state) => this.parts.filterBar.render(state, filterResult(this.#visible)),
+    },
+    {
+      part: "lists of choices",
+      keys: [...VIEW, "min", "x", "roofs", "prec"],
+      render: (state) => this.parts.filterBar.renderLists(state),
     },
     {
       part: "time by",

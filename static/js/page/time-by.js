@@ -8,6 +8,7 @@ import { toggled } from "../state/filter.js";
 import { columnScale, percent } from "../text/format.js";
 import { counted } from "../text/words.js";
 import { find, html, part, svg } from "../ui/dom.js";
+import { choose } from "../ui/select.js";
 import { mark } from "../ui/marks.js";
 import { nameOf } from "./group-table.js";
 
@@ -43,7 +44,7 @@ export function createTimeBy({ model, store }) {
     /** @param {VisibleOps} visible @param {ViewState} state */
     render(visible, state) {
       const by = shownBy(state);
-      select.value = by;
+      choose(select, by);
       const rows = by === "category" ? visible.besidesCategory : visible.besidesGroup;
       const groups = listed(groupTree(model, visible.view, rows, by));
       const scale = scaleOf(groups);

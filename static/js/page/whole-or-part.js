@@ -3,6 +3,7 @@
 import { addressOfClock, addressOfHost } from "../state/time-range.js";
 import { significant } from "../text/format.js";
 import { find, html, part } from "../ui/dom.js";
+import { choose } from "../ui/select.js";
 
 /** @import { Page } from "../types/page-data.js" */
 
@@ -17,7 +18,7 @@ function showHosts({ names, shown }) {
   const choice = find(HTMLSelectElement, "[data-host-choice]");
   part("host-control").hidden = false;
   choice.append(...names.map((name) => html("option", { value: name }, name)));
-  choice.value = shown;
+  choose(choice, shown);
   choice.addEventListener("change", () => location.assign(addressOfHost(location, choice.value)));
 }
 

@@ -75,6 +75,8 @@ export interface LogAxis {
   gridwidth: number;
   zeroline: boolean;
   showline: boolean;
+  showgrid?: boolean;
+  showticklabels?: boolean;
   ticks: "";
   tickfont: Font;
   fixedrange?: boolean;

@@ -5,8 +5,11 @@ import { around, find, html, part } from "./dom.js";
 import { painted, turn } from "./turns.js";
 
 const ROWS_PER_PAGE = 50;
-/** Rows that are painted at once, more than most windows show of a table; the others follow a frame later. */
-const ROWS_AT_ONCE = 20;
+/**
+ * Rows that are painted at once: more than most windows show of a table, and few of one that is out of sight. The others
+ * follow a frame later.
+ */
+const ROWS_AT_ONCE = { seen: 20, unseen: 3 };
 const MOST_CHIPS = 3;
 /** With very many columns half a page keeps the document as light as usual. */
 const MANY_COLUMNS = 24;
@@ -64,6 +67,7 @@ export class Table {
   /** @type {string | null} */
   #focusKey = null;
   #painting = 0;
+  #isSeen = true;
 
   /** @param {TableOptions<R>} options */
   constructor(options) {
@@ -81,6 +85,9 @@ export class Table {
     this.previous.addEventListener("click", () => onPage(this.#page - 1));
     this.next.addEventListener("click", () => onPage(this.#page + 1));
     this.#wireRows();
+    new IntersectionObserver(([entry]) => {
+      this.#isSeen = entry.isIntersecting;
+    }).observe(this.scroller);
   }
 
   /** All rows, sorted as they are shown. */
@@ -304,24 +311,25 @@ export class Table {
     const keys = this.#shownKeys();
     const focused = keys.findIndex((key) => key === this.#focusKey);
     const tabStop = Math.max(0, focused);
+    const atOnce = this.#isSeen ? ROWS_AT_ONCE.seen : ROWS_AT_ONCE.unseen;
     this.#pool.forEach((element, i) => {
       element.hidden = visible[i] === undefined;
-      if (i < ROWS_AT_ONCE || i === tabStop) this.#paintRow(element, visible[i], i === tabStop);
+      if (i < atOnce || i === tabStop) this.#paintRow(element, visible[i], i === tabStop);
     });
-    if (this.#pool.length > ROWS_AT_ONCE) this.#paintOthers(visible, tabStop);
+    if (this.#pool.length > atOnce) this.#paintOthers(visible, { atOnce, tabStop });
     this.#mark(keys);
     this.#paintPager(visible.length);
   }
 
-  /** Rows that few windows show, after the frame with the first ones. @param {R[]} visible @param {number} tabStop */
-  async #paintOthers(visible, tabStop) {
+  /** Rows that few windows show, after the frame with the first ones. @param {R[]} visible @param {{ atOnce: number, tabStop: number }} painted */
+  async #paintOthers(visible, { atOnce, tabStop }) {
     this.#painting += 1;
     const mine = this.#painting;
     await painted();
     await turn();
     if (mine !== this.#painting) return;
     this.#pool.forEach((element, i) => {
-      if (i >= ROWS_AT_ONCE && i !== tabStop) this.#paintRow(element, visible[i], false);
+      if (i >= atOnce && i !== tabStop) this.#paintRow(element, visible[i], false);
     });
   }
 

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createScale } from "../../../static/js/chart/axes.js";
-import { CONFIG, font, layout, logAxis, power, words } from "../../../static/js/chart/looks.js";
+import {
+  CONFIG,
+  dragFigure,
+  font,
+  layout,
+  logAxis,
+  power,
+  words,
+} from "../../../static/js/chart/looks.js";
 import { PAINT } from "../builders.js";
 
 const scale = createScale(
@@ -20,6 +28,17 @@ test("a chart talks to no other host and has no buttons of its own", () => {
 
 test("labels lose what could start markup", () => {
   assert.equal(words('<a href="x">R&D</a>'), 'a href="x"RD/a');
+});
+
+test("the plot that is dragged has the ranges of the drawing, and shows nothing", () => {
+  const { data, layout: shown } = dragFigure(scale, "pan");
+  assert.deepEqual([shown.xaxis.range, shown.yaxis.range], [scale.xRange, scale.yRange]);
+  assert.deepEqual([shown.xaxis.tickvals, shown.annotations, shown.shapes], [[], [], []]);
+  assert.equal(shown.dragmode, "pan");
+  assert.deepEqual(
+    data.map(({ x, y }) => [x, y]),
+    [[[null], [null]]],
+  );
 });
 
 test("axes are logarithmic, with ticks where they are told", () => {

@@ -9,6 +9,7 @@ import {
   opGeometry,
   opPlaces,
   pannedBy,
+  rangeBehind,
   rectangleOf,
   zoomedBy,
   zoomFrom,
@@ -128,4 +129,17 @@ test("as shares of roofs all roofs are one line, and points stand at their effic
   assert.equal(drawn.roofOf(drawn.points[0]), 0);
   assert.equal(drawn.program?.y, Math.log10(0.6));
   assert.ok(drawn.scale.yRange[1] > 0);
+});
+
+test("a plot that was moved and stretched shows another range", () => {
+  const moved = rangeBehind({ a: 1, d: 1, e: -250, f: 0 }, scale);
+  assert.deepEqual([moved.xRange, moved.yRange], [[1, 3], scale.yRange]);
+  const stretched = rangeBehind({ a: 2, d: 0.5, e: 0, f: 0 }, scale);
+  assert.deepEqual(
+    [stretched.xRange, stretched.yRange],
+    [
+      [0, 1],
+      [-3, 5],
+    ],
+  );
 });
