@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+from roofline.cli import run_client
+from roofline.pods.packed import unpack
 from tests.browser.serving import Server, serving
 from tests.cli.test_main import refused, run
 from tests.conftest import SAMPLES
+from tests.tools.make_rocprof_folder import workload
 from tests.web.api.test_runs import analysed, said
 
 THREE_HOSTS = SAMPLES / "xspace" / "v5e-three-hosts"
@@ -53,3 +56,17 @@ def test_a_file_without_a_partial_is_refused(tmp_path: Path) -> None:
     broken.write_bytes(b"nothing")
     server = ("--server", "http://127.0.0.1:9")
     assert "has no partial" in refused("push", "--run", "a", "--partial", broken, *server)
+
+
+def test_a_folder_that_is_one_host_is_sent_as_its_partial(tmp_path: Path) -> None:
+    for number in range(2):
+        folder = tmp_path / "out" / f"rank_{number}"
+        folder.mkdir(parents=True)
+        for name, text in workload().items():
+            (folder / name).write_text(text)
+    (tmp_path / "out" / "rank2.json").write_text("{}")
+    with run_client.files_to_send(tmp_path / "out", is_partial=False) as sent:
+        names = ["rank2.json", "rank_0.partial", "rank_1.partial"]
+        assert sorted(one.name for one in sent) == names
+        partials = [unpack(one.read_bytes()) for one in sent if one.suffix != ".json"]
+    assert {one.header.known_rank for one in partials} == {0, 1}

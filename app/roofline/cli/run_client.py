@@ -15,6 +15,7 @@ from roofline.cli.runs import seconds
 
 if TYPE_CHECKING:
     from roofline.cli.upload import ServerLink
+    from roofline.pods.files import Found
 
 TRIES = 5
 FIRST_PAUSE_S = 1.0
@@ -54,7 +55,9 @@ def add_push(parser: argparse.ArgumentParser) -> None:
         "Add files of hosts to a run on a server, from where they were captured. A file that the"
         " run has already is not added again: repeat the command if it fails."
     )
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="captures of hosts")
+    parser.add_argument(
+        "files", nargs="*", type=Path, metavar="FILE", help="captures of hosts, or folders"
+    )
     parser.add_argument("--run", dest="run_id", required=True, metavar="ID", help="id or link")
     parser.add_argument(
         "--partial",
@@ -106,14 +109,15 @@ def _push(given: argparse.Namespace) -> None:
     run_id = given.run_id.partition("/r/")[2].partition("?")[0] or given.run_id
     path = f"/api/v1/runs/{quote(run_id, safe='')}"
     link = _link(given)
-    added = 0
+    added = total = 0
     for file in given.files:
-        with _to_send(file, is_partial=given.partial) as sent:
+        with files_to_send(file, is_partial=given.partial) as sent:
+            total += len(sent)
             for one in sent:
                 added += int(_sent(link, f"{path}/hosts", one)["added"])
     if given.close:
         link.send("POST", f"{path}/close")
-    print_bytes(f"added {added} of {len(given.files)}\n".encode())
+    print_bytes(f"added {added} of {total}\n".encode())
 
 
 def _link(given: argparse.Namespace) -> "ServerLink":
@@ -146,34 +150,51 @@ def _sent(link: "ServerLink", path: str, file: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _to_send(file: Path, *, is_partial: bool) -> Iterator[list[Path]]:
-    """The file, or the partials of the hosts in it."""
-    if not is_partial:
+def files_to_send(file: Path, *, is_partial: bool) -> Iterator[list[Path]]:
+    """The file, or the partials of the hosts in it; of a folder the files, and partials of the
+    hosts that are a folder each."""
+    if not is_partial and not file.is_dir():
         yield [file]
         return
     from roofline.errors import UploadRejectedError
+    from roofline.pods.files import files_of
+
+    if not file.exists():
+        raise UploadRejectedError(f"{file} cannot be read.", remedy="Check the path.")
+    with tempfile.TemporaryDirectory(prefix="roofline-") as folder:
+        made = []
+        for number, one in enumerate(files_of([file])):
+            if is_partial or one.is_folder:
+                made += _partials(one, Path(folder) / str(number))
+            else:
+                made.append(one.path)
+        yield made
+
+
+def _partials(found: "Found", scratch: Path) -> list[Path]:
+    """Files with the partials of the hosts in a file, or of the host that is a folder."""
+    from roofline.errors import UploadRejectedError
     from roofline.importers.intake.archives import UnpackLimits
+    from roofline.pods.fetching import fetch_folder
     from roofline.pods.files import Found, digest_of
     from roofline.pods.packed import SUFFIX, pack
     from roofline.pods.reading import read_file
     from roofline.pods.report import Unreadable
 
-    if not file.is_file():
-        raise UploadRejectedError(f"{file} cannot be read.", remedy="Check the path.")
-    with tempfile.TemporaryDirectory(prefix="roofline-") as folder:
-        found = read_file(
-            Found(file, is_named=True),
-            digest=digest_of(file),
-            scratch=Path(folder),
-            limits=UnpackLimits(),
-        )
-        made = []
-        for number, one in enumerate(found):
-            if isinstance(one, Unreadable):
-                raise UploadRejectedError(
-                    f"{one.name} has no partial: {one.reason}", remedy="Send the file itself."
-                )
-            part = f".{number}" if len(found) > 1 else ""
-            made.append(Path(folder) / f"{file.name}{part}{SUFFIX}")
-            made[-1].write_bytes(pack(one))
-        yield made
+    scratch.mkdir()
+    path = found.path
+    if found.is_folder:
+        path = scratch / "packed"
+        fetch_folder(f"{found.path}/", path)
+    here = Found(path, found.is_named, found.name, is_folder=found.is_folder)
+    read = read_file(here, digest=digest_of(path), scratch=scratch, limits=UnpackLimits())
+    made = []
+    for number, one in enumerate(read):
+        if isinstance(one, Unreadable):
+            raise UploadRejectedError(
+                f"{one.name} has no partial: {one.reason}", remedy="Send the file itself."
+            )
+        part = f".{number}" if len(read) > 1 else ""
+        made.append(scratch / f"{found.name.replace('/', '-')}{part}{SUFFIX}")
+        made[-1].write_bytes(pack(one))
+    return made
