@@ -111,6 +111,9 @@ def test_forced_colours_keep_the_states_apart(new_page: NewPage, full_url: str) 
     pressed = page.locator(".seg button[aria-pressed=true]").first
     assert pressed.evaluate(outline) == "solid"
     assert page.locator(".seg button[aria-pressed=false]").first.evaluate(outline) == "none"
+    strokes = "(lines) => lines.map((line) => getComputedStyle(line).stroke)"
+    roofs = page.locator("#op-chart .scatterlayer .js-line").evaluate_all(strokes)
+    assert len(set(roofs)) > 1, "roofs keep their colours"
 
 
 def test_a_phone_has_no_accessibility_violation(page: Page, full_url: str) -> None:

@@ -12,12 +12,13 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import view
 from tests.browser.accessibility import AXE
-from tests.browser.conftest import NewPage
+from tests.browser.conftest import ROOT, NewPage
 from tests.browser.files import drag, drop, paste
 from tests.browser.freezing import frozen, frozen_imports
 from tests.browser.serving import Server
 from tests.browser.watching import Watch, is_ready
 
+SLOWED = ROOT / "tests" / "golden" / "xspace" / "s10_v6e_dvfs_overlap" / "host_0.xplane.pb"
 PROFILE_ADDRESS = re.compile(r"/p/[A-Za-z0-9_-]{16,}")
 
 
@@ -98,10 +99,24 @@ def test_chosen_file_becomes_a_page(page: Page, capture: Path) -> None:
     is_profile_of(page, "TPU v4")
 
 
-def test_pasted_file_becomes_a_page(page: Page, capture: Path) -> None:
+def test_pasted_file_becomes_a_page(page: Page) -> None:
+    """Its clock differed from the default one: the page can be by the peaks of either."""
     page.goto("/")
-    paste(page, capture)
-    is_profile_of(page, "TPU v4")
+    paste(page, SLOWED)
+    is_profile_of(page, "TPU v6")
+    clock = page.get_by_role("switch", name="DVFS × 0.916")
+    strip = page.locator("[data-device-strip]")
+    expect(strip).to_contain_text("918")
+    clock.check()
+    page.wait_for_url("**dvfs=on*")
+    is_ready(page)
+    expect(strip).to_contain_text("840.44")
+    note = page.locator("[data-range-note]")
+    expect(note).to_contain_text("at the clock that ran")
+    expect(clock).to_be_checked()
+    note.get_by_role("link", name="Use the peaks of the default clock").click()
+    is_ready(page)
+    expect(strip).to_contain_text("918")
 
 
 def test_several_files_are_hosts_of_one_profile(page: Page, captures: Path) -> None:

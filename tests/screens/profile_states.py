@@ -1,5 +1,6 @@
 """Every state of the page of a profile, as functions that bring a browser page there."""
 
+import json
 import re
 import sqlite3
 from collections.abc import Callable
@@ -137,9 +138,18 @@ def _job(page: Page, site: Site, name: str, **values: object) -> str:
 
 
 def _importing(page: Page, site: Site) -> None:
-    under_way = {"state": "running", "phase": "read", "fraction": 0.62, "lease_until": 4e9}
-    page.goto(_job(page, site, "importing", **under_way))
-    expect(page.get_by_label("Import in progress")).to_be_visible()
+    """A job that waits in the store, of which the events say that it runs."""
+    address = _job(page, site, "importing", state="queued", phase="queued", not_before=4e9)
+    progress = {"phase": "read", "fraction": 0.62, "overall": 0.5, "elapsed_s": 3.0}
+    told = json.dumps({"state": "importing", "progress": progress})
+    page.route(
+        "**/api/v1/profiles/*/events",
+        lambda route: route.fulfill(
+            content_type="text/event-stream", body=f"event: importing\ndata: {told}\n\n"
+        ),
+    )
+    page.goto(address)
+    expect(page.get_by_label("Import in progress")).to_contain_text("50")
 
 
 def _waiting(page: Page, site: Site) -> None:

@@ -31,6 +31,8 @@ export function colour(token) {
 function makeProbe() {
   const element = document.createElement("i");
   element.hidden = true;
+  // Where the system forces colours, every token would be that of text: charts had one colour.
+  element.style.setProperty("forced-color-adjust", "none");
   document.body.append(element);
   return element;
 }
