@@ -29,7 +29,7 @@ def _home(page: Page, site: Site) -> None:
 
 def _two_chosen(page: Page, site: Site) -> None:
     _home(page, site)
-    boxes = page.locator(".profile-list input[type=checkbox], [data-profile-list] [type=checkbox]")
+    boxes = page.locator("[data-pick]")
     for box in boxes.all()[:2]:
         box.check()
 
