@@ -167,7 +167,9 @@ def test_the_longest_operations_are_named_and_a_selected_one_alone(profile: Page
     clocks = profile.locator(".own-ceilings .clock")
     assert clocks.count() >= labels.count() - 1 >= 1
     assert profile.locator(".own-ceilings .ceiling").count() >= 2
-    faded = profile.locator("#op-chart .trace").first.evaluate("(e) => getComputedStyle(e).opacity")
+    faded = profile.locator("#op-chart .drawing .trace").first.evaluate(
+        "(e) => getComputedStyle(e).opacity"
+    )
     assert faded == "0.12"
 
 

@@ -71,7 +71,7 @@ def test_counters_of_matching_kernels_join_the_capture(
     assert measured.source == "Nsight Compute 2024.1.1.0: kernels.ncu-rep"
     joined = next(d for d in profile.diagnostics if d.code == "counters-joined")
     assert "Of its 2 kernels, 1 run" in joined.message
-    assert "60%" in joined.message
+    assert "60 %" in joined.message
 
 
 def test_a_report_of_another_program_asks_which_one_to_open(capture: Path, tmp_path: Path) -> None:
