@@ -170,7 +170,7 @@ def _failed(page: Page, site: Site) -> None:
 
 
 _WHAT_IF = "?v=1&dev=l4&peak.hbm=1200&vs=h100-sxm,tpu-v5p&tab=hardware"
-_MANY_FILTERS = "?v=1&q=fusion&cat=loop+fusion&min=0.1&cover=95&infeed=out&part=below"
+_MANY_FILTERS = "?v=1&q=fusion&cat=loop+fusion&min=0.1&cover=95&infeed=out&part=below_roof"
 _WRONG_LINK = "?cat=nope&x=bad&op=zzz&sort=qq"
 
 PROFILE_STATES: dict[str, Show] = {

@@ -136,12 +136,13 @@ function packSmaller(ordered, halfHeight) {
 }
 
 /**
- * The words above the strip: the ops in it, and those that are not.
+ * The words above the strip: the ops in it, and those that are not; none where it has no ops.
  * @param {StripGeometry} geometry
  * @param {ReadonlySet<Row>} shown
  * @param {string} axis label of the x axis above
  */
 export function stripNote({ without, placeless, places }, shown, axis) {
+  if (without.length + placeless.length === 0) return "";
   const here = without.filter((row) => shown.has(row));
   const drawn = places.filter(({ row }) => shown.has(row));
   const above = drawn.filter(({ edge }) => edge === "right").length;

@@ -37,10 +37,11 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
 
   /** @param {(row: Row) => [number, number] | null} place position on the chart above */
   function draw(place) {
-    frame.hidden = false; // it is measured
+    frame.hidden = part("strip-box").hidden = false; // it is measured
     const box = { width: root.clientWidth, height: root.clientHeight, margin: MARGIN };
     geometry = stripGeometry(model, store.get(), place, box);
     frame.hidden = geometry.places.length === 0;
+    part("strip-box").hidden = geometry.without.length + geometry.placeless.length === 0;
     marks = geometry.places.map((one) => ({ place: one, node: markNode(one) }));
     root.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
     root.replaceChildren(

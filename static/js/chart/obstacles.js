@@ -1,6 +1,6 @@
 // Obstacles of the names of points: roofs, their labels, ridges, the star, the buttons of the chart. Pure. Pixels.
 
-import { flatLabelPlaces, slantLabelPlaces } from "./roof-figure.js";
+import { distancePlaces, flatLabelPlaces, slantLabelPlaces } from "./roof-figure.js";
 import { LABEL_AWAY, roofLines } from "./roofs.js";
 
 /** @import { Scale } from "./axes.js" */
@@ -47,6 +47,9 @@ export function obstaclesOf(chart, landmarks) {
         : [/** @type {Box} */ ([right - FOOT_WIDTH * 1.5, top - 20, right, top])]),
       ...slantLabelPlaces(lines, chart, size).flatMap((label) => slantBoxes(label, scale)),
       ...flatLabelPlaces(chart, { small: false, size }).map(flatBox),
+      ...(lines.length > 0 && !chart.isShare ? distancePlaces(chart) : []).map((label) =>
+        flatBox({ ...label, right, y: scale.toY(label.end) }),
+      ),
       ...(corner && lines.length > 0 ? [footBox(scale.toX(corner.x), scale)] : []),
     ],
   };

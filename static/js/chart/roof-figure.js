@@ -146,25 +146,43 @@ export function roofPlaces(memory, compute, { xRange }) {
  * @param {RoofChart} chart
  * @param {Paint} paint
  */
-function distanceLines({ shown, main, flat, scale }, paint) {
+function distanceLines(chart, paint) {
+  const { main, flat, scale } = chart;
   const xs = roofPlaces(main, flat, scale);
-  const lines = [0.1, 0.01].map((share) => {
-    /** @param {number} x */
-    const y = (x) => attainable(x, main, flat) + Math.log10(share);
-    return { name: `${share * 100} % of roof`, ys: xs.map(y), end: y(scale.xRange[1]) };
-  });
-  /** @param {number} end */
-  const isFree = (end) =>
-    shown.compute.every(
-      ({ gflops }) => Math.abs(scale.toY(end) - scale.toY(Math.log10(gflops))) >= LEAST_APART,
-    );
-  const visible = lines.filter(
-    ({ end }) => end > scale.yRange[0] && end < scale.yRange[1] && isFree(end),
-  );
   return {
-    traces: lines.map(({ name, ys }) => distanceTrace(name, xs, ys, paint)),
-    annotations: visible.map(({ name, end }) => distanceLabel(name, scale.xRange[1], end, paint)),
+    traces: DISTANCES.map((share) => {
+      const ys = xs.map((x) => attainable(x, main, flat) + Math.log10(share));
+      return distanceTrace(distanceName(share), xs, ys, paint);
+    }),
+    annotations: distancePlaces(chart).map(({ name, end }) =>
+      distanceLabel(name, scale.xRange[1], end, paint),
+    ),
   };
+}
+
+const DISTANCES = [0.1, 0.01];
+/** @param {number} share */
+const distanceName = (share) => `${share * 100} % of roof`;
+
+/**
+ * The names of these lines at the right edge, where no compute roof is near.
+ * @param {RoofChart} chart
+ */
+export function distancePlaces({ shown, main, flat, scale }) {
+  const [low, high] = scale.yRange;
+  const roof = attainable(scale.xRange[1], main, flat);
+  return DISTANCES.map((share) => ({
+    name: distanceName(share),
+    end: roof + Math.log10(share),
+    width: widthOf(distanceName(share), 11),
+  })).filter(
+    ({ end }) =>
+      end > low &&
+      end < high &&
+      shown.compute.every(
+        ({ gflops }) => Math.abs(scale.toY(end) - scale.toY(Math.log10(gflops))) >= LEAST_APART,
+      ),
+  );
 }
 
 /**

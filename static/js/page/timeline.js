@@ -7,6 +7,7 @@ import {
   rangeAround,
   readMs,
   stepAt,
+  stepLabels,
 } from "../state/time-range.js";
 import { duration, significant } from "../text/format.js";
 import { buttonPart, find, html, part, svg } from "../ui/dom.js";
@@ -16,7 +17,6 @@ import { buttonPart, find, html, part, svg } from "../ui/dom.js";
 
 const TICKS = 5;
 const DRAG_PX = 4;
-const NARROW_STEP_PX = 26;
 const US_PER_MS = 1000;
 
 /** @param {TimeStrip | null | undefined} strip */
@@ -31,8 +31,9 @@ export function showTimeline(strip) {
   );
   drawLanes(strip, false);
   drawTicks(strip);
-  drawSteps(strip);
+  new ResizeObserver(() => drawSteps(strip)).observe(part("timeline-steps"));
   wireCores(strip);
+  part("timeline-steps").hidden = !strip.steps.length;
   wireBrush(strip);
   wireForm(strip);
 }
@@ -105,27 +106,17 @@ function drawTicks(strip) {
 /** Labels of as many steps as have room. @param {TimeStrip} strip */
 function drawSteps(strip) {
   const row = part("timeline-steps");
-  row.hidden = !strip.steps.length;
-  if (!strip.steps.length) return;
-  const whole = strip.edges_us[strip.edges_us.length - 1];
-  const wide = ((row.clientWidth || 800) * (whole / strip.steps.length)) / whole;
-  const every = Math.max(1, Math.ceil(NARROW_STEP_PX / wide));
   row.replaceChildren(
-    ...strip.steps
-      .filter((_, k) => k % every === 0)
-      .map(({ label, begin_us, end_us }) =>
-        html(
-          "span",
-          {
-            class: isChosen(strip, begin_us, end_us) ? "is-chosen" : null,
-            vars: {
-              "--at": percentAt(strip, begin_us),
-              "--wide": percentAt(strip, (end_us - begin_us) * every),
-            },
-          },
-          every === 1 && wide > 60 ? `step ${label}` : label,
-        ),
+    ...stepLabels(strip, row.clientWidth).map(({ step: { begin_us, end_us }, text }) =>
+      html(
+        "span",
+        {
+          class: isChosen(strip, begin_us, end_us) ? "is-chosen" : null,
+          vars: { "--at": percentAt(strip, begin_us) },
+        },
+        text,
       ),
+    ),
   );
 }
 

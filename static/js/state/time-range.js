@@ -35,6 +35,34 @@ export function rangeAround(strip, a, b) {
 export const stepAt = ({ steps }, us) =>
   steps.find(({ begin_us, end_us }) => begin_us <= us && us < end_us) ?? null;
 
+const LETTER_PX = 7.5; // with room for fonts that are wider
+const BESIDE_PX = 10; // a label's line and the room after it
+
+/**
+ * The names of steps that have room before the next one: "step 3" where all of them have, else numbers.
+ * @param {TimeStrip} strip
+ * @param {number} pixels length of the strip
+ */
+export function stepLabels({ edges_us: edges, steps }, pixels) {
+  const perUs = pixels / edges[edges.length - 1];
+  /** @param {TimeStrip["steps"][number]} step @param {string} text */
+  const label = (step, text) => {
+    const left = step.begin_us * perUs;
+    return { step, text, left, right: left + text.length * LETTER_PX + BESIDE_PX };
+  };
+  /** @param {ReturnType<typeof label>[]} labels */
+  const free = (labels) => {
+    let end = 0;
+    return labels.filter(({ left, right }) => {
+      const hasRoom = left >= end && right <= pixels;
+      if (hasRoom) end = right;
+      return hasRoom;
+    });
+  };
+  const full = free(steps.map((step) => label(step, `step ${step.label}`)));
+  return full.length === steps.length ? full : free(steps.map((step) => label(step, step.label)));
+}
+
 /**
  * A range moved by bins, or its end alone; it stays in the capture.
  * @param {TimeStrip} strip @param {Range} range @param {number} bins @param {boolean} endOnly

@@ -62,6 +62,11 @@ test("the note counts what is here, off the scale, and without known traffic", (
   assert.match(plain(stripNote(geometry, new Set([rows[1]]), "HBM")), /^1 op · 20\.0 %/);
 });
 
+test("where every op has a place on the chart there is nothing to say", () => {
+  const { geometry, rows } = strip(OPS.slice(0, 1), BANDWIDTHS.slice(0, 1));
+  assert.equal(stripNote(geometry, new Set(rows), "HBM"), "");
+});
+
 test("ops with FLOPs but without bytes of the axis are named", () => {
   const { geometry, rows } = strip([["dot", "dot", "Compute", "known", 1, undefined, 50]], [null]);
   assert.match(stripNote(geometry, new Set(rows), "L2"), /besides, 1 without bytes of L2/);

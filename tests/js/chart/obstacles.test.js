@@ -30,6 +30,10 @@ test("roofs, their labels, ridges and the words at the foot are in the way", () 
   const end = found.lines[found.lines.length - 1];
   assert.ok(Math.abs(end[1] - scale.toY(Math.log10(flat.gflops))) < 1e-9, "a flat roof is flat");
   assert.ok(found.taken.length > 5, "a slanted label is a chain of boxes");
+  const tenth = scale.toY(Math.log10(flat.gflops) - 1);
+  assert.ok(found.taken.some(([, , right, bottom]) => right === 590 && bottom === tenth));
+  const shares = obstaclesOf({ ...chart, isShare: true }, []).taken;
+  assert.ok(!shares.some(([, , , bottom]) => bottom === tenth), "heights are not rates");
   const bare = { ...chart, shown: { memory: [], compute: [] } };
   assert.deepEqual(obstaclesOf(bare, []).taken, []);
 });

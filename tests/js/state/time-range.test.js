@@ -11,6 +11,7 @@ import {
   rangeAround,
   readMs,
   stepAt,
+  stepLabels,
 } from "../../../static/js/state/time-range.js";
 
 /** @import { TimeStrip } from "../../../static/js/types/page-data.js" */
@@ -35,6 +36,14 @@ test("a time is in the bin that begins with it", () => {
     [0, 9.9, 10, 29, 30, 44, 99].map((us) => binAt(STRIP, us)),
     [0, 0, 1, 2, 3, 3, 3],
   );
+});
+
+test("names of steps have room before the next one, or are numbers, or are left out", () => {
+  /** @param {number} pixels */
+  const texts = (pixels) => stepLabels(STRIP, pixels).map(({ text }) => text);
+  assert.deepEqual(texts(300), ["step 7", "step 8"]);
+  assert.deepEqual(texts(80), ["7", "8"]);
+  assert.deepEqual(texts(30), ["7"]);
 });
 
 test("a range covers whole bins, whichever end was first", () => {

@@ -172,7 +172,9 @@ add.2,10,1e6,4e6
 
 
 def test_few_operations_have_their_clocks_in_place_of_groups(tmp_path: Path) -> None:
-    dot, add = first_view(page_of(FEW, tmp_path)).op_clocks
+    view = first_view(page_of(FEW, tmp_path))
+    assert view.no_flops.note == "", "no line for operations that do not exist"
+    dot, add = view.op_clocks
     assert [(one.label, one.time, one.is_longest) for one in dot.bars] == [
         ("MXU bf16", "21.8\u00a0µs", True),
         ("HBM", "2.44\u00a0µs", False),

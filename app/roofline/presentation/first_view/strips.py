@@ -55,7 +55,7 @@ class Strip:
     """A strip: its drawing, the words above it, and the roof that it is read against."""
 
     svg: str
-    note: str
+    note: str  # empty: there is nothing to say
     lanes: int = 1
     is_empty: bool = False
     roof: str = ""
@@ -314,6 +314,8 @@ def _strip_note(
     rows: Rows, without: Sequence[int], placeless: Sequence[int], discs: Sequence[_Disc]
 ) -> str:
     above = sum(disc.symbol == "triangle-right" and disc.css != "dot" for disc in discs)
+    if not without and not placeless:
+        return ""
     unknown, axis = len(without) - len(discs), rows.page["x_axes"][0]["label"]
     parts = [
         f"{count(len(without))} {'op' if len(without) == 1 else 'ops'}",
