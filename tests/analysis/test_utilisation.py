@@ -9,8 +9,9 @@ from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.analysis.utilisation import Utilisation, recomputed_share, utilisation_of
 from roofline.devices.resolve import resolve
 from roofline.exports.text import describe
+from roofline.model.compute import ComputeUnit
 from roofline.model.profile import Provenance
-from tests.builders import profile_from_table
+from tests.builders import profile_from_table, reported
 
 TABLE = """op|category|self_us|flop|hbm_bytes
 a|convolution|600|3e8|1e7
@@ -69,3 +70,25 @@ def test_the_report_names_them() -> None:
     assert (
         "Utilisation of the whole capture: MFU 30.0 %, HFU 40.0 %, memory bandwidth 46.6 %" in text
     )
+
+
+def test_a_program_without_products_is_held_against_the_unit_that_it_uses() -> None:
+    """By hand: 2e8 FLOPs of fp64 in 1 ms are 0.2 of 1 TFLOP/s, whatever tensor cores can do."""
+    device = reported(
+        gflops=None,
+        unit_gflops={ComputeUnit.MATRIX_BF16: 1e5, ComputeUnit.VECTOR_FP64: 1000.0},
+    )
+    profile = profile_from_table(
+        "op|category|self_us|flop|hbm_bytes\na|fusion|1000|2e8|1e7", device=device
+    )
+    flop = profile.ops.flop
+    for unit, peak, ratio in (
+        (ComputeUnit.VECTOR_FP64, 1000.0, 0.2),
+        (ComputeUnit.MATRIX_BF16, 1e5, 0.002),
+    ):
+        ops = replace(profile.ops, unit_flop={unit: flop})
+        counted = replace(profile, ops=ops)
+        analysis = analyse(counted, resolve(device), AnalysisOptions())
+        found = utilisation_of(analysis, analysis.with_infeed)
+        assert found.peak_gflops == peak
+        assert found.hfu_ratio == pytest.approx(ratio)

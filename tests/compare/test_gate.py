@@ -13,7 +13,7 @@ from roofline.compare.gate.baseline import (
 )
 from roofline.compare.gate.budget import DEFAULT, Budget, read_budget
 from roofline.compare.gate.check import BROKEN, INCONCLUSIVE, PASSED, Report, check
-from roofline.compare.gate.confirm import captures_to_confirm, confirmed
+from roofline.compare.gate.confirm import captures_to_confirm, confirmed, unsuspected
 from roofline.compare.gate.rules import Result
 from roofline.compare.run import STEP, Run
 from roofline.errors import BadViewError, CorruptProfileError, SettingsError
@@ -91,9 +91,23 @@ def test_plain_numbers_are_absolute_and_need_no_baseline() -> None:
 
 
 def test_relative_limits_without_a_baseline_are_not_tested() -> None:
+    """A check that tested nothing has not passed: it says so, and what to do."""
     report = check([make_run(ROWS)], None, DEFAULT, today=TODAY)
     assert {one.state for one in report.results} == {"untested"}
-    assert report.status == PASSED
+    assert report.status == INCONCLUSIVE
+    (note,) = report.notes
+    assert "--against" in note and "unknown_cost_share" in note
+    passes = replace(DEFAULT, inconclusive_passes=True)
+    assert check([make_run(ROWS)], None, passes, today=TODAY).status == PASSED
+
+
+def test_times_alone_are_tested_where_a_slower_capture_would_be_confirmed() -> None:
+    kept, budget = baseline_of(_timed(1.0, 1.01, 0.99)), _budget('[time]\nstep = "3%"')
+    report = check(_timed(1.01), kept, budget, today=TODAY)
+    assert report.status == INCONCLUSIVE
+    assert unsuspected(report, kept).status == PASSED
+    nothing = check(_timed(1.01), None, budget, today=TODAY)
+    assert unsuspected(nothing, None).status == INCONCLUSIVE
 
 
 def test_an_operation_whose_cost_is_no_longer_known_does_not_pass() -> None:

@@ -253,6 +253,21 @@ def test_xprof_shows_steps_of_zeros_and_leaves_out_the_ends_of_many(tmp_path: Pa
     assert not many.time_ps.any()
 
 
+def test_times_per_gpu_are_means_over_those_that_ran_something(tmp_path: Path) -> None:
+    """The table divides by as many GPUs as the budget; XProf by all of the host."""
+    path = stepped(tmp_path, 2)
+    resting = space_bytes([gpu_plane([[]], number=k) for k in (1, 2)])
+    path.write_bytes(path.read_bytes() + resting)
+    ours, budgets = analysed(path), analysed(path).budgets
+    assert budgets is not None
+    assert ours.device.core_count == ours.profile.hosts[0].core_count == 1
+    points = ours.with_infeed.program
+    assert points.measures.total_time_per_core_us[0] == budgets.capture.total_us == 110
+    assert ours.profile.steps.time_ps.tolist() == [10 * US] * 2
+    assert "2 of 3 GPUs ran nothing" in " ".join(one.message for one in ours.diagnostics)
+    assert read(path, xprof_compat=True).device.core_count == 3
+
+
 def test_a_kernel_without_launch_belongs_to_the_step_before(tmp_path: Path) -> None:
     path = stepped(tmp_path, 2)
     planes = path.read_bytes()

@@ -206,6 +206,33 @@ def test_work_counts_once_per_occurrence(folder: Path) -> None:
     assert ops.bytes_accessed.tolist() == [320]
 
 
+def test_ops_without_ids_are_listed_by_their_names_and_are_not_idle_time(folder: Path) -> None:
+    """XProf drops them, so its row IDLE holds the time in which they ran."""
+    planes = [
+        tpu_plane(
+            [
+                SmallOp(name="known", spans=[(0, 6 * US)], flops=9),
+                SmallOp(name="nameless", spans=[(6 * US, 3 * US)], program=None, flops=5),
+                SmallOp(name="no symbol", spans=[(1 * US, 2 * US)], symbol=-1),
+            ],
+            [(0, 10 * US)],
+        )
+    ]
+    profile = read(folder, planes)
+    own_us = dict(zip(profile.ops.name, (profile.ops.self_time_ps / US).tolist(), strict=True))
+    assert own_us == {"known": 4, "no symbol": 2, "nameless": 3}
+    assert dict(zip(profile.ops.name, profile.ops.flop.tolist(), strict=True))["nameless"] == 5
+    (note,) = [one for one in profile.diagnostics if one.code == "ops-without-id"]
+    assert note.count == 2
+    analysis = analysed(profile)
+    idle_us = analysis.ops.self_time_per_core_us[analysis.ops.name.index("IDLE")]
+    assert analysis.budgets is not None
+    gaps = {"idle", "launch_gaps"}
+    assert idle_us == sum(p.time_us for p in analysis.budgets.capture.parts if p.id in gaps) == 1
+    theirs = import_profile([SourceFile(folder / "host_0.xplane.pb")], xprof_compat=True)
+    assert (theirs.ops.name, theirs.time_ps - theirs.op_time_ps) == (("known",), 6 * US)
+
+
 def _by_name(analysis: RooflineAnalysis) -> dict[tuple[int, str], tuple[object, ...]]:
     ops, measures = analysis.ops, analysis.ops.measures
     columns = (

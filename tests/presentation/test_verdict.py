@@ -142,13 +142,13 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         f"{HEAD}dot|convolution|1000|6e8|1e6",
         {"device": reported(**NO_PEAKS)},
         "No peak is known for this device, so there is no roof to compare with",
-        "Choose the device or enter its peaks under Peaks: roofs and bounds follow.",
+        "Choose the device or enter its peaks: roofs and bounds follow.",
     ),
     "compute peak unknown": (
         f"{HEAD}dot|convolution|1000|6e8|1e6",
         {"device": reported(gflops=None)},
         "No compute peak is known, so the bound of this program is unknown",
-        "Enter that peak under Peaks, or choose the device. "
+        "Enter that peak, or choose the device. "
         "1.00 GB/s of 107 GB/s HBM bandwidth per TensorCore.",
     ),
     "idle, compute peak unknown": (
@@ -156,14 +156,13 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         {"device": reported(gflops=None), "idle_us": 900},
         "Idle 90 % of the time",
         "No compute peak is known, so the bound of this program is unknown. "
-        "Enter that peak under Peaks, or choose the device.",
+        "Enter that peak, or choose the device.",
     ),
     "memory peak unknown": (
         f"{HEAD}dot|convolution|1000|6e8|1e6",
         {"device": reported(gibs={})},
         "No peak bandwidth of HBM is known, so the bound of this program is unknown",
-        "Enter that peak under Peaks, or choose the device. "
-        "600 GFLOP/s of 1.00 TFLOP/s per TensorCore.",
+        "Enter that peak, or choose the device. 600 GFLOP/s of 1.00 TFLOP/s per TensorCore.",
     ),
     "most of the work unknown": (
         f"{HEAD}dot|convolution|400|2e8|1e6\nk|custom-call|600|{ABSENT}|{ABSENT}",

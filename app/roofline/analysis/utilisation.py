@@ -5,12 +5,14 @@ framework path names (`rematted_computation`). Both are defined in Chowdhery et 
 appendix B. MBU = bytes of the main memory ÷ (time × its peak bandwidth).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from roofline.analysis.records import Measures, RooflineAnalysis, Scope, View
 from roofline.model.categories import is_container
+from roofline.model.compute import ComputeUnit
 from roofline.model.device import ComputePeak
 from roofline.model.memory import main_level
 from roofline.model.profile import Profile, Provenance
@@ -61,17 +63,29 @@ def utilisation_of(analysis: RooflineAnalysis, view: View) -> Utilisation:
 
 
 def _peak(analysis: RooflineAnalysis, measures: Measures, row: int) -> ComputePeak | None:
-    """The matrix unit's peak at the precision of most FLOPs, else the device's main peak."""
+    """The peak of the matrix unit at the precision of most FLOPs, else of the vector unit.
+
+    A program without products has none of the matrix unit's work, and other programs are held
+    against that unit, whatever else they do. The device's main peak where neither is known.
+    """
     rates = {
-        unit: float(np.nan_to_num(measures.unit_rate_gflops[unit][row]))
-        for unit in analysis.units
-        if unit.is_matrix
+        unit: float(np.nan_to_num(measures.unit_rate_gflops[unit][row])) for unit in analysis.units
     }
+    every = float(np.nan_to_num(measures.flop_rate_gflops[row]))
+    used = _most({unit: rate for unit, rate in rates.items() if unit.is_matrix})
+    if used is None:
+        used = _most(rates)
+        used = used if used is not None and rates[used] > every / 2 else None
+    if used is None:
+        return next(iter(analysis.device.compute), None)
+    roof = analysis.roof_of_unit(analysis.units.index(used))
+    return None if roof is None else analysis.device.compute[roof]
+
+
+def _most(rates: Mapping[ComputeUnit, float]) -> ComputeUnit | None:
+    """The unit with the highest rate; `None` where none does any FLOP."""
     used = max(rates, key=rates.__getitem__, default=None)
-    if used is not None and rates[used]:
-        roof = analysis.roof_of_unit(analysis.units.index(used))
-        return None if roof is None else analysis.device.compute[roof]
-    return next(iter(analysis.device.compute), None)
+    return used if used is not None and rates[used] > 0 else None
 
 
 def recomputed_share(profile: Profile) -> float | None:

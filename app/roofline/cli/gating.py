@@ -39,7 +39,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         "Check captures of one program against a baseline and a budget. FLOPs, bytes, roof time and"
         " the number of operations are exact: one capture is enough. Times are judged from three"
         " captures of each side on. Exit status: 0 passed, 1 a rule is broken, 2 a file cannot be"
-        " read, 3 inconclusive."
+        " read, 3 inconclusive or nothing tested."
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="one capture each")
     parser.add_argument("--against", type=Path, metavar="FILE", help="the baseline")
@@ -115,12 +115,12 @@ def _confirmed(
     """`report`, or with its times judged by new captures where they look worse."""
     from roofline.cli.confirming import capture_again
     from roofline.compare.gate.check import check
-    from roofline.compare.gate.confirm import captures_to_confirm, confirmed
+    from roofline.compare.gate.confirm import captures_to_confirm, confirmed, unsuspected
     from roofline.devices.choice import read_choice
 
     captures = captures_to_confirm(report, baseline, budget)
     if not captures:
-        return report
+        return unsuspected(report, baseline)
     runs = capture_again(given.confirm, captures, read_choice(given.device, given.peak))
     again = check(runs, baseline, replace(budget, unit=report.unit), today=date.today())
     return confirmed(report, again, captures, budget)

@@ -81,11 +81,11 @@ def standing_of(report: Report, budget: Budget) -> Standing:
     broken = tuple(one.rule for one in report.of_state("broken") if one.level == "error")
     if report.status == BROKEN:
         return Standing(state="broken", rules=broken)
+    if report.results and len(report.of_state("untested")) == len(report.results):
+        return Standing(state="untested")
     if report.status == INCONCLUSIVE:
         return Standing(state="inconclusive")
     if accepted:
         rules = tuple(one.rule for one in accepted)
         return Standing(state="accepted", rules=rules, until=max(until))
-    if not report.of_state("passed") and not report.of_state("better"):
-        return Standing(state="untested")
     return Standing(state="better" if report.of_state("better") else "passed")

@@ -91,8 +91,8 @@ SENTENCES: Mapping[str, str] = {
     "total. ",
     "of_both": "{points} of {every} operations have the rates that the file states; the others "
     "stand at their roof, the best rate for their work. There is no total. ",
-    "choose_device": "Choose the device or enter its peaks under Peaks: roofs and bounds follow. ",
-    "enter_peak": "Enter that peak under Peaks, or choose the device. ",
+    "choose_device": "Choose the device or enter its peaks: roofs and bounds follow. ",
+    "enter_peak": "Enter that peak, or choose the device. ",
     "nothing_known": "FLOPs and bytes were not measured. ",
     "known": "FLOPs are known for {flop} of the busy time, bytes for {bytes}. ",
     "known_alike": "FLOPs and bytes are known for {both} of the busy time. ",

@@ -125,13 +125,27 @@ def status_of(results: Sequence[Result], budget: Budget) -> int:
     states = {one.state for one in results if one.level == "error"}
     if "broken" in states:
         return BROKEN
-    if "inconclusive" in states and not budget.inconclusive_passes:
-        return INCONCLUSIVE
-    return PASSED
+    is_unclear = "inconclusive" in states or not _is_tested(results)
+    return INCONCLUSIVE if is_unclear and not budget.inconclusive_passes else PASSED
+
+
+def _is_tested(results: Sequence[Result]) -> bool:
+    """False where no rule was held against a number: such a check could not fail."""
+    return any(one.state != "untested" for one in results)
+
+
+def _nothing_tested(case: Case) -> str:
+    if case.baseline is not None:
+        return "No rule was tested, so the check is inconclusive."
+    return (
+        "No rule was tested: each limits a change, and there is no baseline. Name one with "
+        "--against, or write limits on values into roofline.toml, such as unknown_cost_share = "
+        "0.05 in [exact] or idle_share = 0.10 in [time]."
+    )
 
 
 def _notes(case: Case, results: Sequence[Result]) -> tuple[str, ...]:
-    notes = []
+    notes = [] if _is_tested(results) else [_nothing_tested(case)]
     by_metric = {one.metric: one for one in results if not one.rule.startswith("op[")}
     flops = by_metric.get("flops")
     if flops is not None and flops.state == "broken":

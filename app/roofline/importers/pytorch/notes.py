@@ -223,7 +223,7 @@ def _of_kernels(notes: Counter[str]) -> Iterator[Diagnostic]:
         (
             "unattributed",
             "kernels-without-operator",
-            "cannot be traced to an operator: their launch lies outside of every operator or is not"
+            "cannot be traced to an operator: the launch lies outside of every operator or is not"
             " in the trace",
             "Capture with ProfilerActivity.CPU, from before the first launch on.",
         ),
@@ -239,8 +239,9 @@ def _of_kernels(notes: Counter[str]) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 severity=Severity.WARNING,
                 code=code,
-                message=f"{notes[key]:,} of {notes['kernels']:,} kernels {what}. They are listed by"
-                " kernel name; their FLOPs and bytes are unknown.",
+                message=f"{_kernels(notes[key], notes['kernels'])} {what}."
+                f" {'It is' if notes[key] == 1 else 'They are'} listed by kernel name; FLOPs and"
+                " bytes are unknown.",
                 remedy=remedy,
                 count=notes[key],
             )
@@ -248,13 +249,18 @@ def _of_kernels(notes: Counter[str]) -> Iterator[Diagnostic]:
         yield _launches_not_run(notes)
 
 
+def _kernels(part: int, whole: int) -> str:
+    return "The only kernel" if whole == 1 else f"{part:,} of {whole:,} kernels"
+
+
 def _launches_not_run(notes: Counter[str]) -> Diagnostic:
+    missing = notes["launches-not-run"]
     return Diagnostic(
         severity=Severity.WARNING,
         code="launches-not-run",
-        message=f"{notes['launches-not-run']:,} of {notes['launches']:,} launches have no"
-        " kernel in the trace: they were recorded into a graph, or their kernels were dropped."
-        " Only the kernels in the trace are shown.",
+        message=f"{missing:,} of {notes['launches']:,} launches {'has' if missing == 1 else 'have'}"
+        " no kernel in the trace: a graph was recorded, or the profiler dropped kernels. Only the"
+        " kernels in the trace are shown.",
         remedy="Capture iterations after the graph was recorded.",
         count=notes["launches-not-run"],
     )

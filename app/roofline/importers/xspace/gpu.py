@@ -58,9 +58,10 @@ def read_gpu_host(
     if timeline is not None:
         timeline = replace(timeline, work=with_calls(timeline.work, ops))
     busy = [_busy_ps(gpu, oddities) for gpu in gpus]
+    cores = _cores(gpus, oddities)
     return Profile(
-        device=read_gpu_device(space.gpus[0], count=len(gpus), oddities=oddities),
-        hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=len(gpus)),),
+        device=read_gpu_device(space.gpus[0], count=cores, oddities=oddities),
+        hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=cores),),
         ops=ops,
         time_ps=sum(max(b, gpu.range_ps) for b, gpu in zip(busy, gpus, strict=True)),
         op_time_ps=sum(busy),
@@ -102,6 +103,16 @@ def _groups_of_plane(grouping: Future[EventGroups], index: int) -> Mapping[int, 
     return {line: found for (plane, line), found in by_line.items() if plane == index}
 
 
+def _cores(gpus: Sequence[Kernels], oddities: Oddities) -> int:
+    """How many GPUs the times are means over: those that ran something, all where none did."""
+    return len(gpus) if oddities.counts_resting_gpus else len(_working(gpus) or gpus)
+
+
+def _working(gpus: Sequence[Kernels]) -> list[Kernels]:
+    """GPUs that ran something; the others have no time in the capture."""
+    return [gpu for gpu in gpus if len(gpu)]
+
+
 def _busy_ps(gpu: Kernels, oddities: Oddities) -> int:
     """Time in ops; what several streams share counts once."""
     kept = gpu.op >= 0
@@ -132,7 +143,7 @@ def _steps(gpus: Sequence[Kernels], groups: EventGroups, oddities: Oddities) -> 
     )
     if oddities.zeroes_gpu_steps:
         return table
-    for gpu in gpus:
+    for gpu in _working(gpus):
         scope, rows = gpu.rows_by_step(found)
         add_step_work(table, scope, rows, [label.category for label in gpu.labels])
         table.time_ps[:] += np.maximum(_busy_by_step(gpu, found), duration)
@@ -193,13 +204,13 @@ def _diagnostics(
         )
     if programs.unreadable:
         yield notes.unreadable_hlo(programs.unreadable)
-    resting = sum(1 for gpu in gpus if not len(gpu))
+    resting = len(gpus) - len(_working(gpus))
     if resting and resting < len(gpus):
         yield Diagnostic(
             severity=Severity.INFO,
             code="gpus-without-kernels",
             message=f"{resting} of {len(gpus)} GPUs ran nothing during the capture. Times per GPU "
-            "are averages over all of them.",
+            f"are means over the {len(gpus) - resting} that did.",
         )
 
 

@@ -22,3 +22,14 @@ def unreadable_hlo(count: int) -> Diagnostic:
         remedy="Capture again; if it stays, the file is damaged.",
         count=count,
     )
+
+
+def ops_without_id(count: int) -> Diagnostic:
+    """`count` ops of a TPU name neither program nor instruction."""
+    return Diagnostic(
+        severity=Severity.INFO,
+        code="ops-without-id",
+        message="ops name no instruction of a compiled program in this capture. They are listed by "
+        "their own name; XProf drops them, and their time counts as idle there.",
+        count=count,
+    )

@@ -26,6 +26,11 @@ class Oddities:
         return self.on
 
     @property
+    def drops_ops_without_id(self) -> bool:
+        """Ops of unknown program or instruction are not listed; what they take counts as idle."""
+        return self.on
+
+    @property
     def times_an_empty_plane(self) -> bool:
         """A plane without any event lasts a picosecond."""
         return self.on
@@ -89,6 +94,11 @@ class Oddities:
     @property
     def takes_modules_for_ops(self) -> bool:
         """A kernel that names a whole program and no instruction is an op "XlaModule/…"."""
+        return self.on
+
+    @property
+    def counts_resting_gpus(self) -> bool:
+        """Times per core are divided by all GPUs of the host, also by those that ran nothing."""
         return self.on
 
     @property

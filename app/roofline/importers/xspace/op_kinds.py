@@ -26,6 +26,7 @@ _ON_CHIP = {
     (3, _WRITE): MemoryLevel.VMEM_WRITE,
 }
 LEVELS = (MemoryLevel.HBM, *_ON_CHIP.values())
+UNNAMED = "(no name)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,8 @@ class OpKind:
     framework_path: str
     shape: str
     cost_known: bool
+    has_id: bool
+    """False where the file does not tell program and instruction: then the name is all there is."""
 
 
 def op_kinds(plane: Plane, oddities: Oddities) -> tuple[tuple[OpKind | None, ...], int]:
@@ -58,11 +61,10 @@ def op_kinds(plane: Plane, oddities: Oddities) -> tuple[tuple[OpKind | None, ...
     negative = 0
     kinds: list[OpKind | None] = []
     for kind in plane.event_kinds:
-        stats = kind.stats
-        if "program_id" not in stats or not stats.int_or_uint("symbol_id"):
+        op = _op_kind(kind)
+        if not op.has_id and oddities.drops_ops_without_id:
             kinds.append(None)
             continue
-        op = _op_kind(kind)
         wraps = max(op.flop, op.model_flop, op.bytes_accessed) >= _U64 // 2
         if wraps and not oddities.wraps_negative_costs:
             op = _without_cost(op)
@@ -78,8 +80,9 @@ def _op_kind(kind: EventKind) -> OpKind:
     traffic = _traffic(stats.raw("memory_access_breakdown"))
     category = stats.text("hlo_category")
     source_file, source_line = _source(stats.text("source"))
+    has_id = "program_id" in stats and stats.int_or_uint("symbol_id") != 0
     return OpKind(
-        name=kind.display_name or kind.name,
+        name=kind.display_name or kind.name or ("" if has_id else UNNAMED),
         category=category,
         program_id=stats.int_or_uint("program_id"),
         symbol_id=stats.int_or_uint("symbol_id"),
@@ -95,6 +98,7 @@ def _op_kind(kind: EventKind) -> OpKind:
         framework_path=path_of_tf_op(stats.text("tf_op")),
         shape=stats.text("shape_with_layout"),
         cost_known=_cost_known(kind, category, flop, bytes_accessed, traffic),
+        has_id=has_id,
     )
 
 
@@ -154,10 +158,11 @@ def _source(text: str) -> tuple[str, int]:
 
 
 def keys_of(kinds: Sequence[OpKind | None]) -> I64:
-    """Dense op key (program, symbol) per event metadata; -1 for no op, and for unknown ids."""
-    keys: dict[tuple[int, int], int] = {}
-    found = [
-        -1 if op is None else keys.setdefault((op.program_id, op.symbol_id), len(keys))
-        for op in kinds
-    ]
+    """Dense op key per event metadata, by program and symbol, else by name; -1 for no op."""
+    keys: dict[tuple[int, int | str], int] = {}
+    found = [-1 if op is None else keys.setdefault(_key_of(op), len(keys)) for op in kinds]
     return np.array([*found, -1], np.int64)
+
+
+def _key_of(op: OpKind) -> tuple[int, int | str]:
+    return op.program_id, op.symbol_id if op.has_id else op.name

@@ -237,6 +237,8 @@ def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> li
                 count=clamped,
             )
         )
+    if without_id := set().union(*(_without_id(core) for core in cores)):
+        found.append(notes.ops_without_id(len(without_id)))
     negative = sum(core.negative_costs for core in cores)
     if negative:
         found.append(
@@ -258,3 +260,10 @@ def _diagnostics(space: Space, cores: Sequence[CoreOps], steps: StepTable) -> li
             )
         )
     return found
+
+
+def _without_id(core: CoreOps) -> set[str]:
+    """Names of the ops that ran on a core and are known by nothing else."""
+    metas = core.rows.first_meta
+    kinds = (core.kinds[meta] for meta in metas[metas >= 0].tolist())
+    return {kind.name for kind in kinds if kind is not None and not kind.has_id}
