@@ -32,6 +32,50 @@ def measure(
     `links` are those of rows that are ops: their link binds transfers, and any other op that uses
     it most.
     """
+    rates = _rates(work, context, links)
+    shares = _shares(work, context, rates)
+    found = _verdict(work, context, rates, shares, links)
+    return Measures(
+        **_times(work, context, np.ones(len(work)) if divisor is None else divisor),
+        flop_rate_gflops=rates.gflops,
+        model_flop_rate_gflops=rates.model_gflops,
+        integer_rate_gops=rates.integer_gops,
+        memory_bandwidth_gibs=rates.gibs,
+        bandwidth_gibs=rates.level_gibs,
+        operational_intensity=rates.overall,
+        intensity=rates.intensity,
+        utilisation_ratio=shares.levels,
+        unit=shares.unit,
+        unit_rate_gflops=rates.unit_gflops,
+        unit_utilisation_ratio=shares.units,
+        main_utilisation_ratio=shares.main,
+        bottleneck_intensity=found.intensity,
+        bound=found.code,
+        attainable_gflops=roofline.ratio(
+            rates.gflops, np.nan_to_num(found.efficiency), missing=context.oddities.missing
+        ),
+        roofline_efficiency_ratio=found.efficiency,
+        compute_efficiency_ratio=shares.compute,
+        memory_utilisation_ratio=shares.memory,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rates:
+    """Work per time and per byte of each row, and bytes per level of the memory or link."""
+
+    gflops: Floats
+    model_gflops: Floats
+    integer_gops: Floats
+    unit_gflops: dict[ComputeUnit, Floats]
+    gibs: Floats
+    level_gibs: dict[MemoryLevel, Floats]
+    traffic: dict[MemoryLevel, Floats]
+    overall: Floats
+    intensity: dict[MemoryLevel, Floats]
+
+
+def _rates(work: OpColumns, context: Context, links: OpLinks | None) -> _Rates:
     missing = context.oddities.missing
     nanoseconds = work.time_ps.astype(np.float64) / PS_PER_NS
 
@@ -49,52 +93,82 @@ def measure(
     if links is not None:
         bandwidth |= over_links(bandwidth, links)
     overall, intensity = _intensities(flop, moved, traffic, missing)
-    flop_rate = rate(flop)
-    unit_rate = {unit: rate(count(work.unit_flop[unit], work.flop_known)) for unit in context.units}
-    uses = {unit: _unit_use(work, context, unit, unit_rate[unit]) for unit in context.units}
-    compute, unit, main = _compute_utilisation(work, context, flop_rate, uses)
-    used = {
-        level: _level_utilisation(work, context, level, bandwidth[level], traffic[level])
+    return _Rates(
+        gflops=rate(flop),
+        model_gflops=rate(count(work.model_flop, work.flop_known)),
+        integer_gops=rate(np.nan_to_num(work.integer_ops, nan=missing)),
+        unit_gflops={u: rate(count(work.unit_flop[u], work.flop_known)) for u in context.units},
+        gibs=gb_to_gib(rate(moved)),
+        level_gibs=bandwidth,
+        traffic=traffic,
+        overall=overall,
+        intensity=intensity,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shares:
+    """Shares of peaks of each row; `unit` is whose peak `compute` is of, -1 for the main one."""
+
+    compute: Floats
+    main: Floats
+    memory: Floats
+    unit: I64
+    units: dict[ComputeUnit, Floats]
+    levels: dict[MemoryLevel, Floats]
+
+
+def _shares(work: OpColumns, context: Context, rates: _Rates) -> _Shares:
+    uses = {unit: _unit_use(work, context, unit, rates.unit_gflops[unit]) for unit in context.units}
+    compute, unit, main = _compute_utilisation(work, context, rates.gflops, uses)
+    levels = {
+        level: _level_utilisation(
+            work, context, level, rates.level_gibs[level], rates.traffic[level]
+        )
         for level in context.levels
     }
+    return _Shares(
+        compute=compute,
+        main=main,
+        memory=_memory_utilisation(context, levels, len(work)),
+        unit=unit,
+        units={unit: use.share for unit, use in uses.items()},
+        levels=levels,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    """What binds each row, the intensity at which that is so, and its share of the roof there."""
+
+    code: I64
+    intensity: Floats
+    efficiency: Floats
+
+
+def _verdict(
+    work: OpColumns, context: Context, rates: _Rates, shares: _Shares, links: OpLinks | None
+) -> _Verdict:
     binding = context.memories if links is None else context.levels
-    bounds = _bounds(context, binding, compute, overall, used, bandwidth, intensity, traffic)
-    decided = _is_decided(work, context, compute, used, traffic) | context.oddities.on
-    code = np.where(decided, bounds.code, roofline.UNKNOWN_BOUND)
-    memory = _memory_utilisation(context, used, len(flop))
-    of_links = [used[level] for level in binding if level.is_link]
-    efficiency = roofline.highest([memory, compute, *of_links], length=len(flop), missing=missing)
+    bounds = _bounds(context, binding, rates, shares)
+    decided = _is_decided(work, context, shares.compute, shares.levels, rates.traffic)
+    code = np.where(decided | context.oddities.on, bounds.code, roofline.UNKNOWN_BOUND)
+    of_links = [shares.levels[level] for level in binding if level.is_link]
+    efficiency = roofline.highest(
+        [shares.memory, shares.compute, *of_links],
+        length=len(work),
+        missing=context.oddities.missing,
+    )
     if links is not None:
         code = np.where(links.moves, link_bounds(context, links), code)
-        share = at_own_link(context, links, used)
+        share = at_own_link(context, links, shares.levels)
         efficiency = np.where(links.moves, np.where(share > 0, share, NAN), efficiency)
     # Nothing binds, so there is no roof to be compared with (XProf shows 0 % of it).
     unbound = (code == roofline.UNKNOWN_BOUND) & (not context.oddities.on)
-    at = np.where(unbound, _fallback(context, overall, intensity), bounds.intensity)
-    efficiency = np.where(unbound, NAN, efficiency)
+    at = np.where(unbound, _fallback(context, rates.overall, rates.intensity), bounds.intensity)
     if links is not None:
-        at = np.where(links.moves, at_own_link(context, links, intensity), at)
-    return Measures(
-        **_times(work, context, np.ones(len(work)) if divisor is None else divisor),
-        flop_rate_gflops=flop_rate,
-        model_flop_rate_gflops=rate(count(work.model_flop, work.flop_known)),
-        integer_rate_gops=rate(np.nan_to_num(work.integer_ops, nan=missing)),
-        memory_bandwidth_gibs=gb_to_gib(rate(moved)),
-        bandwidth_gibs=bandwidth,
-        operational_intensity=overall,
-        intensity=intensity,
-        utilisation_ratio=used,
-        unit=unit,
-        unit_rate_gflops=unit_rate,
-        unit_utilisation_ratio={unit: use.share for unit, use in uses.items()},
-        main_utilisation_ratio=main,
-        bottleneck_intensity=at,
-        bound=code,
-        attainable_gflops=roofline.ratio(flop_rate, np.nan_to_num(efficiency), missing=missing),
-        roofline_efficiency_ratio=efficiency,
-        compute_efficiency_ratio=compute,
-        memory_utilisation_ratio=memory,
-    )
+        at = np.where(links.moves, at_own_link(context, links, rates.intensity), at)
+    return _Verdict(code=code, intensity=at, efficiency=np.where(unbound, NAN, efficiency))
 
 
 def _times(work: OpColumns, context: Context, divisor: Floats) -> dict[str, Floats]:
@@ -180,29 +254,21 @@ def _traffic(work: OpColumns, moved: Floats, context: Context) -> dict[MemoryLev
 
 
 def _bounds(
-    context: Context,
-    levels: Sequence[MemoryLevel],
-    compute: Floats,
-    overall: Floats,
-    utilisation: Mapping[MemoryLevel, Floats],
-    bandwidth: Mapping[MemoryLevel, Floats],
-    intensity: Mapping[MemoryLevel, Floats],
-    traffic: Mapping[MemoryLevel, Floats],
+    context: Context, levels: Sequence[MemoryLevel], rates: _Rates, shares: _Shares
 ) -> roofline.Bounds:
     """Compute, then `levels` in order; other than the main memory only where they moved bytes."""
     memory = []
     for level in levels:
-        used = utilisation[level]
+        used = shares.levels[level]
         if not level.is_main:
-            used = np.where(np.nan_to_num(traffic[level]) > 0, used, 0.0)
-        memory.append((used, intensity[level]))
-    if MemoryLevel.HBM in bandwidth and context.oddities.shared_memory_moves_hbm_bytes(
-        context.device
-    ):
+            used = np.where(np.nan_to_num(rates.traffic[level]) > 0, used, 0.0)
+        memory.append((used, rates.intensity[level]))
+    gibs = rates.level_gibs.get(MemoryLevel.HBM)
+    if gibs is not None and context.oddities.shared_memory_moves_hbm_bytes(context.device):
         peak = context.peaks.binding_gibs.get(MemoryLevel.SHARED_L1, 0.0)
-        moved, at = bandwidth[MemoryLevel.HBM], intensity[MemoryLevel.HBM]
-        memory.append((roofline.ratio(moved, peak, missing=0.0), at))
-    return roofline.classify(compute, overall, memory)
+        used = roofline.ratio(gibs, peak, missing=0.0)
+        memory.append((used, rates.intensity[MemoryLevel.HBM]))
+    return roofline.classify(shares.compute, rates.overall, memory)
 
 
 def _share(work: Floats, capacity: Floats, rate: Floats, peak: float, missing: float) -> Floats:
