@@ -30,7 +30,7 @@ PRETTY  := static/js static/css tests/js tests/tools/plotly/*.*js
 KERNELS := $(shell find app/roofline/importers -name '*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint types style format test-js test-py bench bench-server crash crash-runs fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
+.PHONY: help run test test-long lint types style format test-js test-py collect bench bench-server crash crash-runs fuzz fuzz-guided screenshot screenshots headlines lock dist samples clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ run: .venv/.warm ## Start the dashboard on http://127.0.0.1:8000.
 
 test: ## Run lint, types, JavaScript tests and all Python tests.
 	@.ci/setup python-test npm postgresql $(if $(filter no,$(BROWSER)),,chromium)
-	@$(MAKE) --no-print-directory --jobs=2 .venv/.warm-test types style test-js # the longest first
+	@$(MAKE) --no-print-directory --jobs=2 .venv/.warm-test types style test-js collect # the longest first
 	@$(MAKE) --no-print-directory test-py
 
 lint: style types ## Check format, lint, import rules, types and plain words.
@@ -73,6 +73,13 @@ test-js: ## Run the JavaScript unit tests.
 test-py: .venv/.warm-test ## Run pytest, the browser tests included (BROWSER=no leaves them out).
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 		-m "not long$(if $(filter no,$(BROWSER)), and not browser)" $(PYTEST_ARGS)
+
+# pytest rewrites the asserts of every module that it imports, which takes longest of its start:
+# one process does it for all of those that run the tests.
+collect: .venv/.warm-test
+	@mkdir -p build
+	@echo "pytest --collect-only"
+	@$(BIN)/python -m pytest --collect-only -qq >build/collect.log || { cat build/collect.log; exit 1; }
 
 test-long: .venv/.warm-test ## Run the tests that `make test` leaves out because they take long: damage, kills, wheels.
 	@.ci/setup npm postgresql chromium

@@ -25,11 +25,11 @@ LONGEST_FIRST = (("browser", "storage", "fleet"), ("web",))
 LONG = (
     "tests/browser/test_costs.py",
     "tests/browser/test_formats.py",
-    "tests/browser/test_printing.py::test_paper_has_no_controls[Letter]",
     "tests/browser/test_retry.py",
     "tests/browser/test_split.py",
     "tests/cli/test_gating.py::test_the_fixture",
     "tests/cli/test_run_client.py",
+    "tests/compare/test_comparison.py::test_every_pair_of_shared_profiles",
     "tests/fleet/test_dask.py::test_a_file_that_kills_workers",
     "tests/fleet/test_dask.py::test_a_server_reads_runs_with_its_cluster",
     "tests/fleet/test_dask.py::test_killed_worker",

@@ -3,17 +3,22 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.files import drop
+from tests.browser.conftest import uploaded
 from tests.browser.watching import Watch, is_ready
 
 
+@pytest.fixture(scope="module")
+def own_url(visitor: BrowserContext, capture: Path) -> str:
+    """The address of a profile that these tests may change; the last one deletes it."""
+    return uploaded(visitor, capture)
+
+
 @pytest.fixture
-def own(page: Page, capture: Path) -> Page:
-    """The page of a profile that this test may change."""
-    page.goto("/")
-    drop(page, capture)
+def own(page: Page, own_url: str) -> Page:
+    """Its page."""
+    page.goto(own_url)
     is_ready(page)
     return page
 

@@ -144,14 +144,12 @@ def test_page_has_no_accessibility_violation(
     assert_accessible_in_both_schemes(page)
 
 
-@pytest.mark.parametrize("width", [1024, 1280, 1920, 2560])
-def test_profile_fits_the_window(page: Page, profile_url: str, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    page.goto(profile_url)
-    is_ready(page)
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    height = page.locator("#device-info").bounding_box()
-    assert height and height["height"] <= 120
+def test_profile_fits_the_window(profile: Page) -> None:
+    for width in (1024, 1280, 1920, 2560):
+        profile.set_viewport_size({"width": width, "height": 900})
+        assert profile.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
+        device = profile.locator("#device-info").bounding_box()
+        assert device and device["height"] <= 120, width
 
 
 def test_scripts_and_styles_come_from_this_server_only(page: Page, profile_url: str) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -114,16 +115,32 @@ def _real_runs() -> dict[str, list[Run]]:
     return runs
 
 
+def _add_up(pairs: Iterable[tuple[Run, Run]]) -> int:
+    """Checks both directions of every pair; how many there were."""
+    count = 0
+    for a, b in pairs:
+        there, back = compare([a], [b]), compare([b], [a])
+        _check_sums(there)
+        _check_swap(there, back)
+        count += 1
+    return count
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared profiles here")
+def test_neighbours_of_one_format_add_up() -> None:
+    """Each profile with the next two; `make test-long` takes every pair."""
+    neighbours = (
+        pair
+        for runs in _real_runs().values()
+        for apart in (1, 2)
+        for pair in zip(runs, runs[apart:], strict=False)
+    )
+    assert _add_up(neighbours) > 50
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="no shared profiles here")
 def test_every_pair_of_shared_profiles_of_one_format_adds_up() -> None:
-    count = 0
-    for runs in _real_runs().values():
-        for a, b in combinations(runs, 2):
-            there, back = compare([a], [b]), compare([b], [a])
-            _check_sums(there)
-            _check_swap(there, back)
-            count += 1
-    assert count > 50
+    assert sum(_add_up(combinations(runs, 2)) for runs in _real_runs().values()) > 50
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="no shared profiles here")

@@ -4,6 +4,7 @@ and truncated copies that give a result or say what is wrong."""
 import dataclasses
 import re
 from collections.abc import Iterator, Sized
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -28,8 +29,14 @@ def by_name(value: object) -> str:
     return value.name if isinstance(value, Path) else str(value)
 
 
-def profile_of(sample: Sample) -> Profile:
+def read(sample: Sample) -> Profile:
     return import_profile([SourceFile(file) for file in sample.files])
+
+
+@cache
+def profile_of(sample: Sample) -> Profile:
+    """The profile of a sample, read once for all tests that do not change it."""
+    return read(sample)
 
 
 @pytest.mark.parametrize(("sample", "file"), FILES, ids=by_name)
@@ -80,7 +87,7 @@ def test_columns_have_one_length(sample: Sample) -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
 def test_reading_twice_gives_the_same(sample: Sample) -> None:
-    first, second = profile_of(sample), profile_of(sample)
+    first, second = profile_of(sample), read(sample)
     assert first.ops.name == second.ops.name
     assert first.ops.flop.tolist() == second.ops.flop.tolist()
     assert first.diagnostics == second.diagnostics

@@ -4,8 +4,9 @@ import json
 import math
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -132,13 +133,12 @@ CHOICES = {
 }
 
 
-def in_browser(data: Mapping[str, Any], choice: PeakChoice) -> dict[str, Any]:
-    peaks = {"compute" if unit is None else unit.value: v for unit, v in choice.gflops.items()}
-    peaks |= {level.value: gbs for level, gbs in choice.gbs.items()}
+def in_browser(data: Mapping[str, Any], choices: Sequence[PeakChoice]) -> list[dict[str, Any]]:
+    """The page under each of `choices`: one start of node for all of them."""
     asked = {
         "page": data,
         "devices": device_list(None),
-        "choice": {"dev": choice.part_id, "peaks": peaks},
+        "choices": [_asked(choice) for choice in choices],
     }
     done = subprocess.run(
         [known(NODE), ROOT / "tests" / "js" / "what_if.js"],
@@ -147,10 +147,15 @@ def in_browser(data: Mapping[str, Any], choice: PeakChoice) -> dict[str, Any]:
         text=True,
         check=True,
     )
-    answer = json.loads(done.stdout)
-    assert answer["unknown"] == []
-    result: dict[str, Any] = answer["page"]
-    return result
+    answers = json.loads(done.stdout)
+    assert [answer["unknown"] for answer in answers] == [[]] * len(choices)
+    return [answer["page"] for answer in answers]
+
+
+def _asked(choice: PeakChoice) -> dict[str, Any]:
+    peaks = {"compute" if unit is None else unit.value: v for unit, v in choice.gflops.items()}
+    peaks |= {level.value: gbs for level, gbs in choice.gbs.items()}
+    return {"dev": choice.part_id, "peaks": peaks}
 
 
 def of_analysis(profile: Profile, choice: PeakChoice) -> dict[str, Any]:
@@ -237,11 +242,24 @@ CASES = [
 ]
 
 
+@cache
+def profile_of(name: str) -> Profile:
+    return PROFILES[name]()
+
+
+@cache
+def all_in_browser(name: str) -> dict[str, dict[str, Any]]:
+    """The page of one profile under every choice of its cases."""
+    choices = [choice for one, choice in CASES if one == name]
+    data = of_analysis(profile_of(name), PeakChoice())
+    pages = in_browser(data, [CHOICES[choice] for choice in choices])
+    return dict(zip(choices, pages, strict=True))
+
+
 @pytest.mark.parametrize(("name", "choice"), CASES)
 def test_equals_an_analysis_with_those_peaks(name: str, choice: str) -> None:
-    profile = PROFILES[name]()
-    mine = in_browser(of_analysis(profile, PeakChoice()), CHOICES[choice])
-    theirs = of_analysis(profile, CHOICES[choice])
+    mine = all_in_browser(name)[choice]
+    theirs = of_analysis(profile_of(name), CHOICES[choice])
     assert_equal(mine, theirs)
     assert_same_roofs(mine, theirs)
 
@@ -249,10 +267,10 @@ def test_equals_an_analysis_with_those_peaks(name: str, choice: str) -> None:
 def test_shares_of_measured_peaks_count_until_that_peak_changes() -> None:
     profile = with_own_peaks(table(device=GPU))
     own = of_analysis(profile, PeakChoice())
-    kept = in_browser(own, PeakChoice(gflops={None: 700.0}))
+    other = PeakChoice(gbs={MemoryLevel.HBM: 50.0})
+    kept, changed = in_browser(own, [PeakChoice(gflops={None: 700.0}), other])
     level = profile.ops.level_capacity_bytes
     assert set(level) == {MemoryLevel.HBM}
     assert_equal(kept, of_analysis(profile, PeakChoice(gflops={None: 700.0})))
     bare = replace(profile, ops=replace(profile.ops, level_capacity_bytes={}))
-    other = PeakChoice(gbs={MemoryLevel.HBM: 50.0})
-    assert_equal(in_browser(own, other), of_analysis(bare, other))
+    assert_equal(changed, of_analysis(bare, other))
