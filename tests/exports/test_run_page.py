@@ -11,6 +11,7 @@ import pytest
 from roofline.exports.run_headline import answer_of
 from roofline.exports.run_page import MOST_OPS, Arriving, run_page
 from roofline.exports.run_report import run_record
+from roofline.exports.run_so_far import so_far
 from roofline.pods.partial import Partial
 from roofline.pods.reduce import reduce_run
 from roofline.pods.report import Unreadable
@@ -60,6 +61,18 @@ def test_nobody_is_accused_while_hosts_arrive() -> None:
     answer = answer_of(SLOW, Arriving(read=17, total=64))
     assert plain_text(answer.headline) == "So far 17 of 64 hosts have been read"
     assert not answer.is_bad
+
+
+def test_nor_by_the_document_that_the_api_gives() -> None:
+    found = so_far(SLOW, Arriving(read=17, total=64))
+    assert found.keys() == SLOW.keys()
+    assert found["verdict"].startswith("So far 17 of 64 hosts have been read. ")
+    assert (found["no_verdict"], found["outliers"], found["gains"]) == ("hosts arriving", [], [])
+    assert (found["stragglers_cost_ratio"], found["late_host"]) == (None, None)
+    assert {one["verdict"] for one in found["hosts"]} == {None}
+    assert not any(chip["is_slow"] for one in found["hosts"] for chip in one["chips"])
+    assert [one["work_us"] for one in found["hosts"]] == [one["work_us"] for one in SLOW["hosts"]]
+    assert SLOW["outliers"], "the document itself is as it was"
 
 
 def test_the_answer_names_the_host_the_cost_and_what_could_not_be_read() -> None:

@@ -11,7 +11,7 @@ from roofline.importers.intake.archives import UnpackLimits
 from roofline.pods.fetching import fetch_folder
 from roofline.pods.files import Found, digest_of, files_of
 from roofline.pods.folders import name_of, rank_of
-from roofline.pods.listing import list_run
+from roofline.pods.listing import list_run, runs_below
 from roofline.pods.partial import FLOP, Partial
 from roofline.pods.reading import read_file
 from roofline.pods.reduce import reduce_run
@@ -85,6 +85,25 @@ def test_passes_of_one_rank_are_one_host(tmp_path: Path) -> None:
     one = read(found[1], tmp_path)
     assert (one.header.host, one.header.known_rank, one.header.cores) == ("rank_1", 1, 1)
     assert one.ops[FLOP].max() > 0
+
+
+def test_the_watch_finds_folders_of_ranks_as_one_run(tmp_path: Path) -> None:
+    for number in range(3):
+        written(tmp_path / "compute" / f"rank_{number}" / "MI300X_A1", number)
+        passes(tmp_path / "out" / f"rank_{number}", 4_000)
+        single = tmp_path / "single" / f"rank_{number}" / "node7"
+        single.mkdir(parents=True)
+        (single / f"{number}_results.json").write_text("{}")
+    written(tmp_path / "workloads" / "app" / "MI300X_A1", 1)
+    passes(tmp_path / "mixed", 4_000, 5_000)
+    (tmp_path / "config.json").write_text("{}")
+    found = {one.place: one for one in runs_below(str(tmp_path))}
+    hosts = {place.removeprefix(f"{tmp_path}/"): one.hosts for place, one in found.items()}
+    assert hosts == {"compute/": 3, "out/": 3, "single/": 3, "workloads/app/MI300X_A1/": 1}
+    for place, one in found.items():
+        listed = list_run(place).files
+        assert len(listed) == one.hosts
+        assert sum(file.size_bytes for file in listed) == one.size_bytes
 
 
 def test_passes_of_several_processes_in_one_folder_are_refused(tmp_path: Path) -> None:

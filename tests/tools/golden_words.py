@@ -87,6 +87,7 @@ _EXAMPLES: dict[str, Filling] = {
     "hosts": Number(1_024, "count"),
     "fewest": Number(4, "count"),
     "host": "host-0713",
+    "names": "host-0003, host-0009",
     "chips": "/device:TPU:2",
     "slow": Number(6, "count"),
     "steps": Number(20, "count"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.exports.run_page import Arriving
+from roofline.pods.sessions import some_of
 from roofline.pods.verdicts import (
     FEWEST_HOSTS,
     LEAST_READABLE,
@@ -92,5 +93,8 @@ def _lead(document: Row) -> Sentence:
 
 
 def _unread(document: Row) -> Sentence:
+    """What takes no part, though it might have."""
     unread = sum(one["state"] == State.UNREADABLE for one in document["hosts"])
-    return say("run_unread", count=_count(unread)) if unread else []
+    apart = [one["host"] for one in document["hosts"] if one["state"] == State.OTHER_PROGRAM]
+    said = say("run_elsewhere", names=some_of(apart), count=_count(len(apart))) if apart else []
+    return said + (say("run_unread", count=_count(unread)) if unread else [])

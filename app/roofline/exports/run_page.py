@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 MOST_OPS = 1_000
 """Operations of the page: those that lose the most time. The document has all."""
 _LONGEST_NAME = 160
-_STATES = {State.READ: 0, State.NO_ACCELERATOR: 1, State.UNREADABLE: 2}
+_STATES = {State.READ: 0, State.NO_ACCELERATOR: 1, State.UNREADABLE: 2, State.OTHER_PROGRAM: 3}
 _NEVER = -1
 _HOST_COLUMNS = {
     "work_us": "work_us",

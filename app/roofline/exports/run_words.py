@@ -2,6 +2,7 @@
 
 from roofline.pods.putting_right import outliers
 from roofline.pods.report import HostReport, RunReport
+from roofline.pods.sessions import some_of
 from roofline.pods.verdicts import (
     FEWEST_HOSTS,
     LEAST_READABLE,
@@ -32,7 +33,11 @@ def _read(run: RunReport) -> Sentence:
     read = len(states) - states.count(State.UNREADABLE)
     said = say("hosts_read", read=Number(read, "count"), hosts=Number(len(states), "count"))
     idle = states.count(State.NO_ACCELERATOR)
-    return said + (say("hosts_working", count=Number(idle, "count")) if idle else [])
+    said += say("hosts_working", count=Number(idle, "count")) if idle else []
+    apart = [one.host for one in run.hosts if one.state is State.OTHER_PROGRAM]
+    if not apart:
+        return said
+    return said + say("hosts_elsewhere", count=Number(len(apart), "count"), names=some_of(apart))
 
 
 def _judged(run: RunReport) -> Sentence:

@@ -22,7 +22,7 @@ _RANK = re.compile(r"(?<![A-Za-z])rank[-_ ]?(\d{1,7})(?!\d)", re.IGNORECASE)
 # So many folders above a file may say its rank.
 _NEAR = 3
 _CAPTURES = (".json", ".json.gz", ".ncu-rep")
-_ROCPROFV3 = "_results.json"
+ROCPROFV3 = "_results.json"
 
 
 def is_folder(address: str) -> bool:
@@ -41,11 +41,11 @@ def on_disk(path: Path) -> Listed:
     return Listed(str(path.absolute()), str(known.st_mtime_ns), known.st_size, known.st_mtime)
 
 
-def hosts_among(files: Sequence[Listed]) -> list[Listed]:
+def hosts_among(files: Sequence[Listed], *, refuse: bool = True) -> list[Listed]:
     """The files of a listing, and in place of those of one host their folder. Raises as
     `folders_among`."""
     by_path = {path_of(one.address): one for one in files}
-    folders = folders_among(list(by_path))
+    folders = folders_among(list(by_path), refuse=refuse)
     whole = [as_one(folder, [by_path[one] for one in own]) for folder, own in folders.items()]
     plain = [by_path[path] for path in outside(folders, list(by_path))]
     return sorted([*plain, *whole], key=lambda one: one.address) if whole else list(files)
@@ -80,11 +80,11 @@ def members_of(address: str) -> list[Listed]:
     return [by_path[one] for one in sorted(own)]
 
 
-def folders_among(paths: Sequence[str]) -> dict[str, list[str]]:
+def folders_among(paths: Sequence[str], *, refuse: bool = True) -> dict[str, list[str]]:
     """The folders that are one host each, with a `/` at the end, and their files among `paths`.
 
-    Raises `UploadRejectedError` for passes of several processes in one folder: nothing tells which
-    belong together.
+    Raises `UploadRejectedError` for passes of several processes in one folder, if it is to `refuse`
+    them: nothing tells which belong together.
     """
     workloads = {_folder(path) for path in paths if PurePosixPath(path).name == _WORKLOAD}
     found: dict[str, list[str]] = {}
@@ -95,7 +95,7 @@ def folders_among(paths: Sequence[str]) -> dict[str, list[str]]:
         elif (one := _PASSES.fullmatch(path)) is not None:
             numbers = passes.setdefault(f"{one['folder']}/", {})
             numbers.setdefault(one["number"], []).append(path)
-    return found | _joined(passes)
+    return found | _joined(passes, refuse=refuse)
 
 
 def outside(folders: Mapping[str, Sequence[str]], paths: Sequence[str]) -> list[str]:
@@ -122,19 +122,21 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0] + "/"
 
 
-def _joined(passes: dict[str, dict[str, list[str]]]) -> dict[str, list[str]]:
+def _joined(passes: dict[str, dict[str, list[str]]], *, refuse: bool) -> dict[str, list[str]]:
     """The files of each folder with several passes, one file for each pass."""
     found = {}
     for folder, numbers in passes.items():
         if len(numbers) < 2:
             continue
-        if any(len(files) > 1 for files in numbers.values()):
+        is_mixed = any(len(files) > 1 for files in numbers.values())
+        if is_mixed and refuse:
             raise UploadRejectedError(
                 f"{name_of(folder)} holds {len(numbers)} passes of several processes: which of"
                 " them belong together is not known.",
                 remedy="Let each rank write a folder of its own: rocprofv3 -d out/rank_%rank% …",
             )
-        found[folder] = [path for files in numbers.values() for path in files]
+        if not is_mixed:
+            found[folder] = [path for files in numbers.values() for path in files]
     return found
 
 
@@ -149,8 +151,17 @@ def name_of(path: str) -> str:
     if path.endswith("/"):
         is_named = _RANK.search(name) is not None or not (of_rank or _PART.fullmatch(name))
         return name if is_named else of_rank or next(iter(near), name)
-    above = of_rank or (next(iter(near), "") if name.endswith(_ROCPROFV3) else "")
+    above = of_rank or (next(iter(near), "") if name.endswith(ROCPROFV3) else "")
     return f"{above}/{name}" if above and not _RANK.search(name) else name
+
+
+def above_ranks(path: str) -> str | None:
+    """The folder that holds those of ranks, where a file or folder lies in one of them."""
+    folders = path.split("/")[:-1]
+    for k in reversed(range(max(len(folders) - _NEAR, 0), len(folders))):
+        if _RANK.search(folders[k]):
+            return "/".join([*folders[:k], ""])
+    return None
 
 
 def rank_of(name: str) -> int | None:

@@ -14,8 +14,16 @@ from math import inf
 from pathlib import Path
 
 from roofline.errors import UploadRejectedError
-from roofline.pods.files import Found, captures_among, files_of
-from roofline.pods.folders import hosts_among, listed_folder, on_disk, path_of
+from roofline.pods.files import XSPACE_SUFFIX, Found, captures_among, files_of
+from roofline.pods.folders import (
+    ROCPROFV3,
+    above_ranks,
+    hosts_among,
+    is_folder,
+    listed_folder,
+    on_disk,
+    path_of,
+)
 from roofline.pods.sessions import check_one_session, session_of, some_of
 from roofline.storage import buckets
 from roofline.storage.buckets import Listed
@@ -109,9 +117,9 @@ def runs_below(prefix: str) -> list[RunThere]:
     is_address = buckets.is_address(prefix)
     found = buckets.list_objects(_as_folder(prefix)) if is_address else _all_below(prefix)
     folders: dict[str, list[Listed]] = {}
-    for one in found:
-        if one.name.endswith(_HOST_FILES):
-            folders.setdefault(_folder_of(one.address), []).append(one)
+    for one in hosts_among(found, refuse=False):
+        if (place := _run_of(one)) is not None:
+            folders.setdefault(place, []).append(one)
     runs = [_there(place, captures_among(files)) for place, files in folders.items()]
     return sorted(runs, key=lambda one: (-one.newest_at, one.place))
 
@@ -125,10 +133,21 @@ def _as_folder(address: str) -> str:
     return parts.of(f"{parts.key.rstrip('/')}/" if parts.key else "")
 
 
-def _folder_of(address: str) -> str:
-    """The folder of a file; options of an address are the prefix's to say, and left out."""
-    path = address.partition("?endpoint=")[0].partition("?region=")[0]
-    return path.rpartition("/")[0] + "/"
+def _run_of(host: Listed) -> str | None:
+    """The folder of the run of a file, or folder, that may be a host; `None` for other files.
+
+    Options of an address are the prefix's to say, and left out.
+    """
+    address = host.address.partition("?endpoint=")[0].partition("?region=")[0]
+    own = address.rpartition("/")[0] + "/"
+    if host.name.endswith(XSPACE_SUFFIX):
+        return own
+    above = above_ranks(path_of(address))
+    if above is None:
+        return own if is_folder(address) or host.name.endswith(_HOST_FILES) else None
+    if not (is_folder(address) or host.name.endswith((*_HOST_FILES, ROCPROFV3))):
+        return None
+    return buckets.parse(address).of(above) if buckets.is_address(address) else above
 
 
 def _there(place: str, files: Sequence[Listed]) -> RunThere:

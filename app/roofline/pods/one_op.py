@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from roofline.pods.partial import OCCURRENCES, SELF, OpKey, Partial
-from roofline.pods.reduce import in_order, workers_of
+from roofline.pods.reduce import in_order, parts_of
 
 KEY_CHARACTERS = 16
 
@@ -30,7 +30,7 @@ def op_on_hosts(partials: Iterable[Partial], wanted: str) -> list[OpOnHost]:
     """The operation with this id on the hosts that do the work, in order; empty if unknown."""
     places: dict[str, int | None] = {}
     found = []
-    for partial in workers_of(in_order(partials)):
+    for partial in parts_of(in_order(partials)).workers:
         names = partial.names
         if names.digest not in places:
             ids = (k for k, key in enumerate(names.keys) if op_id(key) == wanted)

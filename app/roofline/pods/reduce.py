@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from roofline.pods.partial import (
     SELF,
     Partial,
 )
-from roofline.pods.programs import is_one_program
+from roofline.pods.programs import other_programs
 from roofline.pods.putting_right import gains, with_deviations
 from roofline.pods.report import (
     ChipReport,
@@ -42,13 +42,14 @@ from roofline.pods.report import (
 )
 from roofline.pods.same_work import Ratios, SameWork
 from roofline.pods.steps import SharedSteps, shared_steps
-from roofline.pods.verdicts import State
+from roofline.pods.verdicts import LEAST_READABLE, State
 from roofline.pods.waiting import Waits, waits
 
-VERSION = 9
+VERSION = 10
 """Rises with every change of what the reduce says of the same partials."""
 LEAST_STEPS = 0.9
 """A capture with a smaller part of the median host's steps is said to be shorter."""
+_LONGEST_PROGRAM = 100
 _DIGITS = re.compile(r"([0-9]+)")
 
 
@@ -63,7 +64,8 @@ def reduce_run(
     `release` is called now and then to give back the memory of partials that lie on disk.
     """
     hosts, missing = in_order(partials), _once_each(unreadable)
-    workers = workers_of(hosts)
+    parts = parts_of(hosts, release)
+    workers = parts.workers
     host_of = chip_hosts(workers)
     same = SameWork(host_of, np.array([one.header.cores for one in workers], np.int64))
     bandwidths = Bandwidths(len(workers))
@@ -81,7 +83,7 @@ def reduce_run(
         len(workers),
         len(missing),
         is_one_capture=_is_one_capture(workers),
-        is_one_program=is_one_program(workers, release),
+        is_one_program=parts.is_one_program,
     )
     judged = judge(host_of, ratios, steps, is_allowed=no_verdict is None)
     found_hosts = _host_reports(workers, ratios, waited, judged)
@@ -90,7 +92,7 @@ def reduce_run(
     if representative is not None:
         found_hosts = with_deviations(found_hosts, workers, representative)
     working, chosen = iter(found_hosts), {id(one) for one in workers}
-    reports = [next(working) if id(one) in chosen else _coordinator(one) for one in hosts]
+    reports = [next(working) if id(one) in chosen else _aside(one, parts) for one in hosts]
     return RunReport(
         hosts=(*reports, *map(_unreadable, missing)),
         ops=tuple(sorted(ops, key=lambda one: (-one.lost_ps, one.key))),
@@ -152,10 +154,32 @@ def _counted(name: str) -> tuple[object, ...]:
     return tuple((len(part), part) if k % 2 else part for k, part in enumerate(bare))
 
 
-def workers_of(hosts: Sequence[Partial]) -> list[Partial]:
-    """The hosts that do the work: those whose accelerator did some, if any has one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The hosts that are held against each other, and those that ran `others`: by file, the name of
+    their program. `is_one_program` is false where these are too many to tell which run is meant:
+    all hosts are workers then."""
+
+    workers: list[Partial]
+    others: dict[str, str]
+    is_one_program: bool
+
+
+def parts_of(hosts: Sequence[Partial], release: Callable[[], None] = keep) -> Parts:
+    """The hosts that do the work: those whose accelerator did some, if any has one, and that ran
+    the program of the others."""
     accelerated = [one for one in hosts if one.header.has_accelerator and one.chip_ps.any()]
-    return accelerated or list(hosts)
+    found = accelerated or list(hosts)
+    called = other_programs(found, release)
+    others = {
+        one.header.file_digest: name
+        for one, name in zip(found, called, strict=True)
+        if name is not None
+    }
+    workers = [one for one in found if one.header.file_digest not in others]
+    if len(workers) < LEAST_READABLE * len(found):
+        return Parts(workers=found, others={}, is_one_program=False)
+    return Parts(workers=workers, others=others, is_one_program=True)
 
 
 def _is_one_capture(workers: Sequence[Partial]) -> bool:
@@ -343,9 +367,19 @@ def _chip(one: Partial, chip: int, row: int, ratios: Ratios, *, is_slow: bool) -
     )
 
 
-def _coordinator(one: Partial) -> HostReport:
-    found = _without_work(one.header.host, State.NO_ACCELERATOR, one.header.file_digest)
-    return replace(found, device=one.header.device)
+def _aside(one: Partial, parts: Parts) -> HostReport:
+    """A host that takes no part: a coordinator, or one that ran another program."""
+    program = parts.others.get(one.header.file_digest)
+    state = State.NO_ACCELERATOR if program is None else State.OTHER_PROGRAM
+    found = _without_work(one.header.host, state, one.header.file_digest)
+    reason = "" if program is None else _elsewhere(program)
+    return replace(found, device=one.header.device, reason=reason)
+
+
+def _elsewhere(program: str) -> str:
+    """The words about a host that worked in a program of its own."""
+    called = program if len(program) <= _LONGEST_PROGRAM else f"{program[:_LONGEST_PROGRAM]}…"
+    return f"It ran {called or 'a program without a name'}, in which most hosts did no work."
 
 
 def _unreadable(one: Unreadable) -> HostReport:

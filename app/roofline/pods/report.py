@@ -76,7 +76,7 @@ class HostReport:
     `bandwidth` is in bytes per second and core, over work whose bytes are known. `score` is that of
     its work, of its slowest chip, over all steps. `deviations` are those of hosts with a verdict.
     `file_digest` is the SHA-256 of its capture, as unpacked. `reason` says why it could not be
-    read, or how it is shorter than others.
+    read, how it is shorter than others, or what else it ran.
     """
 
     host: str

@@ -14,6 +14,7 @@ class State(StrEnum):
     READ = "read"
     UNREADABLE = "unreadable"
     NO_ACCELERATOR = "no accelerator"
+    OTHER_PROGRAM = "another program"
 
 
 class Verdict(StrEnum):
@@ -33,3 +34,4 @@ class NoVerdict(StrEnum):
     UNREADABLE = "unreadable hosts"
     SEVERAL_CAPTURES = "several captures"
     SEVERAL_PROGRAMS = "several programs"
+    ARRIVING = "hosts arriving"

@@ -8,6 +8,7 @@ part equally often. A rank whose capture is shorter did not wait less: then mean
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from statistics import median_low
 
 import numpy as np
@@ -16,13 +17,18 @@ from roofline.model.op_columns import I64
 from roofline.pods.partial import CHIP, COLLECTIVE, OCCURRENCES, TIME, CollectiveKey, Partial
 from roofline.pods.report import CollectiveReport, WaitBound
 
+FEWEST_TOLD, MOST_PARTS = 3, 12
+"""Single times of a collective that tell whether a host is late all the time, and the parts of a
+capture in which they are looked at."""
+_RANKS_AT_ONCE = 64
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Waits:
     """Waiting per host and core in ps, what it is to the real one, and the collectives.
 
-    `late_ps` is how much later than the first one each host came to the collectives of all chips;
-    `None` without such collectives, in which all took part equally often.
+    `late_ps` is how much later than the first one each host came to the collectives of all chips,
+    of shape (hosts, parts of the capture); `None` where too few single times tell it.
     """
 
     host_ps: tuple[int | None, ...]
@@ -53,7 +59,7 @@ def waits(partials: Sequence[Partial]) -> Waits:
     total = [0] * len(partials)
     matched = [False] * len(partials)
     reports: list[CollectiveReport] = []
-    late_ps: I64 | None = None
+    even: list[list[_Rank]] = []
     chips = sum(len(partial.header.chips) for partial in partials)
     for key in sorted(found, key=lambda one: (one.program, one.name, one.kind, one.ranks)):
         ranks = found[key]
@@ -65,8 +71,7 @@ def waits(partials: Sequence[Partial]) -> Waits:
             total[rank.host] += wait
             matched[rank.host] = True
         if len(ranks) == chips <= key.group_size and _is_even(ranks):
-            late = _lateness(ranks, len(partials))
-            late_ps = late if late_ps is None else late_ps + late
+            even.append(ranks)
     host_ps = tuple(
         wait // partial.header.cores if known else None
         for wait, known, partial in zip(total, matched, partials, strict=True)
@@ -75,7 +80,7 @@ def waits(partials: Sequence[Partial]) -> Waits:
         host_ps=host_ps,
         bound=_together([one.wait_bound for one in reports]),
         collectives=tuple(reports),
-        late_ps=late_ps,
+        late_ps=_late_in_parts(even, len(partials)),
     )
 
 
@@ -84,21 +89,38 @@ def _is_even(ranks: Sequence[_Rank]) -> bool:
     return len({rank.often for rank in ranks}) == 1
 
 
-def _lateness(ranks: Sequence[_Rank], hosts: int) -> I64:
-    """How much later than the first one each host's latest chip came, in all occurrences.
+def _late_in_parts(collectives: Sequence[Sequence[_Rank]], hosts: int) -> I64 | None:
+    """How much later than the first one each host's latest chip came, in each part of the capture.
 
-    A chip's own time is the shorter, the later it comes. Of single times the median counts: a host
-    that was held up once, as by the start of its profiler, is not late all the time.
+    Only sums say nothing of it: one long stall makes them as large as being late all the time.
     """
-    late = np.zeros(hosts, np.int64)
-    if min(len(rank.each_ps) for rank in ranks):
-        longest = reduce(np.maximum, (rank.each_ps for rank in ranks))
-        own = (float(np.median(longest - rank.each_ps)) * rank.often for rank in ranks)
-    else:
-        most = max(rank.sum_ps for rank in ranks)
-        own = (float(most - rank.sum_ps) for rank in ranks)
-    for rank, value in zip(ranks, own, strict=True):
-        late[rank.host] = max(late[rank.host], round(value))
+    told = [(ranks, min(len(rank.each_ps) for rank in ranks)) for ranks in collectives]
+    told = [(ranks, count) for ranks, count in told if count >= FEWEST_TOLD]
+    if not told:
+        return None
+    parts = min(MOST_PARTS, *(count for _, count in told))
+    late = np.zeros((hosts, parts), np.int64)
+    for ranks, _ in told:
+        late += _lateness(ranks, hosts, parts)
+    return late
+
+
+def _lateness(ranks: Sequence[_Rank], hosts: int, parts: int) -> I64:
+    """The same for one collective.
+
+    A chip's own time is the shorter, the later it comes. The median of a part counts: a host that
+    was held up once, as by the start of its profiler, is not late all the time.
+    """
+    late = np.zeros((hosts, parts), np.int64)
+    longest = reduce(np.maximum, (rank.each_ps for rank in ranks))
+    bounds = np.linspace(0, len(longest), parts + 1).astype(np.int64).tolist()
+    for first in range(0, len(ranks), _RANKS_AT_ONCE):
+        some = ranks[first : first + _RANKS_AT_ONCE]
+        behind = longest - np.stack([rank.each_ps for rank in some])
+        at = [rank.host for rank in some]
+        for part, (begin, end) in enumerate(pairwise(bounds)):
+            own = np.rint(np.median(behind[:, begin:end], axis=1) * (end - begin))
+            np.maximum.at(late[:, part], at, own.astype(np.int64))
     return late
 
 

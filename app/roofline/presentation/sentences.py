@@ -210,6 +210,8 @@ SENTENCES: Mapping[str, str] = {
     # A run of many hosts.
     "hosts_read": "{read} of {hosts} {hosts|host|hosts} read",
     "hosts_working": ", {count} of them without work on an accelerator",
+    "hosts_elsewhere": ", {count} of them with another program ({names}), which {count|takes|take} "
+    "no part",
     "hosts_few": ". A verdict needs at least {fewest}",
     "hosts_unreadable": ". Too few for a verdict: it needs {share} of them",
     "hosts_several_captures": ". No verdict: a rank has several files, which are of several "
@@ -246,6 +248,7 @@ SENTENCES: Mapping[str, str] = {
     "run_more": ", and {count} more {count|host stands|hosts stand} out",
     "run_end": ". ",
     "run_unread": "!{count} {count|host|hosts} could not be read.!",
+    "run_elsewhere": "!{names} ran another program and {count|takes|take} no part.! ",
     "run_arriving": "So far {read} {read|host has|hosts have} been read",
     "run_arriving_of": "So far {read} of {hosts} hosts have been read",
     "run_spread": "Their spread costs at most *{share}* of the time. ",

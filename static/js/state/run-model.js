@@ -2,7 +2,7 @@
 
 /** @import { HostRow, MetricId, PackedColumn, RunData, RunModel, RunOp, RunStep } from "../types/run.js" */
 
-const STATES = /** @type {const} */ (["read", "no accelerator", "unreadable"]);
+const STATES = /** @type {const} */ (["read", "no accelerator", "unreadable", "another program"]);
 const BYTES = 4; // of a 32-bit float
 
 /** The values of a packed column; NaN is not known. @param {PackedColumn} column */

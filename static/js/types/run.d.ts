@@ -86,7 +86,7 @@ export interface HostRow {
   key: string;
   at: number;
   name: string;
-  state: "read" | "no accelerator" | "unreadable";
+  state: "read" | "no accelerator" | "unreadable" | "another program";
   reason: string;
   ratio: number | null;
   work: number | null;

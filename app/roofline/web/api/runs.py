@@ -13,6 +13,8 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import ProfileNotFoundError
+from roofline.exports.run_page import Arriving
+from roofline.exports.run_so_far import so_far
 from roofline.library.runs import RunLibrary, RunWish
 from roofline.storage.run_records import READING, Run
 from roofline.storage.visibility import ALL_SEEING
@@ -139,7 +141,8 @@ def list_found(parts: Parts) -> FoundRuns:
     responses={
         200: {
             "description": "What `roofline analyze --engine … --format json` says of the hosts read"
-            " until now, with `id`, `title`, `state`, `read`, `total` and the rest of the run.",
+            " until now, without verdicts while hosts arrive, with `id`, `title`, `state`, `read`,"
+            " `total` and the rest of the run.",
             "content": {"application/json": {"schema": {"type": "object"}}},
         },
         304: {"description": "Nothing changed since `If-None-Match`."},
@@ -152,13 +155,21 @@ async def read_run(request: Request, run: Seen, parts: Parts, wait: Wait = 0.0) 
     Waits up to `wait` seconds while it is being read.
     """
     run = await _settled(parts.runs, run, wait)
-    etag = f'"{run.version}-{run.state}-{run.read}-{run.unreadable}-{run.total}"'
+    etag = f'"{run.version}-{run.state}-{run.read}-{run.unreadable}-{run.wanted}"'
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers={"etag": etag})
     document = await run_in_threadpool(parts.runs.document, run)
+    if document is not None and run.state == READING:
+        document = await run_in_threadpool(_so_far, document, run)
     known = orjson.dumps(known_fields(request, run))
     content = known[:-1] + b"," + (document or NOTHING_YET).strip()[1:]
     return Response(content, media_type="application/json", headers={"etag": etag})
+
+
+def _so_far(document: bytes, run: Run) -> bytes:
+    """The document without verdicts: hosts that still arrive may change them."""
+    arriving = Arriving(read=run.read, total=run.wanted)
+    return orjson.dumps(so_far(orjson.loads(document), arriving))
 
 
 @router.get("/runs/{run_id}/hosts", response_model_exclude_none=True, responses=NO_RUN)
