@@ -72,6 +72,30 @@ def test_head_after_an_answer_has_the_same_limit() -> None:
         assert _is_closed(connection, 20)
 
 
+def test_idle_connection_outlives_the_limit_of_a_head_and_what_clients_keep() -> None:
+    """Both ends would give a connection up at the same moment, and a request would meet that."""
+    with _serving(head_s=0.2) as address, socket.create_connection(address) as connection:
+        for _ in range(2):
+            connection.sendall(HALF_A_HEAD + b"\r\n\r\n")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 204")
+            assert not _is_closed(connection, 0.5)
+    assert ServerConfig(_greet).timeout_keep_alive > 60
+
+
+def test_idle_connection_goes_before_one_that_sends() -> None:
+    with _serving(most=2) as address, contextlib.ExitStack() as stack:
+        sending, idle = (
+            stack.enter_context(socket.create_connection(address, timeout=20)) for _ in range(2)
+        )
+        sending.sendall(HALF_A_HEAD)
+        idle.sendall(HALF_A_HEAD + b"\r\n\r\n")
+        assert idle.recv(1000).startswith(b"HTTP/1.1 204")
+        stack.enter_context(socket.create_connection(address))
+        assert _is_closed(idle, 20)
+        sending.sendall(b"\r\n\r\n")
+        assert sending.recv(1000).startswith(b"HTTP/1.1 204")
+
+
 def test_connection_that_waits_longest_makes_room_for_a_new_one() -> None:
     with _serving(most=3) as address, contextlib.ExitStack() as stack:
         silent = [stack.enter_context(socket.create_connection(address)) for _ in range(3)]

@@ -140,6 +140,7 @@ def test_fault_of_the_server_is_answered_in_the_same_shape(
     monkeypatch.setattr(ProfileLists, "search", broken)
     answer = client.get("/api/v1/profiles")
     assert answer.status_code == 500
+    assert answer.headers["connection"] == "close", "the server ends it, and has to say so"
     assert answer.json()["code"] == "fault"
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
     page = client.get("/", headers={"accept": "text/html"})

@@ -23,6 +23,7 @@ from roofline.settings import Settings
 from roofline.storage import profiles
 from roofline.storage.records import timestamp
 from roofline.web.app import cache_of
+from roofline.web.http.encodings import OFFER_LENGTH, accepts_gzip
 from roofline.web.http.response_cache import (
     OVERHEAD_BYTES,
     KeptResponse,
@@ -521,3 +522,11 @@ def test_nobody_waits_for_a_slow_client(client: Client, profile_id: str) -> None
     answers = [client.start("GET", path, headers={"accept-encoding": "gzip"}) for _ in range(5)]
     assert {answer.result(timeout=60).status_code for answer in answers} == {200}
     slow.cancel()
+
+
+def test_long_offer_of_encodings_is_cut_behind_one_that_is_whole() -> None:
+    """`gzip;q=0`, cut in two, offered what it refuses."""
+    offered = b"x" * (OFFER_LENGTH - 6) + b", gzip;q=0"
+    request = Request({"type": "http", "headers": [(b"accept-encoding", offered)]})
+    assert not accepts_gzip(request)
+    assert accepts_gzip(Request({"type": "http", "headers": [(b"accept-encoding", b"br, gzip")]}))

@@ -2,7 +2,8 @@
 
 A connection that sends no whole head holds a file for nothing, and anyone may open one. Each gets
 `HEAD_S`. There are fewer of them than files that this process may open; where one more comes, the
-connection that has waited longest for its head goes, so new ones are always answered.
+connection that has been idle longest since its last answer goes, or the one that has waited longest
+for its head, so new ones are always answered.
 
 Those that send a body come before those that ask again and again: see `body_flow`.
 """
@@ -22,6 +23,9 @@ from roofline.web.http.body_flow import Bodies
 from roofline.web.http.protocol import LimitedProtocol
 
 HEAD_S = 30.0
+# Longer than clients and proxies keep a connection that is idle (httpx 5 s, aiohttp 15 s, nginx
+# 60 s): the one that ends it is not the one that is about to be asked, so no request meets its end.
+IDLE_S = 75
 # Connections cost 20 KB each; more than this one process cannot answer anyway.
 MOST_CONNECTIONS = 4096
 FILES_WANTED = 2 * MOST_CONNECTIONS + 1024
@@ -62,6 +66,7 @@ class ServerConfig(uvicorn.Config):
         **options: Any,
     ) -> None:
         options.setdefault("backlog", ACCEPTED_AT_ONCE)
+        options.setdefault("timeout_keep_alive", IDLE_S)
         super().__init__(app, http=LimitedProtocol, ws="none", **options)
         self.at_once = at_once
         self.heads = Heads(most=most, head_s=head_s)
@@ -88,26 +93,33 @@ class Heads:
         self._head_s = head_s
         self._clock = clock
         self._waiting: dict[LimitedProtocol, float] = {}
+        self._idle: dict[LimitedProtocol, None] = {}
         self._say_full = Seldom(clock)
         self._say_no_files = Seldom(clock)
 
     def expect(self, connection: LimitedProtocol) -> None:
-        """`connection` may send a head from now on."""
-        self._waiting.pop(connection, None)
+        """`connection` has to send a head from now on."""
+        self.came(connection)
         self._waiting[connection] = self._clock()
+
+    def rest(self, connection: LimitedProtocol) -> None:
+        """`connection` was answered, and may stay until it asks again."""
+        self.came(connection)
+        self._idle[connection] = None
 
     def came(self, connection: LimitedProtocol) -> None:
         """`connection` has sent its head, or has gone."""
         self._waiting.pop(connection, None)
+        self._idle.pop(connection, None)
 
     def make_room(self) -> bool:
-        """Ends the connection that has waited longest; false where all are being answered."""
+        """Ends one that is idle, or has waited longest; false where all are being answered."""
         self._say_full.say(
             "%d connections are open, as many as this server holds: those that send no request"
             " are closed",
             self.most,
         )
-        oldest = next(iter(self._waiting), None)
+        oldest = next(iter(self._idle), None) or next(iter(self._waiting), None)
         if oldest is not None:
             self._end(oldest)
         return oldest is not None
@@ -130,7 +142,7 @@ class Heads:
         self._say_no_files.say("a connection was not accepted: %s", context.get("exception"))
 
     def _end(self, connection: LimitedProtocol) -> None:
-        self._waiting.pop(connection, None)
+        self.came(connection)
         connection.transport.abort()
 
 

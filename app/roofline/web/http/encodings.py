@@ -14,7 +14,10 @@ _ZSTD_LEVEL = 9
 
 def accepts(request: Request, encoding: str) -> bool:
     """True if the client takes `encoding`, such as "gzip"."""
-    return _offers(request.headers.get("accept-encoding", "")[:OFFER_LENGTH], encoding)
+    offered = request.headers.get("accept-encoding", "")
+    if len(offered) > OFFER_LENGTH:  # the last that is whole: one without its weight is none
+        offered = offered[:OFFER_LENGTH].rpartition(",")[0]
+    return _offers(offered, encoding)
 
 
 @lru_cache(maxsize=256)

@@ -176,7 +176,11 @@ class ErrorResponses:
             remedy="Try again. If it happens again, report the request id with the server's log.",
             code="fault",
         )
-        return self._respond(request, 500, body)
+        response = self._respond(request, 500, body)
+        # Starlette raises the fault again behind this answer, and uvicorn ends the connection: a
+        # client that was not told would send its next request into that.
+        response.headers["connection"] = "close"
+        return response
 
     def _respond(self, request: Request, status: int, error: ErrorBody) -> Response:
         if not prefers_html(request):

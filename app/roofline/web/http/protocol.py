@@ -4,10 +4,14 @@ httptools finds the parts of a request in a fraction of the time of h11, and ref
 leaves to its user is here: how long a head may be, how many hosts it names, and trailers, which
 would otherwise pass for headers. Bodies that are compressed on their way (`Transfer-Encoding:
 gzip`) and other protocols (`Upgrade`) are not offered.
+
+A connection that ends while its client still sends is not closed at once: the system would answer
+what comes with a reset, and the client would lose the answer that it has not read yet.
 """
 
 import asyncio
 import os
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
@@ -43,8 +47,14 @@ class LimitedProtocol(HttpToolsProtocol):
     _is_in_head = False
     # Nothing more is heard: the connection ends with the answers that are due.
     _is_over = False
-    # How many bytes came since a head ended, or a piece of a body.
+    # The answer is out, and what the client still sends is thrown away until it has read that.
+    _is_lingering = False
+    _is_idle = False
+    # The request that the application works on; those behind it wait in `pipeline`.
+    _running: RequestResponseCycle | None = None
+    # How many bytes came since a head ended, or a piece of a body; and in the last reading.
     _unheard = 0
+    _piece_bytes = 0
     _refusal = HTTPStatus.BAD_REQUEST
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -63,7 +73,12 @@ class LimitedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
         if self._is_over:
+            self._unset_keepalive_if_required()
             return
+        if self._is_idle:
+            self._is_idle = False
+            self.config.heads.expect(self)
+        self._piece_bytes = len(data)
         self._unheard += len(data)
         self._is_parsing = True
         super().data_received(data)
@@ -81,14 +96,25 @@ class LimitedProtocol(HttpToolsProtocol):
         """See `asyncio.Protocol`."""
         self.config.heads.came(self)
         self._end_body()
+        for cycle in (self._running, *(waiting for waiting, _ in self.pipeline)):
+            _tell_gone(cycle)
+        self.pipeline.clear()
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
         """The answer is out: the next request may come."""
         self._end_body()
         super().on_response_complete()
-        if not self._is_answering() and not self.transport.is_closing():
-            self.config.heads.expect(self)
+        if not self._is_answering() and not self._is_lingering and not self.transport.is_closing():
+            self._is_idle = True
+            self.config.heads.rest(self)
+
+    def shutdown(self) -> None:
+        """The server ends: see uvicorn."""
+        if self._is_lingering:
+            self.transport.close()
+        else:
+            super().shutdown()
 
     def on_message_begin(self) -> None:
         """A head begins."""
@@ -106,7 +132,10 @@ class LimitedProtocol(HttpToolsProtocol):
         self._check_head()
         self._unheard = 0
         super().on_headers_complete()
-        if self.parser.should_upgrade():  # what comes behind it may be of another protocol
+        self.cycle.transport = cast(asyncio.Transport, _Answering(self.transport, self._end))
+        # What comes behind an offer to upgrade may be of another protocol. A client that waits for
+        # "100 Continue" may leave its body out after a refusal, and send its next request.
+        if self.parser.should_upgrade() or self.expect_100_continue:
             self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
@@ -127,6 +156,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._is_parsing:
             self._new = cycle, app
         else:
+            self._running = cycle
             super()._start_asgi_task(cycle, app)
 
     def _unsupported_upgrade_warning(self) -> None:
@@ -135,7 +165,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def _check_head(self) -> None:
         """Refuses what h11 did, and httptools does not."""
         long = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-        if self._unheard > HEAD_BYTES and self._head_bytes() > HEAD_BYTES:
+        # A head behind a body may have come with it, in one long reading.
+        if max(self._unheard, self._piece_bytes) > HEAD_BYTES < self._head_bytes():
             self._deny(long)
         version, hosts = self.parser.get_http_version(), 0
         for name, value in self.headers:
@@ -165,13 +196,33 @@ class LimitedProtocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
             self.flow.pause_reading()
             return
-        if not self._is_answering() or not (self.cycle.response_started or self.pipeline):
-            self._new = None
-            text = status.phrase.encode()
-            lines = b"content-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
-            lines += b"content-length: %d\r\n" % len(text)
-            self._write(self._head(status, lines), text)
-        self.transport.close()
+        if self._is_answering() and (self.cycle.response_started or self.pipeline):
+            self.transport.close()
+            return
+        self._new = None
+        text = status.phrase.encode()
+        lines = b"content-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
+        lines += b"content-length: %d\r\n" % len(text)
+        self._write(self._head(status, lines), text)
+        _tell_gone(self.cycle)
+        self._linger()
+
+    def _end(self) -> None:
+        """Closes the connection behind an answer, or when the client has read that."""
+        if self._is_lingering or self.transport.is_closing():
+            return
+        if self.cycle.more_body or self.pipeline or self.parser.should_upgrade():
+            self._linger()
+        else:
+            self.transport.close()
+
+    def _linger(self) -> None:
+        """Says no more, and reads what comes until the client ends the connection: `HEAD_S`."""
+        self._is_over = self._is_lingering = True
+        self.pipeline.clear()
+        self.transport.write_eof()
+        self.flow.resume_reading()
+        self.config.heads.expect(self)
 
     def _begin(self, cycle: RequestResponseCycle, app: "ASGI3Application") -> None:
         self._new = None
@@ -219,3 +270,21 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
+
+
+class _Answering:
+    """The transport of an answer, which leaves the end of the connection to `end`."""
+
+    __slots__ = ("close", "is_closing", "write")
+
+    def __init__(self, transport: asyncio.Transport, end: Callable[[], None]) -> None:
+        self.write = transport.write
+        self.is_closing = transport.is_closing
+        self.close = end
+
+
+def _tell_gone(cycle: RequestResponseCycle | None) -> None:
+    """Tells the application that the client of this request has gone."""
+    if cycle is not None and not cycle.response_complete:
+        cycle.disconnected = True
+        cycle.message_event.set()
