@@ -123,6 +123,12 @@ def _no_room(route: Route) -> None:
     route.fulfill(status=507, content_type="application/json", body=json.dumps(said))
 
 
+def _cut(page: Page, site: Site) -> None:
+    """The connection ends while the files are on their way."""
+    page.route("**/api/v1/profiles?*", lambda route: route.abort("connectionreset"))
+    _dropped(page, site.server.url, site)
+
+
 def _refused_full(page: Page, site: Site) -> None:
     page.route("**/api/v1/profiles?*", _no_room)
     _dropped(page, site.server.url, site)
@@ -150,6 +156,7 @@ STATES: dict[str, Show] = {
     "home-palette": _many(then=_palette),
     "home-keys": _many(then=_keys),
     "home-found": _found,
+    "upload-cut": _cut,
     "refused-413": _refused_large,
     "refused-507": _refused_full,
 }

@@ -41,6 +41,12 @@ SETTLED = """async () => {
     .map((a) => a.finished.catch(() => {}));
   await Promise.all(ends);
 }"""
+# A bar that sticks to the window would lie across the picture of a page that was scrolled.
+UNSTICK = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(".topbar { position: static !important; }");
+  document.adoptedStyleSheets.push(sheet);
+}"""
 SIDEWAYS = (
     "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)"
 )
@@ -76,6 +82,7 @@ def faults_of(page: Page, width: int) -> Iterator[str]:
 def take(page: Page, name: str, widths: Sequence[int]) -> Iterator[str]:
     """Pictures of one state, and its faults."""
     page.evaluate(AXE.read_text("utf-8"))
+    page.evaluate(UNSTICK)
     for theme in THEMES:
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         for width in widths:

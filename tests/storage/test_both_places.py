@@ -161,8 +161,8 @@ def test_profiles_are_found_by_words_tags_devices_and_people(place: Place) -> No
     page = server.queries.search(offset=1, limit=1)
     assert (page.total, [manifest.id for manifest in page.profiles]) == (2, [two])
     server.library.edit(two, tags=["a", "nightly"])
-    assert server.queries.frequent_tags(5) == ("nightly", "a")
-    assert server.queries.frequent_tags(1) == ("nightly",)
+    assert server.queries.frequent_tags(5) == (("nightly", 2), ("a", 1))
+    assert server.queries.frequent_tags(1) == (("nightly", 2),)
 
 
 def test_ownership_is_known_in_every_state(place: Place) -> None:

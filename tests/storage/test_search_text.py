@@ -70,12 +70,12 @@ def test_every_field_is_found_in_any_case_and_forgotten_when_it_changes(
             assert finds(words), words
         for words in ("a%b", "100_", "onetwo", "host_7 missing"):
             assert not finds(words), words
-        assert "Unmistakable" in store.queries.frequent_tags(999)
+        assert "Unmistakable" in dict(store.queries.frequent_tags(999))
         store.edit(profile_id, tags=("other",), title="New", note="")
         assert finds("new other")
         for words in ("größe", "two", "unmistakable"):
             assert not finds(words), words
-        assert "Unmistakable" not in store.queries.frequent_tags(999)
+        assert "Unmistakable" not in dict(store.queries.frequent_tags(999))
         assert store.queries.search(tag="other", limit=999).total == 1
     finally:
         store.remove(profile_id)
@@ -87,7 +87,7 @@ def test_tags_of_profiles_that_are_not_ready_are_not_listed(store: ProfileStore)
     with store.database.write() as connection:
         statement = "UPDATE profile SET state = 'importing' WHERE id = :id"
         connection.execute(text(statement), {"id": profile_id})
-    assert "waiting" not in store.queries.frequent_tags(999)
+    assert "waiting" not in dict(store.queries.frequent_tags(999))
     store.remove(profile_id)
 
 

@@ -257,11 +257,16 @@ def _divided(whole: UnitTimes, count: int, samples_us: tuple[float, ...] = ()) -
 # ------------------------------------------------------------------------------------------ facts
 
 
+def _four(value: float) -> str:
+    """Four digits, without an exponent: 989.4, 3,350, 12,290."""
+    return f"{float(f'{value:.4g}'):,.10g}"
+
+
 def _facts(analysis: RooflineAnalysis) -> dict[str, str]:
     """Facts that a reader should see when they differ between two captures."""
     profile, device = analysis.profile, analysis.device
-    compute = [f"{peak.gflops / KILO:.4g} TFLOP/s ({peak.label})" for peak in device.compute]
-    memory = [f"{peak.gbs:.4g} GB/s ({peak.level.label})" for peak in device.memory]
+    compute = [f"{_four(peak.gflops / KILO)} TFLOP/s ({peak.label})" for peak in device.compute]
+    memory = [f"{_four(peak.gbs)} GB/s ({peak.level.label})" for peak in device.memory]
     programs = sorted({_program(name) for name in profile.program_names.values()})
     return {
         "Device": device.name,

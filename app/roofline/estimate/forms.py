@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from roofline.errors import BadViewError
-from roofline.estimate.ops import OPS, Options
+from roofline.estimate.ops import OPS, Options, is_size
 from roofline.model.written_numbers import plain_number
 
 Kind = Literal["count", "number", "type", "storage", "choice", "flag", "text"]
@@ -72,6 +72,26 @@ class Filled:
         """The options; `BadViewError` for a value that an option cannot have."""
         given = {one.key: _value(one, self.values[one.key]) for one in self.form.options}
         return Options(**{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
+
+    def is_wrong(self, one: Field) -> bool:
+        """Whether the value of this field cannot be read; whole shapes are not tried."""
+        text = self.values[one.key]
+        if one in self.form.sizes:
+            return one.kind == "count" and not is_size(text)
+        try:
+            _value(one, text)
+        except BadViewError:
+            return True
+        return False
+
+    def check_sizes(self) -> None:
+        """`BadViewError` names the sizes that cannot be read."""
+        wrong = [one for one in self.form.sizes if self.is_wrong(one)]
+        if wrong:
+            said = " and ".join(
+                f'{one.label} ("{self.values[one.key][:_MOST_SHOWN]}")' for one in wrong
+            )
+            raise BadViewError(f"{said} cannot be read.", remedy="Write whole numbers above 0.")
 
     def replaced(self, key: str, value: object) -> "Filled":
         """The same with another value of one field."""
@@ -264,6 +284,7 @@ def filled(op: str, given: Mapping[str, str]) -> Filled:
 
 
 _MOST_TEXT = 100
+_MOST_SHOWN = 30
 
 
 def written(one: Field, text: str) -> str:

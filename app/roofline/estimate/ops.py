@@ -79,7 +79,7 @@ class Op:
     def read(self, text: str) -> Shape:
         """The shape `text`, such as "8192x4096x4096"; `BadViewError` names the expected form."""
         pieces = text.strip().casefold().split("x")
-        if not all(map(_is_size, pieces)):
+        if not all(map(is_size, pieces)):
             raise self._bad_shape(text)
         if self.counts and len(pieces) not in self.counts:
             raise self._bad_shape(text)
@@ -96,7 +96,7 @@ _MOST_DIGITS = 15
 _MOST_SHOWN = 60
 
 
-def _is_size(piece: str) -> bool:
+def is_size(piece: str) -> bool:
     """A positive whole number that a tensor may have."""
     is_number = piece.isascii() and piece.isdigit() and len(piece) <= _MOST_DIGITS
     return is_number and int(piece) > 0

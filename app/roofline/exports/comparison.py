@@ -18,6 +18,7 @@ from roofline.exports.comparison_words import (
     PER,
     STATE_LABELS,
     TERM_LABELS,
+    TERMINAL_NOTES,
     TIER_LABELS,
     change_verdict,
     sign,
@@ -208,7 +209,7 @@ def comparison_to_text(found: Comparison) -> str:
         for line in textwrap.wrap(said, 100, initial_indent="  ", subsequent_indent="    ")
     ]
     sections.append("\n".join(["Checks of the model", *checks]))
-    notes = [f"  i {NOTES[code]}" for code in found.notes]
+    notes = [f"  i {TERMINAL_NOTES[code]}" for code in found.notes]
     if notes:
         wrapped = [
             line for one in notes for line in textwrap.wrap(one, 100, subsequent_indent="    ")
@@ -228,7 +229,7 @@ def comparison_to_markdown(found: Comparison) -> str:
     sections += [markdown_table(*rows) for rows in _op_tables(found) if rows[1]]
     sections.append(f"How sure: {how_sure(found)}")
     sections.append("\n".join(f"- {markdown_plain(said)}" for said in check_lines(found)))
-    sections += [f"- {markdown_plain(NOTES[code])}" for code in found.notes]
+    sections += [f"- {markdown_plain(TERMINAL_NOTES[code])}" for code in found.notes]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 

@@ -62,8 +62,8 @@ NOTES: Mapping[str, str] = {
     "little-matched": "Most of the time is in operations that only one of the runs has.",
     "other-provenance": "FLOPs or bytes of the two runs were obtained in different ways, so only "
     "time is compared.",
-    "no-peaks": "No peak of the device is known on one side, so only time is compared. Name the "
-    "device with `--device`, or peaks with `--peak`.",
+    "no-peaks": "No peak of the device is known on one side, so only time is compared. On the "
+    "command line a device or peaks can be given.",
     "other-device": "The runs were captured on different devices.",
     "other-cores": "The runs used different numbers of cores; times are per core.",
     "above-roof": "Some operations run above their roof: their bytes or FLOPs are not those that "
@@ -71,7 +71,14 @@ NOTES: Mapping[str, str] = {
     "few-captures": "One capture says nothing about noise: steps of one capture share its machine, "
     "its clocks and its neighbours.",
 }
-"""The limits of a comparison, by code."""
+"""The limits of a comparison, by code, as a page and JSON have them."""
+
+TERMINAL_NOTES: Mapping[str, str] = {
+    **NOTES,
+    "no-peaks": "No peak of the device is known on one side, so only time is compared. Name the "
+    "device with `--device`, or peaks with `--peak`.",
+}
+"""The same for people who call the command line, with its options."""
 
 _WORTH_A_WORD = 0.05  # of the change, or of all changes together
 _MOST_TERMS = 4

@@ -14,7 +14,7 @@ from roofline.exports.comparison import (
     markdown_table,
     operations_line,
 )
-from roofline.exports.comparison_words import NOTES
+from roofline.exports.comparison_words import TERMINAL_NOTES
 from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.presentation.json_text import to_json
 from roofline.presentation.quantities import SPACE, duration, percent, significant
@@ -265,7 +265,9 @@ def _details(report: Report) -> list[str]:
         if shown:
             lines.append(f"Largest changes: {shown}.")
         lines.append(f"Matched: {how_sure(report.comparison)}.")
-        lines += [NOTES[code] for code in report.comparison.notes if code != "few-captures"]
+        lines += [
+            TERMINAL_NOTES[code] for code in report.comparison.notes if code != "few-captures"
+        ]
     return [*lines, *report.notes]
 
 

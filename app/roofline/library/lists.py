@@ -33,8 +33,8 @@ class ProfileLists:
             viewer=self._viewer,
         )
 
-    def frequent_tags(self, limit: int) -> tuple[str, ...]:
-        """The tags that the most of these profiles have, the most frequent first."""
+    def frequent_tags(self, limit: int) -> tuple[tuple[str, int], ...]:
+        """The tags that the most of these profiles have, and how many have each."""
         return self._queries.frequent_tags(limit, self._viewer)
 
     def trashed(self) -> tuple[Trashed, ...]:

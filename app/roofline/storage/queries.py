@@ -123,8 +123,11 @@ class ProfileQueries:
                 total -= connection.execute(count.where(is_hidden_from(viewer))).scalar_one()
             return Listing(profiles=found, total=total)
 
-    def frequent_tags(self, limit: int, viewer: Viewer = ALL_SEEING) -> tuple[str, ...]:
-        """The tags of the most ready profiles that `viewer` sees, the most frequent first."""
+    def frequent_tags(self, limit: int, viewer: Viewer = ALL_SEEING) -> tuple[tuple[str, int], ...]:
+        """The tags of the most ready profiles that `viewer` sees, and how many have each.
+
+        The most frequent is the first.
+        """
         # Of all profiles, which an index counts, without the few that are not ready or not seen.
         every = select(tag.c.name, func.count()).group_by(tag.c.name)
         joined = every.select_from(profile.join(tag, tag.c.profile_id == profile.c.id))
@@ -136,7 +139,7 @@ class ProfileQueries:
             for few in others:
                 counts.subtract(dict(map(tuple, connection.execute(few))))
         found = sorted((-count, name) for name, count in counts.items() if count > 0)
-        return tuple(name for _, name in found[:limit])
+        return tuple((name, -count) for count, name in found[:limit])
 
     def stats(self) -> StoreStats:
         """Sizes of the store and of its queue."""

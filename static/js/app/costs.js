@@ -38,7 +38,16 @@ async function follow() {
   const answer = page.querySelector("[data-cost-answer]");
   if (!answer) return form.submit(); // another kind of page: let the browser show it
   find(HTMLElement, "[data-cost-answer]").replaceWith(document.adoptNode(answer));
+  markWrong(page);
   history.replaceState(null, "", url);
+}
+
+/** Marks the fields that the server could not read. @param {Document} page of its answer */
+function markWrong(page) {
+  for (const field of findAll(HTMLInputElement, "[data-cost-form] .field")) {
+    const same = page.querySelector(`[data-cost-form] .field[name="${CSS.escape(field.name)}"]`);
+    field.ariaInvalid = same?.getAttribute("aria-invalid") ?? null;
+  }
 }
 
 function followSoon() {

@@ -10,7 +10,9 @@ import { relativeTime } from "../text/relative-time.js";
 async function importFound(button) {
   const fault = part("found-fault");
   fault.hidden = true;
+  const [words, label] = [button.textContent, button.ariaLabel];
   button.disabled = true;
+  [button.textContent, button.ariaLabel] = ["Importing…", null];
   try {
     const run = await change("POST", "/api/v1/runs", { uri: button.dataset.importRun ?? "" });
     location.assign(new URL(run.url).pathname);
@@ -18,6 +20,7 @@ async function importFound(button) {
     const problem = error instanceof Problem ? error : connectionProblem();
     fault.textContent = `${problem.message} ${problem.remedy}`;
     fault.hidden = false;
+    [button.textContent, button.ariaLabel] = [words, label];
     button.disabled = false;
   }
 }

@@ -18,7 +18,7 @@ const LEAST_HEAD = 5; // pixels of a leg that has room for a head
 const LABELS = 5;
 const CHARACTER = 6.8; // pixels
 const ROOF_BOXES = 36;
-const ROOF_LABEL = 22; // pixels that a label takes above its roof
+const ROOF_LABEL = 22; // pixels that a label takes beside its roof
 const CLIP = "compare-clip";
 
 /**
@@ -39,6 +39,7 @@ const CLIP = "compare-clip";
 export function createCompareChart({ found, onHover, onClick, labelOf }) {
   const root = find(SVGSVGElement, "[data-chart]");
   const roofs = found.page.roofs;
+  const isSame = roofs.a.gflops === roofs.b.gflops && roofs.a.gbs === roofs.b.gbs;
   /** @type {DrawnPlace[]} */
   let places = [];
   /** @type {Map<string, SVGGElement>} */
@@ -149,13 +150,12 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
 
   /** @param {Scale} scale */
   function roofNodes(scale) {
-    const isSame = roofs.a.gflops === roofs.b.gflops && roofs.a.gbs === roofs.b.gbs;
     part("peaks-key").hidden = isSame;
     const drawn = isSame
       ? [roofNode(roofs.b, "", scale, "", CLIP)]
       : [
-          roofNode(roofs.a, " dashed", scale, "A · ", CLIP),
-          roofNode(roofs.b, "", scale, "B · ", CLIP),
+          roofNode(roofs.a, " dashed", scale, "A · ", CLIP, roofs.b),
+          roofNode(roofs.b, "", scale, "B · ", CLIP, roofs.a),
         ];
     return drawn.flat();
   }
@@ -163,6 +163,7 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
   /** Where the roofs and their labels run: words over them cannot be read. @param {Scale} scale */
   function roofBoxes(scale) {
     const { xRange, margin, plotWidth } = scale;
+    const below = isSame ? 4 : ROOF_LABEL;
     return [roofs.a, roofs.b].flatMap((one) =>
       Array.from({ length: ROOF_BOXES }, (_, i) => {
         const ys = [i, i + 1].map((at) => {
@@ -170,7 +171,7 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
           return scale.toY(roofAt(one, x) ?? Infinity);
         });
         const left = margin.l + (plotWidth * i) / ROOF_BOXES;
-        const [top, bottom] = [Math.min(...ys) - ROOF_LABEL, Math.max(...ys) + 4];
+        const [top, bottom] = [Math.min(...ys) - ROOF_LABEL, Math.max(...ys) + below];
         return /** @type {Box} */ ([left, top, left + plotWidth / ROOF_BOXES, bottom]);
       }),
     );

@@ -59,8 +59,15 @@ export function frame(scale, clipId, title = "FLOP per byte of the main memory")
   );
 }
 
-/** @param {Roofs} roofs @param {string} dash @param {Scale} scale @param {string} side @param {string} clipId */
-export function roofNode(roofs, dash, scale, side, clipId) {
+/**
+ * @param {Roofs} roofs
+ * @param {string} dash
+ * @param {Scale} scale
+ * @param {string} side
+ * @param {string} clipId
+ * @param {Roofs} [other] that the chart has, too: labels of the lower one are below it
+ */
+export function roofNode(roofs, dash, scale, side, clipId, other) {
   const { gflops, gbs, memory } = roofs;
   if (gflops === null || gbs === null) return [];
   const [left, right] = scale.xRange;
@@ -72,24 +79,39 @@ export function roofNode(roofs, dash, scale, side, clipId) {
   const clipped = svg("g", { "clip-path": `url(#${clipId})` }, slope, flat);
   return [
     clipped,
-    ...roofLabels({ gflops, gbs, memory: memory ?? "memory" }, corner, scale, side, dash !== ""),
+    ...roofLabels({ gflops, gbs, memory: memory ?? "memory" }, corner, scale, side, {
+      isSecond: dash !== "",
+      isSlow: isLower(gflops, other?.gflops, dash),
+      isNarrow: isLower(gbs, other?.gbs, dash),
+    }),
   ];
 }
 
-/** @param {{ gflops: number, gbs: number, memory: string }} roof @param {number} corner @param {Scale} scale @param {string} side @param {boolean} isBelow */
-function roofLabels({ gflops, gbs, memory }, corner, scale, side, isBelow) {
+/** Of equal peaks the dashed one counts as the lower. @param {number} own @param {number | null | undefined} other @param {string} dash */
+const isLower = (own, other, dash) =>
+  typeof other === "number" && (own < other || (own === other && dash !== ""));
+
+/**
+ * @param {{ gflops: number, gbs: number, memory: string }} roof
+ * @param {number} corner
+ * @param {Scale} scale
+ * @param {string} side
+ * @param {{ isSecond: boolean, isSlow: boolean, isNarrow: boolean }} beside whether it is the second
+ *   roof, and whether its flat and its slanted part are below those of the other
+ */
+function roofLabels({ gflops, gbs, memory }, corner, scale, side, beside) {
   const [left] = scale.xRange;
-  const y = scale.toY(Math.log10(gflops)) + (isBelow ? 16 : -6);
+  const y = scale.toY(Math.log10(gflops)) + (beside.isSlow ? 16 : -6);
   const compute = svg(
     "text",
     { class: "lab compute", x: scale.margin.l + scale.plotWidth - 4, y, "text-anchor": "end" },
     side + flopRate(gflops),
   );
   const low = Math.max(left, scale.yRange[0] - Math.log10(gbs));
-  const x = low + (corner - low) * (isBelow ? 0.62 : 0.4);
+  const x = low + (corner - low) * (beside.isSecond ? 0.62 : 0.4);
   if (scale.toX(corner) - scale.toX(low) < 130) return [compute];
   const px = scale.toX(x);
-  const py = scale.toY(Math.log10(gbs) + x) + (isBelow ? 15 : -7);
+  const py = scale.toY(Math.log10(gbs) + x) + (beside.isNarrow ? 15 : -7);
   const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
   const text = `${side}${memory} ${bandwidth(gbs)}`;
   return [

@@ -40,7 +40,7 @@ export function waterfall(terms, aUs, least) {
   const high = Math.max(...ends, last);
   const start = Math.max(0, low - ROOM_BELOW * (high - low || high));
   const length = (high - start) * (1 + ROOM_ABOVE) || 1;
-  const at = (/** @type {number} */ us) => (100 * (us - start)) / length;
+  const at = (/** @type {number} */ us) => Math.max(0, (100 * (us - start)) / length);
   return {
     bars: shown.map(([id, us], i) => ({
       id,

@@ -8,6 +8,7 @@ import {
   filterOf,
   leastChange,
   mostOfChange,
+  openedTab,
   rowsOf,
 } from "../state/compare-rows.js";
 import { TERM_NAMES, timeScale } from "../text/compare-words.js";
@@ -34,7 +35,7 @@ export class CompareView {
     const least = leastChange(found);
     const scale = timeScale(Math.max(found.a_us, found.b_us));
     const rows = rowsOf(found);
-    this.state = state;
+    this.state = { ...state, tab: openedTab(rows, state.tab) };
     this.scale = scale;
     this.onState = onState;
     this.rows = rows;

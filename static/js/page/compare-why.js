@@ -20,7 +20,7 @@ const OF_NO_OP = new Set(["idle", "communication", "transfers"]);
  */
 export function createWhy({ found, scale, least, onTerm }) {
   const list = part("waterfall");
-  const drawn = waterfall(found.terms, found.a_us, least);
+  const drawn = waterfall(found.terms, found.a_us, Math.max(least, scale.least));
   /** @type {Map<string, HTMLElement>} */
   const buttons = new Map();
   const steps = drawn.bars.map(({ id, us, left, width, end }) => {

@@ -30,6 +30,16 @@ export function rowsOf(found) {
   };
 }
 
+/**
+ * The tab to open: runs without any pair have nothing to show under "Changed".
+ * @param {Record<TabId, ChangeRow[]>} rows
+ * @param {TabId} wanted
+ */
+export function openedTab(rows, wanted) {
+  if (wanted !== "changed" || rows.changed.length > 0 || rows.same.length > 0) return wanted;
+  return TABS.find((tab) => rows[tab].length > 0) ?? wanted;
+}
+
 /** Changes up to this, in us, are not worth a row. @param {Comparison} found */
 export const leastChange = (found) => LEAST_CHANGE * Math.max(found.a_us, found.b_us);
 

@@ -43,6 +43,7 @@ export const TERM_NAMES = {
  * be compared by eye and a ten-thousandth of the whole is seen.
  * @typedef {object} TimeScale
  * @property {string} unit
+ * @property {number} least us; a change below it is written as 0
  * @property {(us: number) => string} text
  * @property {(us: number) => string} change with its sign
  */
@@ -57,9 +58,11 @@ export function timeScale(largestUs) {
     maximumFractionDigits: decimals,
   });
   const text = (/** @type {number} */ us) => format.format(Math.abs(us) / factor);
-  const isZero = (/** @type {number} */ us) => Math.abs(us) / factor < 0.5 * 10 ** -decimals;
+  const least = 0.5 * 10 ** -decimals * factor;
+  const isZero = (/** @type {number} */ us) => Math.abs(us) < least;
   return {
     unit,
+    least,
     text: (us) => (us === 0 ? "0" : (us < 0 && !isZero(us) ? MINUS : "") + text(us)),
     change: (us) => (isZero(us) ? "0" : `${us < 0 ? MINUS : "+"}${text(us)}`),
   };

@@ -35,11 +35,10 @@ export class Problem extends Error {
   }
 }
 
-/** The connection failed: nothing is known about the files. */
-export function connectionProblem() {
+/** The connection failed. @param {string} [more] what to say besides */
+export function connectionProblem(more = "") {
   return new Problem("The server could not be reached.", {
-    remedy:
-      "Check that it is running and that the network is up, then try again. Your files are still selected.",
+    remedy: `Check that it is running and that the network is up, then try again.${more}`,
     code: "no-connection",
     canRetry: true,
   });

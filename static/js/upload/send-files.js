@@ -20,7 +20,8 @@ export function sendFiles(url, files, { onProgress, signal }) {
   const request = new XMLHttpRequest();
   const meter = createMeter(totalBytes(files), performance.now());
   return new Promise((resolve, reject) => {
-    const fail = async () => reject((await unreadable(files)) ?? connectionProblem());
+    const kept = " Your files are still selected.";
+    const fail = async () => reject((await unreadable(files)) ?? connectionProblem(kept));
     request.open("POST", url);
     request.setRequestHeader("Accept", "application/json");
     for (const [name, value] of Object.entries(csrfHeaders()))

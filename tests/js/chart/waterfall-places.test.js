@@ -22,6 +22,8 @@ test("a change as large as A is drawn from zero", () => {
   const found = waterfall({ gone: -100 }, 100, 0.1);
   assert.equal(found.isCut, false);
   assert.equal(found.b, 0);
+  const rounded = waterfall({ gone: -0.1, idle: -0.2, calls: -0.30000000000000004 }, 0.6, 0);
+  assert.equal(rounded.b, 0, "a sum a rounding below zero has no negative width");
 });
 
 test("without a change there are two equal ends and no bar", () => {

@@ -5,6 +5,7 @@ import {
   filterOf,
   leastChange,
   mostOfChange,
+  openedTab,
   rowsOf,
   shownRows,
 } from "../../../static/js/state/compare-rows.js";
@@ -26,6 +27,17 @@ test("pairs are apart by whether they changed, ops of one run by which", () => {
   assert.deepEqual([rows.groups.length, rows["only-a"].length, rows["only-b"].length], [1, 0, 1]);
   assert.equal(rows["only-b"][0].changeUs, 10);
   assert.deepEqual(rows["only-b"][0].terms, { new: 10 });
+});
+
+test("runs without a pair open the first tab that has rows", () => {
+  const { groups, only_b } = comparison();
+  const open = (/** @type {object} */ given) => openedTab(rowsOf(comparison(given)), "changed");
+  assert.equal(open({}), "changed");
+  assert.equal(open({ ops: [pair("same", 1, 1)] }), "changed");
+  assert.equal(open({ ops: [], groups: [], only_b }), "only-b");
+  assert.equal(open({ ops: [], groups }), "groups");
+  assert.equal(open({ ops: [], groups: [], only_b: [] }), "changed");
+  assert.equal(openedTab(rowsOf(comparison({ ops: [] })), "same"), "same");
 });
 
 test("a change of a hundredth of a per cent of the longer side is none", () => {

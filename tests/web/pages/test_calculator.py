@@ -111,7 +111,8 @@ def test_a_time_below_the_bound_is_doubted(client: Client) -> None:
 
 def test_what_cannot_be_read_is_said_beside_the_form(client: Client) -> None:
     for query, said in (
-        ("m=x", "MxKxN"),
+        ("m=0&n=x", "M, rows (&#34;0&#34;) and N (&#34;x&#34;) cannot be read."),
+        ("op=elementwise&shape=x", "such as"),
         ("device=h1000", "no device"),
         ("dtype=bf17", "not an element type"),
         ("tile=7", "tile"),
@@ -120,6 +121,8 @@ def test_what_cannot_be_read_is_said_beside_the_form(client: Client) -> None:
         assert answer.status_code == 400, query
         assert said in answer.text
         assert "data-cost-form" in answer.text
+    html = client.get("/calculator?m=0&n=x", headers=HTML).text
+    assert html.count('aria-invalid="true"') == 2
     assert client.get("/calculator?op=fft", headers=HTML).status_code == 400
     assert client.get("/calculator?from=../x&name=y", headers=HTML).text.count("/p/") == 0
 

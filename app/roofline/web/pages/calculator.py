@@ -74,7 +74,12 @@ def field_view(one: Field, form: Filled) -> views.FieldView:
     if offered and value not in dict(choices):
         choices.append((value, value))
     return views.FieldView(
-        key=one.key, label=one.label, kind=one.kind, value=value, choices=tuple(choices)
+        key=one.key,
+        label=one.label,
+        kind=one.kind,
+        value=value,
+        choices=tuple(choices),
+        is_wrong=form.is_wrong(one),
     )
 
 

@@ -48,6 +48,7 @@ def cost(form: Filled, device: str, measured: Measured, kept: Mapping[str, str])
 
     `kept` are further keys of the address, for links to other devices.
     """
+    form.check_sizes()
     found = estimate(form.op, form.shape, device, form.options)
     others = tuple(_others(form, found))
     tiles = tiling_of(found)

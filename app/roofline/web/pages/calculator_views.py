@@ -9,13 +9,17 @@ from roofline.web.pages.views import Piece
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldView:
-    """A field of a form; with `choices` a list to choose from, value and words of each."""
+    """A field of a form; with `choices` a list to choose from, value and words of each.
+
+    `is_wrong` marks a value that cannot be read.
+    """
 
     key: str
     label: str
     kind: str
     value: str
     choices: tuple[tuple[str, str], ...] = ()
+    is_wrong: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,7 +162,11 @@ def _list(lists: ProfileLists, narrowed: Narrowed, page: int) -> views.ListView:
         first=offset + 1,
         query=query,
         tag=tag,
-        tags=tuple(map(tag_view, lists.frequent_tags(TAGS_SHOWN))),
+        folders=tuple(
+            views.FolderView(tag=tag_view(name), count=count)
+            for name, count in lists.frequent_tags(TAGS_SHOWN)
+        ),
+        everywhere=lists.search(limit=0).total if query or tag else found.total,
         earlier_url=narrowed.url(page - 1) if page > 1 else None,
         later_url=narrowed.url(page + 1) if has_later else None,
         heads=tuple(_head(narrowed, *head) for head in _HEADS),

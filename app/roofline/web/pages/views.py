@@ -96,6 +96,14 @@ class TagView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FolderView:
+    """A tag as a folder of the home page: how many profiles have it."""
+
+    tag: TagView
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListHead:
     """A header of the list; `url` sorts by it, `direction` is empty where it is not sorted so."""
 
@@ -117,7 +125,8 @@ class ListView:
     first: int
     query: str
     tag: str
-    tags: tuple[TagView, ...]  # to narrow by, the most frequent first
+    folders: tuple[FolderView, ...]  # to narrow by, the fullest first
+    everywhere: int  # profiles of all folders together
     earlier_url: str | None
     later_url: str | None
     heads: tuple[ListHead, ...]
