@@ -165,6 +165,15 @@ def test_steps_are_the_annotations_in_which_ops_begin(tmp_path: Path) -> None:
     assert (steps.sums.time_ps[:, 0] // US).tolist() == [13, 10]  # rp: by its run's first op
 
 
+def test_the_total_lasts_as_long_as_its_steps(tmp_path: Path) -> None:
+    """In a step the core waits before its first op, too: no step is longer than the program."""
+    profile = read(write(tmp_path, [step(0, 100, 1), op("fusion", 80, 10)]))
+    assert profile.steps.time_ps.tolist() == [100 * US]
+    assert profile.time_ps == profile.wall_time_ps == 100 * US
+    assert profile.op_time_ps == 10 * US
+    assert read(write(tmp_path, [op("fusion", 80, 10)])).time_ps == 10 * US
+
+
 def test_without_annotations_there_are_no_steps(tmp_path: Path) -> None:
     profile = read(write(tmp_path, [op("cl", 10, 10)]))
     assert not len(profile.steps)

@@ -48,7 +48,8 @@ def read_cpu_host(space: Space) -> Profile:
     builder.add(work.labels, work.rows(np.zeros(len(work.events), np.int64))[1])
     steps = _steps(work, roots)
     ops = builder.build()
-    span = _range_ps(work.begin_ps, work.end_ps)
+    # Steps are on the same clock, and as on accelerators what the core waits in them counts.
+    span = _range_ps(np.append(work.begin_ps, steps.begin_ps), np.append(work.end_ps, steps.end_ps))
     return Profile(
         device=ReportedDevice(
             kind=DeviceKind.CPU,
