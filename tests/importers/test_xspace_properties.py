@@ -213,7 +213,8 @@ def test_ops_without_ids_are_listed_by_their_names_and_are_not_idle_time(folder:
             [
                 SmallOp(name="known", spans=[(0, 6 * US)], flops=9),
                 SmallOp(name="nameless", spans=[(6 * US, 3 * US)], program=None, flops=5),
-                SmallOp(name="no symbol", spans=[(1 * US, 2 * US)], symbol=-1),
+                SmallOp(name="no symbol", spans=[(1 * US, 1 * US)], symbol=-1, flops=70),
+                SmallOp(name="no symbol", spans=[(2 * US, 1 * US)], symbol=-1, flops=1),
             ],
             [(0, 10 * US)],
         )
@@ -221,7 +222,8 @@ def test_ops_without_ids_are_listed_by_their_names_and_are_not_idle_time(folder:
     profile = read(folder, planes)
     own_us = dict(zip(profile.ops.name, (profile.ops.self_time_ps / US).tolist(), strict=True))
     assert own_us == {"known": 4, "no symbol": 2, "nameless": 3}
-    assert dict(zip(profile.ops.name, profile.ops.flop.tolist(), strict=True))["nameless"] == 5
+    flop = dict(zip(profile.ops.name, profile.ops.flop.tolist(), strict=True))
+    assert flop == {"known": 9, "no symbol": 71, "nameless": 5}  # each at its own cost
     (note,) = [one for one in profile.diagnostics if one.code == "ops-without-id"]
     assert note.count == 2
     analysis = analysed(profile)

@@ -158,11 +158,17 @@ def _source(text: str) -> tuple[str, int]:
 
 
 def keys_of(kinds: Sequence[OpKind | None]) -> I64:
-    """Dense op key per event metadata, by program and symbol, else by name; -1 for no op."""
-    keys: dict[tuple[int, int | str], int] = {}
-    found = [-1 if op is None else keys.setdefault(_key_of(op), len(keys)) for op in kinds]
+    """Dense op key per event metadata: by program and symbol; -1 for no op.
+
+    Without these each metadata has its own: equal names of several programs cost differently.
+    """
+    keys: dict[tuple[int, int] | int, int] = {}
+    found = [
+        -1 if op is None else keys.setdefault(_ids_of(op) or number, len(keys))
+        for number, op in enumerate(kinds)
+    ]
     return np.array([*found, -1], np.int64)
 
 
-def _key_of(op: OpKind) -> tuple[int, int | str]:
-    return op.program_id, op.symbol_id if op.has_id else op.name
+def _ids_of(op: OpKind) -> tuple[int, int] | None:
+    return (op.program_id, op.symbol_id) if op.has_id else None
