@@ -21,6 +21,7 @@ import { parseQuery } from "../state/query.js";
 import { createStore } from "../state/store.js";
 import { buttonPart, find, findAll, part } from "../ui/dom.js";
 import { wireMenus } from "../ui/menu.js";
+import { watchedSize } from "../ui/size.js";
 import { painted } from "../ui/turns.js";
 import { colour, onThemeChange } from "../ui/theme.js";
 
@@ -111,11 +112,10 @@ function open(hardware, { state, unknown }) {
   wireHistory(store, model, hardware);
   wireDevice();
   showServing(model.serving);
-  showTimeline(model.timeline);
   showWholeOrPart(model);
   wireOpenIn(model);
   showDiagnostics(model.diagnostics, model.profile, view.parts.follow);
-  view.start();
+  view.start({ isWritten: isWritten() });
   wire(view, store, model, paint);
   return view;
 }
@@ -158,6 +158,15 @@ function showProgramTable(store) {
   find(HTMLElement, ".tables").scrollIntoView({ block: "start" });
 }
 
+/** Whether the server has written this very view; the address may hold another one: theme-boot.js. */
+const isWritten = () => document.documentElement.dataset.linked === undefined;
+
+/** Reads the sizes of all drawings before anything is written: each reading in between would be a layout of the page. */
+function readSizes() {
+  for (const drawing of findAll(Element, "#op-chart, #program-chart, #no-flop-chart, #link-chart"))
+    watchedSize(drawing).get();
+}
+
 async function main() {
   const { state, newer, unreadable } = parseQuery(location.search);
   if (newer !== null)
@@ -168,13 +177,16 @@ async function main() {
     const own = await loadPage(written("pageUrl"));
     await painted();
     const hardware = createChosenHardware(own, written("devicesUrl"));
+    readSizes();
     watchFilterBar();
     const found = await withDevices(hardware, state);
     const view = open(hardware, { ...found, unknown: [...unreadable, ...found.unknown] });
-    view.startCharts();
+    view.startCharts({ isWritten: isWritten() });
     performance.mark("roofline:interactive");
     await painted();
+    await view.drawCharts();
     await view.finish();
+    showTimeline(own.timeline);
     await view.moveCharts(await plotlyReady());
     watchSize(() => view.resize());
   } catch (error) {

@@ -7,6 +7,7 @@ import { trackPointer } from "./pointer.js";
 import { shapePath } from "./shapes.js";
 import { linkLaneText, linkNote } from "../text/link-words.js";
 import { find, html, part, svg } from "../ui/dom.js";
+import { watchedSize } from "../ui/size.js";
 
 /** @import { Model, Row } from "../types/model.js" */
 /** @import { Store } from "../state/store.js" */
@@ -28,6 +29,7 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
   const root = find(SVGSVGElement, "#link-chart");
   const box = find(HTMLElement, ".plot-links");
   const overlay = createOverlay(box);
+  const size = watchedSize(root);
   /** @type {ReturnType<typeof linkGeometry> | null} */
   let geometry = null;
   /** @type {{ place: LinkPlace, node: Element }[]} */
@@ -35,20 +37,27 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
   /** @type {ReadonlySet<Row>} */
   let shown = new Set();
 
-  function draw() {
-    dropFirstFigure("links");
+  /** Finds the places of the marks, which can be pointed at from then on. */
+  function place() {
     const count = laneCount(model, store.get());
     box.hidden = count === 0;
     part("links-box").hidden = transferRows(model, store.get()).length === 0;
     box.style.setProperty("--lanes", String(count));
-    const size = { width: root.clientWidth, height: root.clientHeight };
-    geometry = linkGeometry(model, store.get(), { ...size, margin: MARGIN, lane: LANE });
-    const { lanes, toX } = geometry;
+    geometry = linkGeometry(model, store.get(), { ...size.get(), margin: MARGIN, lane: LANE });
+    return geometry;
+  }
+
+  function draw() {
+    // Its height goes with its lanes, whose number may change here.
+    size.forget();
+    dropFirstFigure("links");
+    const { lanes, toX } = place();
+    const { width, height } = size.get();
     marks = lanes.flatMap((lane) =>
       lane.places.map((place) => ({ place, node: markNode(lane, place) })),
     );
-    root.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
-    root.replaceChildren(...axisNodes(lanes, toX, size.width), ...marks.map(({ node }) => node));
+    root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    root.replaceChildren(...axisNodes(lanes, toX, width), ...marks.map(({ node }) => node));
     part("link-asks").replaceChildren(...lanes.flatMap((lane) => ask(model, lane, onAsk)));
     fade();
     markSelection();
@@ -62,16 +71,18 @@ export function createLinkStrip({ model, store, onHover, onClick, onAsk }) {
   }
 
   /** @param {number | null | undefined} op */
-  const placeOf = (op) => marks.find(({ place }) => place.row.op === op)?.place ?? null;
+  const placeOf = (op) => places().find(({ row }) => row.op === op) ?? null;
+  const places = () => geometry?.lanes.flatMap((lane) => lane.places) ?? [];
   const markSelection = () => overlay.select(placeOf(store.get().op));
 
   trackPointer(root, {
-    places: () => marks.map(({ place }) => place).filter(({ row }) => shown.has(row)),
+    places: () => places().filter(({ row }) => shown.has(row)),
     onHover: (place, event) => onHover(place?.row ?? null, event),
     onClick: ({ row }, event) => onClick(row, event),
   });
 
   return {
+    place,
     draw,
     /** @param {ReadonlySet<Row>} rows */
     show(rows) {

@@ -7,6 +7,7 @@ import { createOverlay } from "./overlay.js";
 import { trackPointer } from "./pointer.js";
 import { shapePath } from "./shapes.js";
 import { find, part, svg } from "../ui/dom.js";
+import { watchedSize } from "../ui/size.js";
 
 /** @import { MemoryRoof } from "../types/page-data.js" */
 /** @import { Model, Row } from "../types/model.js" */
@@ -28,6 +29,7 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
   const root = find(SVGSVGElement, "#no-flop-chart");
   const frame = find(HTMLElement, ".plot-strip");
   const overlay = createOverlay(frame);
+  const size = watchedSize(root);
   /** @type {StripGeometry | null} null before the first drawing */
   let geometry = null;
   /** @type {{ place: StripPlace, node: Element }[]} */
@@ -35,21 +37,29 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
   /** @type {ReadonlySet<Row>} */
   let shown = new Set();
 
-  /** @param {(row: Row) => [number, number] | null} place position on the chart above */
-  function draw(place) {
-    frame.hidden = part("strip-box").hidden = false; // it is measured
-    const box = { width: root.clientWidth, height: root.clientHeight, margin: MARGIN };
-    geometry = stripGeometry(model, store.get(), place, box);
+  /**
+   * Finds the places of the marks, which can be pointed at from then on.
+   * @param {(row: Row) => [number, number] | null} position on the chart above
+   */
+  function place(position) {
+    const around = part("strip-box");
+    if (frame.hidden || around.hidden) size.forget();
+    frame.hidden = around.hidden = false; // it is measured
+    const box = { ...size.get(), margin: MARGIN };
+    geometry = stripGeometry(model, store.get(), position, box);
     frame.hidden = geometry.places.length === 0;
-    part("strip-box").hidden = geometry.without.length + geometry.placeless.length === 0;
-    marks = geometry.places.map((one) => ({ place: one, node: markNode(one) }));
+    around.hidden = geometry.without.length + geometry.placeless.length === 0;
+    return { ...geometry, box };
+  }
+
+  /** @param {(row: Row) => [number, number] | null} position on the chart above */
+  function draw(position) {
+    const { places, scale, roof, box } = place(position);
+    marks = places.map((one) => ({ place: one, node: markNode(one) }));
     root.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-    root.replaceChildren(
-      ...axisNodes(geometry.scale, geometry.roof),
-      ...marks.map(({ node }) => node),
-    );
+    root.replaceChildren(...axisNodes(scale, roof), ...marks.map(({ node }) => node));
     dropFirstFigure("no-flops");
-    showKey(geometry.roof);
+    showKey(roof);
     fade();
     markSelection();
   }
@@ -73,7 +83,13 @@ export function createNoFlopsStrip({ model, store, onHover, onClick }) {
   });
 
   return {
+    place,
     draw,
+    /** Draws in the size that it has by now. @param {(row: Row) => [number, number] | null} position */
+    drawAnew(position) {
+      size.forget();
+      draw(position);
+    },
     markSelection,
     /** @param {ReadonlySet<Row>} rows */
     show(rows) {

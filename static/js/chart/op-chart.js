@@ -64,12 +64,12 @@ const LEAST_SHARE = 0.004; // of the time; shorter operations have no name besid
 /** @param {number} width of the chart in pixels */
 const mostNames = (width) => (width < 520 ? 3 : width > 900 ? 12 : 7);
 
-/** Widths of texts in the font of the names. */
-function createMeasure() {
+/** Widths of texts in the font of the names. @param {string} family of that font */
+function createMeasure(family) {
   const context = document.createElement("canvas").getContext("2d");
   /** @type {Map<string, number>} */
   const known = new Map();
-  if (context) context.font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  if (context) context.font = `11px ${family}`;
   /** @param {string} text */
   return (text) => {
     const width = known.get(text) ?? context?.measureText(text).width ?? 6 * text.length;
@@ -121,11 +121,13 @@ export class OpChart {
   /** @type {Plotly | null} null before it is there: the chart can be worked with, but not dragged */
   #Plotly = null;
   #isWired = false;
+  /** The server's drawing stands until this one is there. */
+  #isDrawn = false;
   #frame = 0;
   #naming = 0;
   #following = 0;
   #tools = find(HTMLElement, ".chart-tools");
-  #measure = createMeasure();
+  #measure;
   /** @type {OwnCeilings | null} */
   #own = null;
   /** @type {Obstacles} */
@@ -135,6 +137,7 @@ export class OpChart {
   constructor(options) {
     const { onHover, onClick } = options;
     this.#options = options;
+    this.#measure = createMeasure(options.paint.family);
     trackPointer(this.#chart, { places: () => this.#places(), onHover, onClick });
     trackWheel(this.#chart, (factor, at) => this.zoomBy(factor, at));
     trackRectangle(this.#chart, {
@@ -156,8 +159,19 @@ export class OpChart {
     this.draw();
   }
 
+  /** Finds the places of all: they can be pointed at from then on, over the server's drawing, which shows the same. */
+  place() {
+    this.#place();
+  }
+
+  /** Draws, unless a change of the view has done so. */
+  drawFirst() {
+    if (!this.#isDrawn) this.draw();
+  }
+
   draw() {
     const geometry = this.#place();
+    this.#isDrawn = true;
     this.#drawing.draw(
       opFigure(geometry, this.#options.paint, { dragmode: false }),
       geometry.scale,
@@ -214,6 +228,7 @@ export class OpChart {
   show(rows, draws = false) {
     this.#shown = rows;
     if (!this.#geometry || draws) return;
+    if (!this.#isDrawn) return this.draw();
     if (this.#geometry.joined) this.#drawSoon();
     this.#fade();
     this.markSelection();

@@ -90,6 +90,7 @@ export function createProgramChart({ model, store, paint, pinned, onHover, onCli
   });
 
   return {
+    place,
     draw,
     drawAnew,
     markSelection,

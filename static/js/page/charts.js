@@ -84,16 +84,34 @@ export function createCharts(options) {
       this.Plotly = Plotly;
       await op.use(Plotly);
     },
+    /**
+     * All can be pointed at, chosen and filtered from then on, over the server's drawings, which show the same.
+     * @param {(row: Row) => [number, number] | null} position on the chart of operations
+     */
+    place(position) {
+      strip.place(position);
+      links.place();
+      op.place();
+      program.place();
+    },
+    /** Takes the place of the server's drawings. @param {(row: Row) => [number, number] | null} position on the chart of operations */
+    async drawFirst(position) {
+      op.drawFirst();
+      await turn();
+      strip.draw(position);
+      links.draw();
+      program.draw();
+    },
     /** @param {(row: Row) => [number, number] | null} place position on the chart of operations */
     drawAll(place) {
-      strip.draw(place);
+      strip.drawAnew(place);
       links.draw();
       op.drawAnew();
       program.drawAnew();
     },
     /** The same, but leaves the thread to the browser before the small chart. @param {(row: Row) => [number, number] | null} place */
     async drawInTurns(place) {
-      strip.draw(place);
+      strip.drawAnew(place);
       links.draw();
       op.drawAnew();
       await turn();

@@ -91,7 +91,11 @@ export function showDevice(model, onEdit) {
     item("Captured", small(capturedText(profile))),
     item(profile.files.length === 1 ? "File" : "Files", small(filesText(profile.files))),
   );
-  fields().replaceChildren(fieldList(device), fileList(profile, model.coreWord));
+}
+
+/** The list behind "All fields". @param {Model} model */
+export function showFields({ device, profile, coreWord }) {
+  fields().replaceChildren(fieldList(device), fileList(profile, coreWord));
 }
 
 /** Peaks of links: read beside the main memory; chips wait for each other more than for the host. @param {Model} model */

@@ -44,6 +44,7 @@ import { createTimeBy } from "./time-by.js";
  * @property {Light} light
  * @property {Selection} selection
  * @property {(landings: readonly Landing[] | null) => void} onLand a finding is pointed at
+ * @property {() => void} onTimeBy the server's list "Time by" is clicked on
  * @property {readonly KeptNote[]} notes kept with the profile
  * @property {NoteKeeper | null} keeper of notes
  * @property {() => void} onPins marks of pins change
@@ -64,7 +65,7 @@ export function createParts(options) {
     filterBar: createFilterBar({ model, store }),
     advice: createAdvice(store, options.onLand),
     budget: createBudget({ store, onHelp: options.light.help }),
-    timeBy: createTimeBy({ model, store }),
+    timeBy: createTimeBy({ model, store, onFirst: options.onTimeBy }),
     clocksCard: createClocksCard({ model, onSelect: selection.toggle }),
     pins: new Pins({
       ...options,

@@ -6,7 +6,7 @@ import { isSameChoice } from "../state/chosen-hardware.js";
 import { createModel } from "../state/model.js";
 import { whatIfVerdict } from "../text/whatif-words.js";
 import { createCharts } from "./charts.js";
-import { showDevice } from "./device-strip.js";
+import { showDevice, showFields } from "./device-strip.js";
 import { createHoverCard } from "./hover-card.js";
 import { createLight } from "./light.js";
 import { createParts } from "./page-parts.js";
@@ -62,7 +62,16 @@ const BESIDE_CHARTS = new Set([
 const BESIDE = new Set(["program list", "time by", "lists of choices"]);
 
 /** Parts that are out of sight when a page opens. */
-const LATER = new Set(["lists of choices", "groups", "table of the program", "other devices"]);
+const LATER = new Set([
+  "fields of the device",
+  "lists of choices",
+  "groups",
+  "table of the program",
+  "other devices",
+]);
+
+/** Lists that the server writes, where it has written this very view: they can be worked with as they are. */
+const WRITTEN = new Set(["program list", "time by"]);
 
 /**
  * @typedef {object} PagePart
@@ -92,6 +101,8 @@ export class PageView {
   #visible;
   /** Parts that wait for the next frame. @type {Set<PagePart>} */
   #beside = new Set();
+  /** Parts that are rendered once the page can be worked with. */
+  #later = new Set(LATER);
 
   /** @param {PageOptions} options */
   constructor(options) {
@@ -111,6 +122,7 @@ export class PageView {
       selection: this.selection,
       onLand: (landings) => this.#charts?.op.land(landings),
       onPins: () => this.#charts?.markPins(),
+      onTimeBy: () => this.parts.timeBy.render(this.#visible, store.get()),
     });
     this.#visible = visibleOps(model, store.get());
   }
@@ -124,23 +136,33 @@ export class PageView {
     return this.#visible;
   }
 
-  /** Renders what can be seen when a page opens, in one piece, but for the charts; follows the state from now on. */
-  start() {
+  /**
+   * Renders what can be seen when a page opens, in one piece, but for the charts; follows the state from now on.
+   * @param {{ isWritten: boolean }} options whether the server has written this very view
+   */
+  start({ isWritten }) {
     const { store } = this.#options;
-    for (const { part, render } of this.#table) if (!LATER.has(part)) render(store.get());
+    if (isWritten) {
+      for (const part of WRITTEN) this.#later.add(part);
+      this.parts.programList.adopt();
+    }
+    for (const { part, render } of this.#table) if (!this.#later.has(part)) render(store.get());
     store.subscribe((state, previous) => this.#update(state, previous));
   }
 
   /** Renders what is out of sight when a page opens, and leaves the thread to the browser in between. */
   async finish() {
-    for (const { render } of this.#table.filter(({ part }) => LATER.has(part))) {
+    for (const { render } of this.#table.filter(({ part }) => this.#later.has(part))) {
       await turn();
       render(this.#options.store.get());
     }
   }
 
-  /** Draws the charts: from now on their points can be pointed at, chosen and filtered. */
-  startCharts() {
+  /**
+   * Makes the charts: from now on their points can be pointed at, chosen and filtered.
+   * @param {{ isWritten: boolean }} options whether the server's drawings show the same, and may stand for now
+   */
+  startCharts({ isWritten }) {
     const { model, store, paint } = this.#options;
     const [light, selection] = [this.#light, this.selection];
     this.#charts = createCharts({
@@ -155,7 +177,13 @@ export class PageView {
     this.#charts.op.show(this.#visible.set);
     this.#charts.strip.show(this.#visible.set);
     this.#charts.links.show(this.#visible.set);
-    this.#charts.drawAll(this.#visible.place);
+    if (isWritten) this.#charts.place(this.#visible.place);
+    else this.#charts.drawAll(this.#visible.place);
+  }
+
+  /** The charts' own drawings take the place of the server's. */
+  async drawCharts() {
+    await this.#charts?.drawFirst(this.#visible.place);
   }
 
   /** Gives the charts their library, so that they can be dragged. @param {Plotly} Plotly */
@@ -184,6 +212,7 @@ export class PageView {
    */
   #table = [
     { part: "device", keys: HARDWARE, render: () => this.#showDevice() },
+    { part: "fields of the device", keys: HARDWARE, render: () => this.#showFields() },
     { part: "verdict", keys: VIEW, render: (state) => this.#showVerdict(state) },
     {
       part: "budget",
@@ -335,6 +364,10 @@ export class PageView {
 
   #showDevice() {
     showDevice(this.#options.model, (key) => this.parts.peaksMenu.edit(key));
+  }
+
+  #showFields() {
+    showFields(this.#options.model);
   }
 
   /** @param {ViewState} state */

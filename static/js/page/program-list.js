@@ -51,13 +51,24 @@ export class ProgramList {
     this.#scroll.addEventListener("scroll", () => this.#render(), { passive: true });
   }
 
-  draw() {
+  /** The rows and bars that the server wrote can be pointed at and chosen: they show the same. */
+  adopt() {
+    this.#points = this.#known;
+    this.#bars.adopt(this.#points);
+  }
+
+  get #known() {
     const { model, store } = this.#options;
-    this.#points = model.view(store.get().infeed).program;
+    return model.view(store.get().infeed).program;
+  }
+
+  draw() {
+    const { model } = this.#options;
+    this.#points = this.#known;
     this.#scales = chooseScales(this.#points);
     part("steps-time-unit").textContent = `${this.#scales.time.unit}/${model.coreWord}`;
     findAll(HTMLElement, "thead th", this.#table)[2].textContent = this.#scales.rate.unit;
-    part("program-note").textContent = programNote(this.#points, this.#options.model.device.fields);
+    part("program-note").textContent = programNote(this.#points, model.device.fields);
     this.#bars.draw(model, this.#points);
     this.#drawn = "";
     this.#render();

@@ -42,12 +42,19 @@ export function createStepTimes({ onLight, onClick }) {
     if (step) onClick(step);
   });
 
+  /** Knows the steps of the bars from now on. @param {ProgramPoint[]} points */
+  function adopt(points) {
+    const steps = points.filter((point) => point.scope === "step" && timeOf(point) > 0);
+    groups = steps.length < 2 ? [] : grouped(steps);
+    return steps;
+  }
+
   return {
+    adopt,
     /** @param {Model} model @param {ProgramPoint[]} points */
     draw(model, points) {
-      const steps = points.filter((point) => point.scope === "step" && timeOf(point) > 0);
+      const steps = adopt(points);
       part("step-times").hidden = steps.length < 2;
-      groups = steps.length < 2 ? [] : grouped(steps);
       if (groups.length > 0) drawBars(bars, steps, groups);
       showUsed(model);
     },

@@ -7,7 +7,7 @@ import { listed, standsOut, usualGrouping } from "../state/time-by.js";
 import { toggled } from "../state/filter.js";
 import { columnScale, percent } from "../text/format.js";
 import { counted } from "../text/words.js";
-import { find, html, part, svg } from "../ui/dom.js";
+import { find, findAll, html, part, svg } from "../ui/dom.js";
 import { choose } from "../ui/select.js";
 import { mark } from "../ui/marks.js";
 import { nameOf } from "./group-table.js";
@@ -22,8 +22,13 @@ import { nameOf } from "./group-table.js";
 const FACTORS = { s: 1e6, ms: 1e3, µs: 1 };
 const LEAST = 0.001; // of the list's unit: shorter times have no digits to compare
 
-/** @param {object} options @param {Model} options.model @param {Store} options.store */
-export function createTimeBy({ model, store }) {
+/**
+ * @param {object} options
+ * @param {Model} options.model
+ * @param {Store} options.store
+ * @param {() => void} options.onFirst renders the list, whose server's rows have been clicked on
+ */
+export function createTimeBy({ model, store, onFirst }) {
   const select = find(HTMLSelectElement, "#time-by");
   const list = part("categories");
   /** The server's choice, where it wrote the list. @type {GroupBy | null} */
@@ -35,6 +40,16 @@ export function createTimeBy({ model, store }) {
     store.set({ by: shownBy(store.get()), tab: "ops" });
     find(HTMLElement, ".group-bar").scrollIntoView({ block: "start" });
   });
+  // The rows that the server wrote have no listeners: a click on one is meant for the row in its place.
+  let isWritten = usual !== null;
+  list.addEventListener("click", (event) => {
+    const place = isWritten
+      ? buttonsIn(list).findIndex((one) => one.contains(targetOf(event)))
+      : -1;
+    if (place < 0) return;
+    onFirst();
+    buttonsIn(list)[place]?.click();
+  });
   /** @param {ViewState} state */
   const shownBy = (state) => {
     usual ??= usualGrouping(model, model.view(state.infeed));
@@ -43,6 +58,7 @@ export function createTimeBy({ model, store }) {
   return {
     /** @param {VisibleOps} visible @param {ViewState} state */
     render(visible, state) {
+      isWritten = false;
       const by = shownBy(state);
       choose(select, by);
       const rows = by === "category" ? visible.besidesCategory : visible.besidesGroup;
@@ -63,6 +79,12 @@ export function createTimeBy({ model, store }) {
     },
   };
 }
+
+/** @param {HTMLElement} list */
+const buttonsIn = (list) => findAll(HTMLButtonElement, "button", list);
+
+/** @param {Event} event */
+const targetOf = ({ target }) => (target instanceof Node ? target : null);
 
 /** Rows are made anew: what gives the focus back to the row that has it now. @param {HTMLElement} list */
 function focusOf(list) {
