@@ -2,7 +2,8 @@
 
 `stub …` gives small results at once, `wait PATH …` the same when PATH exists, `nap SECONDS …` after
 that time, `fail …` an error, `page PATH …` a page at once and its exports when PATH exists,
-`half …` a page and then an error; anything else is a real profile, and imported.
+`late SECONDS …` these after that time, `half …` a page and then an error; anything else is a real
+profile, and imported.
 """
 
 import json
@@ -39,12 +40,14 @@ def by_content(request: ImportRequest, pipe: Connection) -> None:
         _say(pipe, phase="read", fraction=0.5)
         time.sleep(float(rest.split(b" ")[0]))
     broken = {"code": "corrupt-profile", "message": "It is broken.", "remedy": "Mend it."}
-    if word in (b"stub", b"wait", b"nap", b"page", b"half"):
+    if word in (b"stub", b"wait", b"nap", b"page", b"late", b"half"):
         try:
             _write_results(request, content)
             _say(pipe, page={"format": "Stub", "summary": SUMMARY})
             if word == b"page":
                 _wait_for(Path(rest.split(b" ")[0].decode()))
+            if word == b"late":
+                time.sleep(float(rest.split(b" ")[0]))
             if word == b"half":
                 _say(pipe, error=broken)
                 return

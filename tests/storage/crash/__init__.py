@@ -5,8 +5,8 @@ A process uploads, imports and deletes on three threads and says on a pipe what 
 works: the process itself, its fork server, a child, a worker, the database; or its disk fills. Then
 the process is killed in any case; the next one opens the folder as it lies there, and goes on. Now
 and then the promises are checked: every profile that was promised becomes ready, with at most one
-click on *Try again*, and gives its bytes back. `make crash CYCLES=500` runs many cycles, the tests
-a few.
+click on *Try again*, and gives back its bytes, its page, and what is downloaded from it. `make
+crash CYCLES=500` runs many cycles, the tests a few.
 """
 
 import hashlib
@@ -22,10 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from roofline.cli.admin import run_doctor
-from roofline.errors import StorageFullError, StoreUnavailableError
+from roofline.errors import NotReadyError, StorageFullError, StoreUnavailableError
 from roofline.library.build import Backend
 from roofline.library.states import Failed
 from roofline.settings import Settings
+from roofline.storage.results import CSV, PAGE
 from roofline.storage.statements import profile_ids
 from roofline.storage.sweeping import sweep_orphans
 from tests.storage.places import Place, add, raw_bytes, settled
@@ -106,7 +107,7 @@ def _come_and_go(server: Backend, seed: int) -> None:
 
 def _upload(server: Backend, chance: random.Random, own: list[str]) -> None:
     # Few contents, so that uploads and deletions meet on the same bytes.
-    word = chance.choice([b"stub", b"stub", b"nap 0.05"])
+    word = chance.choice([b"stub", b"nap 0.05", b"late 0.05"])
     content = word + b" %d " % chance.randrange(8) + bytes(chance.choice([10, 5000]))
     profile_id = add(server, content)
     own.append(profile_id)
@@ -197,8 +198,20 @@ def _bytes_when_ready(server: Backend, profile_id: str) -> bytes:
         server.library.retry(profile_id)
         state = settled(server, profile_id, within_s=PATIENCE_S)
     assert not isinstance(state, Failed), state
+    _check_results(server, profile_id)
     (content,) = raw_bytes(server, profile_id)
     return content
+
+
+def _check_results(server: Backend, profile_id: str) -> None:
+    """Page and exports are there, or are once they were computed again."""
+    for name in (PAGE, *CSV.values()):
+        try:
+            found = server.reader.result(profile_id, name)
+        except NotReadyError:
+            settled(server, profile_id, within_s=PATIENCE_S)
+            found = server.reader.result(profile_id, name)
+        assert found.plain().startswith(b"{")
 
 
 def _all_ids(server: Backend) -> frozenset[str]:

@@ -105,6 +105,7 @@ WRONG = {
     "a long address": (_head(HOST, first=b"GET /" + b"a" * HEAD_BYTES + b" HTTP/1.1"), 431),
     "no host": (_head(b"Accept: */*"), 400),
     "two hosts": (_head(HOST, b"Host: other"), 400),
+    "another host in the address": (_head(HOST, first=b"GET http://other/ HTTP/1.1"), 400),
     "version 2": (_head(HOST, first=b"GET / HTTP/2.0"), 505),
     "version 0.9": (b"GET /\r\n\r\n", 505),
     "preface of HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
@@ -139,6 +140,11 @@ def test_wrong_heads_are_refused_and_end_the_connection(
 def test_long_head_below_the_limit_is_read(address: Address) -> None:
     said = _said(address, _head(HOST, b"Connection: close", b"x: " + b"a" * (HEAD_BYTES - 1000)))
     assert _statuses(said) == [200]
+
+
+def test_whole_address_is_answered_as_its_path(address: Address) -> None:
+    said = _said(address, _head(HOST, b"Connection: close", first=b"GET http://LOCAL/a?b HTTP/1.1"))
+    assert b'"path": "/a"' in said
 
 
 def test_request_before_a_wrong_one_is_answered(address: Address) -> None:

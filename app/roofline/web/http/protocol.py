@@ -11,6 +11,7 @@ what comes with a reset, and the client would lose the answer that it has not re
 
 import asyncio
 import os
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 HEAD_BYTES = 64 << 10
 # What is read at once until a body comes. asyncio's 256 KiB are a new block of memory each time.
 READ_BYTES = 32 << 10
+_WHOLE_ADDRESS = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)")
 _VERSIONS = frozenset({"1.0", "1.1"})
 
 
@@ -172,6 +174,8 @@ class LimitedProtocol(HttpToolsProtocol):
         for name, value in self.headers:
             if name == b"host":
                 hosts += 1
+                if self.url[:1] != b"/" and _host_in(self.url) not in (None, value.lower()):
+                    self._deny(HTTPStatus.BAD_REQUEST)
             elif name == b"transfer-encoding" and value.lower() != b"chunked":
                 self._deny(HTTPStatus.NOT_IMPLEMENTED)
         if version not in _VERSIONS:
@@ -281,6 +285,12 @@ class _Answering:
         self.write = transport.write
         self.is_closing = transport.is_closing
         self.close = end
+
+
+def _host_in(url: bytes) -> bytes | None:
+    """The host, with its port, of an address as proxies are sent it; `None` for one without."""
+    found = _WHOLE_ADDRESS.match(url)
+    return found[1].lower() if found else None
 
 
 def _tell_gone(cycle: RequestResponseCycle | None) -> None:
