@@ -75,6 +75,13 @@ def test_no_noise_accuses_a_host(name: str) -> None:
         assert noises.false_alarms(name, shape, 8) == 0, shape
 
 
+@pytest.mark.parametrize("seed", [137, 220, 348])
+def test_the_median_host_of_a_step_tells_no_noise(seed: int) -> None:
+    """Its value is 0 by definition. With it 6 of 1,000 such runs accused one of four hosts."""
+    times = noises.factors(seed, (4, 1, 4), noises.NOISES["whole steps, 3 %"])
+    assert noises.accused(times) == [None] * 4
+
+
 @pytest.mark.parametrize("slow", [1, 4])
 def test_slow_hosts_are_found_beside_each_other(slow: int) -> None:
     times = noises.factors(1, (24, 2, 3), noises.NOISES["normal, 0.4 %"])

@@ -83,15 +83,28 @@ def _tail(beyond: F64) -> F64:
 
 def _largest_tenth(excess: F64, host_of: I64, apart: Bools) -> F64:
     """For each host, what nine of ten values of the others stay below."""
-    hosts = int(host_of.max()) + 1
+    hosts, tells = int(host_of.max()) + 1, _but_medians(excess) & ~apart[:, None]
     if hosts > _FEW_HOSTS:
-        return np.full(hosts, _ninth_tenth(excess[~apart]))
-    return np.array([_ninth_tenth(excess[(host_of != host) & ~apart]) for host in range(hosts)])
+        return np.full(hosts, _ninth_tenth(excess[tells]))
+    return np.array(
+        [_ninth_tenth(excess[(host_of != host)[:, None] & tells]) for host in range(hosts)]
+    )
 
 
 def _ninth_tenth(values: F64) -> float:
+    if not values.size:
+        return _LEAST_SPREAD
     place = _place(values.size)
-    return max(float(np.partition(values.ravel(), place)[place]), _LEAST_SPREAD)
+    return max(float(np.partition(values, place)[place]), _LEAST_SPREAD)
+
+
+def _but_medians(excess: F64) -> Bools:
+    """False for one value of each step, the median, which is near 0 by definition: of four hosts
+    these are a third of all others' values."""
+    found = np.ones(excess.shape, np.bool_)
+    middle = np.argsort(excess, axis=0, kind="stable")[(len(excess) - 1) // 2]
+    found[middle, np.arange(excess.shape[1])] = False
+    return found
 
 
 def _place(count: int) -> int:
@@ -146,6 +159,7 @@ def alone_chance(excess: F64, far_out: Bools) -> list[float]:
     found = [1.0] * hosts
     for host in alone.tolist():
         others = np.delete(excess, host, axis=0)
+        others = others[np.delete(_but_medians(excess), host, axis=0)]
         telling = count * (hosts - 2)
         if telling < _FEWEST_TELLING:
             continue

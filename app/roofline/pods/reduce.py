@@ -45,7 +45,7 @@ from roofline.pods.steps import SharedSteps, shared_steps
 from roofline.pods.verdicts import LEAST_READABLE, State
 from roofline.pods.waiting import Waits, waits
 
-VERSION = 10
+VERSION = 11
 """Rises with every change of what the reduce says of the same partials."""
 LEAST_STEPS = 0.9
 """A capture with a smaller part of the median host's steps is said to be shorter."""
