@@ -31,7 +31,7 @@ HEIGHTS = {390: 844, 768: 1024, 1024: 768}
 THEMES = ("light", "dark")
 AXE_WIDTHS = (390, 1280)
 # Words that the browser itself writes for states that are errors.
-EXPECTED = r"status of 4\d\d"
+EXPECTED = r"status of (4\d\d|507)|ERR_CONNECTION_RESET"
 # Two frames and the end of transitions: the page is drawn at its new size.
 SETTLED = """async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));

@@ -39,6 +39,7 @@ def _series(page: Page, site: Site) -> None:
         site.profile(name)
     page.goto(f"{site.server.url}/s/host_0")
     is_ready(page)
+    page.locator(".rules tbody tr").first.wait_for()
 
 
 def _shared(page: Page, site: Site) -> None:

@@ -122,7 +122,8 @@ function facts(host, { medians, waitIs, steps }) {
       medians[id] === null || id === "ratio" ? "" : `, median ${metricText(id, medians[id])}`;
     return entry(METRIC_WORDS[id].label, value + middle);
   };
-  const score = host.score === null ? "–" : `${significant(host.score)}, threshold 3.5`;
+  const score =
+    host.score === null ? "–" : `${significant(host.score).replace("-", "−")}, threshold 3.5`;
   return [
     ...against("ratio"),
     ...against("work"),

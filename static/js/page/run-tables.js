@@ -381,7 +381,7 @@ function hostColumns({ waitIs }) {
       label: "Score",
       help: "How far its work is above the median",
       read: ({ score }) => score,
-      text: ({ score }) => significant(score),
+      text: ({ score }) => significant(score).replace("-", "−"),
     },
     {
       id: "critical",
