@@ -81,3 +81,14 @@ def test_full_disk_at_the_commit_is_507_and_leaves_no_trace(
     assert (answer.status_code, answer.json()["code"]) == (507, "storage-full")
     assert client.listing() == before
     assert client.upload(capture).status_code == 201
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/x-www-form-urlencoded"}])
+def test_a_body_of_another_type_is_asked_for_as_json(
+    client: Client, headers: dict[str, str]
+) -> None:
+    """`curl -d` sends JSON as a form: the answer named a class of ours, and not what to do."""
+    answer = client.post("/api/v1/runs", content=b'{"title": "nightly"}', headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "The body of this request has to be a JSON object."
+    assert "Content-Type: application/json" in answer.json()["remedy"]

@@ -158,13 +158,13 @@ class ErrorResponses:
     def _to_bad_value(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
-        name = str(first["loc"][-1])[:80]
-        body = ErrorBody(
-            message=f"The value of {name} cannot be used: {first['msg'][:200]}.",
-            remedy="See the API page.",
-            code=errors.BadViewError.code,
-        )
-        return self._respond(request, 400, body)
+        message = f"The value of {str(first['loc'][-1])[:80]} cannot be used: {first['msg'][:200]}."
+        remedy = "See the API page."
+        if first["loc"] == ("body",):  # of another type, or of none: as `curl -d` sends it
+            message = "The body of this request has to be a JSON object."
+            remedy = "Send one, with the header Content-Type: application/json."
+        code = errors.BadViewError.code
+        return self._respond(request, 400, ErrorBody(message=message, remedy=remedy, code=code))
 
     def _to_gone(self, _request: Request, _error: Exception) -> Response:
         return Response(status_code=400)  # is not read: the client has hung up
