@@ -138,6 +138,14 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         help="generic: to read again, see docs/generic-format.md; xprof: XProf's own table;"
         " html: the page of a run, with --engine",
     )
+    _add_parts(parser)
+    _add_peaks(parser)
+    parser.add_argument("-o", "--output", type=Path, help="write to this file")
+    parser.set_defaults(run=_analyze)
+
+
+def _add_parts(parser: argparse.ArgumentParser) -> None:
+    """Options for the part of a profile that is analysed, and for its sums."""
     parser.add_argument(
         "--exclude-infeed-outfeed", action="store_true", help="leave infeed and outfeed ops out"
     )
@@ -158,6 +166,10 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", metavar="NAME", help="only this host of several, as the file or the page names it"
     )
+
+
+def _add_peaks(parser: argparse.ArgumentParser) -> None:
+    """Options for the peaks to compare with."""
     parser.add_argument(
         "--dvfs",
         action="store_true",
@@ -180,8 +192,6 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=SHARE",
         help="what programs reach of a peak at best: hbm=92%%, matrix_bf16=0.85; repeatable",
     )
-    parser.add_argument("-o", "--output", type=Path, help="write to this file")
-    parser.set_defaults(run=_analyze)
 
 
 def _grouping(text: str) -> "Grouping":

@@ -1,6 +1,6 @@
 // "Group by": the ops as a tree above their table. A group filters the page to its ops.
 
-import { DIMENSIONS, groupId, NOT_KNOWN } from "../state/group-keys.js";
+import { groupId, NOT_KNOWN } from "../state/group-keys.js";
 import { groupTree, SLOWER } from "../state/groups.js";
 import { parseValue } from "../state/query.js";
 import { toggled } from "../state/filter.js";
@@ -89,9 +89,6 @@ export function createGroupTable({ model, store }) {
     },
   };
 }
-
-/** Whether this page can group its ops so. @param {string} text */
-export const isDimension = (text) => DIMENSIONS.some((one) => one === text);
 
 /**
  * The groups in open groups, each before those in it.
