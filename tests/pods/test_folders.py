@@ -139,6 +139,25 @@ def test_names_of_hosts_by_their_path(path: str, name: str, rank: int | None) ->
     assert (name_of(path), rank_of(name_of(path))) == (name, rank)
 
 
+def test_clocks_that_differ_by_seconds_change_no_wait(tmp_path: Path) -> None:
+    """Collectives are matched by group and order, never by time."""
+    found = []
+    for ahead_us in (0.0, 7_000_000.0):
+        folder = tmp_path / f"{ahead_us:.0f}"
+        folder.mkdir()
+        for number, lasts_us in enumerate(([10, 50, 30], [40, 20, 30])):
+            trace = rank(number, *lasts_us)
+            for event in trace.events:
+                if "ts" in event:
+                    event["ts"] += number * ahead_us
+            (folder / f"rank{number}.pt.trace.json").write_text(trace.as_json())
+        report = reduce_run(read(one, folder) for one in files_of([folder]))
+        (collective,) = report.collectives
+        assert (collective.instances, collective.transfer_ps) == (3, 60_000_000)
+        found.append([one.wait_ps for one in report.hosts])
+    assert found == [[30_000_000, 30_000_000]] * 2
+
+
 def test_ranks_on_machines_with_names_keep_their_rank(tmp_path: Path) -> None:
     """Newer versions of PyTorch write the name of the machine, which several ranks share."""
     for number in range(3):
