@@ -79,6 +79,13 @@ def _pins(page: Page) -> None:
     keys("Escape", "Escape", "]", "]", "]", "p")(page)
 
 
+def _picked(page: Page) -> None:
+    """The sum of three operations. Escape would clear it, so the card is closed by its button."""
+    keys("j", "x", "j", "x", "j", "x")(page)
+    page.locator("[data-drawer-close]").click()
+    expect(page.locator("[data-picked]")).to_be_visible()
+
+
 def _palette(page: Page) -> None:
     page.keyboard.press("Control+k")
     page.get_by_role("dialog", name="Commands").get_by_role("combobox").fill("fus")
@@ -142,14 +149,19 @@ def _importing(page: Page, site: Site) -> None:
     address = _job(page, site, "importing", state="queued", phase="queued", not_before=4e9)
     progress = {"phase": "read", "fraction": 0.62, "overall": 0.5, "elapsed_s": 3.0}
     told = json.dumps({"state": "importing", "progress": progress})
-    page.route(
-        "**/api/v1/profiles/*/events",
-        lambda route: route.fulfill(
-            content_type="text/event-stream", body=f"event: importing\ndata: {told}\n\n"
-        ),
+    page.add_init_script(
+        f"""window.EventSource = class extends EventTarget {{
+          readyState = 1;
+          constructor() {{
+            super();
+            const told = new MessageEvent("importing", {{ data: {json.dumps(told)} }});
+            setTimeout(() => this.dispatchEvent(told));
+          }}
+          close() {{}}
+        }};"""
     )
     page.goto(address)
-    expect(page.get_by_label("Import in progress")).to_contain_text("50")
+    expect(page.get_by_label("Import in progress")).to_contain_text("75")
 
 
 def _waiting(page: Page, site: Site) -> None:
@@ -225,7 +237,7 @@ PROFILE_STATES: dict[str, Show] = {
     "profile-how-to": profile("v6e", then=button("How to read the chart")),
     "profile-palette": profile("v6e", then=_palette),
     "profile-keys": profile("v6e", then=keys("?")),
-    "profile-picked": profile("v6e", then=keys("j", "x", "j", "x", "j", "x", "Escape")),
+    "profile-picked": profile("v6e", then=_picked),
     "profile-pins": profile("v6e", then=_pins),
     "profile-forced-colours": profile("v6e", then=_forced),
     "profile-forced-details": profile("v6e", then=_forced_details),

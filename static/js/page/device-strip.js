@@ -88,8 +88,8 @@ export function showDevice(model, onEdit) {
     item("Measured", duration(device.wall_time_us), " ", small(stepsText(device))),
     ...otherMemory(model).map(peak),
     ...missingPeaks(model),
-    item("Captured", small(capturedText(profile))),
-    item(profile.files.length === 1 ? "File" : "Files", small(filesText(profile.files))),
+    item("Captured", capturedText(profile)),
+    item(profile.files.length === 1 ? "File" : "Files", filesText(profile.files)),
   );
 }
 
@@ -187,10 +187,10 @@ const capturedText = ({ captured_at: at }) => (at ? dateTime(at) : "date not in 
  */
 function missingPeaks({ roofs, levels }) {
   if (roofs.compute.length + roofs.memory.length === 0)
-    return [item("Peaks", small("none known: no roofs can be drawn"))];
+    return [item("Peaks", "none known: no roofs can be drawn")];
   const without = levels.filter(({ roof }) => roof === null).map(({ label }) => label);
   if (roofs.compute.length === 0) without.unshift("Compute");
-  return without.length === 0 ? [] : [item(without.join(", "), small("no peak known"))];
+  return without.length === 0 ? [] : [item(without.join(", "), "no peak known")];
 }
 
 /** @param {MemoryRoof[]} memory */

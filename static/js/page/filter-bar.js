@@ -19,7 +19,7 @@ import { createBoundChips, createCategoryMenu } from "./filter-choices.js";
  * @typedef {object} FilterResult
  * @property {number} shown ops
  * @property {number} all ops
- * @property {number} share of the time
+ * @property {number | null} share of the time; null: none was measured
  * @property {string | null} error of the pattern
  * @property {ReadonlyMap<number, number>} boundCounts ops by index into `bounds`
  */
@@ -209,13 +209,19 @@ function categoryLabel(chosen) {
   return chosen.length === 1 ? chosen[0] : `${chosen.length} categories`;
 }
 
+/** @param {number} share */
+const shareOfTime = (share) => [
+  " · ",
+  html("b", {}, percent(share)),
+  html("span", { class: "wide" }, " of time"),
+];
+
 /** @param {FilterResult} result */
 function showResult({ shown, all, share }) {
   const total = shown === all ? count(all) : `${count(shown)} of ${count(all)}`;
   part("result").replaceChildren(
     html("b", {}, total),
-    ` ${all === 1 ? "op" : "ops"} · `,
-    html("b", {}, percent(share)),
-    html("span", { class: "wide" }, " of time"),
+    ` ${all === 1 ? "op" : "ops"}`,
+    ...(share === null ? [] : shareOfTime(share)),
   );
 }

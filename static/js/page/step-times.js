@@ -8,6 +8,7 @@ import { around, find, html, part, svg } from "../ui/dom.js";
 
 const MOST_BARS = 60;
 const MOST_NAMES = 10;
+const MOST_LETTERS = 34; // of all names below the bars
 const FULL = 64; // pixels of the longest bar
 const TOP = 16; // pixels above it, for its time
 const NAMES_AT = TOP + FULL + 14;
@@ -123,8 +124,14 @@ function barNodes({ step, first, last }, number, { groups, longest, scale }) {
   /** @type {SVGElement[]} */
   const nodes = [rect];
   if (step.is_outlier && isFew) nodes.push(svg("text", { class: "odd", x, y: y - 4 }, time));
-  if (isNamed) nodes.push(svg("text", { x, y: NAMES_AT }, first.label));
+  if (isNamed) nodes.push(svg("text", { x, y: NAMES_AT }, nameOf(first, groups)));
   return nodes;
+}
+
+/** "2 (decode, 4)", or "2" where such names would touch. @param {ProgramPoint} first @param {StepGroup[]} groups */
+function nameOf({ label }, groups) {
+  const letters = groups.reduce((sum, group) => sum + group.first.label.length, 0);
+  return letters > MOST_LETTERS ? label.replace(/ \(.*/, "") : label;
 }
 
 /** @param {number[]} values */

@@ -45,11 +45,12 @@ function groupOf(model, view, { by, group }) {
 
 /** @param {VisibleOps} visible @returns {FilterResult} */
 export function filterResult({ shown, view, error }) {
+  const all = shareOf(view.rows);
   return {
     shown: shown.length,
     all: view.rows.length,
     // Ops of several streams overlap, and their times add up to more than the time that passed.
-    share: shareOf(shown) / Math.max(1, shareOf(view.rows)),
+    share: all > 0 ? shareOf(shown) / Math.max(1, all) : null,
     error,
     boundCounts: boundCounts(view),
   };

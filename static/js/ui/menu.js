@@ -25,6 +25,9 @@ export function wireMenus() {
     });
     menu.addEventListener("keydown", (event) => walk(menu, event));
   }
+  addEventListener("resize", () => {
+    if (placed?.menu.matches(":popover-open")) place(placed.menu, placed.button);
+  });
 }
 
 /**
@@ -40,8 +43,12 @@ export function showMenu(menu, anchor) {
 const LEAST_BELOW = 360; // pixels; with less room a menu opens where there is most of it
 const MARGIN = 8; // pixels between a menu and the edge of the window
 
+/** @type {{ menu: HTMLElement, button: HTMLElement } | null} the last one: a window that is turned moves it */
+let placed = null;
+
 /** @param {HTMLElement} menu @param {HTMLElement} button */
 function place(menu, button) {
+  placed = { menu, button };
   const frame = button.getBoundingClientRect();
   const room = document.documentElement.clientWidth;
   const onRight = frame.left > innerWidth / 2;
@@ -52,7 +59,7 @@ function place(menu, button) {
   menu.style.top = isAbove ? "auto" : `${frame.bottom + 4}px`;
   menu.style.bottom = isAbove ? `${innerHeight - frame.top + 4}px` : "auto";
   menu.style.left = onRight ? "auto" : `${Math.max(MARGIN, Math.min(frame.left, last))}px`;
-  menu.style.right = onRight ? `${room - frame.right}px` : "auto";
+  menu.style.right = onRight ? `${Math.min(room - frame.right, last)}px` : "auto";
   menu.style.maxHeight = `${Math.max(160, isAbove ? frame.top - 16 : below)}px`;
 }
 

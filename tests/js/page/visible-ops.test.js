@@ -39,7 +39,7 @@ test("a selected area lies on the chosen axis", () => {
 test("the filter bar is told counts, share of time and a bad pattern", () => {
   const result = filterResult(visibleOps(model, { ...DEFAULTS, q: "copy" }));
   assert.deepEqual([result.shown, result.all, result.error], [1, 3, null]);
-  assert.ok(Math.abs(result.share - 0.1) < 1e-12);
+  assert.ok(Math.abs((result.share ?? 0) - 0.1) < 1e-12);
   assert.deepEqual([...result.boundCounts].sort(), [
     [0, 1],
     [1, 2],

@@ -75,6 +75,15 @@ def test_times_of_steps_are_bars_of_which_the_longest_is_full(page: dict[str, An
     assert (found.median, found.median_y) == ("median 2.00 ms", TOP + FULL / 2)
 
 
+def test_long_names_of_steps_lose_what_is_in_brackets(page: dict[str, Any]) -> None:
+    steps = with_steps(page, [1.0, 2.0, 3.0])
+    program = steps["views"]["in"]["program"]["columns"]
+    program["label"] = ["Total", "0 (prefill, 1)", "1 (decode, 4)", "2 (decode, 4)"]
+    found = first_view(steps).step_times
+    assert found is not None
+    assert [bar.name for bar in found.bars] == ["0", "1", "2"]
+
+
 def test_many_steps_share_bars_of_the_longest_of_each(page: dict[str, Any]) -> None:
     times = [1000.0] * (2 * MOST_BARS)
     found = first_view(with_steps(page, [*times[:-1], 3000.0])).step_times
@@ -105,7 +114,7 @@ def test_a_profile_without_bytes_and_peaks_has_no_chart_and_says_so(tmp_path: Pa
     view = first_view(page)
     assert (marks(view), view.program, view.links) == (0, None, None)
     assert "no peak known" in view.chart_note
-    assert any("none known" in item.small for item in view.items)
+    assert any("none known" in item.value for item in view.items)
 
 
 def test_sentences_are_those_of_the_page_data(page: dict[str, Any]) -> None:
@@ -154,8 +163,9 @@ def test_peaks_are_written_with_their_unit() -> None:
 
 def test_time_by_says_no_time_where_none_was_measured(tmp_path: Path) -> None:
     text = "kernel,flop,dram bytes\nfirst,5e9,1e6\n"
-    (entry,) = first_view(page_of(text, tmp_path)).time_by.entries
-    assert (entry.time, entry.efficiency) == ("–", "–")
+    view = first_view(page_of(text, tmp_path))
+    (entry,) = view.time_by.entries
+    assert (entry.time, entry.efficiency, view.share) == ("–", "–", "")
 
 
 def test_time_by_lists_what_the_ops_took(page: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from roofline.presentation.quantities import percent
 
 MOST_BARS = 60
 MOST_NAMES = 10
+MOST_LETTERS = 34  # of all names below the bars; longer ones lose what is in brackets
 FULL = 64  # pixels of the longest bar
 TOP = 16  # pixels above it, for its time
 _TIME = "total_time_per_core_us"
@@ -57,6 +58,7 @@ def step_times(rows: Rows) -> StepTimes | None:
     together = -(-len(steps) // MOST_BARS)
     groups = [steps[i : i + together] for i in range(0, len(steps), together)]
     wide = 100 / len(groups)
+    is_short = sum(len(group[0]["label"]) for group in groups) > MOST_LETTERS
 
     def bar(number: int, group: Sequence[Mapping[str, Any]]) -> StepBar:
         step = max(group, key=lambda one: float(one[_TIME]))
@@ -70,7 +72,7 @@ def step_times(rows: Rows) -> StepTimes | None:
             y=round(TOP + FULL - height, 2),
             height=round(height, 2),
             middle=round((number + 0.5) * wide, 3),
-            name=_name(group[0]["label"], number, len(groups)),
+            name=_name(first.split(" (")[0] if is_short else first, number, len(groups)),
             time=time if step.get("is_outlier") and len(groups) <= MOST_NAMES else "",
             title=f"Step {step['label']}: {time} {scale.unit}{of}",
         )

@@ -122,8 +122,8 @@ def device_items(page: Page) -> list[DeviceItem]:
         DeviceItem(term="Measured", value=duration(device["wall_time_us"]), small=steps),
         *(_peak(page, roof) for roof in inner if roof not in links),
         *_missing_peaks(page),
-        DeviceItem(term="Captured", small=_captured(profile["captured_at"])),
-        DeviceItem(term="File" if len(files) == 1 else "Files", small=_files(files)),
+        DeviceItem(term="Captured", value=_captured(profile["captured_at"])),
+        DeviceItem(term="File" if len(files) == 1 else "Files", value=_files(files)),
     ]
 
 
@@ -164,7 +164,7 @@ def _ridge(roof: Mapping[str, Any]) -> Iterator[DeviceItem]:
 def _missing_peaks(page: Page) -> Iterator[DeviceItem]:
     roofs = page["roofs"]
     if not roofs["compute"] and not roofs["memory"]:
-        yield DeviceItem(term="Peaks", small="none known: no roofs can be drawn")
+        yield DeviceItem(term="Peaks", value="none known: no roofs can be drawn")
         return
     known = {roof["id"] for roof in roofs["memory"]}
     shown = [level for level in page["levels"] if level["is_shown"]]
@@ -172,7 +172,7 @@ def _missing_peaks(page: Page) -> Iterator[DeviceItem]:
     if not roofs["compute"]:
         without.insert(0, "Compute")
     if without:
-        yield DeviceItem(term=", ".join(without), small="no peak known")
+        yield DeviceItem(term=", ".join(without), value="no peak known")
 
 
 def _captured(moment: str | None) -> str:

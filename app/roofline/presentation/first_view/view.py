@@ -94,10 +94,15 @@ def first_view(page: Page) -> FirstView:
         no_flops=no_flops_strip(rows),
         table=op_table(rows),
         beyond=_beyond(rows),
-        share=percent(sum(rows.shares) / max(1.0, sum(rows.shares))),
+        share=_share(sum(rows.shares)),
         serving=summary.serving(page),
         has_timeline=bool(page.get("timeline")),
     )
+
+
+def _share(shares: float) -> str:
+    """Ops of several streams overlap, and add up to more than the time. Of no time: nothing."""
+    return percent(shares / max(1.0, shares)) if shares > 0 else ""
 
 
 def _chart_note(page: Page, chart: OpChart) -> str:
