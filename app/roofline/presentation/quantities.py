@@ -17,6 +17,7 @@ NARROW = "\u202f"  # before a percent sign
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ROUNDS_UP = 0.9995  # 999.6 µs are shown as 1.00 ms
 _LEAST_EXPONENT = -4  # smaller numbers are written with a power of ten
+_MOST_EXPONENT = 14  # nobody counts more digits than that
 _MOST_DECIMALS = 6
 _MULTIPLE_FROM = 10  # a ratio from here on reads better as a multiple
 _WHOLE = 99.9995  # percent; from here on it is rounding
@@ -39,6 +40,8 @@ def _missing(value: float | None) -> bool:
 
 def _fixed(decimals: int, value: float) -> str:
     """So many decimals, halves rounded up as the browser does, thousands grouped."""
+    if abs(value) >= 2**53:  # a whole number, of more digits than decimals here may have
+        return f"{value:,.{decimals}f}"
     rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
     return f"{rounded:,.{decimals}f}"
 
@@ -52,13 +55,13 @@ def _exponential(value: float, digits: int) -> tuple[Decimal, int]:
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """So many significant digits; integer digits are never dropped."""
+    """So many significant digits; integer digits are never dropped below 10^15."""
     if value is None or _missing(value):
         return DASH
     if value == 0:
         return "0"
     _, exponent = _exponential(value, digits)
-    if exponent < _LEAST_EXPONENT:
+    if not _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
         mantissa, exponent = _exponential(value, 2)
         return f"{mantissa:.1f}{SPACE}×{SPACE}10{str(exponent).translate(_SUPERSCRIPTS)}"
     return _fixed(min(_MOST_DECIMALS, max(0, digits - 1 - exponent)), value)

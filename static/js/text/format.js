@@ -36,7 +36,7 @@ export function significant(value, digits = 3) {
   if (value == null || !Number.isFinite(value)) return DASH;
   if (value === 0) return "0";
   const exponent = exponentOf(value, digits);
-  if (exponent < -4) return scientific(value);
+  if (exponent < -4 || exponent > 14) return scientific(value);
   return fixed(Math.min(6, Math.max(0, digits - 1 - exponent)), value);
 }
 
