@@ -65,7 +65,7 @@ def _own_share(ops: OpRecords, program_us: float) -> float:
 
 
 def _cost(ops: OpRecords, op: int) -> Cost:
-    """What is known of an op without a roof; nothing of those around others, or that wait."""
+    """The known cost of an op without a roof. Ops around others, and ops that wait, have none."""
     category = ops.category[op]
     return Cost.UNKNOWN if is_container(category) or is_async_copy(category) else ops.cost[op]
 

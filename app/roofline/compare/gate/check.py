@@ -138,7 +138,7 @@ def _nothing_tested(case: Case) -> str:
     if case.baseline is not None:
         return "No rule was tested, so the check is inconclusive."
     return (
-        "No rule was tested: each limits a change, and there is no baseline. Name one with "
+        "No rule was tested: each rule limits a change, and a baseline is missing. Name it with "
         "--against, or write limits on values into roofline.toml, such as unknown_cost_share = "
         "0.05 in [exact] or idle_share = 0.10 in [time]."
     )

@@ -1,4 +1,4 @@
-"""What is kept of one trace file: operators, device work, launches and steps, as columns.
+"""A trace file as columns: its operators, device work, launches and steps.
 
 About 30 bytes per operator, 50 per kernel, 20 per launch.
 """

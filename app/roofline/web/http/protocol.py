@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Of the request line and its headers together; also of what stands between two pieces of a body.
 HEAD_BYTES = 64 << 10
-# What is read at once until a body comes. asyncio's 256 KiB are a new block of memory each time.
+# Of one reading, until a body comes. asyncio takes 256 KiB, which is new memory for each reading.
 READ_BYTES = 32 << 10
 _WHOLE_ADDRESS = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)")
 _VERSIONS = frozenset({"1.0", "1.1"})
