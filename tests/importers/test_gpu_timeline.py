@@ -21,6 +21,7 @@ PROFILES = Path(__file__).resolve().parents[2].parent / "shared" / "profiles"
 US = 1_000_000
 F32 = 11
 TUPLE = 13
+SPELLS = ((10, 10), (70, 40))
 
 
 def kernel(name: str, begin_us: float, us: float = 10, op: str = "", details: str = "") -> Event:
@@ -213,6 +214,20 @@ def test_derived_lines_and_gpus_at_rest_are_no_part(tmp_path: Path) -> None:
     timeline = timeline_of(read(tmp_path, [plane, gpu_plane([], number=1)]))
     assert timeline.cores == ("/device:GPU:0",)
     assert times_us(timeline) == {"work": 10}
+
+
+def test_gpus_that_ran_one_after_the_other_are_told(tmp_path: Path) -> None:
+    """The capture is as long as its timeline, not as long as the GPU that ran for longest."""
+    planes = [gpu_plane([[kernel("k", at, us)]], number=k) for k, (at, us) in enumerate(SPELLS)]
+    profile = read(tmp_path, planes)
+    assert profile.wall_time_ps == timeline_of(profile).span_ps == 100 * US
+    assert profile.time_ps == 50 * US
+    (note,) = (d.message for d in profile.diagnostics if d.code == "gpus-at-different-times")
+    assert "this capture of 0.1 ms" in note
+    assert "0.025 ms on average" in note
+    together = read(tmp_path, [gpu_plane([[kernel("k", 0, 40)]], number=k) for k in range(2)])
+    assert together.wall_time_ps == 40 * US
+    assert "gpus-at-different-times" not in {d.code for d in together.diagnostics}
 
 
 def test_comparison_mode_has_no_timeline(tmp_path: Path) -> None:

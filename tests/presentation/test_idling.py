@@ -92,6 +92,29 @@ def test_an_idle_start_is_left_out_with_what_ran_in_it() -> None:
     assert headline.startswith("Idle 90 % of the time, 0 % without the first 905 µs")
 
 
+def test_cores_that_started_at_different_times_have_an_idle_start_each() -> None:
+    """Several cores have no common stretch of the capture as their start."""
+    analysis = with_longest_start(analysis_of(900, idle_of(start=850, start_idle=850)), 1500)
+    headline = plain_text(build_verdict(analysis, analysis.with_infeed).headline)
+    said = ", 33 % without the idle start of each TensorCore, 1.50 ms at most"
+    assert said in headline.replace("\u202f", " ").replace("\u00a0", " ")
+
+
+def with_longest_start(analysis: RooflineAnalysis, longest_us: float) -> RooflineAnalysis:
+    """The same, as a mean over cores of which one was idle for `longest_us` at its start."""
+    assert analysis.budgets is not None
+    capture = analysis.budgets.capture
+    parts = tuple(
+        part
+        if part.idle is None
+        else replace(part, idle=replace(part.idle, longest_start_us=longest_us))
+        for part in capture.parts
+    )
+    return replace(
+        analysis, budgets=replace(analysis.budgets, capture=replace(capture, parts=parts))
+    )
+
+
 def test_all_idle_time_at_the_start_is_said() -> None:
     _, lead = words(50, start=51, start_idle=50, longest=50)
     assert "Without the first 51.0\u00a0µs, hardly any time is idle." in lead

@@ -173,7 +173,8 @@ class Profile:
 
     `time_ps` is the core-time of the whole capture, idle included; `op_time_ps` the part spent in
     ops; `normalised_op_time_ps` that part scaled to the default clock (XProf's DVFS multiplier).
-    `wall_time_ps` is the capture's duration on the device, `None` when unknown;
+    `wall_time_ps` is from the first event of any core to the last of any, of the longest host where
+    there are several, `None` when unknown;
     `program_names` maps a program id to its module name where the capture has one. `limits` are
     sentences about what this profiler cannot know; `launches` are single launches, where kept.
     `format_id` and `format_label` name the format: the registry of importers sets them. A format

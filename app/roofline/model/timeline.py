@@ -177,6 +177,16 @@ class Timeline:
     transfers: Transfers
     bins: TimeBins | None = None
 
+    @property
+    def span_ps(self) -> int:
+        """From the first event of any core to the last of any; 0 where cores have no common clock.
+
+        Cores may run one after the other: then this is longer than the time of each of them.
+        """
+        if self.bins is None or not len(self.bins):
+            return 0
+        return int(self.bins.edges_ps[-1] - self.bins.edges_ps[0])
+
 
 def no_transfers() -> Transfers:
     """The transfers of a profile that has none."""

@@ -165,7 +165,7 @@ def _capture(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
             "Profile duration",
             None if wall is None else ps_to_us(wall),
             "time_us",
-            help="From the first to the last event on a core.",
+            help="From the first event of any core to the last of any; of the longest host.",
         ),
         _field("steps", "Complete steps", len(profile.steps), "count"),
         _field("counters", "Hardware counters", _counters(analysis), "text", help=_COUNTERS_HELP),

@@ -11,6 +11,7 @@ from roofline.presentation.sentences import Number, Sentence, say
 _WORTH_A_WORD = 0.1  # of the time: less idling is not explained
 _MOST_OF_IT = 0.5  # of the idle time: a start or a gap that is less explains little
 _OTHER_PICTURE = 0.5  # below this share the device is not mostly idle
+_SAME_START = 0.9  # of the longest idle start, on average: below it, each core has its own
 _LEAST_SHARE = 0.001  # smaller ones are not written as a number
 
 
@@ -79,13 +80,20 @@ def _explained(analysis: RooflineAnalysis) -> _Without | None:
     if start_us >= max(least_us, longest_us):
         left_us = budget.total_us - (detail.start_us or 0.0)
         rest, length_us = _share(gaps_us - start_us, left_us), detail.longest_start_us or 0.0
-        return _Without(sentence="idle_start", length_us=length_us, rest=rest)
+        sentence = "idle_start" if _is_same_start(detail) else "idle_start_of_each"
+        return _Without(sentence=sentence, length_us=length_us, rest=rest)
     if longest_us >= least_us:
         cores = len(analysis.profile.timeline.cores) if analysis.profile.timeline else 1
         rest = _share(gaps_us - longest_us, budget.total_us - longest_us)
         sentence = "idle_gap" if cores == 1 else "idle_gap_of_each"
         return _Without(sentence=sentence, length_us=longest_us, rest=rest)
     return None
+
+
+def _is_same_start(detail: IdleDetail) -> bool:
+    """Whether all cores were idle for about as long as the one that was so for longest."""
+    longest_us = detail.longest_start_us or 0.0
+    return (detail.start_us or 0.0) >= _SAME_START * longest_us
 
 
 def _share(part: float, whole: float) -> float:

@@ -36,6 +36,7 @@ SENTENCES: Mapping[str, str] = {
     "also_waiting": ", and waiting for {what} for {share}",
     "idle_without": ", {rest} without {what}",
     "idle_start": "the first {length}",
+    "idle_start_of_each": "the idle start of each {core}, {length} at most",
     "idle_gap": "the longest gap of {length}",
     "idle_gap_of_each": "the longest gap of each {core}, {length} on average",
     "idle_bound": "; while it runs, {bound} at {share} of the roof",

@@ -70,7 +70,7 @@ def build_profile(parts: Parts) -> Profile:
         time_ps=span_ps,
         op_time_ps=busy_ps,
         normalised_op_time_ps=busy_ps,
-        wall_time_ps=max((int(one.span_ns.max()) for one in work), default=0) * PS_PER_NS or None,
+        wall_time_ps=max(map(_wall_ps, work), default=0) or None,
         steps=steps,
         has_average=len(steps) > 0,
         captured_at_ns=parts.captured_at_ns,
@@ -85,6 +85,12 @@ def build_profile(parts: Parts) -> Profile:
         environment=parts.environment,
         limits=limits(parts.findings, ops, n_steps=len(steps)) if work else (),
     )
+
+
+def _wall_ps(work: FileWork) -> int:
+    """From the first event of the devices of a file to the last of any, in ps."""
+    longest_ps = int(work.span_ns.max()) * PS_PER_NS
+    return max(longest_ps, work.timeline.span_ps) if work.timeline else longest_ps
 
 
 def _timeline(parts: Parts, op_of_row: I64, ops: OpTable) -> Timeline | None:

@@ -28,11 +28,13 @@ from roofline.importers.xspace.step_sums import add_step_work, step_labels
 from roofline.model.memory import MemoryLevel
 from roofline.model.op_columns import OpColumns
 from roofline.model.profile import Diagnostic, Host, Profile, Severity, StepTable
+from roofline.model.units import PS_PER_MS
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
 
 GPU_LEVELS = (MemoryLevel.HBM,)
+_SAME_TIME = 0.9  # of the capture, per GPU on average: below it, they ran at different times
 
 
 def read_gpu_host(
@@ -59,6 +61,7 @@ def read_gpu_host(
         timeline = replace(timeline, work=with_calls(timeline.work, ops))
     busy = [_busy_ps(gpu, oddities) for gpu in gpus]
     cores = _cores(gpus, oddities)
+    span_ps = timeline.span_ps if timeline else 0
     return Profile(
         device=read_gpu_device(space.gpus[0], count=cores, oddities=oddities),
         hosts=(Host(file_name=space.file_name, hostname=space.hostname, core_count=cores),),
@@ -66,12 +69,12 @@ def read_gpu_host(
         time_ps=sum(max(b, gpu.range_ps) for b, gpu in zip(busy, gpus, strict=True)),
         op_time_ps=sum(busy),
         normalised_op_time_ps=sum(busy),
-        wall_time_ps=max(gpu.range_ps for gpu in gpus) or None,
+        wall_time_ps=max(span_ps, *(gpu.range_ps for gpu in gpus)) or None,
         steps=steps,
         has_average=not oddities.zeroes_gpu_steps,
         captured_at_ns=space.captured_at_ns,
         program_names={k: name for k in set(ops.program_id.tolist()) if (name := programs.name(k))},
-        diagnostics=tuple(_diagnostics(gpus, steps, programs)),
+        diagnostics=tuple(_diagnostics(gpus, steps, programs, span_ps)),
         timeline=timeline,
     )
 
@@ -180,7 +183,7 @@ def _busy_by_step(gpu: Kernels, groups: I64) -> U64:
 
 
 def _diagnostics(
-    gpus: Sequence[Kernels], steps: StepTable, programs: Programs
+    gpus: Sequence[Kernels], steps: StepTable, programs: Programs, span_ps: int
 ) -> Iterator[Diagnostic]:
     if not len(steps):
         yield notes.no_steps()
@@ -211,6 +214,20 @@ def _diagnostics(
             code="gpus-without-kernels",
             message=f"{resting} of {len(gpus)} GPUs ran nothing during the capture. Times per GPU "
             f"are means over the {len(gpus) - resting} that did.",
+        )
+    yield from _at_different_times([gpu.range_ps for gpu in _working(gpus)], span_ps)
+
+
+def _at_different_times(ranges_ps: Sequence[int], span_ps: int) -> Iterator[Diagnostic]:
+    """Says so where GPUs ran in different parts of the capture: sums do not show it."""
+    if sum(ranges_ps) < _SAME_TIME * len(ranges_ps) * span_ps:
+        mean, span = (f"{ps / PS_PER_MS:.3g} ms" for ps in (np.mean(ranges_ps), span_ps))
+        yield Diagnostic(
+            severity=Severity.INFO,
+            code="gpus-at-different-times",
+            message=f"GPUs began and ended at different times of this capture of {span}. The time "
+            f"of each is from its own first event to its own last, {mean} on average. Time before "
+            "and after that does not count as idle.",
         )
 
 

@@ -59,6 +59,8 @@ def read_tpu_host(
     if programs is not None:  # XProf's table has no such columns
         builder.describe(programs.described)
     ops = builder.build()
+    longest_ps = max((core.range_ps for core in data_cores), default=0)
+    wall_ps = max(longest_ps, timeline.span_ps) if timeline else longest_ps
     return Profile(
         device=_device(space, oddities),
         hosts=(_host(space),),
@@ -66,7 +68,7 @@ def read_tpu_host(
         time_ps=sum(max(core.op_time_ps, core.range_ps) for core in data_cores),
         op_time_ps=sum(core.op_time_ps for core in data_cores),
         normalised_op_time_ps=sum(core.normalised_op_time_ps for core in data_cores),
-        wall_time_ps=max((core.range_ps for core in data_cores), default=0) or None,
+        wall_time_ps=wall_ps or None,
         steps=steps,
         has_average=True,
         captured_at_ns=space.captured_at_ns,
