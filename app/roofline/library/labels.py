@@ -25,6 +25,11 @@ def title_of(names: Sequence[str]) -> str:
     return title((stem or names[0])[: TITLE_LENGTH - len(more)] + more) or "profile"
 
 
+def given_title(text: str) -> str:
+    """A title that may be left out; `BadEditError` if it is too long."""
+    return new_title(text) if title(text) else ""
+
+
 def new_title(text: str) -> str:
     """A title somebody typed; `BadEditError` if it is empty or too long."""
     cleaned = _line(text, TITLE_LENGTH + 1)

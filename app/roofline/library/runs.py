@@ -65,7 +65,8 @@ class RunLibrary:
     def add(self, wish: RunWish, *, uploader: str | None, delete_token_hash: str) -> str:
         """Stores a run, whose hosts are read from now on; its id.
 
-        Raises `NotAllowedError` for an address that this server may not read.
+        Raises `NotAllowedError` for an address that this server may not read, `BadEditError` for a
+        title that is too long.
         """
         if wish.hosts is not None and not 0 < wish.hosts <= MOST_HOSTS:
             raise BadEditError(
@@ -84,7 +85,7 @@ class RunLibrary:
     def _new(self, wish: RunWish, uploader: str | None, delete_token_hash: str | None) -> NewRun:
         return NewRun(
             id=new_profile_id(),
-            title=labels.title(wish.title) or _title_of(wish.address),
+            title=labels.given_title(wish.title) or _title_of(wish.address),
             created_at=timestamp(),
             address=None if wish.address is None else self.places.allowed(wish.address),
             join_s=wish.join_s,

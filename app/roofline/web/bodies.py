@@ -19,6 +19,10 @@ from roofline.web.http.errors import ErrorBody, error_body
 REV_LENGTH = 16
 
 
+REFUSES_OTHERS = {"extra": "forbid"}
+"""For the library that reads bodies: a key that nothing reads is refused, as it may be misspelt."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressBody:
     """`phase` is queued, unpack, recognise, read, analyse or store; fractions go from 0 to 1.
@@ -105,7 +109,9 @@ class ProfileList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditBody:
-    """Changes of a profile; fields that are left out stay as they are."""
+    """Changes of a profile; fields that are left out stay as they are, others are refused."""
+
+    __pydantic_config__ = REFUSES_OTHERS
 
     title: str | None = None
     note: str | None = None

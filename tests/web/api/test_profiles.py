@@ -71,6 +71,8 @@ def test_edit_changes_what_is_given_and_nothing_else(client: Client, capture: by
         {"tags": "no list"},
         {"title": 5},
         {"pinned": "maybe"},
+        {"titel": "A typing error"},
+        {"title": "Changed", "titel": "A typing error"},
         [],
     ],
     ids=lambda edit: str(edit)[:30],
@@ -81,6 +83,8 @@ def test_edit_that_cannot_be_kept_is_refused(client: Client, capture: bytes, edi
     assert answer.status_code == 400, answer.text
     assert set(answer.json()) == {"message", "remedy", "code"}
     assert client.get(f"{API}/{profile_id}").json()["title"] == "Kept"
+    said = "These keys of the body are not known: titel."
+    assert (answer.json()["message"] == said) == ("titel" in edit), "it was answered with 200"
 
 
 def test_body_of_an_edit_is_limited(client: Client, capture: bytes) -> None:

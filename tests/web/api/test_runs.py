@@ -194,6 +194,12 @@ def test_only_configured_places_are_read(launch: Launch, tmp_path: Path) -> None
         assert (answer.status_code, answer.json()["code"]) == (403, "not-allowed"), place
     options = client.post(API, json={"uri": "s3://team/profiles/a?endpoint=http://127.0.0.1:8"})
     assert options.status_code == 400, "a user does not choose who gets the credentials"
+    for wish, said in (
+        ({"title": "x" * 70_000}, "The title is too long."),  # it was cut
+        ({"titel": "x"}, "These keys of the body are not known: titel."),
+    ):
+        refused = client.post(API, json={"uri": str(inside), **wish})
+        assert (refused.status_code, refused.json()["message"]) == (400, said)
     nothing = made(client, uri=str(inside))
     failed = settled(client, nothing["id"])
     assert (failed["state"], failed["hosts"]) == ("failed", [])

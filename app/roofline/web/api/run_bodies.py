@@ -8,6 +8,7 @@ from fastapi import Request
 
 from roofline.storage.records import Visibility
 from roofline.storage.run_records import Run, RunHost, RunState
+from roofline.web.bodies import REFUSES_OTHERS
 from roofline.web.http.access import shown_owner
 
 NOTHING_YET = orjson.dumps(
@@ -34,8 +35,10 @@ class NewRunBody:
     """A run to be read: its hosts lie at `uri`, or are pushed without one.
 
     `join` is how many seconds apart sessions of one capture may begin. The run is complete with
-    `hosts`, where that is known.
+    `hosts`, where that is known. Other keys are refused.
     """
+
+    __pydantic_config__ = REFUSES_OTHERS
 
     uri: str | None = None
     join: float | None = None

@@ -53,6 +53,8 @@ _HTTP_MESSAGES = {
     408: ("The request's body stood still for too long.", "Check the connection, send it again."),
     413: ("The request is larger than this address takes.", "Send less."),
 }
+_UNKNOWN_KEY = "unexpected_keyword_argument"
+_MOST_KEYS = 10
 _log = structlog.get_logger("roofline.web")
 
 
@@ -157,12 +159,16 @@ class ErrorResponses:
 
     def _to_bad_value(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        first = error.errors()[0]
+        found = error.errors()
+        first = found[0]
         message = f"The value of {str(first['loc'][-1])[:80]} cannot be used: {first['msg'][:200]}."
         remedy = "See the API page."
         if first["loc"] == ("body",):  # of another type, or of none: as `curl -d` sends it
             message = "The body of this request has to be a JSON object."
             remedy = "Send one, with the header Content-Type: application/json."
+        elif unknown := [str(one["loc"][-1])[:80] for one in found if one["type"] == _UNKNOWN_KEY]:
+            message = f"These keys of the body are not known: {', '.join(unknown[:_MOST_KEYS])}."
+            remedy = "Nothing was changed. The API page has the keys of this request."
         code = errors.BadViewError.code
         return self._respond(request, 400, ErrorBody(message=message, remedy=remedy, code=code))
 
