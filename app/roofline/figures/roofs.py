@@ -176,7 +176,7 @@ def slanted_labels(
 
     A label lies on the side of its line and at the place where it covers the fewest of `points`,
     below a line that has another one right above it, and is left out where it would hide another
-    one.
+    one or lie on the ticks.
     """
     per_length = math.hypot(scale.per_x, scale.per_y)
     placed: list[SlantedLabel] = []
@@ -198,8 +198,9 @@ def slanted_labels(
         found = _slanted_places(line, scale, half, sides)
         if not found:
             continue
-        label = min(found, key=lambda one: _label_cost(one, near, scale, turned))
-        if not any(map(_overlaps(label), placed, distances)):
+        costs = [_label_cost(one, near, scale, turned) for one in found]
+        label = found[costs.index(min(costs))]
+        if min(costs) < _OUT and not any(map(_overlaps(label), placed, distances)):
             placed.append(label)
     return placed
 

@@ -91,16 +91,17 @@ def with_headroom(bounds: Range, line: float, part: float) -> Range:
 def log_ticks(bounds: Range, pixels: float, apart: float) -> list[float]:
     """Values of ticks on a log10 axis of so many `pixels`, their labels so far `apart` or farther.
 
-    They stand at decades, thinned out on a long range; on a short one at 1, 2 and 5.
+    They stand at decades, thinned out on a long range; on a short one at 1, 2 and 5, or at 1 and 3.
     """
     low, high = bounds
     every = max(1, math.ceil(apart * (high - low) / max(1.0, pixels)))
     first = math.ceil(low - 1e-9)
     places: list[float] = [e for e in range(first, math.floor(high + 1e-9) + 1) if e % every == 0]
     per_decade = pixels / (high - low)
-    if len(places) < 3 and per_decade * 0.3 > apart:
+    parts = (1, 2, 5) if per_decade * 0.3 > apart else (1, 3)
+    if len(places) < 3 and per_decade * 0.47 > apart:
         whole = range(math.floor(low), math.floor(high) + 1)
-        steps = [e + math.log10(m) for e in whole for m in (1, 2, 5)]
+        steps = [e + math.log10(m) for e in whole for m in parts]
         places = [step for step in steps if low <= step <= high]
     return [10.0**place for place in places]
 

@@ -26,7 +26,7 @@ function decades([low, high], pixels, apart) {
 }
 
 /**
- * Ticks at decades; on a short range at 1, 2 and 5.
+ * Ticks at decades; on a short range at 1, 2 and 5, or at 1 and 3.
  * @param {Range} range
  * @param {number} pixels length of the axis
  * @param {number} apart least distance of two labels in pixels
@@ -35,10 +35,11 @@ function decades([low, high], pixels, apart) {
 function logTicks(range, pixels, apart, label) {
   let exponents = decades(range, pixels, apart);
   const perDecade = pixels / (range[1] - range[0]);
-  if (exponents.length < 3 && perDecade * 0.3 > apart) {
+  const parts = perDecade * 0.3 > apart ? [1, 2, 5] : [1, 3];
+  if (exponents.length < 3 && perDecade * 0.47 > apart) {
     const steps = [];
     for (let e = Math.floor(range[0]); e <= range[1]; e += 1)
-      for (const m of [1, 2, 5]) steps.push(e + Math.log10(m));
+      for (const m of parts) steps.push(e + Math.log10(m));
     exponents = steps.filter((e) => e >= range[0] && e <= range[1]);
   }
   const values = exponents.map((e) => 10 ** e);
@@ -58,7 +59,7 @@ export const shareTicks = (range, pixels) =>
   logTicks(range, pixels, 26, (value) => percent(value, value < 0.01 ? 1 : 0));
 /** @param {Range} range GB/s @param {number} pixels length of the axis */
 export const bandwidthTicks = (range, pixels) =>
-  logTicks(range, pixels, 84, (value) => bandwidth(value, 1));
+  logTicks(range, pixels, 72, (value) => bandwidth(value, 1));
 
 /**
  * @typedef {object} Dot a point to be drawn

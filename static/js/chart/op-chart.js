@@ -375,7 +375,7 @@ export class OpChart {
         return { ...point, text: texts[place], isStrong: point.row.op === op, token: null };
       }),
       ...(own?.dots ?? []).map((dot) => ({ ...dot, radius: CLOCK_RADIUS, isStrong: true })),
-    ].map((one) => ({ ...one, width: this.#measure(one.text) }));
+    ].map((one) => ({ ...one, width: this.#measure(one.text) * (one.isStrong ? 1.15 : 1) }));
     const { margin, width, height } = scale;
     /** @type {Box} */
     const inside = [margin.l + 2, margin.t + 2, width - margin.r - 2, height - margin.b - 2];

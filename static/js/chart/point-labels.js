@@ -22,6 +22,7 @@ const HEIGHT = 13;
 const BASELINE = 3; // above the lower edge
 const ROOM = { x: 3, y: 1 }; // between two names
 const LEADER_FROM = 12;
+const LARGE = 6; // pixels of the radius of a point that no line to a name crosses
 const DISTANCES = [3, 8, LEADER_FROM, 24, 40, 58, 80];
 const TURNS = [0, 8, 14, 2, 6, 10, 15, 1, 4, 12, 7, 9, 3, 5, 11, 13]; // sixteenths: beside, then above and below
 
@@ -64,10 +65,28 @@ function freePlace(point, near) {
       const box = boxAt(point, distance, (turn * Math.PI) / 8);
       if (!isFree(box, near)) continue;
       const leader = distance < LEADER_FROM ? null : leaderTo(box, point);
-      if (!leader || !near.boxes.some((other) => cuts(leader, other))) return { box, leader };
+      if (!leader || isClear(leader, point, near)) return { box, leader };
     }
   return null;
 }
+
+/**
+ * Whether a line to a name crosses no other name and no other large point.
+ * @param {Line} leader
+ * @param {Disc} point
+ * @param {{ discs: readonly Disc[], boxes: readonly Box[] }} near
+ */
+const isClear = (leader, { px, py }, { discs, boxes }) =>
+  !boxes.some((other) => cuts(leader, other)) &&
+  !discs.some(
+    (disc) => disc.radius > LARGE && (disc.px !== px || disc.py !== py) && cuts(leader, core(disc)),
+  );
+
+/** @param {Disc} disc @returns {Box} */
+const core = ({ px, py, radius }) => {
+  const half = 0.6 * radius;
+  return [px - half, py - half, px + half, py + half];
+};
 
 /**
  * @param {Disc & { width: number }} point

@@ -1,8 +1,8 @@
 // The Plotly figure of the small roofline: the whole program, its average step and its steps. Pure.
 
 import { intensityTicks, rateTicks } from "./axes.js";
-import { percent } from "../text/format.js";
 import { font, layout, logAxis, power } from "./looks.js";
+import { gapWords } from "./program-geometry.js";
 import { roofParts } from "./roof-figure.js";
 
 /** @import { Annotation, Figure, Shape, Trace } from "../types/plotly.js" */
@@ -59,10 +59,6 @@ function axesOf({ scale }, paint) {
   };
 }
 
-// Pixels that the share of the roof needs beside the star.
-const ONE_LINE = 84;
-const TWO_LINES = 54;
-
 /** @param {RoofGap} gap @param {Paint} paint @returns {Shape} */
 const gapLine = (gap, paint) => ({
   type: "line",
@@ -80,17 +76,16 @@ const gapLine = (gap, paint) => ({
  * @returns {Annotation}
  */
 function gapLabel(gap, { scale }, paint) {
-  // On the left is the slanted roof with its name: two short lines on the right leave them room, where they fit.
-  const room = scale.width - scale.toX(gap.x);
-  const isLeft = room < TWO_LINES;
+  const { isLeft, lines } = gapWords(gap, scale);
   return {
     x: gap.x,
     y: (gap.y + gap.roof) / 2,
-    text: `${percent(gap.share, 0)}${room < ONE_LINE ? "<br>" : " "}of roof`,
+    text: lines.join("<br>"),
     align: isLeft ? "right" : "left",
     showarrow: false,
     xanchor: isLeft ? "right" : "left",
     xshift: isLeft ? -5 : 5,
+    bgcolor: paint.colour("--label-bg"),
     font: font(paint, 11, "--ink-2"),
   };
 }

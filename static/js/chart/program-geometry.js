@@ -4,7 +4,9 @@ import { createScale, spread, withHeadroom } from "./axes.js";
 import { logPlace, thinOut } from "./points.js";
 import { placedRate } from "../metrics/whatif.js";
 import { mainMemory, ridge, topCompute } from "./roofs.js";
+import { flatLabelPlaces } from "./roof-figure.js";
 import { isRoofShown } from "./shown-roofs.js";
+import { percent } from "../text/format.js";
 
 /** @import { ProgramPoint, Roofs, Scope } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
@@ -15,9 +17,10 @@ import { isRoofShown } from "./shown-roofs.js";
  * @typedef {{ point: ProgramPoint, x: number, y: number }} ProgramDot log10
  * @typedef {ProgramDot & { px: number, py: number, radius: number }} ProgramPlace
  * @typedef {{ x: number, y: number, roof: number, share: number }} RoofGap log10, and share of the roof
+ * @typedef {{ isLeft: boolean, lines: string[] }} GapWords beside the gap
  *
  * @typedef {RoofChart & { places: ProgramPlace[], total: RoofGap | null }} ProgramGeometry
- *   `places`: later ones on top; `total`: where the dashed gap to the roof is drawn
+ *   `places`: later ones on top; `total`: where the dashed gap to the roof is drawn, with its words
  */
 
 /** @type {Record<Scope, number>} */
@@ -45,8 +48,55 @@ export function programGeometry(model, points, shown, box) {
   const places = thinned(placesOf(dots, scale));
   const whole = points[0];
   const total = whole && isRoofShown(model, shown, whole) ? totalGap(places, whole) : null;
-  return { places, shown, main, flat, corner, scale, total };
+  const chart = { places, shown, main, flat, corner, scale, total };
+  const [name] = flatLabelPlaces(chart, { small: true, size: 11 });
+  const taken = [
+    ...places,
+    ...(total ? gapPlaces(total, scale) : []),
+    ...(name ? inRow(name.width, name.right, name.y - 8, -1) : []),
+  ];
+  return { ...chart, points: taken };
 }
+
+// Pixels that the share of the roof needs beside the star.
+const ONE_LINE = 84;
+const TWO_LINES = 54;
+
+/**
+ * The share of the roof: on the left is the slanted roof with its name, so that two short lines stand on
+ * the right, where they fit.
+ * @param {RoofGap} gap
+ * @param {Scale} scale
+ * @returns {GapWords}
+ */
+export function gapWords({ x, share }, scale) {
+  const room = scale.width - scale.toX(x);
+  const words = [percent(share, 0), "of roof"];
+  return { isLeft: room < TWO_LINES, lines: room < ONE_LINE ? words : [words.join(" ")] };
+}
+
+/**
+ * Pixels that these words cover, so that names of roofs keep clear of them.
+ * @param {RoofGap} gap
+ * @param {Scale} scale
+ */
+function gapPlaces(gap, scale) {
+  const { isLeft, lines } = gapWords(gap, scale);
+  const middle = scale.toY((gap.y + gap.roof) / 2);
+  const side = isLeft ? -1 : 1;
+  return lines.flatMap((text, row) =>
+    inRow(
+      6 * text.length,
+      scale.toX(gap.x) + 5 * side,
+      middle + 14 * row - 7 * (lines.length - 1),
+      side,
+    ),
+  );
+}
+
+/** @param {number} width @param {number} from @param {number} py @param {number} side 1: to the right */
+const inRow = (width, from, py, side) =>
+  Array.from({ length: Math.ceil(width / 6) }, (_, i) => ({ px: from + side * (3 + 6 * i), py }));
 
 /**
  * @param {readonly ProgramPoint[]} points

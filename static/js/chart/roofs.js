@@ -217,7 +217,7 @@ const TEXT_HEIGHT = 15;
 /**
  * Places for the labels of slanted lines: on the visible part, staggered where lines run close, on the
  * side of its line and at the place where it covers the fewest points; below a line that has another one
- * right above it. A label that would hide another one is left out.
+ * right above it. A label that would hide another one or lie on the ticks is left out.
  * @param {ReturnType<typeof roofLines>} lines
  * @param {Scale} scale
  * @param {(roof: MemoryRoof) => number} labelWidth in pixels
@@ -246,11 +246,12 @@ export function slantedLabels(lines, scale, labelWidth, points = []) {
     const places = LABEL_PLACES.map((part) =>
       Math.min(to - half, Math.max(from + half, from + (to - from) * part)),
     );
-    const label = sidesOf(others)
+    const { one: label, cost } = sidesOf(others)
       .flatMap((below) => places.map((x) => ({ roof, x, y: x + slope, angle, below, half })))
       .map((one) => ({ one, cost: costOf(one, near, scale, points) }))
-      .reduce((best, next) => (next.cost < best.cost ? next : best)).one;
-    if (!placed.some((other, i) => isOverlapping(label, other, distances[i]))) placed.push(label);
+      .reduce((best, next) => (next.cost < best.cost ? next : best));
+    const isFree = !placed.some((other, i) => isOverlapping(label, other, distances[i]));
+    if (isFree && cost < OUT) placed.push(label);
   }
   return placed;
 }

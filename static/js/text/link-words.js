@@ -27,13 +27,15 @@ export const linkLaneText = (roof) => (roof ? peakBandwidth(roof.gbs) : "peak no
 export function linkNote(model, lanes, shown) {
   const here = lanes.flatMap(({ rows }) => rows).filter((row) => shown.has(row));
   const places = lanes.flatMap((lane) => lane.places).filter(({ row }) => shown.has(row));
-  const exposed = model.ops.columns.exposed_us;
-  const sum = here.reduce((total, { op }) => total + (exposed?.[op] ?? 0), 0);
+  const exposed = here.flatMap(({ op }) => model.ops.columns.exposed_us?.[op] ?? []);
+  const sum = exposed.reduce((total, time) => total + time, 0);
   const off = places.filter(({ isOff }) => isOff).length;
   const missing = here.length - places.length;
   return [
     `${count(here.length)} ${here.length === 1 ? "transfer" : "transfers"}`,
-    `${duration(sum / Math.max(1, model.device.cores))} exposed per ${model.coreWord}`,
+    exposed.length > 0
+      ? `${duration(sum / Math.max(1, model.device.cores))} exposed per ${model.coreWord}`
+      : "",
     off > 0 ? `${count(off)} off scale ▷` : "",
     missing > 0 ? `${count(missing)} without a known share of the peak` : "",
   ]

@@ -173,7 +173,8 @@ export function programNote(points, fields) {
 function counts(points) {
   const steps = points.filter((point) => point.scope === "step").length;
   if (points.length === 0) return "";
-  if (steps === 0) return "No steps in this profile: Total counts every op.";
+  const whole = points[0].scope === "total_hw" ? "Total (HW)" : "Total";
+  if (steps === 0) return `No steps in this profile: ${whole} counts every op.`;
   if (!points.some((point) => point.scope === "average"))
     return `Total counts every op; ${counted(steps, count(steps), "step")}.${slowSteps(points)}`;
   const complete = steps === 1 ? "one complete step" : `${count(steps)} complete steps`;

@@ -151,6 +151,23 @@ test("a label lies where it covers the fewest points", () => {
   assert.ok(Math.abs(moved.x - free.x) > 0.5 && !moved.below);
 });
 
+test("a label that would lie on the ticks is left out", () => {
+  const scale = createScale(
+    [
+      [-2, 4],
+      [3, 6],
+    ],
+    BOX,
+  );
+  const close = { ...VMEM, gbs: 1.17e6, id: "other" };
+  const steep = { ...VMEM, gbs: 1.86e6, id: "steep" };
+  const lines = roofLines({ memory: [close, steep], compute: [PEAK] }, scale.xRange);
+  assert.deepEqual(
+    slantedLabels(lines, scale, () => 100).map(({ roof }) => roof.id),
+    ["other"],
+  );
+});
+
 test("labels of close lines do not share a place", () => {
   const close = { ...VMEM, gbs: 1100, id: "other" };
   const scale = createScale(

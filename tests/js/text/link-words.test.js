@@ -39,5 +39,8 @@ test("the strip says what it shows and what it does not", () => {
     plain(linkNote(model, lanes, new Set(view.rows))),
     "3 transfers · 1.46 s exposed per core · 1 off scale ▷ · 1 without a known share of the peak",
   );
+  const { exposed_us: _, ...columns } = model.ops.columns;
+  const untimed = { ...model, ops: { ...model.ops, columns } };
+  assert.match(plain(linkNote(untimed, lanes, new Set(view.rows))), /^3 transfers · 1 off scale/);
   assert.equal(linkLaneText(null), "peak not known");
 });

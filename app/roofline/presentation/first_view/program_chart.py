@@ -1,7 +1,7 @@
 """The small roofline of the program as the page opens. As `static/js/chart/program-geometry.js`."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log10
 from typing import Any
 
@@ -11,7 +11,14 @@ from roofline.figures.scene import Anchor, Layer, Line, Mark, Place, Shape, Text
 from roofline.figures.svg import SvgWriter
 from roofline.presentation.first_view.layouts import Axes, shared
 from roofline.presentation.first_view.op_chart import placed_rate
-from roofline.presentation.first_view.roof_shapes import RoofChart, grids, ground, labels
+from roofline.presentation.first_view.roof_shapes import (
+    LETTER,
+    RoofChart,
+    grids,
+    ground,
+    in_row,
+    labels,
+)
 from roofline.presentation.first_view.rows import Page, Rows
 from roofline.presentation.first_view.shown_roofs import log_places, shown_roofs
 from roofline.presentation.quantities import percent
@@ -62,13 +69,17 @@ def program_chart(rows: Rows) -> str | None:
         is_small=True,
     )
     total = points[0] if _is_held(rows.page, shown, points[0]) else None
-    return SvgWriter(chart.scale).layers(_layers(chart, known, total))
-
-
-def _layers(chart: RoofChart, known: list[tuple[Point, Place]], total: Point | None) -> list[Layer]:
+    gaps = [gap for point, at in known if point is total for gap in _gap(point, at)]
     ordered = _thinned(sorted(known, key=lambda one: _ORDER[one[0]["scope"]]))
+    taken = tuple(gap.places for gap in gaps)
+    chart = replace(chart, points=tuple(at for _, at in ordered), taken=taken)
+    return SvgWriter(chart.scale).layers(_layers(chart, ordered, gaps))
+
+
+def _layers(
+    chart: RoofChart, ordered: list[tuple[Point, Place]], gaps: list["_Gap"]
+) -> list[Layer]:
     outliers = [one for one in ordered if one[0].get("is_outlier")]
-    gaps = [gap for point, at in ordered if point is total for gap in _gap(point, at)]
     over = [gap.line for gap in gaps]
     named = outliers if len(outliers) <= _MOST_NAMED else []
     shares = [layer for gap in gaps for layer in gap.labels(chart)]
@@ -143,17 +154,31 @@ class _Gap:
             for layout in chart.axes.widths()
         )
 
-    def _texts(self, scale: Scale) -> tuple[Shape, ...]:
-        """On its right, on two lines where one is too long; else beside the slanted roof's name."""
-        middle = (self.x, (self.low + self.high) / 2)
+    def places(self, scale: Scale) -> list[Place]:
+        """Where the letters are, so that names of roofs keep clear of them."""
+        side, lines = self._words(scale)
+        first = scale.to_y((self.low + self.high) / 2) - 7 * (len(lines) - 1)
+        start = scale.to_x(self.x) + 5 * side
+        return [
+            at
+            for row, text in enumerate(lines)
+            for at in in_row(scale, 6 * len(text), (start, first + 14 * row), side)
+        ]
+
+    def _words(self, scale: Scale) -> tuple[int, list[str]]:
+        """On its right (1), on two lines where one is too long; else on its left (-1)."""
         room = scale.width - scale.to_x(self.x)
-        if room >= _ONE_LINE:
-            return (_gap_text(f"{self.share} of roof", middle, (6.6, 3.6), "start"),)
-        x = 6.6 if room >= _TWO_LINES else -6.6
-        anchor: Anchor = "start" if x > 0 else "end"
-        return (
-            _gap_text(self.share, middle, (x, -3.4), anchor),
-            _gap_text("of roof", middle, (x, 10.6), anchor),
+        words = [self.share, "of roof"]
+        return (1 if room >= _TWO_LINES else -1), words if room < _ONE_LINE else [" ".join(words)]
+
+    def _texts(self, scale: Scale) -> tuple[Shape, ...]:
+        side, lines = self._words(scale)
+        middle = (self.x, (self.low + self.high) / 2)
+        anchor: Anchor = "start" if side > 0 else "end"
+        first = 3.6 - 7 * (len(lines) - 1)
+        return tuple(
+            _gap_text(text, middle, (6.6 * side, first + 14 * row), anchor)
+            for row, text in enumerate(lines)
         )
 
 
@@ -165,7 +190,16 @@ def _gap(point: Point, at: Place) -> Iterator[_Gap]:
 
 
 def _gap_text(text: str, at: Place, shift: tuple[float, float], anchor: Anchor) -> Text:
-    return Text(text=text, at=at, shift=shift, anchor=anchor, size=11, token="--ink-2")
+    return Text(
+        text=text,
+        at=at,
+        shift=shift,
+        anchor=anchor,
+        size=11,
+        token="--ink-2",
+        plate="--label-bg",
+        width=len(text) * 11 * LETTER,
+    )
 
 
 def _step_name(point: Point, at: Place) -> Text:

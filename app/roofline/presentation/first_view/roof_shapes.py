@@ -1,8 +1,8 @@
 """Roofs as shapes: lines, ridges, labels, tinted regions. As `static/js/chart/roof-figure.js`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, log10
+from math import ceil, inf, log10
 
 from roofline.figures.roofs import (
     FlatLabel,
@@ -37,7 +37,7 @@ _DESCENT = 0.25  # of the font's size: from the baseline of a text to its lower 
 class RoofChart:
     """Roofs on axes; distances are read against `main` and `flat`. `is_small`: few words.
 
-    Labels keep clear of `points`.
+    Names of slanted roofs keep clear of `points`, and of the places that `taken` gives for a size.
     """
 
     axes: Axes
@@ -47,6 +47,7 @@ class RoofChart:
     corner: Place | None
     is_small: bool
     points: tuple[Place, ...] = ()
+    taken: tuple[Callable[[Scale], Sequence[Place]], ...] = ()
 
     @property
     def size(self) -> float:
@@ -264,7 +265,10 @@ def _slant_labels(chart: RoofChart, lines: list[RoofLine], scale: Scale) -> Iter
     def width(roof: Roof) -> float:
         return len(_memory_text(roof)) * size * LETTER + 8
 
-    for label in slanted_labels(lines, scale, width, chart.points):
+    points = [*chart.points, *(at for places in chart.taken for at in places(scale))]
+    if chart.is_small:
+        points += [at for text in _flat_labels(chart, scale) for at in _covered(text, scale)]
+    for label in slanted_labels(lines, scale, width, points):
         middle = -label.away + _DESCENT * size + 1  # of the letters, along the turned text
         yield Text(
             text=_memory_text(label.roof),
@@ -274,6 +278,20 @@ def _slant_labels(chart: RoofChart, lines: list[RoofLine], scale: Scale) -> Iter
             token=label.roof.token,
             angle=angle,
         )
+
+
+def _covered(flat: Text, scale: Scale) -> list[Place]:
+    """Places that the label of a flat roof covers: those of its letters."""
+    width = len(flat.text) * flat.size * LETTER + 4
+    return in_row(scale, width, (scale.to_x(scale.x[1]), scale.to_y(flat.at[1]) - 8), -1)
+
+
+def in_row(scale: Scale, width: float, start: tuple[float, float], side: int) -> list[Place]:
+    """Places of a text of so many pixels, which starts there; `side` 1: to the right."""
+    x, y = start
+    height = scale.y[0] + (scale.to_y(scale.y[0]) - y) / scale.per_y
+    left = [x + side * (3 + 6 * i) for i in range(ceil(width / 6))]
+    return [(scale.x[0] + (at - scale.to_x(scale.x[0])) / scale.per_x, height) for at in left]
 
 
 def _memory_text(roof: Roof) -> str:

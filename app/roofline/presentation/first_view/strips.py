@@ -173,15 +173,16 @@ def _mark(disc: _Disc, y: float) -> Mark:
 def _link_note(rows: Rows, lanes: Sequence[_Lane]) -> str:
     every = [i for lane in lanes for i in lane.rows]
     drawn = [i for lane in lanes for i in lane.drawn]
-    exposed, shares = rows.column("exposed_us"), rows.column(EFFICIENCY)
+    times, shares = rows.column("exposed_us"), rows.column(EFFICIENCY)
     device = rows.page["device"]
     word = "core" if device["core_word"] == "TensorCore" else device["core_word"]
-    time = sum(exposed[i] or 0.0 for i in every) / max(1, device["cores"])
+    exposed = [times[i] for i in every if times[i] is not None]
+    time = sum(exposed) / max(1, device["cores"])
     off = sum(shares[i] > _LINK_MOST for i in drawn)
     missing = len(every) - len(drawn)
     parts = [
         f"{count(len(every))} {'transfer' if len(every) == 1 else 'transfers'}",
-        f"{duration(time)} exposed per {word}",
+        f"{duration(time)} exposed per {word}" if exposed else "",
         f"{count(off)} off scale ▷" if off else "",
         f"{count(missing)} without a known share of the peak" if missing else "",
     ]
@@ -302,7 +303,7 @@ def _packed(discs: Sequence[_Disc], scale: Scale) -> list[Shape]:
 
 def _ticks(layout: Layout) -> Layer:
     shapes: list[Shape] = []
-    for value in log_ticks(layout.scale.x, layout.scale.plot_width, 84):
+    for value in log_ticks(layout.scale.x, layout.scale.plot_width, 72):
         x = math.log10(value)
         shapes.append(Line(points=((x, 0), (x, 1)), token="--grid"))
         text = bandwidth(value, 1)

@@ -352,7 +352,8 @@ def _program_note(points: Sequence[Mapping[str, Any]]) -> str:
     if not points:
         return ""
     if steps == 0:
-        return "No steps in this profile: Total counts every op."
+        whole = "Total (HW)" if points[0]["scope"] == "total_hw" else "Total"
+        return f"No steps in this profile: {whole} counts every op."
     if all(point["scope"] != "average" for point in points):
         return f"Total counts every op; {counted(steps, 'step')}.{_slow_steps(points)}"
     complete = "one complete step" if steps == 1 else f"{count(steps)} complete steps"
