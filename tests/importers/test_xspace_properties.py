@@ -235,6 +235,25 @@ def test_ops_without_ids_are_listed_by_their_names_and_are_not_idle_time(folder:
     assert (theirs.ops.name, theirs.time_ps - theirs.op_time_ps) == (("known",), 6 * US)
 
 
+def test_events_whose_metadata_is_lost_are_work_of_unknown_cost(folder: Path) -> None:
+    """A damaged file names no operation for them; something ran, so the core was not idle."""
+    plane = tpu_plane([SmallOp(name="known", spans=[(0, 6 * US)], flops=9)], [(0, 10 * US)])
+    plane.event(plane.plane.lines[-1], 1 << 40, 6 * US, 3 * US)
+    path = folder / "host_0.xplane.pb"
+    profile = read(folder, [plane])
+    assert (profile.ops.name, profile.ops.cost_known.tolist()) == (
+        ("known", "(no name)"),
+        [True, False],
+    )
+    assert profile.time_ps - profile.op_time_ps == 1 * US
+    budgets = analysed(profile).budgets
+    assert budgets is not None
+    parts = {part.id: part.time_us for part in budgets.capture.parts if part.time_us}
+    assert (parts["unknown"], parts["launch_gaps"]) == (3, 1)
+    theirs = import_profile([SourceFile(path)], xprof_compat=True)
+    assert (theirs.ops.name, theirs.time_ps - theirs.op_time_ps) == (("known",), 4 * US)
+
+
 def _by_name(analysis: RooflineAnalysis) -> dict[tuple[int, str], tuple[object, ...]]:
     ops, measures = analysis.ops, analysis.ops.measures
     columns = (

@@ -66,6 +66,12 @@ def test_one_category_for_all_tells_the_op() -> None:
     assert saving(analysis).of.is_op
 
 
+def test_infeed_is_no_saving_of_the_device() -> None:
+    """It waits for the host: its distance from the roof of a memory says nothing."""
+    analysis = analysed(OPS + "feed | infeed | 900 | 0 | 1e6\n")
+    assert names(analysis) == ["b", "a"]
+
+
 def test_transfers_save_what_is_exposed_beyond_their_link() -> None:
     profile = with_work(moving(), 10.0)
     analysis = analyse(profile, resolve(profile.device), AnalysisOptions())

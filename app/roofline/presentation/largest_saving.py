@@ -11,7 +11,7 @@ import numpy as np
 
 from roofline.analysis.records import Cost, RooflineAnalysis, View
 from roofline.analysis.roofline import COMPUTE_BOUND, Floats
-from roofline.model.categories import IDLE_CATEGORY, is_async_copy
+from roofline.model.categories import IDLE_CATEGORY, is_async_copy, is_infeed_outfeed
 from roofline.model.memory import MemoryLevel
 from roofline.model.timeline import WHOLE_CAPTURE
 from roofline.model.units import PS_PER_US
@@ -71,13 +71,14 @@ def _rows(analysis: RooflineAnalysis, view: View) -> list[tuple[str, list[int]]]
     """Groups of the listed ops: transfers by link, other work by category.
 
     A table without events does not say what an asynchronous copy waits for, so its wait is not a
-    known saving. One category for all ops says nothing; each op of it does.
+    known saving. Infeed and outfeed wait for the host, so no roof of the device says what they
+    would save. One category for all ops says nothing; each op of it does.
     """
     ops, groups = analysis.ops, dict[tuple[bool, str], list[int]]()
     for op in view.op.tolist():
         category, link = ops.category[op], ops.moved.link[op]
         moves = ops.cost[op] is Cost.TRANSFER
-        if category == IDLE_CATEGORY or (moves and link is None):
+        if category == IDLE_CATEGORY or is_infeed_outfeed(category) or (moves and link is None):
             continue
         if not moves and analysis.profile.timeline is None and is_async_copy(category):
             continue

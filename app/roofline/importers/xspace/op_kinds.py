@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from roofline.importers.shared.descriptions import path_of_tf_op
 from roofline.importers.xspace.oddities import Oddities
-from roofline.importers.xspace.planes import EventKind, Plane
+from roofline.importers.xspace.planes import EventKind, Plane, Stats
 from roofline.importers.xspace.xspace_pb2 import MemoryAccessBreakdown
 from roofline.model.memory import MemoryLevel
 
@@ -57,7 +57,10 @@ class OpKind:
 
 
 def op_kinds(plane: Plane, oddities: Oddities) -> tuple[tuple[OpKind | None, ...], int]:
-    """The plane's event metadata as ops (`None`: not an op), and how many costs are negative."""
+    """The plane's event metadata as ops (`None`: not an op), and how many costs are negative.
+
+    The last one stands for events whose metadata the file lacks: they are work, not idle time.
+    """
     negative = 0
     kinds: list[OpKind | None] = []
     for kind in plane.event_kinds:
@@ -70,6 +73,8 @@ def op_kinds(plane: Plane, oddities: Oddities) -> tuple[tuple[OpKind | None, ...
             op = _without_cost(op)
             negative += 1
         kinds.append(op)
+    nameless = _op_kind(EventKind("", "", Stats({}, ())))
+    kinds.append(None if oddities.drops_ops_without_id else nameless)
     return tuple(kinds), negative
 
 

@@ -153,6 +153,11 @@ class _OrderCheck:
         return fits
 
 
+def _known(meta: NDArray[np.int32], keys: int) -> NDArray[np.int32]:
+    """Events without metadata (-1) as those of the last kind, which has the key before the last."""
+    return np.where(meta < 0, np.int32(keys - 2), meta) if meta.min(initial=0) < 0 else meta
+
+
 def _xprof_order(events: Events) -> I64:
     """Start up, duration down."""
     return np.lexsort((np.uint64(_U64 - 1) - events.duration_ps, events.begin_ps))
@@ -181,11 +186,12 @@ class _Ops:
             with np.errstate(over="ignore", invalid="ignore"):
                 scaled = time.astype(np.float64) * scale.doubles(1.0)
             time = _whole(scaled)
+        meta = _known(events.meta, len(key_of_meta))
         return cls(
             begin,
             end,
-            events.meta,
-            key_of_meta[events.meta],
+            meta,
+            key_of_meta[meta],
             events.occurrences,
             np.zeros(len(events), np.uint64) if stall is None else stall.int_only().view(np.uint64),
             time,
