@@ -22,7 +22,7 @@ function showProgress({ read, total: found, expected_hosts: expected = 0 }) {
   const total = Math.max(found, expected);
   const known = total > 0 ? ` of ${total.toLocaleString("en-GB")}` : "";
   for (const text of findAll(HTMLElement, "[data-read]"))
-    text.textContent = `${read.toLocaleString("en-GB")}${known} read`;
+    text.textContent = `${read.toLocaleString("en-GB")}${known} hosts read`;
   for (const bar of findAll(HTMLProgressElement, "[data-progress]")) {
     if (total <= 0) continue;
     bar.max = total;

@@ -31,6 +31,8 @@ const BUTTONS = [
   ["Download the table, CSV", "[data-csv]"],
 ];
 
+const BEFORE_TAB = 40; // pixels of the tab before the chosen one that stay in sight
+
 class RunView {
   /** @param {RunModel} model */
   constructor(model) {
@@ -101,13 +103,15 @@ class RunView {
   }
 }
 
-/** All tabs share one panel. @param {string} chosen */
+/** All tabs share one panel; on a phone the list of tabs scrolls to the chosen one. @param {string} chosen */
 function showTab(chosen) {
   for (const tab of findAll(HTMLElement, "[role=tab]", part("tabs"))) {
     const isChosen = tab.id === `tab-${chosen}`;
     tab.setAttribute("aria-selected", String(isChosen));
     tab.tabIndex = isChosen ? 0 : -1;
-    if (isChosen) find(HTMLElement, "#panel").setAttribute("aria-labelledby", tab.id);
+    if (!isChosen) continue;
+    find(HTMLElement, "#panel").setAttribute("aria-labelledby", tab.id);
+    part("tabs").scrollLeft = tab.offsetLeft - part("tabs").offsetLeft - BEFORE_TAB;
   }
 }
 

@@ -154,8 +154,8 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
     const drawn = isSame
       ? [roofNode(roofs.b, "", scale, "", CLIP)]
       : [
-          roofNode(roofs.a, " dashed", scale, "A · ", CLIP, roofs.b),
-          roofNode(roofs.b, "", scale, "B · ", CLIP, roofs.a),
+          roofNode(roofs.a, " dashed", scale, "A · ", CLIP, { other: roofs.b }),
+          roofNode(roofs.b, "", scale, "B · ", CLIP, { other: roofs.a }),
         ];
     return drawn.flat();
   }

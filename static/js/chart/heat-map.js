@@ -168,6 +168,10 @@ function drawHistogram(root, model, metric) {
     root.replaceChildren(svg("text", { x: 4, y: HISTOGRAM / 2 }, words));
     return;
   }
+  if (bins.length === 1 && outliers.length === 0) {
+    root.replaceChildren(...oneValue(bins[0], width, metric, model));
+    return;
+  }
   const [low, high] = [bins[0].from, bins[bins.length - 1].to];
   const right = outliers.length > 0 ? BARS * width : width - 4;
   const toX = (/** @type {number} */ value) => 4 + ((value - low) / (high - low)) * (right - 4);
@@ -178,6 +182,16 @@ function drawHistogram(root, model, metric) {
     tick(metricText(metric, high), right, "end"),
     ...outlierDots(outliers, { metric, model, low, high, toX, right, width }),
   );
+}
+
+/** All hosts have one value: a bar as wide as one of many, with its value below. @param {Bin} bin @param {number} width @param {MetricId} metric @param {RunModel} model */
+function oneValue(bin, width, metric, model) {
+  const ends = (/** @type {number} */ value) => width / 2 + (value === bin.from ? -1 : 1) * 6;
+  return [
+    bar(bin, [bin], ends, metric, model),
+    svg("line", { x1: 0, x2: width, y1: HISTOGRAM - BASE, y2: HISTOGRAM - BASE }),
+    tick(metricText(metric, bin.from), width / 2, "middle"),
+  ];
 }
 
 /** @param {Bin} bin @param {Bin[]} bins @param {(value: number) => number} toX @param {MetricId} metric @param {RunModel} model */

@@ -4,9 +4,13 @@ import { bandwidth, flopRate } from "../text/format.js";
 import { svg } from "../ui/dom.js";
 import { roofAt } from "./arrow-places.js";
 import { intensityTicks, rateTicks } from "./axes.js";
+import { freestSpot } from "./roof-label-places.js";
 
 /** @import { Roofs } from "../types/comparison.js" */
 /** @import { Scale } from "./axes.js" */
+/** @import { Point, Spot } from "./roof-label-places.js" */
+
+const LEAST_LENGTH = 130; // pixels of a roof with a label along it
 
 /** Grid, ticks, titles of the axes. @param {Scale} scale @param {string} clipId @param {string} [title] of the axis of intensity */
 export function frame(scale, clipId, title = "FLOP per byte of the main memory") {
@@ -65,9 +69,10 @@ export function frame(scale, clipId, title = "FLOP per byte of the main memory")
  * @param {Scale} scale
  * @param {string} side
  * @param {string} clipId
- * @param {Roofs} [other] that the chart has, too: labels of the lower one are below it
+ * @param {{ other?: Roofs, points?: readonly Point[] }} [beside] what the chart has, too: labels of
+ *   the lower roof are below it, and keep clear of points
  */
-export function roofNode(roofs, dash, scale, side, clipId, other) {
+export function roofNode(roofs, dash, scale, side, clipId, { other, points = [] } = {}) {
   const { gflops, gbs, memory } = roofs;
   if (gflops === null || gbs === null) return [];
   const [left, right] = scale.xRange;
@@ -77,13 +82,15 @@ export function roofNode(roofs, dash, scale, side, clipId, other) {
   const slope = svg("path", { class: `roof memory${dash}`, d: `M${at(left)}L${at(corner)}` });
   const flat = svg("path", { class: `roof compute${dash}`, d: `M${at(corner)}L${at(right)}` });
   const clipped = svg("g", { "clip-path": `url(#${clipId})` }, slope, flat);
+  const flatSpots = spotsOfFlat(gflops, corner, scale, isLower(gflops, other?.gflops, dash));
+  const steepSpots = spotsOfSlope(gbs, corner, scale, {
+    isSecond: dash !== "",
+    isNarrow: isLower(gbs, other?.gbs, dash),
+  });
   return [
     clipped,
-    ...roofLabels({ gflops, gbs, memory: memory ?? "memory" }, corner, scale, side, {
-      isSecond: dash !== "",
-      isSlow: isLower(gflops, other?.gflops, dash),
-      isNarrow: isLower(gbs, other?.gbs, dash),
-    }),
+    ...label("compute", side + flopRate(gflops), flatSpots, points),
+    ...label("memory", `${side}${memory ?? "memory"} ${bandwidth(gbs)}`, steepSpots, points),
   ];
 }
 
@@ -91,41 +98,45 @@ export function roofNode(roofs, dash, scale, side, clipId, other) {
 const isLower = (own, other, dash) =>
   typeof other === "number" && (own < other || (own === other && dash !== ""));
 
+/** Places for the label of the flat part. @param {number} gflops @param {number} corner log10 @param {Scale} scale @param {boolean} isSlow whether it is below the other @returns {Spot[]} */
+function spotsOfFlat(gflops, corner, scale, isSlow) {
+  const y = scale.toY(Math.log10(gflops)) + (isSlow ? 16 : -6);
+  const [from, to] = [scale.toX(corner), scale.margin.l + scale.plotWidth - 4];
+  /** @type {Spot[]} */
+  const spots = [{ x: to, y, angle: 0, anchor: "end" }];
+  if (to - from > LEAST_LENGTH) spots.push({ x: (from + to) / 2, y, angle: 0, anchor: "middle" });
+  return to - from > LEAST_LENGTH
+    ? [...spots, { x: from + 4, y, angle: 0, anchor: "start" }]
+    : spots;
+}
+
 /**
- * @param {{ gflops: number, gbs: number, memory: string }} roof
- * @param {number} corner
- * @param {Scale} scale
- * @param {string} side
- * @param {{ isSecond: boolean, isSlow: boolean, isNarrow: boolean }} beside whether it is the second
- *   roof, and whether its flat and its slanted part are below those of the other
+ * Places for the label of the slanted part; none where it is short.
+ * @param {number} gbs @param {number} corner log10 @param {Scale} scale
+ * @param {{ isSecond: boolean, isNarrow: boolean }} beside whether it is the second roof, and whether
+ *   it is below the other
+ * @returns {Spot[]}
  */
-function roofLabels({ gflops, gbs, memory }, corner, scale, side, beside) {
-  const [left] = scale.xRange;
-  const y = scale.toY(Math.log10(gflops)) + (beside.isSlow ? 16 : -6);
-  const compute = svg(
-    "text",
-    { class: "lab compute", x: scale.margin.l + scale.plotWidth - 4, y, "text-anchor": "end" },
-    side + flopRate(gflops),
-  );
-  const low = Math.max(left, scale.yRange[0] - Math.log10(gbs));
-  const x = low + (corner - low) * (beside.isSecond ? 0.62 : 0.4);
-  if (scale.toX(corner) - scale.toX(low) < 130) return [compute];
-  const px = scale.toX(x);
-  const py = scale.toY(Math.log10(gbs) + x) + (beside.isNarrow ? 15 : -7);
-  const angle = (-Math.atan2(scale.perY, scale.perX) * 180) / Math.PI;
-  const text = `${side}${memory} ${bandwidth(gbs)}`;
-  return [
-    compute,
-    svg(
-      "text",
-      {
-        class: "lab memory",
-        x: px,
-        y: py,
-        "text-anchor": "middle",
-        transform: `rotate(${angle} ${px} ${py})`,
-      },
-      text,
-    ),
-  ];
+function spotsOfSlope(gbs, corner, scale, { isSecond, isNarrow }) {
+  const low = Math.max(scale.xRange[0], scale.yRange[0] - Math.log10(gbs));
+  if (scale.toX(corner) - scale.toX(low) < LEAST_LENGTH) return [];
+  const turn = -Math.atan2(scale.perY, scale.perX);
+  const off = isNarrow ? 15 : -7;
+  return (isSecond ? [0.62, 0.75] : [0.4, 0.55, 0.7, 0.25]).map((share) => {
+    const x = low + (corner - low) * share;
+    return {
+      x: scale.toX(x) - off * Math.sin(turn),
+      y: scale.toY(Math.log10(gbs) + x) + off * Math.cos(turn),
+      angle: (turn * 180) / Math.PI,
+      anchor: "middle",
+    };
+  });
+}
+
+/** @param {"compute" | "memory"} kind @param {string} text @param {readonly Spot[]} spots @param {readonly Point[]} points */
+function label(kind, text, spots, points) {
+  if (spots.length === 0) return [];
+  const { x, y, angle, anchor } = freestSpot(spots, text, points);
+  const transform = `rotate(${angle} ${x} ${y})`;
+  return [svg("text", { class: `lab ${kind}`, x, y, "text-anchor": anchor, transform }, text)];
 }

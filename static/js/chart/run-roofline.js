@@ -73,7 +73,7 @@ export function createRunRoofline({ model, onHover, onClick }) {
       );
       root.replaceChildren(
         frame(scale, CLIP, TITLE),
-        ...roofNode(roofs, "", scale, "", CLIP),
+        ...roofNode(roofs, "", scale, "", CLIP, { points: places }),
         svg(
           "g",
           { "clip-path": `url(#${CLIP})` },

@@ -3,7 +3,7 @@
 import { duration } from "../text/format.js";
 import { html, part, svg, find } from "../ui/dom.js";
 import { markPath } from "./mark-paths.js";
-import { criticalHosts, stepScale } from "./step-places.js";
+import { criticalHosts, digitsOf, stepScale } from "./step-places.js";
 
 /** @import { RunModel, RunStep } from "../types/run.js" */
 
@@ -43,6 +43,7 @@ export function createRunSteps({ steps }, onOpen) {
       }
       const box = { ...BOX, right: width - RIGHT, bottom: height - BOX.bottom };
       const { toX, toY, ticks } = stepScale(steps, box);
+      const digits = digitsOf(ticks);
       const line = (/** @type {(step: RunStep) => number} */ read) =>
         steps.map((step, i) => `${i > 0 ? "L" : "M"}${toX(i)} ${toY(read(step))}`).join("");
       const back = [...steps.keys()].reverse().map((i) => `L${toX(i)} ${toY(steps[i].least)}`);
@@ -50,7 +51,7 @@ export function createRunSteps({ steps }, onOpen) {
       root.replaceChildren(
         ...ticks.flatMap((us) => [
           svg("line", { class: "gl", x1: box.left, x2: box.right, y1: toY(us), y2: toY(us) }),
-          tick(duration(us), box.left - 8, toY(us) + 4, "end"),
+          tick(duration(us, digits), box.left - 8, toY(us) + 4, "end"),
         ]),
         svg("path", { class: "band", d: `${line(({ p95 }) => p95)}${back.join("")}z` }),
         svg("path", { class: "middle", d: line(({ middle }) => middle) }),

@@ -289,7 +289,13 @@ function collectiveColumns({ collectives }, onOpen) {
   return [
     { id: "name", label: "Collective", help: "Its name in the program", read: ({ name }) => name },
     { id: "kind", label: "Kind", help: "What it does", read: ({ kind }) => kind },
-    { id: "ranks", label: "Ranks", help: "Chips that take part", read: ({ ranks }) => ranks },
+    {
+      id: "ranks",
+      label: "Ranks",
+      help: "Chips that take part",
+      read: ({ ranks }) => ranks,
+      text: ({ ranks }) => count(ranks),
+    },
     {
       id: "instances",
       label: "Occurrences",

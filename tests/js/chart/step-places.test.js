@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { criticalHosts, stepScale } from "../../../static/js/chart/step-places.js";
+import { criticalHosts, digitsOf, stepScale } from "../../../static/js/chart/step-places.js";
 import { readRun } from "../../../static/js/state/run-model.js";
 import { runData } from "../runs.js";
 
@@ -20,7 +20,12 @@ test("steps without any spread have an axis", () => {
   const flat = [{ ...steps[0], least: 100, middle: 100, p95: 100, most: 100 }];
   const { toX, toY } = stepScale(flat, BOX);
   assert.equal(toX(0), 200);
-  assert.ok(Number.isFinite(toY(100)));
+  assert.equal(toY(100), 50, "in the middle");
+});
+
+test("ticks are written with as many digits as tell them apart", () => {
+  assert.equal(digitsOf([9_800, 10_000, 10_200]), 3);
+  assert.equal(digitsOf([122_500, 123_000, 123_500]), 4);
 });
 
 test("hosts that are critical most often come first", () => {
