@@ -42,6 +42,8 @@ def assert_adds_up(bar: BudgetBar) -> None:
     assert sum(amount(term.amount) for term in bar.terms) == pytest.approx(amount(bar.total))
     for terms in (bar.terms, bar.parts):
         assert sum(percent(term.percent) for term in terms) == pytest.approx(100.0)
+    said = {term.id: term.amount for term in bar.terms}
+    assert all(part.amount == said.get(part.id, part.amount) for part in bar.parts)
     assert sum(part.width for part in bar.parts) == pytest.approx(100.0, abs=0.01)
 
 

@@ -131,6 +131,7 @@ def _bar(scope: str, label: str, budget: Budget, owned: set[str]) -> BudgetBar:
     )
     sums = [one for one in _sums(ordered, budget.total_us) if one[2] * scale >= _SEEN]
     terms = _terms(sums, budget, scale, digits, is_sum=True)
+    said = {one.id: one.amount for one in terms}
     return BudgetBar(
         scope=scope,
         label=label,
@@ -140,7 +141,10 @@ def _bar(scope: str, label: str, budget: Budget, owned: set[str]) -> BudgetBar:
         floor_at=_percent_at(budget.floor_us, budget.total_us),
         notes=_notes(budget),
         terms=tuple(_styled(one, ordered, owned) for one in terms),
-        parts=tuple(_styled(one, ordered, owned) for one in parts),
+        parts=tuple(
+            replace(_styled(one, ordered, owned), amount=said.get(one.id, one.amount))
+            for one in parts
+        ),
     )
 
 

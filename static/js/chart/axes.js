@@ -146,12 +146,13 @@ const SHARE_FIT = 0.985; // of the time
 const MOST_ABOVE = 0.6; // decades above the roof that are worth their room
 
 /**
- * The range where heights are shares of roofs: those of nearly all of the time, and the roof at 100 %.
+ * The range where heights are shares of roofs: those of nearly all of the time, the roof at 100 %, and the program.
  * @param {readonly Dot[]} dots
  * @param {"time" | "all"} fit
+ * @param {Place | null} [program]
  * @returns {[Range, Range]}
  */
-export function shareRange(dots, fit) {
+export function shareRange(dots, fit, program = null) {
   const kept = fit === "all" ? dots : withoutStrays(heaviest(dots, SHARE_FIT));
   if (kept.length === 0)
     return [
@@ -161,7 +162,7 @@ export function shareRange(dots, fit) {
   const ys = kept.map((dot) => Math.min(MOST_ABOVE, dot.y));
   return [
     spread(
-      kept.map((dot) => dot.x),
+      [...kept, ...(program ? [program] : [])].map((dot) => dot.x),
       [0.2, 0.22],
       2,
     ),

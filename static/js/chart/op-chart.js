@@ -494,6 +494,7 @@ function showLegend(model, { joined }) {
     ...(joined && joined.left > 0 ? [html("span", { class: "muted" }, left)] : []),
   );
   legend.hidden = legend.childElementCount === 0;
+  find(HTMLElement, ".category-legend").hidden = joined !== null; // its colours are not in that drawing
 }
 
 /** @param {string} token @param {string} text @param {string} dash class of the line */

@@ -70,7 +70,9 @@ export function opGeometry(model, state, box, shownRows) {
   const main = mainMemory(shown.memory, state.x);
   const flat = shown.compute[0] ?? null;
   const levels = state.x === JOINED ? levelDots(model, view, dots) : null;
-  const scale = createScale(rangeOf(model, state, levels ?? dots, shown.compute), box);
+  const program = programStar(model, view, state);
+  const range = rangeOf(model, state, levels ?? dots, shown.compute, program);
+  const scale = createScale(range, box);
   /** @param {Row} row */
   const look = (row) => model.categories[row.category];
   const joined = levels ? joinLevels(levels, scale, state, shownRows) : null;
@@ -88,7 +90,7 @@ export function opGeometry(model, state, box, shownRows) {
     corner: ridge(main, flat),
     look,
     others: share ? [] : model.others,
-    program: programStar(model, view, state),
+    program,
     axisLabel: levels ? "each memory level" : model.axis(state.x).label,
   };
 }
@@ -133,9 +135,10 @@ function roofReader(model, view, state, shown) {
  * @param {ViewState} state
  * @param {Dot[]} dots
  * @param {ComputeRoof[]} compute shown roofs
+ * @param {Place | null} star
  * @returns {[Range, Range]}
  */
-function rangeOf(model, state, dots, compute) {
+function rangeOf(model, state, dots, compute, star) {
   if (state.zoom) {
     const [x0, x1, y0, y1] = state.zoom;
     return [
@@ -143,7 +146,7 @@ function rangeOf(model, state, dots, compute) {
       [y0, y1],
     ];
   }
-  if (isShare(state)) return shareRange(dots, state.fit);
+  if (isShare(state)) return shareRange(dots, state.fit, star);
   const range = automaticRange(dots, corners(model, state), state.fit);
   const others = model.others.flatMap((other) => other.compute ?? []);
   return roomyRange(range, dots, [...compute, ...others]);

@@ -253,11 +253,14 @@ export function deviceFields(page, { compute, memory }) {
         help: "Peak FLOP rate ÷ peak bandwidth: below it memory binds, above it compute.",
       })),
   ];
-  const others = fields.filter((field) => !isPeakField(field));
+  // Shares of the peaks that the server knew say nothing about others.
+  const others = fields.filter((field) => !isPeakField(field) && !OF_PEAKS.includes(field.id));
   const first = fields.findIndex(isPeakField);
   const at = first < 0 ? others.findIndex(({ id }) => id === "hosts") + 1 : first;
   return [...others.slice(0, at), ...peaks, ...others.slice(at)];
 }
+
+const OF_PEAKS = ["mfu", "hfu", "memory_bandwidth_utilisation"];
 
 /** @type {Record<"gflops" | "gbs", Record<string, number>>} */
 const UNITS = {

@@ -34,7 +34,7 @@ export function linkNote(model, lanes, shown) {
   return [
     `${count(here.length)} ${here.length === 1 ? "transfer" : "transfers"}`,
     exposed.length > 0
-      ? `${duration(sum / Math.max(1, model.device.cores))} exposed per ${model.coreWord}`
+      ? `${exposed.length < here.length ? "≥ " : ""}${duration(sum / Math.max(1, model.device.cores))} exposed per ${model.coreWord}`
       : "",
     off > 0 ? `${count(off)} off scale ▷` : "",
     missing > 0 ? `${count(missing)} without a known share of the peak` : "",

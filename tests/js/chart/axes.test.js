@@ -62,6 +62,7 @@ test("heights as shares of roofs are fitted to nearly all of the time, with the 
   near(byTime[1], 0.2);
   near(shareRange(dots, "all")[1][0], -3.1);
   near(shareRange([{ x: 1, y: 4, weight: 1 }], "time")[1][1], 0.8);
+  near(shareRange(dots, "time", { x: 3, y: -0.4 })[0][1], 3.22); // the program is never cut off
   assert.deepEqual(shareTicks([-1, 0.2], 300).labels.slice(-1), ["100\u202f%"]);
 });
 

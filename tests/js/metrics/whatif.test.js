@@ -74,7 +74,10 @@ test("rates, times and shares of time stay as they were measured", () => {
 });
 
 test("ridges follow from the main compute roof, and device fields name the new peaks", () => {
-  const { roofs, device } = withRoofs(page(), half);
+  const base = page();
+  const used = { label: "MFU", value: 0.2, unit: "ratio", origin: null, help: "" };
+  base.device.fields.push({ ...used, id: "mfu" }); // a share of the peaks that the server knew
+  const { roofs, device } = withRoofs(base, half);
   assert.equal(roofs.memory[0].ridge_flop_per_byte, 200);
   assert.deepEqual(
     device.fields.map(({ id }) => id),

@@ -44,3 +44,15 @@ test("the strip says what it shows and what it does not", () => {
   assert.match(plain(linkNote(untimed, lanes, new Set(view.rows))), /^3 transfers · 1 off scale/);
   assert.equal(linkLaneText(null), "peak not known");
 });
+
+test("exposed time that is not known is not zero", () => {
+  const box = { width: 600, height: 120, margin: { l: 96, r: 14, t: 4, b: 24 }, lane: 46 };
+  const found = modelWithTransfers();
+  const { lanes } = linkGeometry(found, DEFAULTS, box);
+  const rows = new Set(lanes.flatMap((lane) => lane.rows));
+  const exposed = found.ops.columns.exposed_us ?? [];
+  exposed[[...rows][1].op] = null;
+  assert.match(plain(linkNote(found, lanes, rows)), /^3 transfers · ≥ .* exposed per core/);
+  exposed.fill(null);
+  assert.doesNotMatch(linkNote(found, lanes, rows), /exposed/);
+});

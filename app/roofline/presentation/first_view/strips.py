@@ -178,11 +178,12 @@ def _link_note(rows: Rows, lanes: Sequence[_Lane]) -> str:
     word = "core" if device["core_word"] == "TensorCore" else device["core_word"]
     exposed = [times[i] for i in every if times[i] is not None]
     time = sum(exposed) / max(1, device["cores"])
+    least = "≥ " if len(exposed) < len(every) else ""
     off = sum(shares[i] > _LINK_MOST for i in drawn)
     missing = len(every) - len(drawn)
     parts = [
         f"{count(len(every))} {'transfer' if len(every) == 1 else 'transfers'}",
-        f"{duration(time)} exposed per {word}" if exposed else "",
+        f"{least}{duration(time)} exposed per {word}" if exposed else "",
         f"{count(off)} off scale ▷" if off else "",
         f"{count(missing)} without a known share of the peak" if missing else "",
     ]
