@@ -39,23 +39,33 @@ const page = part("profile");
 /** The template's value. @param {string} name */
 const written = (name) => page.dataset[name] ?? "";
 
+const NO_LIBRARY = "The chart library could not be loaded.";
+
+/** Puts an element into the head, and waits for its file. @param {HTMLElement} element */
+function loaded(element) {
+  return new Promise((resolve, reject) => {
+    element.addEventListener("load", resolve);
+    element.addEventListener("error", () => reject(new Error(NO_LIBRARY)));
+    document.head.append(element);
+  });
+}
+
 /**
- * The chart library, which is fetched with the page, and started when the server's drawing has been seen.
+ * The chart library, which the page names, and which starts when the server's drawing has been seen.
+ * Its style sheet has the name that the library looks for: it would write its own otherwise.
  * @returns {Promise<Plotly>}
  */
-function plotlyReady() {
-  return new Promise((resolve, reject) => {
-    const conclude = () => {
-      if (window.Plotly) resolve(window.Plotly);
-      else reject(new Error("The chart library could not be loaded."));
-    };
-    const { href } = find(HTMLLinkElement, "#plotly-script");
-    const script = document.createElement("script");
-    script.addEventListener("load", conclude);
-    script.addEventListener("error", conclude);
-    script.src = href;
-    document.head.append(script);
-  });
+async function plotlyReady() {
+  const style = document.createElement("link");
+  style.rel = "stylesheet";
+  style.id = "plotly.js-style-global";
+  style.className = "no-inline-styles";
+  style.href = find(HTMLLinkElement, "#plotly-style").href;
+  const script = document.createElement("script");
+  script.src = find(HTMLLinkElement, "#plotly-script").href;
+  await Promise.all([loaded(style), loaded(script)]);
+  if (!window.Plotly) throw new Error(NO_LIBRARY);
+  return window.Plotly;
 }
 
 /** @param {string} url @returns {Promise<Page>} */

@@ -7,5 +7,10 @@
     // Storage can be forbidden; the page then follows the system.
   }
   // A view of its own is not what the server has drawn: that stays unseen until the view is there.
-  if (location.search !== "") document.documentElement.dataset.linked = "";
+  const { dataset } = document.documentElement;
+  if (location.search !== "") dataset.linked = "";
+  // The first frame holds the answer; what lies below comes with the next one: first-view.css.
+  if (document.hidden) return;
+  dataset.first = "";
+  requestAnimationFrame(() => setTimeout(() => delete dataset.first));
 })();
