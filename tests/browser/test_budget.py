@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import view
 from tests.browser.conftest import ROOT, NewPage, uploaded
-from tests.browser.watching import Watch, is_ready
+from tests.browser.watching import UNUSED_PRELOAD, Watch, is_ready
 
 SAMPLE = ROOT / "sample_profiles" / "xspace" / "v6e-training.xplane.pb"
 
@@ -30,8 +30,7 @@ def test_the_sum_is_there_without_scripts(
 ) -> None:
     """Both sums, as the switch between them needs a script, and each says of what it is."""
     page = new_page(java_script_enabled=False)
-    # the preload is for the script; a slow machine warns of it before the test has ended
-    watches[-1].expect(r"console warning: The resource \S+/page\?rev=\w+ was preloaded .* not used")
+    watches[-1].expect(UNUSED_PRELOAD)
     page.goto(training_url)
     totals = page.locator(".equation-total:visible")
     expect(totals).to_contain_text(["a step", "in the capture"], use_inner_text=True)

@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import NewPage
-from tests.browser.watching import is_ready
+from tests.browser.watching import UNUSED_PRELOAD, Watch, is_ready
 
 TEXTS = """(root) => [...document.querySelectorAll(`${root} text`)]
   .map((text) => [text.textContent, text.getBoundingClientRect()])
@@ -56,9 +56,10 @@ def texts(page: Page, root: str) -> list[Any]:
 
 
 def test_the_page_is_complete_without_scripts_and_stays_where_it_is(
-    new_page: NewPage, profile_url: str
+    new_page: NewPage, watches: list[Watch], profile_url: str
 ) -> None:
     still = new_page(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    watches[-1].expect(UNUSED_PRELOAD)
     still.goto(profile_url)
     is_without_dead_buttons(still)
     # Without the style sheet of a report, as it is seen before the script has run.
