@@ -185,7 +185,7 @@ def test_the_page_is_accessible_and_never_scrolls_sideways(
     page: Page, comparison_url: str, width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    for address in (comparison_url, "/s/host_0"):
+    for address in (comparison_url, "/s/train_step"):
         page.goto(address)
         is_ready(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -265,7 +265,7 @@ def test_a_run_that_failed_is_named_with_its_reason(
 def test_points_of_a_series_are_links_to_their_profiles(
     page: Page, comparison_url: str, profile_url: str
 ) -> None:
-    page.goto("/s/host_0")
+    page.goto("/s/train_step")
     is_ready(page)
     rows = page.locator("table.runs tbody tr")
     assert rows.count() >= 2
@@ -295,7 +295,7 @@ def test_a_comparison_opens_by_itself_when_its_run_is_read(
 
 
 def test_arrow_keys_choose_a_run_of_a_series(page: Page, comparison_url: str) -> None:
-    page.goto("/s/host_0")
+    page.goto("/s/train_step")
     is_ready(page)
     marks = page.locator(".gate-mark")
     expect(marks.locator("visible=true")).to_have_count(page.locator("table.runs tbody tr").count())

@@ -57,7 +57,7 @@ def test_dropped_file_becomes_a_page(page: Page, capture: Path) -> None:
     assert len(static[0]) == 4
     kinds = (".bundle.js", ".bundle.css", ".min.js", "plotly.css")
     assert static[0] == {path for path in static[1] if path.endswith(kinds)}
-    expect(page).to_have_title(re.compile("host_0"))
+    expect(page).to_have_title(re.compile("train_step"))
     expect(page.locator("#op-table tbody tr").first).to_be_visible()
 
 
@@ -171,7 +171,7 @@ def test_back_from_a_new_profile_is_the_home_page(page: Page, capture: Path) -> 
     is_ready(page)
     page.go_back()
     expect(page.locator("#drop-zone")).to_be_visible()
-    expect(page.locator("[data-recent] tbody tr").first).to_contain_text("host_0")
+    expect(page.locator("[data-recent] tbody tr").first).to_contain_text("train_step")
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def _two_chosen(page: Page, site: Site) -> None:
 def _series(page: Page, site: Site) -> None:
     for name in ("run-1", "run-2", "run-3"):
         site.profile(name)
-    page.goto(f"{site.server.url}/s/host_0")
+    page.goto(f"{site.server.url}/s/train_step")
     is_ready(page)
     page.locator(".rules tbody tr").first.wait_for()
 

@@ -1,11 +1,11 @@
 """People's words about profiles: titles, notes and tags, cleaned and checked."""
 
-import re
 from collections.abc import Sequence
 
 from roofline.errors import BadEditError
+from roofline.presentation import titles
 
-TITLE_LENGTH = 200
+TITLE_LENGTH = titles.LENGTH
 NOTE_LENGTH = 10_000
 TAG_LENGTH = 40
 MAX_TAGS = 20
@@ -14,15 +14,6 @@ MAX_TAGS = 20
 def title(text: str) -> str:
     """`text` as a title: one line, cut to its length; empty when nothing is left."""
     return _line(text, TITLE_LENGTH)
-
-
-def title_of(names: Sequence[str]) -> str:
-    """A title from file names: the first without its extensions, and how many more there are."""
-    stem = re.sub(
-        r"(\.(xplane|pb|gz|zip|tar|tgz|jsonl?|csv|trace|ncu-repz?))+$", "", names[0], flags=re.I
-    )
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return title((stem or names[0])[: TITLE_LENGTH - len(more)] + more) or "profile"
 
 
 def given_title(text: str) -> str:

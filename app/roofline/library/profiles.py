@@ -20,6 +20,7 @@ from roofline.library.instance import Instance
 from roofline.library.reader import ProfileReader, not_found
 from roofline.library.samples import Sample, find_samples, sample_key
 from roofline.library.states import Failed
+from roofline.presentation import titles
 from roofline.storage import trash
 from roofline.storage.durable import COPY_BYTES
 from roofline.storage.records import (
@@ -62,6 +63,7 @@ class ProfileLibrary:
         area: StagingArea,
         *,
         title: str = "",
+        folder: str = "",
         note: str = "",
         tags: Sequence[str] = (),
         uploader: str | None = None,
@@ -71,14 +73,18 @@ class ProfileLibrary:
     ) -> ProfileId:
         """Stores the files received in `area`, which is gone then, and starts their import.
 
-        When this returns, the profile survives a crash. Without `visibility` it has the server's.
+        Without `title` it is called after its files or their `folder`, else after what the capture
+        says. When this returns, the profile survives a crash. Without `visibility` it has the
+        server's.
         """
         try:
             if not area.files:
                 raise UploadRejectedError("There is no file to read.", remedy="Choose a profile.")
+            given = labels.title(title) or titles.title_of_folder(folder)
             new = NewProfile(
                 id=new_profile_id(),
-                title=labels.title(title) or labels.title_of([f.name for f in area.files]),
+                title=given or titles.title_of_files([f.name for f in area.files]),
+                title_is_of_files=not given,
                 created_at=timestamp(),
                 files=tuple(_stored(file) for file in area.files),
                 sample=sample,
@@ -131,7 +137,7 @@ class ProfileLibrary:
         self._reader.manifest(profile_id)
         values: dict[str, object] = {}
         if title is not None:
-            values["title"] = labels.new_title(title)
+            values |= {"title": labels.new_title(title), "title_is_of_files": False}
         if note is not None:
             values["note"] = labels.note(note)
         if pinned is not None:
@@ -244,13 +250,14 @@ class ProfileLibrary:
 
     def _part(self, upload: NewProfile, group: FileGroup, token_hash: str) -> NewProfile:
         names = [file.name for file in upload.files]
-        own_title = upload.title != labels.title_of(names)
+        own_title = upload.title != titles.title_of_files(names)
         return replace(
             upload,
             id=new_profile_id(),
             title=labels.title(f"{upload.title}, {group.label}")
             if own_title
-            else labels.title_of(group.files),
+            else titles.title_of_files(group.files),
+            title_is_of_files=not own_title,
             created_at=timestamp(),
             files=tuple(replace(upload.files[at], host=None) for at in group.uploads),
             sample=None,

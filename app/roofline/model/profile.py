@@ -181,7 +181,8 @@ class Profile:
     sets `format_detail` where there is more to say: its version, or which of its tables this is.
     `timeline` says where each core's time went, where the file has events in time. `graphs` tells
     of kernels that ran in graphs, where any did, `serving` of the steps of a language-model server.
-    `environment` is what the program ran with, by the keys of `model.environment`.
+    `environment` is what the program ran with, by the keys of `model.environment`; `program` is its
+    own name as the capture says it, an executable or a module, where no `program_names` do.
     `time_range_ps` is the part of the capture that this profile is of, `None` for the whole, and
     `labels_of_all_steps` then has the steps of the whole.
     `by_host` are the profiles of which this one is the sum, where its importer has them. `host` is
@@ -211,6 +212,7 @@ class Profile:
     graphs: GraphReplays | None = None
     serving: ServingSteps | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    program: str = ""
     time_range_ps: tuple[int, int] | None = None
     labels_of_all_steps: tuple[str, ...] | None = None
     by_host: tuple["Profile", ...] = ()

@@ -227,6 +227,8 @@ class ProfileStore:
         with self.database.write() as connection:
             counts = may(connection)
             if counts:
+                if job.kind == "import" and found.title:
+                    statements.set_title(connection, job.profile_id, found.title)
                 statements.set_ready(connection, job.profile_id, found.format, found.summary)
                 statements.set_hosts(connection, job.profile_id, found.hosts)
                 statements.set_result(connection, job.profile_id, job.version, packed, size_bytes)

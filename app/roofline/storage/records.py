@@ -71,11 +71,15 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The findings of an import; `hosts` are host names by file name, as far as they are known."""
+    """The findings of an import; `hosts` are host names by file name, as far as they are known.
+
+    `title` is for a profile without a given one.
+    """
 
     format: str
     summary: Summary
     hosts: Mapping[str, str]
+    title: str = ""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Found":
@@ -84,6 +88,7 @@ class Found:
             format=str(data["format"]),
             summary=Summary(**data["summary"]),
             hosts=dict(data.get("hosts", {})),
+            title=str(data.get("title", "")),
         )
 
 
@@ -119,6 +124,7 @@ class Manifest:
 class NewProfile:
     """A profile to be imported. `delete_token_hash` is that of a secret given to the uploader.
 
+    The import replaces a title that `title_is_of_files` and that tells nothing of the program.
     `digests` are those of the unpacked files that are imported, `None` for all.
     """
 
@@ -134,6 +140,7 @@ class NewProfile:
     delete_token_hash: str | None = None
     digests: tuple[str, ...] | None = None
     visibility: Visibility = EVERYBODY
+    title_is_of_files: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,7 @@ def add(connection: Connection, new: NewProfile) -> None:
         "delete_token_hash": new.delete_token_hash,
         "digests": None if new.digests is None else orjson.dumps(new.digests).decode(),
         "visibility": new.visibility,
+        "title_is_of_files": new.title_is_of_files,
     }
     connection.execute(insert(profile).values(values))
     add_files(connection, new.id, new.files)
@@ -137,6 +138,12 @@ def set_ready(connection: Connection, profile_id: str, format_name: str, summary
     is_there = connection.execute(statement).rowcount == 1
     write_search_text(connection, profile_id)
     return is_there
+
+
+def set_title(connection: Connection, profile_id: str, found: str) -> None:
+    """Gives a profile the title that its import found, unless it has one that somebody gave."""
+    statement = update(profile).where(profile.c.id == profile_id, profile.c.title_is_of_files)
+    connection.execute(statement.values(title=found, title_is_of_files=False))
 
 
 def set_failed(

@@ -59,6 +59,8 @@ profile = Table(
     Column("trashed_from", Text),  # the state to go back to
     Column("trash_reason", Text),
     Column("visibility", Text, nullable=False, server_default="everybody"),  # see `visibility`
+    # True until an import finds a better title than the name of a file.
+    Column("title_is_of_files", Boolean, nullable=False, server_default=text("false")),
     Index("profile_by_trash", "trashed_at"),
     Index("profile_by_age", "state", "pinned", "created_at", "number"),
     Index("profile_by_expiry", "expires_at"),

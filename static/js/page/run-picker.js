@@ -2,7 +2,7 @@
 
 import { dateTime } from "../text/format.js";
 import { find, html, inputPart, part } from "../ui/dom.js";
-import { inOrder } from "../state/run-order.js";
+import { inOrder, seriesName } from "../state/run-order.js";
 
 /** @import { ListedRun } from "../state/run-order.js" */
 
@@ -20,7 +20,8 @@ export function wireRunPicker({ title, without, addressOf }) {
   const field = inputPart("run-search", menu);
   const list = part("run-list", menu);
   const note = part("run-note", menu);
-  find(HTMLAnchorElement, "[data-series-link]", menu).href = `/s/${encodeURIComponent(title)}`;
+  find(HTMLAnchorElement, "[data-series-link]", menu).href =
+    `/s/${encodeURIComponent(seriesName(title))}`;
   let asked = 0;
 
   async function fill() {
@@ -66,7 +67,7 @@ export function wireRunPicker({ title, without, addressOf }) {
 
 /** @param {string} title */
 async function usual(title) {
-  const [alike, newest] = await Promise.all([search(title), search("")]);
+  const [alike, newest] = await Promise.all([search(seriesName(title)), search("")]);
   return inOrder(title, alike, newest);
 }
 

@@ -6,6 +6,9 @@ const PROFILE_NAME = /\.(pb|pb\.gz|zip|tar|tgz|tar\.gz)$/i;
 // are by-products of them.
 const EXPORT_NAME = /\.(csv|csv\.gz|json|json\.gz|jsonl|ncu-repz?)$/i;
 
+/** @type {WeakMap<File, string>} */
+const paths = new WeakMap();
+
 /**
  * True while files, not text or links, are dragged.
  * @param {DataTransfer | null} transfer
@@ -47,7 +50,20 @@ async function profilesBelow(folder) {
 }
 
 /** @param {FileSystemFileEntry} entry @returns {Promise<File>} */
-const fileOf = (entry) => new Promise((resolve, reject) => entry.file(resolve, reject));
+const fileOf = (entry) =>
+  new Promise((resolve, reject) =>
+    entry.file((file) => {
+      paths.set(file, entry.fullPath);
+      resolve(file);
+    }, reject),
+  );
+
+/**
+ * The folder that a file was in, as far as the browser tells: the profile may be called after it.
+ * @param {File} file
+ */
+export const folderOf = (file) =>
+  (paths.get(file) ?? file.webkitRelativePath ?? "").replace(/[^/]*$/, "");
 
 /** @param {FileSystemDirectoryEntry} folder @returns {Promise<FileSystemFileEntry[]>} */
 async function filesBelow(folder) {

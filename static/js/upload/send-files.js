@@ -2,6 +2,7 @@
 
 import { connectionProblem, Problem, problemFromAnswer } from "../text/problem.js";
 import { csrfHeaders } from "./csrf.js";
+import { folderOf } from "./dropped-files.js";
 import { createMeter } from "./meter.js";
 import { totalBytes } from "./refusal.js";
 
@@ -60,6 +61,8 @@ const problemOf = (request) =>
 /** @param {readonly File[]} files */
 function formOf(files) {
   const form = new FormData();
+  const folder = files[0] && folderOf(files[0]);
+  if (folder) form.append("folder", folder);
   for (const file of files) form.append("file", file, file.name);
   return form;
 }

@@ -59,7 +59,21 @@ def test_longest_note_and_every_tag_come_with_the_upload(client: Client, capture
 
 def test_title_is_taken_from_the_file_names(client: Client, hosts: tuple[bytes, ...]) -> None:
     assert client.upload(hosts[0], names=("runA.xplane.pb.gz",)).json()["title"] == "runA"
-    assert client.upload(*hosts).json()["title"] == "host_0 and 2 more"
+    many = client.upload(*hosts, names=("llama-0.pb", "llama-1.pb", "llama-2.pb")).json()
+    assert many["title"] == "llama-0 and 2 more"
+
+
+def test_title_is_of_folder_or_program_where_the_files_say_nothing(
+    client: Client, hosts: tuple[bytes, ...]
+) -> None:
+    """Lists had "host_0" a hundred times, and "reference" six times."""
+    one = client.upload(hosts[0]).json()
+    assert one["title"] == "train_step"
+    assert client.get("/s/train_step").text.count(f"/p/{one['id']}"), "a series has its runs"
+    inside = client.upload(hosts[0], folder="logs/llama-7b/plugins/profile/2026_11_22").json()
+    assert inside["title"] == "llama-7b"
+    given = client.upload(hosts[0], title="host_0").json()
+    assert given["title"] == "host_0", "a title that a person gave stays"
 
 
 def test_several_files_are_the_hosts_of_one_profile(

@@ -81,6 +81,7 @@ class Capture:
     versions: Mapping[str, str] = field(default_factory=dict)
     hostname: str = ""
     captured_at_ns: int | None = None
+    program: str = ""
     vague_cells: int = 0
     is_cut: bool = False
 

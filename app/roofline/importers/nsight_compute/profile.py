@@ -59,6 +59,7 @@ def build_profile(captures: Sequence[Capture]) -> Profile:
         limits=limits(works),
         launches=_launch_table(launches, works, number),
         environment=merged(_environment(capture) for capture in captures),
+        program=next((capture.program for capture in captures if capture.program), ""),
     )
 
 

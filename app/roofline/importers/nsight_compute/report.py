@@ -60,6 +60,7 @@ def read_report(source: SourceFile) -> Capture:
         versions=reader.session.versions,
         hostname=reader.session.hostname,
         captured_at_ns=reader.session.captured_at_ns,
+        program=reader.session.program,
     )
 
 
@@ -82,6 +83,7 @@ class _Session:
     tool_version: str = ""
     hostname: str = ""
     captured_at_ns: int | None = None
+    program: str = ""
     versions: dict[str, str] = field(default_factory=dict)
 
 
@@ -169,6 +171,8 @@ class _Reader:
                 self._add_strings(header, *wire.inside(item))
             elif number == 3:
                 _read_session(header, *wire.inside(item), self.session)
+            elif number == 6 and not self.session.program:
+                self.session.program = _texts(header, *wire.inside(item)).get(3, "")
         return block
 
     def _add_strings(self, data: bytes, begin: int, end: int) -> None:

@@ -98,6 +98,7 @@ def read_tables(source: SourceFile) -> Capture:
         file_name=source.name,
         launches=tuple(launches),
         hostname=tables[0].hostname,
+        program=tables[0].program,
         is_cut=is_cut,
         vague_cells=vague,
     )
@@ -187,6 +188,11 @@ class _Table:
     @property
     def is_long(self) -> bool:
         return _METRIC_NAME in self.header and _METRIC_VALUE in self.header
+
+    @property
+    def program(self) -> str:
+        names = (self._keys(row).get("Process Name", "") for row in self.rows)
+        return next((name for name in names if name), "")
 
     @property
     def hostname(self) -> str:

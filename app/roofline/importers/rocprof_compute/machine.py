@@ -98,6 +98,11 @@ def read_environment(system: Mapping[str, str]) -> dict[str, str]:
     return environment({name: text for name, text in found.items() if text != _NOT_KNOWN})
 
 
+def read_program(system: Mapping[str, str]) -> str:
+    """The program of the workload's command line, as `sysinfo.csv` has it: its first word."""
+    return next(iter(_text(system, "command").split()), "")
+
+
 def _traits(system: Mapping[str, str]) -> DeviceTraits:
     units, clock_mhz = positive(system, "cu_per_gpu"), positive(system, "max_sclk")
     return DeviceTraits(

@@ -12,6 +12,7 @@ from roofline.importers.rocprof_compute.machine import (
     positive,
     read_device,
     read_environment,
+    read_program,
 )
 from roofline.importers.shared.amd_counters import (
     CacheSizes,
@@ -256,4 +257,5 @@ def _profile(
         limits=tuple(limits),
         launches=launches,
         environment=read_environment(system),
+        program=read_program(system),
     )

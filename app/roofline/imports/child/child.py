@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from typing import Any
@@ -39,6 +39,7 @@ from roofline.model.profile import Profile
 from roofline.model.stored import stored
 from roofline.pipeline import open_sources, read_profile
 from roofline.presentation.budget_bar import budget_json
+from roofline.presentation.capture_titles import title_of_capture
 from roofline.presentation.json_text import to_json
 from roofline.presentation.op_details import op_details
 from roofline.presentation.page import PageIdentity, build_page
@@ -135,7 +136,9 @@ def _store_page(
     writer.add(ADVICE, advice_to_json(advise(analysis), analysis))
     writer.add(BUDGET, to_json(budget_json(analysis)))
     writer.add_ops(op_details(analysis))
-    found = found_in(orjson.loads(page))
+    names = [name for name, _, _ in request.files]
+    title = title_of_capture(analysis.profile, analysis.device.name, names)
+    found = replace(found_in(orjson.loads(page)), title=title)
     writer.finish(measurements=measurements)
     return found
 

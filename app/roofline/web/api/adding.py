@@ -37,6 +37,7 @@ _UPLOAD_FORM = upload_form(
     "One file per host, or an archive of them.",
     {
         "title": {"type": "string", "description": "Name to show for it."},
+        "folder": {"type": "string", "description": "Path of the folder that the files were in."},
         "note": {"type": "string", "description": "Plain text beside it."},
         "tag": {
             "type": "array",
@@ -222,6 +223,7 @@ def _added(
 
 class _Description(TypedDict):
     title: str
+    folder: str
     note: str
     tags: tuple[str, ...]
     visibility: Visibility | None
@@ -231,6 +233,7 @@ def _described(fields: Fields) -> _Description:
     tags = [tag for text in fields.get("tag", []) for tag in text.split(",")]
     return {
         "title": fields.get("title", [""])[-1],
+        "folder": fields.get("folder", [""])[-1],
         "note": fields.get("note", [""])[-1],
         "tags": tuple(tags),
         "visibility": _visibility(fields.get("visibility", [""])[-1]),

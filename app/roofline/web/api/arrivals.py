@@ -14,6 +14,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
 from roofline.library.lists import ProfileLists
+from roofline.presentation.titles import series_name
 from roofline.storage.records import Manifest
 from roofline.web.api.series import By, Name
 from roofline.web.http.guard import peer_of_request
@@ -48,12 +49,13 @@ async def follow_series(
 
 
 def newest_run(lists: ProfileLists, name: str, by: str) -> Manifest | None:
-    """The newest ready run of exactly this title, or with this tag, that the viewer sees."""
+    """The newest ready run of this title, of any day, or with this tag, that the viewer sees."""
     if by == "tag":
         found = lists.search(tag=name, limit=1, sort="-added").profiles
     else:
+        name = series_name(name)
         found = lists.search(name, limit=_MOST_FOUND, sort="-added").profiles
-    return next((one for one in found if by == "tag" or one.title == name), None)
+    return next((one for one in found if by == "tag" or series_name(one.title) == name), None)
 
 
 def _body(run: Manifest | None) -> dict[str, str]:

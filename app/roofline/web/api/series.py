@@ -21,6 +21,7 @@ from roofline.library.series import (
     unit_of,
     words_of_report,
 )
+from roofline.presentation.titles import series_name
 from roofline.storage.records import Manifest
 from roofline.storage.results import COMPARED
 from roofline.web.api.responses import NOT_THERE
@@ -210,13 +211,16 @@ def _read_runs(seen: RunsSeen, name: str, by: str) -> tuple[int, list[_Read], in
 
 
 def _runs(lists: ProfileLists, name: str, by: str) -> list[Manifest]:
-    """All ready runs of a title or tag, the oldest first."""
+    """All ready runs of a title, whatever the day at its end, or of a tag; the oldest first."""
     if by == "tag":
         listing = lists.search(tag=name, limit=_MOST_FOUND)
     else:
+        name = series_name(name)
         listing = lists.search(name, limit=_MOST_FOUND)
     # The listing has the newest first, also among those of one second.
-    found = [one for one in reversed(listing.profiles) if by == "tag" or one.title == name]
+    found = [
+        one for one in reversed(listing.profiles) if by == "tag" or series_name(one.title) == name
+    ]
     return sorted(found, key=lambda one: one.created_at)
 
 
