@@ -128,6 +128,20 @@ def test_a_custom_calls_kernel_may_bring_its_own_costs(tmp_path: Path) -> None:
     assert (column(profile, "flop")["gl0"], column(profile, "bytes_accessed")["gl0"]) == (100, 50)
 
 
+def test_bytes_that_a_kernel_states_are_the_programs_too(tmp_path: Path) -> None:
+    """XProf's row of the program has breakdowns only, though the kernel's own row says HBM."""
+    own = kernel("flash", 30, op="gl0", flops=100, bytes_accessed=50 * 1000)
+    path = write(tmp_path, [kernel("copy", 0, op="cpy"), own])
+    ours = analysed(path)
+    ops, program = ours.ops.measures, ours.with_infeed.program.measures
+    moved = ops.bandwidth_gibs[MemoryLevel.HBM] * ops.total_time_us
+    total = program.bandwidth_gibs[MemoryLevel.HBM] * program.total_time_us
+    assert total[0] == pytest.approx(np.nansum(moved))
+    assert total[0] == pytest.approx(program.memory_bandwidth_gibs[0] * program.total_time_us[0])
+    theirs = read(path, xprof_compat=True).ops
+    assert theirs.traffic_bytes[MemoryLevel.HBM].sum() < theirs.bytes_accessed.sum()
+
+
 def test_streams_that_run_at_once_are_busy_once(tmp_path: Path) -> None:
     profile = read(write(tmp_path, [kernel("a", 0, us=10)], [kernel("b", 5, us=10)]))
     assert (profile.time_ps, profile.op_time_ps) == (15 * US, 15 * US)

@@ -78,7 +78,8 @@ class OpColumns:
     total that is not known is 0, and is neither a rate nor part of one. `cost_known` is true where
     anything of the work is known. `traffic_bytes[level]` counts only where `traffic_known`;
     elsewhere only `bytes_accessed` may be known. Bytes over links are not among these: they are
-    known, with or without a breakdown, unless `moves_unknown[link]`.
+    known, with or without a breakdown, unless `moves_unknown[link]`. Where a device has one memory
+    level, its column may hold the bytes of rows without a breakdown, too: sums then have them.
 
     `unit_flop` splits `flop` by compute unit where the profiler can (a unit's column is 0 where the
     op did not use it; an op whose columns are all 0 counts against the device's main peak).

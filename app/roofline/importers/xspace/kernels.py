@@ -73,7 +73,8 @@ class Kernels:
     that make XProf show their step. An instruction may run as several kernels: `starts` marks the
     first of each execution, which has its cost. `range_ps` is the span of all events. Empty in
     comparison mode: `correlation`, what a kernel shares with its launch on the host (0: nothing),
-    and (`None`) `moves`, what kernels do with the GPU's time and what they move.
+    and (`None`) `moves`, what kernels do with the GPU's time and what they move. `unsplit_is_hbm`:
+    bytes that a kernel states itself are in sums over ops as they are in its row, as HBM's.
     """
 
     labels: tuple[OpLabels, ...]
@@ -90,6 +91,7 @@ class Kernels:
     correlation: U64
     range_ps: int
     moves: Moves | None
+    unsplit_is_hbm: bool
 
     def __len__(self) -> int:
         return len(self.op)
@@ -124,6 +126,8 @@ class Kernels:
 
         occurrences = np.bincount(row[kept & self.starts], minlength=n_rows).astype(np.int64)
         hbm = [self.costs[k].hbm_bytes for k in label.tolist()]
+        is_split = np.array([count is not None for count in hbm], np.bool_)
+        split = np.array([count or 0 for count in hbm], np.uint64) * occurrences.astype(np.uint64)
         flop, moved = total(self.flop), total(self.bytes_accessed)
         counted = np.array([self.costs[k].known for k in label.tolist()], np.bool_)
         time_ps = total(self.duration_ps)
@@ -135,10 +139,9 @@ class Kernels:
             model_flop=total(self.model_flop),
             bytes_accessed=moved,
             traffic_bytes={
-                MemoryLevel.HBM: np.array([count or 0 for count in hbm], np.uint64)
-                * occurrences.astype(np.uint64)
+                MemoryLevel.HBM: np.where(is_split | (not self.unsplit_is_hbm), split, moved)
             },
-            traffic_known=np.array([count is not None for count in hbm], np.bool_),
+            traffic_known=is_split,
             cost_known=counted | (flop > 0) | (moved > 0),
             unit_flop=split_by_unit([self.costs[k].unit for k in label.tolist()], flop),
         )
@@ -181,6 +184,7 @@ def read_kernels(
         group=_inherited(columns["begin_ps"], group) if inherit() else group,
         range_ps=max(0, last - first) if last else 0,
         moves=None if moves is None else moves.result(),
+        unsplit_is_hbm=not oddities.leaves_unsplit_bytes_out_of_programs,
         **columns,
     )
 

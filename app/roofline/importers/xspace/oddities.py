@@ -31,6 +31,11 @@ class Oddities:
         return self.on
 
     @property
+    def leaves_unsplit_bytes_out_of_programs(self) -> bool:
+        """Bytes that a kernel states itself are HBM's in its row, and missing in its program's."""
+        return self.on
+
+    @property
     def times_an_empty_plane(self) -> bool:
         """A plane without any event lasts a picosecond."""
         return self.on
