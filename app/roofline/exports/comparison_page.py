@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from roofline.analysis.short_names import short_name
 from roofline.compare.attribution import TERMS
 from roofline.compare.changes import Comparison
 from roofline.exports.comparison import comparison_record
@@ -33,7 +34,17 @@ def _page(found: Comparison, record: Mapping[str, Any]) -> Record:
         "styles": _styles([one["category"] for one in record["categories"]]),
         "bounds": {name: _bound(name) for name in _bounds(record)},
         "roofs": {"a": _roofs(a), "b": _roofs(b)},
+        "short_names": _short_names(record),
     }
+
+
+def _short_names(record: Mapping[str, Any]) -> dict[str, str]:
+    """What a chart has room for, by whole name; names that are short already are left out."""
+    names = {one[side] for one in record["ops"] for side in ("a", "b")}
+    names |= {one["name"] for only in ("only_a", "only_b") for one in record[only]}
+    names |= {name for one in record["groups"] for side in ("a", "b") for name in one[side]}
+    short = {name: short_name(name).text for name in sorted(names)}
+    return {name: text for name, text in short.items() if text != name}
 
 
 def _styles(categories: Sequence[str]) -> dict[str, Record]:

@@ -17,7 +17,7 @@ from roofline.exports.comparison import (
 from roofline.exports.comparison_words import TERMINAL_NOTES
 from roofline.exports.text_table import cut, named, plain, spaced, table
 from roofline.presentation.json_text import to_json
-from roofline.presentation.quantities import SPACE, duration, percent, significant
+from roofline.presentation.quantities import NARROW, SPACE, duration, percent, significant
 
 Record = dict[str, Any]
 
@@ -111,7 +111,7 @@ def report_words(report: Report) -> Record:
         if one.message and one.state != "untested"
     ]
     grown = [
-        f"{one.rule} grew in {_culprit(one, each)}"
+        f"{one.rule.removeprefix('exact.')} grew in {_culprit(one, each)}"
         for one in report.of_state("broken") + report.of_state("accepted")
         for each in one.culprits[:1]
     ]
@@ -125,13 +125,24 @@ def report_words(report: Report) -> Record:
                 "level": one.level,
                 "base": amount(one.metric, one.base),
                 "new": amount(one.metric, one.new),
-                "change": _share(one.change),
-                "limit": one.limit,
+                "change": _on_page(_share(one.change)),
+                "limit": _on_page(one.limit),
             }
             for one in report.results
         ],
-        "lines": [*said, *grown, *terms, *report.notes],
+        "lines": [*said, *grown, *terms, *map(_without_options, report.notes)],
     }
+
+
+def _on_page(text: str) -> str:
+    """A share as pages write it: a minus sign, and a narrow space before the percent sign."""
+    return text.replace("-", "−").replace("%", f"{NARROW}%")
+
+
+def _without_options(note: str) -> str:
+    """A note without its last sentence where that names options: a page has none."""
+    sentences = note.split(". ")
+    return note if " --" not in sentences[-1] else ". ".join(sentences[:-1]) + "."
 
 
 def explain(report: Report, rule: str) -> str | None:

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 CHECK_SENTENCES: Mapping[str, str] = {
-    "check_class": "{count} {count|operation|operations} changed FLOPs and bytes by different "
-    "factors; *{share}* of their time moved with the resource that binds. ",
-    "check_class_none": "No operation changed FLOPs and bytes by different factors, so time cannot "
-    "tell which one binds. ",
+    "check_class": "Compute time and memory time at the peaks changed by different factors in "
+    "{count} {count|operation|operations}; *{share}* of their time moved with the resource that "
+    "binds. ",
+    "check_class_none": "Compute time and memory time at the peaks changed by different factors in "
+    "no operation, so time cannot tell which one binds. ",
     "check_bound": "Memory binds {old_share} of the time of known cost in A and {new_share} in B; "
     "{count} {count|operation|operations} changed the bound.",
     "check_no_cost": "No operation of B has known work and time.",

@@ -9,7 +9,8 @@ import { findAll, part, svg } from "../ui/dom.js";
 
 /** @import { SeriesPlace, SeriesRun } from "../chart/series-places.js" */
 
-const PANEL = 128; // pixels
+const PANEL = 128; // pixels, at least
+const MOST_PANEL = 220;
 const HEAD = 24;
 const GATE = 36;
 const LEFT = 74;
@@ -62,7 +63,9 @@ class SeriesView {
   draw() {
     const width = this.root.clientWidth;
     if (width <= LEFT + RIGHT) return; // before it is laid out
-    const height = PANELS.length * PANEL + GATE;
+    const room = (this.root.clientHeight - GATE) / PANELS.length;
+    const each = Math.max(PANEL, Math.min(MOST_PANEL, room));
+    const height = PANELS.length * each + GATE;
     const box = { left: LEFT, right: width - RIGHT };
     const place = (/** @type {number} */ at) => runPlace(at, this.runs.length, box);
     const x = place(this.chosen);
@@ -72,7 +75,7 @@ class SeriesView {
         svg("rect", { class: "regressed", x: from, width: to - from, y: 0, height }),
       ),
       svg("line", { class: "chosen-run", x1: x, x2: x, y1: 6, y2: height - GATE + 6 }),
-      ...PANELS.flatMap((_, i) => panel(i, this.runs, width)),
+      ...PANELS.flatMap((_, i) => panel(i, this.runs, width, each)),
       svg("text", { class: "tick", x: LEFT - 14, y: height - 13, "text-anchor": "end" }, "gate"),
       ...this.runs.map((run, at) =>
         gateMark(run, place(at), height - 17, at === this.chosen, () => this.choose(at)),
@@ -87,11 +90,11 @@ function lastWorth(runs) {
   return at < 0 ? runs.length - 1 : at;
 }
 
-/** @param {number} number @param {SeriesRun[]} runs @param {number} width */
-function panel(number, runs, width) {
+/** @param {number} number @param {SeriesRun[]} runs @param {number} width @param {number} height of each panel */
+function panel(number, runs, width, height) {
   const { name, title, read, text, line } = PANELS[number];
-  const top = number * PANEL + HEAD;
-  const box = { left: LEFT, right: width - RIGHT, top, bottom: top + PANEL - HEAD - 6 };
+  const top = number * height + HEAD;
+  const box = { left: LEFT, right: width - RIGHT, top, bottom: top + height - HEAD - 6 };
   const { places, ticks } = panelPlaces(runs, read, box);
   const empty = places.length === 0 ? " (not known)" : "";
   return [

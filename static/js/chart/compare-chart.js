@@ -10,6 +10,7 @@ import { frame, roofNode } from "./roof-frame.js";
 /** @import { ChangeRow, Comparison } from "../types/comparison.js" */
 /** @import { Place, Scale } from "./axes.js" */
 /** @import { Box } from "./free-labels.js" */
+/** @import { Point } from "./roof-label-places.js" */
 
 const MARGIN = { l: 84, r: 14, t: 10, b: 42 };
 const SMALL_MARGIN = { l: 82, r: 8, t: 8, b: 40 };
@@ -19,6 +20,9 @@ const LABELS = 5;
 const CHARACTER = 6.8; // pixels
 const ROOF_BOXES = 36;
 const ROOF_LABEL = 22; // pixels that a label takes beside its roof
+const BESIDE_LEG = 3; // pixels
+const LEG_STEP = 8; // pixels
+const RING = 4; // pixels between a new op's mark and its ring
 const CLIP = "compare-clip";
 
 /**
@@ -44,6 +48,8 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
   let places = [];
   /** @type {Map<string, SVGGElement>} */
   let groups = new Map();
+  /** Where legs of arrows run. @type {Point[]} */
+  let legPoints = [];
 
   trackPointer(root, {
     places: () => places,
@@ -65,21 +71,27 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
         0,
       );
       places = [];
+      legPoints = [];
       groups = new Map();
       const nodes = [...placed]
         .sort((x, y) => Number(hot.has(x.key)) - Number(hot.has(y.key)))
         .map((row) => rowNode(row, hot.has(row.key), isWanted(row), scale, largest));
+      const points = obstacles(hot);
+      const drawnRoofs = roofNodes(scale, points);
+      const isLabel = (/** @type {SVGElement} */ node) => node.tagName === "text";
       root.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
       root.replaceChildren(
         frame(scale, CLIP),
-        ...roofNodes(scale),
+        ...drawnRoofs.filter((node) => !isLabel(node)),
         svg("g", { "clip-path": `url(#${CLIP})` }, ...nodes),
-        ...labelNodes(seen.filter(isWanted), scale),
+        ...drawnRoofs.filter(isLabel),
+        ...labelNodes(seen.filter(isWanted), scale, points),
       );
       root.setAttribute(
         "aria-label",
         `Roofline with ${seen.length} arrows from A to B; the table below holds the same values`,
       );
+      part("new-key").hidden = !placed.some(({ kind }) => kind === "b");
       const isEmpty = placed.length === 0;
       part("chart-empty").hidden = !isEmpty;
       if (isEmpty)
@@ -133,10 +145,15 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
       /** @type {string} */ name,
       /** @type {[number, number]} */ u,
       /** @type {[number, number]} */ v,
-    ) =>
-      Math.hypot(u[0] - v[0], u[1] - v[1]) < 0.7
-        ? []
-        : [svg("path", { class: name, d: `M${u[0]} ${u[1]}L${v[0]} ${v[1]}` })];
+    ) => {
+      const length = Math.hypot(u[0] - v[0], u[1] - v[1]);
+      if (length < 0.7) return [];
+      for (let at = 0; at <= length; at += LEG_STEP) {
+        const [x, y] = [0, 1].map((i) => u[i] + ((v[i] - u[i]) * at) / length);
+        legPoints.push({ px: x, py: y, radius: BESIDE_LEG });
+      }
+      return [svg("path", { class: name, d: `M${u[0]} ${u[1]}L${v[0]} ${v[1]}` })];
+    };
     const hasHead = Math.hypot(e[0] - p[0], e[1] - p[1]) > LEAST_HEAD;
     const back = hasHead ? p : m;
     const isLong = Math.hypot(e[0] - back[0], e[1] - back[1]) > LEAST_HEAD;
@@ -148,14 +165,25 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
     ];
   }
 
-  /** @param {Scale} scale */
-  function roofNodes(scale) {
+  /** Marks and arrows, which words keep clear of. @param {ReadonlySet<string>} hot @returns {Point[]} */
+  function obstacles(hot) {
+    const marks = places.filter(({ row }) => hot.has(row.key));
+    const ringed = marks.map(({ row, px, py, radius }) => ({
+      px,
+      py,
+      radius: radius + (row.kind === "b" ? RING : 0),
+    }));
+    return [...ringed, ...legPoints];
+  }
+
+  /** @param {Scale} scale @param {readonly Point[]} points */
+  function roofNodes(scale, points) {
     part("peaks-key").hidden = isSame;
     const drawn = isSame
-      ? [roofNode(roofs.b, "", scale, "", CLIP)]
+      ? [roofNode(roofs.b, "", scale, "", CLIP, { points })]
       : [
-          roofNode(roofs.a, " dashed", scale, "A · ", CLIP, { other: roofs.b }),
-          roofNode(roofs.b, "", scale, "B · ", CLIP, { other: roofs.a }),
+          roofNode(roofs.a, " dashed", scale, "A · ", CLIP, { other: roofs.b, points }),
+          roofNode(roofs.b, "", scale, "B · ", CLIP, { other: roofs.a, points }),
         ];
     return drawn.flat();
   }
@@ -177,24 +205,22 @@ export function createCompareChart({ found, onHover, onClick, labelOf }) {
     );
   }
 
-  /** Names and changes of the largest, where there is room. @param {ChangeRow[]} rows @param {Scale} scale */
-  function labelNodes(rows, scale) {
+  /** Names and changes of the largest, beside B, where there is room. @param {ChangeRow[]} rows @param {Scale} scale @param {readonly Point[]} points */
+  function labelNodes(rows, scale, points) {
     const { margin, plotWidth, plotHeight } = scale;
     const ordered = [...rows].sort((x, y) => Math.abs(y.changeUs) - Math.abs(x.changeUs));
     const wanted = ordered.slice(0, 3 * LABELS).flatMap((row) => {
-      const place = places.find((one) => one.row === row);
+      const place = places.findLast((one) => one.row === row);
       return place ? [{ ...place, text: labelOf(row) }] : [];
     });
-    const hot = new Set(rows);
-    /** @type {Box[]} */
-    const marks = places
-      .filter(({ row }) => hot.has(row))
-      .map(({ px, py, radius: r }) => [px - 0.8 * r, py - 0.8 * r, px + 0.8 * r, py + 0.8 * r]);
+    const taken = points.map(
+      ({ px, py, radius: r }) => /** @type {Box} */ ([px - r, py - r, px + r, py + r]),
+    );
     return freeLabels(wanted, {
       most: LABELS,
       character: CHARACTER,
       inside: [margin.l, margin.t, margin.l + plotWidth, margin.t + plotHeight],
-      taken: [...marks, ...roofBoxes(scale)],
+      taken: [...taken, ...roofBoxes(scale)],
     }).map(({ text, x, y, anchor }) =>
       svg("text", { class: "lab name", x, y, "text-anchor": anchor }, text),
     );
@@ -214,5 +240,5 @@ const ringNode = (place, timeUs, scale, largest) =>
     class: "new-ring",
     cx: scale.toX(place.x),
     cy: scale.toY(place.y),
-    r: radiusOf(timeUs, largest) + 4,
+    r: radiusOf(timeUs, largest) + RING,
   });

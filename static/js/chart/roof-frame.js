@@ -11,6 +11,7 @@ import { freestSpot } from "./roof-label-places.js";
 /** @import { Point, Spot } from "./roof-label-places.js" */
 
 const LEAST_LENGTH = 130; // pixels of a roof with a label along it
+const BETWEEN = 18; // pixels from one place of a label to the next
 
 /** Grid, ticks, titles of the axes. @param {Scale} scale @param {string} clipId @param {string} [title] of the axis of intensity */
 export function frame(scale, clipId, title = "FLOP per byte of the main memory") {
@@ -102,12 +103,13 @@ const isLower = (own, other, dash) =>
 function spotsOfFlat(gflops, corner, scale, isSlow) {
   const y = scale.toY(Math.log10(gflops)) + (isSlow ? 16 : -6);
   const [from, to] = [scale.toX(corner), scale.margin.l + scale.plotWidth - 4];
-  /** @type {Spot[]} */
-  const spots = [{ x: to, y, angle: 0, anchor: "end" }];
-  if (to - from > LEAST_LENGTH) spots.push({ x: (from + to) / 2, y, angle: 0, anchor: "middle" });
-  return to - from > LEAST_LENGTH
-    ? [...spots, { x: from + 4, y, angle: 0, anchor: "start" }]
-    : spots;
+  const steps = Math.max(0, Math.floor((to - from - LEAST_LENGTH) / BETWEEN));
+  return Array.from({ length: steps + 1 }, (_, i) => ({
+    x: to - i * BETWEEN,
+    y,
+    angle: 0,
+    anchor: "end",
+  }));
 }
 
 /**
@@ -122,7 +124,7 @@ function spotsOfSlope(gbs, corner, scale, { isSecond, isNarrow }) {
   if (scale.toX(corner) - scale.toX(low) < LEAST_LENGTH) return [];
   const turn = -Math.atan2(scale.perY, scale.perX);
   const off = isNarrow ? 15 : -7;
-  return (isSecond ? [0.62, 0.75] : [0.4, 0.55, 0.7, 0.25]).map((share) => {
+  return (isSecond ? [0.62, 0.75, 0.45, 0.3] : [0.4, 0.55, 0.7, 0.25, 0.82]).map((share) => {
     const x = low + (corner - low) * share;
     return {
       x: scale.toX(x) - off * Math.sin(turn),

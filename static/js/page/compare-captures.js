@@ -13,10 +13,11 @@ const FIRST = 20;
 const ROOM = 0.12;
 
 /** @param {Comparison} found */
-export function showCaptures({ captures, tested }) {
+export function showCaptures({ captures, tested, unit }) {
   const a = captures.a.time_us;
   const b = captures.b.time_us;
-  const { strong, rest, isCaution } = captureWords({ a, b, p: tested?.p ?? null, least: FEWEST });
+  const p = tested?.p ?? null;
+  const { strong, rest, isCaution } = captureWords({ a, b, p, least: FEWEST, unit });
   const low = Math.min(...a, ...b);
   const high = Math.max(...a, ...b);
   const span = high - low || high || 1;

@@ -12,6 +12,7 @@ import {
   rowsOf,
 } from "../state/compare-rows.js";
 import { TERM_NAMES, timeScale } from "../text/compare-words.js";
+import { middleCut } from "../text/names.js";
 import { find, findAll, part } from "../ui/dom.js";
 import { createCompareCard } from "./compare-card.js";
 import { createCompareTable } from "./compare-table.js";
@@ -53,7 +54,11 @@ export class CompareView {
       found,
       onHover,
       onClick,
-      labelOf: (row) => `${shortened(row.b?.names[0] ?? row.name)} ${scale.change(row.changeUs)}`,
+      labelOf: (row) => {
+        const name = row.b?.names[0] ?? row.name;
+        const short = middleCut(found.page.short_names[name] ?? name, NAME_SHOWN);
+        return `${short} ${scale.change(row.changeUs)} ${scale.unit}`;
+      },
     });
     this.strip = createCompareStrip({ found, onHover, onClick });
     this.why = createWhy({ found, scale, least, onTerm: (term) => this.#chooseTerm(term) });
@@ -144,10 +149,6 @@ export class CompareView {
     this.set({ term: isOff ? null : term, tab, page: 1 });
   }
 }
-
-/** @param {string} name */
-const shortened = (name) =>
-  name.length > NAME_SHOWN ? `${name.slice(0, 13)}…${name.slice(-8)}` : name;
 
 /** @param {CompareState} state */
 function showChip({ term, category }) {

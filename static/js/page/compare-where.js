@@ -62,6 +62,7 @@ export function createWhere({ found, scale, least, onCategory }) {
     { class: "muted quiet" },
     "No category changed by more than 0.01 % of the time.",
   );
+  part("where-unit").textContent = `change in ${scale.unit}`;
   part("where").replaceChildren(...(items.length > 0 ? items : [nothing]));
   showTiers(found);
   return {

@@ -10,7 +10,7 @@ export const MOST_OF_CHANGE = 0.9;
 /** The tabs in order. @type {readonly TabId[]} */
 export const TABS = ["changed", "same", "groups", "only-a", "only-b"];
 
-/** Terms that no pair has, and the tab with what they are the sum of. @type {Record<string, TabId>} */
+/** Terms that no pair has, and the tab with the rows that have them. @type {Record<string, TabId>} */
 export const TABS_OF_TERMS = { new: "only-b", gone: "only-a", regrouped: "groups" };
 
 /**
@@ -169,10 +169,9 @@ export function shownRows(rows, state, value) {
 /** @param {CompareState} state @returns {(row: ChangeRow) => boolean} */
 export function filterOf({ q, term, category }) {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  const onTerm = term !== null && !(term in TABS_OF_TERMS);
   return (row) =>
     (category === null || row.category === category) &&
-    (!onTerm || (row.terms[term] ?? 0) !== 0) &&
+    (term === null || (row.terms[term] ?? 0) !== 0) &&
     words.every((word) => row.searched.includes(word));
 }
 

@@ -101,20 +101,23 @@ export function fromTo(a, b) {
 }
 
 /**
- * The meaning of the dots of the captures: how sure a difference of time is.
- * @param {{ a: number[], b: number[], p: number | null, least: number }} captures
+ * The meaning of the dots of the captures, each the median of its steps or executions, and how sure a
+ * difference of time is.
+ * @param {{ a: number[], b: number[], p: number | null, least: number, unit: string }} captures
  */
-export function captureWords({ a, b, p, least }) {
-  const counts = `${a.length} + ${b.length} captures`;
+export function captureWords({ a, b, p, least, unit }) {
+  const isOne = a.length + b.length === 2;
+  const counts = isOne ? "one capture a side" : `${a.length} + ${b.length} captures`;
+  const said = unit === "capture" ? counts : `median ${unit} of ${counts}`;
   if (p === null || Math.min(a.length, b.length) < least)
     return {
-      strong: a.length + b.length === 2 ? "One capture a side: " : `${counts}: `,
-      rest: "not tested against noise. A verdict on time needs 3 and 3.",
+      strong: "Not tested against noise",
+      rest: `: ${said}.`,
       isCaution: true,
     };
   const chance = p >= 0.0005 ? `1 in ${Math.round(1 / p)}` : "below 1 in 2,000";
   return {
-    strong: `${counts}. `,
+    strong: `${said[0].toUpperCase()}${said.slice(1)}. `,
     rest: `${orderWords(a, b)} Chance of this order without a change: ${chance}.`,
     isCaution: false,
   };

@@ -82,6 +82,8 @@ export interface PageWords {
   styles: Record<string, CategoryLook>;
   bounds: Record<string, DrawnBound>;
   roofs: { a: Roofs; b: Roofs };
+  /** By whole name, where the short one differs. */
+  short_names: Record<string, string>;
 }
 
 export interface Comparison {

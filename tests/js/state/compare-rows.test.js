@@ -73,7 +73,8 @@ test("filters hold names of both sides, terms and categories", () => {
   assert.ok(!filterOf({ ...START, q: "conv" })(row));
   assert.ok(filterOf({ ...START, term: "traffic" })(row));
   assert.ok(!filterOf({ ...START, term: "work" })(row));
-  assert.ok(filterOf({ ...START, term: "new" })(row), "that is a tab, not a filter");
+  assert.ok(!filterOf({ ...START, term: "new" })(row), "a pair is in both runs");
+  assert.ok(filterOf({ ...START, term: "new" })(changeRow("b0", { terms: { new: 3 } })));
   assert.ok(!filterOf({ ...START, category: "matmul" })(row));
 });
 

@@ -42,15 +42,20 @@ test("a change has its sign and the prefix that reads best", () => {
 });
 
 test("without three captures a side nothing is called tested", () => {
-  const one = captureWords({ a: [1], b: [2], p: null, least: 3 });
-  assert.equal(one.strong, "One capture a side: ");
+  const one = captureWords({ a: [1], b: [2], p: null, least: 3, unit: "step" });
+  assert.equal(
+    one.strong + one.rest,
+    "Not tested against noise: median step of one capture a side.",
+  );
   assert.ok(one.isCaution);
-  assert.ok(captureWords({ a: [1, 2, 3], b: [1, 2], p: null, least: 3 }).isCaution);
-  const tested = captureWords({ a: [4, 5, 6], b: [1, 2, 3], p: 0.05, least: 3 });
+  assert.ok(captureWords({ a: [1, 2, 3], b: [1, 2], p: null, least: 3, unit: "step" }).isCaution);
+  const tested = captureWords({ a: [4, 5, 6], b: [1, 2, 3], p: 0.05, least: 3, unit: "capture" });
+  assert.equal(tested.strong, "3 + 3 captures. ");
   assert.equal(
     tested.rest,
     "Each B is faster than each A. Chance of this order without a change: 1 in 20.",
   );
-  const mixed = captureWords({ a: [1, 5, 6], b: [2, 3, 4], p: 0.5, least: 3 });
+  const mixed = captureWords({ a: [1, 5, 6], b: [2, 3, 4], p: 0.5, least: 3, unit: "step" });
   assert.match(mixed.rest, /^The times of both overlap/);
+  assert.equal(mixed.strong, "Median step of 3 + 3 captures. ");
 });

@@ -1,5 +1,6 @@
 """Runs of one title or tag over time: the numbers, the page, and what is left out."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,9 @@ def test_a_regression_stays_until_it_is_mended(client: Client) -> None:
     told = client.get(f"/api/v1/series/check?name=step&run={runs[2]['id']}").json()
     assert (told["gate"], told["base_id"]) == ("broken", runs[1]["id"])
     rule = next(one for one in told["rules"] if one["rule"] == "exact.hbm_bytes")
-    assert (rule["state"], rule["limit"]) == ("broken", "+0.5%")
+    assert (rule["state"], rule["limit"]) == ("broken", "+0.5\u202f%")
+    assert re.fullmatch(r"[+−][\d.]+\u202f%", rule["change"]), "as a page writes numbers"
+    assert not any("--" in line for line in told["lines"]), "a page has no options"
     assert any("train.py:" in line for line in told["lines"])
     assert any(line.startswith("Change of time: ") for line in told["lines"])
     page = client.get("/s/step", headers=HTML).text
