@@ -1,6 +1,7 @@
 """The catalogue: every number has a source, is plausible and reproduces known ridge points."""
 
 import csv
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -291,3 +292,14 @@ def test_kinds_are_told() -> None:
     kinds = {part.vendor: part.kind for part in parts() if part.vendor != "Intel"}
     assert kinds == {"Google": DeviceKind.TPU, "NVIDIA": DeviceKind.GPU, "AMD": DeviceKind.GPU}
     assert known(part_of("intel-13900k")).kind is DeviceKind.CPU
+
+
+def test_devices_of_the_documents_are_in_the_catalogue() -> None:
+    """Their commands are copied as they stand."""
+    root = Path(__file__).resolve().parents[2]
+    texts = [path.read_text("utf-8") for path in (root / "README.md", *root.glob("docs/*.md"))]
+    command = re.compile(r'^roofline (?:devices|.*--device) +(?:"([^"]+)"|([a-z0-9-]+))', re.M)
+    found = command.findall("\n".join(texts))
+    names = {quoted or plain for quoted, plain in found} - {"this-machine"}
+    assert len(names) > 3
+    assert not [name for name in names if not name.startswith("-") and find(name) is None]
