@@ -147,7 +147,7 @@ def _dropped(page: Page, url: str, site: Site) -> None:
 
 STATES: dict[str, Show] = {
     "home-many": _many(),
-    "home-last-page": _many("?page=3"),
+    "home-last-page": _many("?page=2"),
     "home-folder": _many("?tag=nightly"),
     "home-search": _many("?q=qwen"),
     "home-nothing-found": _many("?q=nothing+of+this+name"),

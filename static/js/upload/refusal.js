@@ -18,7 +18,7 @@ export function refusal(files, { maxBytes, maxFiles }) {
   }
   const total = totalBytes(files);
   if (total > maxBytes) {
-    return new Problem(`The files have ${bytes(total)}, more than this server takes.`, {
+    return new Problem(`${bytes(total)} is more than this server takes.`, {
       remedy: `The limit is ${bytes(maxBytes)}. Compress the files with gzip, or capture fewer steps.`,
       code: "upload-too-large",
     });

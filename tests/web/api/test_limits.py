@@ -86,7 +86,8 @@ def test_logging_in_has_limits_where_one_logs_in(launch: Launch, client: Client)
         (10_000, "characters", "10,000 characters"),
         (300, "ratio", "300 : 1"),
         (None, "days", "for ever"),
-        (None, "bytes", "any"),
+        (None, "bytes", "no limit"),
+        (1 << 14, "bytes/s", "16 KiB/s"),
         (0.5, "days", "0.5 days"),
     ],
 )

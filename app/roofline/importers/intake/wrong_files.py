@@ -165,7 +165,7 @@ def refused(source: SourceFile, formats: str) -> UnknownFormatError:
     if found is None:
         return UnknownFormatError(
             f"{source.name} is not a profile this server can read.",
-            remedy=f"Formats read: {formats}. Upload the file as the profiler wrote it.",
+            remedy=f"Upload the file as the profiler wrote it. Formats read: {formats}.",
         )
     return UnknownFormatError(
         f"{source.name} is {found.what}, not a profile.",

@@ -19,7 +19,7 @@ from roofline.web.http.access_policy import uploads_per_hour
 from roofline.web.http.connections import HEAD_S
 from roofline.web.parts import Parts
 
-Unit = Literal["bytes", "s", "days", "count", "ratio", "characters"]
+Unit = Literal["bytes", "bytes/s", "s", "days", "count", "ratio", "characters"]
 
 router = APIRouter(tags=["server"])
 
@@ -41,16 +41,15 @@ class Limit:
 
     @property
     def shown(self) -> str:
-        """The value as people write it: `4 GiB`, `15 min`, `any`."""
+        """The value as people write it: `4 GiB`, `15 min`, `no limit`."""
         value = self.value
         if value is None:
-            return "for ever" if self.unit == "days" else "any"
+            return "for ever" if self.unit == "days" else "no limit"
         match self.unit:
             case "bytes":
-                power = min(4, max(0, (int(value).bit_length() - 1) // 10))
-                return (
-                    f"{_number(value / KIB**power)} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
-                )
+                return _bytes(value)
+            case "bytes/s":
+                return f"{_bytes(value)}/s"
             case "s":
                 return f"{_number(value / 60)} min" if value > 120 else f"{_number(value)} s"
             case "days" | "characters":
@@ -100,7 +99,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         _Told("max_upload_bytes", "All files, as sent", "bytes", "Refused with 413."),
         _Told("max_files", "Files", "count", "Refused with 400. Pack them as one archive."),
         _Told("upload_idle_seconds", "Pause while sending", "s", "The upload is cancelled."),
-        _Told("rate", "Least speed, in bytes/s", "count", "It is cancelled.", MIN_BYTES_PER_S),
+        _Told("rate", "Least speed", "bytes/s", "The upload is cancelled.", MIN_BYTES_PER_S),
         _Told("uploads_per_hour", "Uploads of one person in an hour", "count", _NEXT_TIME),
         _Told("title", "Title", "characters", "It is cut.", labels.TITLE_LENGTH),
         _Told("note", "Note", "characters", _WITH_400, labels.NOTE_LENGTH),
@@ -144,7 +143,7 @@ _GROUPS: dict[str, tuple[_Told, ...]] = {
         ),
         _Told("streams", "Imports followed at once, in total", "count", _INSTEAD, streams.STREAMS),
         _Told("body", "A request without files", "bytes", "Refused with 413.", guard.BODY_BYTES),
-        _Told("head", "Until a request says what it asks", "s", "It is closed.", HEAD_S),
+        _Told("head", "Time to send the headers of a request", "s", "It is closed.", HEAD_S),
     ),
 }
 _OF_TOKENS = (
@@ -188,6 +187,11 @@ def _setting(name: str, settings: Settings) -> int | float | None:
         return uploads_per_hour(settings)
     found: int | float | None = getattr(settings, name)
     return found
+
+
+def _bytes(value: float) -> str:
+    power = min(4, max(0, (int(value).bit_length() - 1) // 10))
+    return f"{_number(value / KIB**power)} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
 
 
 def _number(value: float) -> str:

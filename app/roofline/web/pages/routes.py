@@ -155,6 +155,8 @@ def _list(lists: ProfileLists, narrowed: Narrowed, page: int) -> views.ListView:
     offset = (page - 1) * PAGE_SIZE
     query, tag = narrowed.query, narrowed.tag
     found = lists.search(query, tag=tag, offset=offset, limit=PAGE_SIZE, sort=narrowed.sort)
+    if 0 < found.total <= offset:  # a kept link, after profiles were deleted: the last page
+        return _list(lists, narrowed, -(-found.total // PAGE_SIZE))
     has_later = offset + PAGE_SIZE < found.total
     return views.ListView(
         profiles=tuple(_listed(manifest) for manifest in found.profiles),
