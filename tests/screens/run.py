@@ -90,6 +90,8 @@ def take(page: Page, name: str, widths: Sequence[int]) -> Iterator[str]:
             page.evaluate(SETTLED)
             picture = FOLDER / f"{name}-{width}-{theme}.jpg"
             page.screenshot(path=picture, full_page=True, type="jpeg", quality=72)
+            if not picture.stat().st_size:
+                yield f"{name} {width} {theme}: no picture, the page is higher than 65,535 px"
             yield from (f"{name} {width} {theme}: {fault}" for fault in faults_of(page, width))
 
 

@@ -49,7 +49,7 @@ def in_range(profile: Profile, begin_ps: float, end_ps: float) -> Profile:
     if not begin_ps < end_ps or end_ps <= 0 or begin_ps >= bins.edges_ps[-1]:
         raise NoSuchRangeError(
             "The range of time is empty, or lies outside of the capture.",
-            remedy=f"The capture lasts {bins.edges_ps[-1] / PS_PER_MS:g} ms from its begin.",
+            remedy=f"The capture lasts {bins.edges_ps[-1] / PS_PER_MS:g} ms from its start.",
         )
     first, last = bins.around(begin_ps, end_ps)
     if (first, last) == (0, len(bins)):

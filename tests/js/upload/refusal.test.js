@@ -16,7 +16,7 @@ test("refusals say what is wrong and what to do", () => {
   /** @type {[ReturnType<typeof file>[], RegExp, string][]} */
   const cases = [
     [[file("a", 1), file("b", 1), file("c", 1)], /3 files/, "upload-rejected"],
-    [[file("a", 1001)], /1,001.B, more than/, "upload-too-large"],
+    [[file("a", 1001)], /1,001.B is more than/, "upload-too-large"],
     [[file("a", 5), file("empty.pb", 0)], /empty\.pb is empty/, "upload-rejected"],
   ];
   for (const [files, message, code] of cases) {

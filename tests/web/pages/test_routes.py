@@ -1,6 +1,8 @@
 """Pages and static files: what the browser is given, and for how long it may keep it."""
 
+import json
 import re
+from html import unescape
 from posixpath import dirname, normpath
 from urllib.parse import urljoin
 
@@ -158,9 +160,13 @@ def test_scripts_have_a_type_browsers_accept_for_modules(client: Client) -> None
 
 def test_api_page_describes_every_operation(client: Client) -> None:
     document = client.get("/openapi.json").json()
-    html = client.get("/api", headers=HTML).text
+    page = client.get("/api", headers=HTML).text
     for path in document["paths"]:
-        assert path in html
+        assert path in page
+    assert "`" not in page
+    for body in re.findall(r"-d &#39;(.+?)&#39;|-d '(.+?)'", page):
+        json.loads(unescape("".join(body)))
+    assert '{"finding": "…", "state": "accepted"}' in unescape(page)
 
 
 def test_pages_of_the_framework_are_off(client: Client) -> None:

@@ -16,7 +16,7 @@ _Time = Annotated[
     Query(
         ge=0,
         allow_inf_nan=False,
-        description="Only this part of the capture's time, in us from its begin.",
+        description="Only this part of the capture's time, in us from its start.",
     ),
 ]
 _Host = Annotated[
