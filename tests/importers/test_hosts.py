@@ -218,6 +218,19 @@ def test_shifts_that_leave_nothing_are_reported() -> None:
     assert codes(profile) == ["steps-do-not-intersect"]
 
 
+def test_steps_of_other_times_and_numbers_are_not_one_step() -> None:
+    """One host has step 0 alone, one step 1, one both: added up, they were a step of no moment."""
+    both = host("b", steps=[(0, 50), (50, 100)])
+    first, second = host("a", steps=[(0, 50)]), host("c", steps=[(50, 100)])
+    second = replace(second, steps=replace(second.steps, label=("1",)))
+    for order in itertools.permutations([first, both, second]):
+        profile = merged(*order)
+        assert (len(profile.steps), codes(profile)) == (0, ["steps-do-not-intersect"])
+    assert len(merged(first, both, second, compat=True).steps) == 1
+    again = replace(second, steps=replace(second.steps, label=("0",)))
+    assert len(merged(first, again).steps) == 1  # of one number: only the clocks differ
+
+
 def test_coordinator_does_not_take_part_in_steps() -> None:
     cpu = reported(kind=DeviceKind.CPU, name="", cores=0, gflops=None, gibs={})
     profile = merged(host("a", steps=[(0, 10)]), host("b", "", device=cpu))

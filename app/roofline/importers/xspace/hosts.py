@@ -218,12 +218,16 @@ def _merge_steps(profiles: Sequence[Profile], oddities: Oddities) -> tuple[StepT
     chief = min(range(len(tables)), key=lambda k: (spans[k], k))
     if not len(tables[chief]):
         return _sum_steps(tables, [0] * len(tables), 0, 0, relabel=True), False
-    offsets = [
-        0 if k == chief else _best_offset(tables[chief], table) for k, table in enumerate(tables)
-    ]
+    overlaps = [_overlaps(tables[chief], table) for table in tables]
+    offsets = [0 if k == chief else _best_offset(found) for k, found in enumerate(overlaps)]
     first = max(offsets)
     stop = min(k + len(table) for k, table in zip(offsets, tables, strict=True))
     shared = max(0, stop - first)
+    if not oddities.pairs_steps_without_overlap and any(
+        not found and _differ(tables[chief].label, table.label)
+        for found, table in zip(overlaps, tables, strict=True)
+    ):
+        shared = 0
     merged = _sum_steps(tables, offsets, first, shared, relabel=oddities.renumbers_shared_steps)
     return merged, not shared
 
@@ -233,8 +237,13 @@ def _span_ps(table: StepTable) -> int:
     return int(table.end_ps.max()) - int(table.begin_ps.min()) if len(table) else 0
 
 
-def _best_offset(chief: StepTable, other: StepTable) -> int:
-    """Chief index minus own index with the largest total overlap; ties: 0, 1, 2 …, then -1, -2 …"""
+def _differ(chief: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether steps that share no time have other labels, too: then they are different steps."""
+    return any(a != b for a, b in zip(chief, other, strict=False))
+
+
+def _overlaps(chief: StepTable, other: StepTable) -> dict[int, int]:
+    """Total overlap of steps by chief index minus own index."""
     overlap: dict[int, int] = {}
     i = j = 0
     chief_spans = list(zip(chief.begin_ps.tolist(), chief.end_ps.tolist(), strict=True))
@@ -246,6 +255,11 @@ def _best_offset(chief: StepTable, other: StepTable) -> int:
         ends_first = b - d
         i += ends_first <= 0
         j += ends_first >= 0
+    return overlap
+
+
+def _best_offset(overlap: Mapping[int, int]) -> int:
+    """The index with the largest total overlap; ties: 0, 1, 2 …, then -1, -2 …"""
     if not overlap:
         return 0
     return max(overlap, key=lambda k: (overlap[k], k == 0, k > 0, -abs(k)))

@@ -36,6 +36,11 @@ class Oddities:
         return self.on
 
     @property
+    def pairs_steps_without_overlap(self) -> bool:
+        """Hosts whose steps share no time share their first ones all the same."""
+        return self.on
+
+    @property
     def times_an_empty_plane(self) -> bool:
         """A plane without any event lasts a picosecond."""
         return self.on
