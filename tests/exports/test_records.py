@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roofline import __version__
 from roofline.analysis.analyse import analyse
 from roofline.analysis.records import AnalysisOptions, RooflineAnalysis
 from roofline.devices import resolve
+from roofline.exports.about import csv_with_about
 from roofline.exports.records import (
     analysis_to_json,
     both_to_csv,
@@ -22,7 +24,7 @@ from roofline.exports.records import (
 )
 from roofline.model.memory import MemoryLevel
 from roofline.model.profile import Diagnostic, Host, Severity
-from roofline.model.units import GB_PER_GIB
+from roofline.model.units import GB_PER_GIB, gib_to_gb
 from tests.builders import (
     ABSENT,
     LEVELS,
@@ -61,7 +63,8 @@ MEASURED = {
 CLOCKS = ("compute", *(level.value for level in LEVELS))
 CSV_CLOCKS = [f"{key}_clock_us" for key in CLOCKS]
 # Columns of the CSV that are lists or objects in JSON.
-CSV_ONLY = ["operands", "results", "dtypes", *CSV_CLOCKS]
+CSV_PEAKS = ["bound_peak_gflops", "bound_peak_gbs", "bound_peak_origin"]
+CSV_ONLY = ["operands", "results", "dtypes", *CSV_CLOCKS, *CSV_PEAKS]
 OP_KEYS = MEASURED | {
     "t_min_us",
     "t_max_us",
@@ -323,7 +326,12 @@ def test_records_are_those_of_the_document_with_flat_clocks() -> None:
         assert (op.pop("shapes"), op.pop("dtypes")) == (None, [])
         op.update(zip(CSV_CLOCKS, op.pop("clocks").values(), strict=True))
         op.update(operands=None, results=None, dtypes=None if op["name"] == "IDLE" else "")
-    assert op_records(analysis, include_infeed_outfeed=True) == ops
+    records = op_records(analysis, include_infeed_outfeed=True)
+    for record in records:
+        assert [key for key in CSV_PEAKS if key in record] == CSV_PEAKS
+        for key in CSV_PEAKS:
+            del record[key]
+    assert records == ops
 
 
 # --------------------------------------------------------------------------------------------- CSV
@@ -374,6 +382,24 @@ def test_csv_of_an_empty_profile_has_the_full_header(infeed: bool) -> None:
     rows = read_csv(analysed(""), infeed=infeed)
     assert len(rows) == 1
     assert set(rows[0]) == {*OP_KEYS, *CSV_ONLY}
+
+
+def test_csv_has_the_peak_of_what_bounds_an_op() -> None:
+    table = "op|self_us|flop|hbm_bytes\nfast|10|1e6|1\nwide|10|1|1e6\nlost|10|–|–\n"
+    header, *rows = read_csv(analysed(table))
+    told = {row[1]: [row[header.index(name)] for name in CSV_PEAKS] for row in rows}
+    assert told["fast"] == ["1000.0", "", "profile"]
+    assert told["wide"] == ["", str(gib_to_gb(100.0)), "profile"]
+    assert told["lost"] == ["", "", ""]
+
+
+def test_csv_says_in_each_row_what_it_is_of() -> None:
+    text = ops_to_csv(with_names('a"b\r\nc#d'), include_infeed_outfeed=True)
+    about = csv_with_about(text, device="=TPU, v4", profile="https://host/p/x")
+    plain, told = (list(csv.reader(io.StringIO(one.decode(), newline=""))) for one in (text, about))
+    assert [row[:-3] for row in told] == plain, "nothing else changes"
+    assert told[0][-3:] == ["device", "profile", "roofline_version"]
+    assert all(row[-3:] == ["'=TPU, v4", "https://host/p/x", __version__] for row in told[1:])
 
 
 def test_csv_leaves_unknown_cells_empty() -> None:

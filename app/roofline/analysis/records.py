@@ -353,6 +353,11 @@ class RooflineAnalysis:
             return UNKNOWN_LINK
         return self.levels[code - 2].label
 
+    def level_of(self, code: int) -> MemoryLevel | None:
+        """The memory or link of a bound code; `None` for compute and where it is not known."""
+        place = code - roofline.COMPUTE_BOUND - 1
+        return self.levels[place] if 0 <= place < len(self.levels) else None
+
     @property
     def unknown_link_bound(self) -> int:
         """Bound code of a transfer whose link, or its peak, is not known."""

@@ -138,6 +138,11 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
         help="generic: to read again, see docs/generic-format.md; xprof: XProf's own table;"
         " html: the page of a run, with --engine",
     )
+    parser.add_argument(
+        "--about",
+        action="store_true",
+        help="csv: with columns for the device, the files and the version of Roofline",
+    )
     _add_parts(parser)
     _add_peaks(parser)
     parser.add_argument("-o", "--output", type=Path, help="write to this file")
@@ -397,6 +402,11 @@ def _analyze(given: argparse.Namespace) -> None:
         content = render_groups(analysis, given.format, given.group_by, infeed=infeed)
     else:
         content = render(analysis, given.format, infeed=infeed)
+    if given.about and given.format == "csv" and not given.group_by:
+        from roofline.exports.about import csv_with_about
+
+        names = "; ".join(file.name for file in files)
+        content = csv_with_about(content, device=analysis.device.name, profile=names)
     put_out(content, given.output)
 
 

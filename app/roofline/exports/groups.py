@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from roofline.analysis.records import RooflineAnalysis, View
-from roofline.exports.records import csv_cell
+from roofline.exports.csv_cells import csv_cell
 from roofline.exports.text_table import cut, plain, spaced, table
 from roofline.model.units import GIGA
 from roofline.presentation.grouping_choice import Grouping

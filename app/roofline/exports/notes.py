@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from roofline.exports.csv_cells import csv_cell
+
 COLUMNS = ("kind", "program", "name", "text", "by", "at")
 NoteFormat = Literal["text", "json", "csv", "markdown"]
 
@@ -15,8 +17,6 @@ Note = Mapping[str, Any]
 
 def notes_to_csv(notes: Sequence[Note]) -> bytes:
     """A row each. A text that a spreadsheet would run as a formula gets an apostrophe."""
-    from roofline.exports.records import csv_cell  # loads NumPy, which a terminal does not need
-
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)

@@ -17,6 +17,7 @@ from roofline.analysis.program import slow_step_us
 from roofline.analysis.records import Measures, Ranking, RooflineAnalysis, Scope, View
 from roofline.analysis.roofline import Floats
 from roofline.analysis.utilisation import utilisation_of
+from roofline.exports.csv_cells import CSV_END, csv_cell
 from roofline.exports.serving import serving_record
 from roofline.exports.time_records import time_records
 from roofline.model.device import Sustained
@@ -31,7 +32,6 @@ SCHEMA = "roofline-analysis/2"
 Record = dict[str, Any]
 Columns = dict[str, list[Any]]
 
-_CSV_END = "\r\n"
 # The columns that differ between rankings of the same ops.
 _OF_RANKING = frozenset(
     {
@@ -42,9 +42,6 @@ _OF_RANKING = frozenset(
         "saving_share_ratio",
     }
 )
-
-# A spreadsheet takes a cell that starts like this for a formula; names come from strangers.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def analysis_to_json(
@@ -142,13 +139,13 @@ class _Lines(list[str]):
     """What `csv` writes to: each row as a line without its end."""
 
     def write(self, line: str) -> None:
-        self.append(line[: -len(_CSV_END)])
+        self.append(line[: -len(CSV_END)])
 
 
 def _csv_lines(columns: Columns) -> list[str]:
     """The header and the rows of some columns."""
     lines = _Lines()
-    writer = csv.writer(lines, lineterminator=_CSV_END)
+    writer = csv.writer(lines, lineterminator=CSV_END)
     writer.writerow(columns)
     writer.writerows(zip(*map(_csv_cells, columns.values()), strict=True))
     return lines
@@ -157,20 +154,13 @@ def _csv_lines(columns: Columns) -> list[str]:
 def _joined(parts: Sequence[Sequence[str]]) -> bytes:
     """The lines of columns beside each other as one text."""
     lines = map(",".join, zip(*parts, strict=True))
-    return "".join(f"{line}{_CSV_END}" for line in lines).encode("utf-8", "replace")
+    return "".join(f"{line}{CSV_END}" for line in lines).encode("utf-8", "replace")
 
 
 def _csv_cells(column: list[Any]) -> list[Any]:
     """The cells of a column; `csv` itself writes nothing for `None`, and numbers as they are."""
     has_text = any(isinstance(value, str) for value in column)
     return [csv_cell(value) for value in column] if has_text else column
-
-
-def csv_cell(value: Any) -> Any:
-    """`value` for a CSV that a spreadsheet may open: no formula, nothing for what is not known."""
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return "" if value is None else value
 
 
 def _largest_saving(analysis: RooflineAnalysis, view: View) -> Record | None:
@@ -343,7 +333,32 @@ def _flat_columns(analysis: RooflineAnalysis, view: Ranking) -> Columns:
         "results": [None if op is None else table.results[op] or None for op in ops],
         "dtypes": [None if op is None else "; ".join(element_types(table, op)) for op in ops],
         **{f"{key}_clock_us": _numbers(column[view.op]) for key, column in clocks.items()},
+        **_bound_peaks(analysis, view),
     }
+
+
+def _bound_peaks(analysis: RooflineAnalysis, view: Ranking) -> Columns:
+    """The peak of what bounds each op, per core, and its origin; `None` where it is not known.
+
+    GFLOP/s of a compute unit, or GB/s of a memory or link.
+    """
+    device, measures = analysis.device, analysis.ops.measures
+    gbs = {peak.level: peak for peak in (*device.memory, *device.links)}
+    bounds = list(
+        zip(measures.bound[view.op].tolist(), measures.unit[view.op].tolist(), strict=True)
+    )
+    found: dict[tuple[int, int], tuple[float | None, float | None, str | None]] = {}
+    for bound, unit in set(bounds):
+        place = analysis.roof_of_unit(unit) if bound == roofline.COMPUTE_BOUND else None
+        level = analysis.level_of(bound)
+        if place is not None:
+            compute = device.compute[place]
+            found[bound, unit] = compute.gflops, None, compute.origin.value
+        elif level in gbs:
+            found[bound, unit] = None, gbs[level].gbs, gbs[level].origin.value
+    cells = [found.get(bound, (None, None, None)) for bound in bounds]
+    names = ("bound_peak_gflops", "bound_peak_gbs", "bound_peak_origin")
+    return {name: [cell[k] for cell in cells] for k, name in enumerate(names)}
 
 
 def _real_ops(analysis: RooflineAnalysis, view: Ranking) -> list[int | None]:

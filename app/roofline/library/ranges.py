@@ -69,11 +69,15 @@ class RangeResults:
 
         return analysis_to_json(self.analysis, include_infeed_outfeed=infeed)
 
-    def csv(self, *, infeed: bool) -> bytes:
-        """The ops as CSV, with or without infeed and outfeed."""
+    def csv(self, *, infeed: bool, about: str = "") -> bytes:
+        """The ops as CSV, with or without infeed and outfeed; each row with the address `about`."""
+        from roofline.exports.about import csv_with_about
         from roofline.exports.records import ops_to_csv
 
-        return ops_to_csv(self.analysis, include_infeed_outfeed=infeed)
+        text = ops_to_csv(self.analysis, include_infeed_outfeed=infeed)
+        if not about:
+            return text
+        return csv_with_about(text, device=self.analysis.device.name, profile=about)
 
     def op(self, index: int) -> bytes:
         """Details of one op beyond the page's, as JSON; `index` counts as in its page."""

@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 
+from roofline import __version__
 from tests.web.conftest import Client, Launch
 
 API = "/api/v1/profiles"
@@ -88,6 +89,13 @@ def test_csv_is_an_attachment_with_one_row_per_op(client: Client, profile_id: st
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     assert 'filename="The run-roofline.csv"' in answer.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.text)))
+    about = client.get(f"{API}/{profile_id}/roofline.csv?about=1")
+    told = list(csv.DictReader(io.StringIO(about.text)))
+    assert about.headers["content-disposition"] == answer.headers["content-disposition"]
+    device = client.get(f"{API}/{profile_id}").json()["summary"]["device"]
+    link = f"http://localhost/p/{profile_id}"
+    added = {"device": device, "profile": link, "roofline_version": __version__}
+    assert [{**row, **added} for row in rows] == told
     ops = client.get(f"{API}/{profile_id}/roofline").json()["ops"]
     assert len(rows) == len(ops)
 

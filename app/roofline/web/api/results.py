@@ -15,6 +15,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from roofline.errors import NotReadyError
+from roofline.exports.about import csv_with_about
 from roofline.library.ranges import Part, RangeResults
 from roofline.library.reader import ProfileReader
 from roofline.storage import results
@@ -22,7 +23,7 @@ from roofline.web.api.audit import log_action
 from roofline.web.api.ranges import Range, results_for
 from roofline.web.api.responses import NOT_READY, sent_as
 from roofline.web.api.settling import settle
-from roofline.web.bodies import REV_LENGTH
+from roofline.web.bodies import REV_LENGTH, profile_url
 from roofline.web.http.assets import matches
 from roofline.web.http.encodings import accepts, accepts_gzip, packed
 from roofline.web.http.response_cache import keep
@@ -41,6 +42,10 @@ _CSV = "text/csv; charset=utf-8"
 
 Infeed = Annotated[
     Literal["in", "out"], Query(description="With (`in`) or without (`out`) infeed and outfeed.")
+]
+
+About = Annotated[
+    bool, Query(description="With columns for device, profile's address and version of Roofline.")
 ]
 
 router = APIRouter(prefix="/api/v1", tags=["profiles"])
@@ -77,14 +82,35 @@ async def roofline(
     responses={200: sent_as("text/csv"), **NOT_READY},
 )
 async def roofline_csv(
-    request: Request, profile_id: str, reader: Reader, part: Range, infeed: Infeed = "in"
+    request: Request,
+    profile_id: str,
+    reader: Reader,
+    part: Range,
+    infeed: Infeed = "in",
+    about: About = False,
 ) -> Response:
     """Every op as one row of CSV."""
     manifest = await run_in_threadpool(reader.manifest, profile_id)
     headers = {"content-disposition": _attachment(f"{manifest.title}-roofline.csv")}
+    link = profile_url(request, profile_id)
+    if about and part is None:
+        name = results.CSV[infeed]
+        _, stored = await computed(reader, profile_id, lambda: reader.packed(profile_id, name))
+        answer = await _sent_anew(
+            request,
+            lambda: csv_with_about(
+                gzip.decompress(stored), device=manifest.summary.device, profile=link
+            ),
+        )
+        answer.headers.update({**headers, "content-type": _CSV})
+        return answer
     if part is not None:
         answer = await _of_range(
-            request, reader, profile_id, part, lambda found: found.csv(infeed=infeed == "in")
+            request,
+            reader,
+            profile_id,
+            part,
+            lambda found: found.csv(infeed=infeed == "in", about=link if about else ""),
         )
         answer.headers.update({**headers, "content-type": _CSV})
         return answer
@@ -151,8 +177,13 @@ async def _of_range(
 ) -> Response:
     """A result of a part of the time, gzip if the client takes it; 304 if it holds it."""
     found = await _range(request, reader, profile_id, part)
+    return await _sent_anew(request, lambda: written(found))
+
+
+async def _sent_anew(request: Request, written: Callable[[], bytes]) -> Response:
+    """What `written` makes for this request, gzip if the client takes it; 304 if it holds it."""
     is_packed = accepts_gzip(request)
-    content = await run_in_threadpool(_sent, found, written, is_packed=is_packed)
+    content = await run_in_threadpool(_sent, written, is_packed=is_packed)
     headers = {
         "etag": f'"{hashlib.sha256(content).hexdigest()[:32]}"',
         "vary": "accept-encoding",
@@ -165,10 +196,8 @@ async def _of_range(
     return Response(content, headers=headers, media_type="application/json")
 
 
-def _sent(
-    found: RangeResults, written: Callable[[RangeResults], bytes], *, is_packed: bool
-) -> bytes:
-    content = written(found)
+def _sent(written: Callable[[], bytes], *, is_packed: bool) -> bytes:
+    content = written()
     return gzip.compress(content, _LEVEL, mtime=0) if is_packed else content
 
 

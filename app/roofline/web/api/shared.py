@@ -17,7 +17,7 @@ from roofline.web.api.advice import sent_json
 from roofline.web.api.other_peaks import OtherPeaks, advice_for
 from roofline.web.api.ranges import Range
 from roofline.web.api.responses import NOT_READY, NOT_THERE, sent_as
-from roofline.web.api.results import Infeed
+from roofline.web.api.results import About, Infeed
 from roofline.web.bodies import ProfileBody, body_of
 from roofline.web.http.access import Actor
 from roofline.web.http.guard import peer_of_request
@@ -84,10 +84,10 @@ async def roofline(
     responses={200: sent_as("text/csv"), **NOT_READY},
 )
 async def roofline_csv(
-    request: Request, shared: Shared, part: Range, infeed: Infeed = "in"
+    request: Request, shared: Shared, part: Range, infeed: Infeed = "in", about: About = False
 ) -> Response:
     """Every op as one row of CSV."""
-    return await results.roofline_csv(request, shared.id, shared.reader, part, infeed)
+    return await results.roofline_csv(request, shared.id, shared.reader, part, infeed, about)
 
 
 @router.get("/advice", responses=NOT_READY)
