@@ -2,7 +2,7 @@
 
 import { LATENCY_EFFICIENCY, ownBounds, summarise } from "../metrics/other-devices.js";
 import { DASH, count, duration, percent, significant } from "../text/format.js";
-import { deviceNotes, leftText, limitsText } from "../text/other-devices-words.js";
+import { deviceNotes, impossibleText, leftText, limitsText } from "../text/other-devices-words.js";
 import { find, html, part } from "../ui/dom.js";
 
 /** @import { Bound } from "../types/page-data.js" */
@@ -79,7 +79,7 @@ export function createOtherDevicesTable({ model, store, hardware, onAdd }) {
   function rows() {
     const view = model.view(store.get().infeed);
     const own = summarise(view, ownBounds(model));
-    const notes = [leftText(own, model)].filter(Boolean);
+    const notes = [impossibleText(own), leftText(own, model)].filter(Boolean);
     const others = model.others.map((other, i) => {
       const summary = summarise(view, other);
       const { id, name, token } = other;

@@ -54,7 +54,7 @@ function drawLanes(strip, perCore) {
         "div",
         { class: "timeline-lane" },
         laneDrawing(strip, lane),
-        perCore ? html("span", {}, lane.name) : null,
+        perCore ? html("span", {}, lane.name.replace(/^\/device:/, "")) : null,
       ),
     ),
   );

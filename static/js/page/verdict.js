@@ -16,7 +16,11 @@ function segmentNode(segment, onFollow) {
     case "caution":
       return html("span", { class: "caution" }, text);
     case "bound":
-      return html("span", token ? { vars: { color: `var(${token})` } } : {}, text);
+      return html(
+        "span",
+        { class: "bound-word", vars: token ? { color: `var(${token})` } : {} },
+        text,
+      );
     case "link": {
       if (!filter) return text;
       const on = { click: () => onFollow(filter) };

@@ -17,13 +17,17 @@ export function fit(text, words) {
     if (score === null) return null;
     total += score;
   }
-  return total - text.length / 100;
+  return total;
 }
 
 /** @param {string} text @param {string} word */
 function wordFit(text, word) {
   const whole = text.indexOf(word);
-  if (whole >= 0) return WHOLE + IN_A_ROW * word.length + (isStart(text, whole) ? WORD_START : 0);
+  if (whole >= 0) {
+    const end = whole + word.length;
+    const edges = Number(isStart(text, whole)) + Number(/^([^a-z0-9]|$)/.test(text.slice(end)));
+    return WHOLE + IN_A_ROW * word.length + WORD_START * edges;
+  }
   let score = 0;
   let at = -1;
   for (const letter of word) {

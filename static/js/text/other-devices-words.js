@@ -47,6 +47,15 @@ export function leftText({ left }, model, absent = []) {
   return parts.join(" ");
 }
 
+/**
+ * A least time cannot be longer than the measured one, and estimates that follow from it are wrong, too.
+ * @param {Pick<Summary, "boundUs" | "measuredUs">} own
+ */
+export const impossibleText = ({ boundUs, measuredUs }) =>
+  boundUs > measuredUs
+    ? "The least time is longer than the measured one: the peaks in use or the counted work are not those of this device, so do not rely on the estimates."
+    : "";
+
 /** @param {{ other: Other, summary: Summary, model: Model, list: DeviceList | null }} options */
 export function deviceNotes({ other, summary, model, list }) {
   const { device } = other;

@@ -50,7 +50,7 @@ let placed = null;
 function place(menu, button) {
   placed = { menu, button };
   const frame = button.getBoundingClientRect();
-  const room = document.documentElement.clientWidth;
+  const room = document.body.clientWidth; // without a gutter for a scroll bar
   const onRight = frame.left > innerWidth / 2;
   // Styles know the width of a menu that is not shown yet.
   const last = room - (parseFloat(getComputedStyle(menu).width) || 0) - MARGIN;

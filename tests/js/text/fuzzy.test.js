@@ -23,6 +23,12 @@ test("the whole word comes before scattered letters, the start of a word before 
   assert.deepEqual(names(best(list, "fusion", 9)), ["loop fusion", "confusion", "f-u-s-i-o-n"]);
 });
 
+test("of names that fit alike the first stays first, whole names before longer ones", () => {
+  const list = entries("fusion.42", "fusion.75", "fusion.7");
+  assert.deepEqual(names(best(list, "fus", 9)), ["fusion.42", "fusion.75", "fusion.7"]);
+  assert.deepEqual(names(best(list, "fusion.7", 1)), ["fusion.7"]);
+});
+
 test("nothing typed leaves the order, and both end at the most", () => {
   const list = entries("b", "a", "c");
   assert.deepEqual(names(best(list, "  ", 2)), ["b", "a"]);

@@ -3,7 +3,12 @@ import { test } from "node:test";
 
 import { otherDevices, ownBounds, summarise } from "../../../static/js/metrics/other-devices.js";
 import { createModel } from "../../../static/js/state/model.js";
-import { deviceNotes, leftText, limitsText } from "../../../static/js/text/other-devices-words.js";
+import {
+  deviceNotes,
+  impossibleText,
+  leftText,
+  limitsText,
+} from "../../../static/js/text/other-devices-words.js";
 import { knownBandwidth, knownDevice, knownRate, pageWith, plain, SOURCES } from "../builders.js";
 
 function page() {
@@ -72,4 +77,9 @@ test("without the list of devices nothing is said of memory", () => {
   const summary = summarise(model.view("in"), other);
   const notes = deviceNotes({ other, summary, model, list: null }).join(" ");
   assert.doesNotMatch(notes, /Less memory/);
+});
+
+test("a least time above the measured one is told", () => {
+  assert.match(impossibleText({ boundUs: 195, measuredUs: 94 }), /longer than the measured one/);
+  assert.equal(impossibleText({ boundUs: 60, measuredUs: 94 }), "");
 });
