@@ -82,6 +82,13 @@ def test_communication_that_becomes_longer_than_the_work_is_told() -> None:
     assert found.said[0].get("text") == "The longer of the two changed"
 
 
+def test_a_run_without_a_known_roof_time_has_no_longer_part() -> None:
+    """Unknown work at the roof is not a work of 0 s."""
+    unknown = replace(BASE, flop=float("nan"), bytes=float("nan"))
+    found = checks([BASE], [unknown], exposed=(1.0, 30.0))["distributed_flip"]
+    assert found.state == "untested"
+
+
 def test_crossover_is_that_of_the_link_of_the_device() -> None:
     """TPU v5e: 2 bytes · 197e12 ÷ 50e9; the guide has 8,755 with a link of 45 GB/s."""
     runs = [make_run([BASE], exposed_us=1, device="TPU v5e", peaks=(1.97e8, 8.2e5))] * 2

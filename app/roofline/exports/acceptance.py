@@ -269,6 +269,9 @@ def _flip(found: Comparison) -> Check:
     if not any(one > 0 for one in exposed):
         said = say("check_flip_none")
         return Check(id="distributed_flip", state=CheckState.UNTESTED, numbers=numbers, said=said)
+    if not all(one > 0 for one in needs):
+        said = say("check_flip_unknown")
+        return Check(id="distributed_flip", state=CheckState.UNTESTED, numbers=numbers, said=said)
     longer = [comms > work for comms, work in zip(exposed, needs, strict=True)]
     said = say(
         "check_flipped" if longer[0] != longer[1] else "check_same",

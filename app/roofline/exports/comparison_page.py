@@ -5,7 +5,7 @@ from typing import Any
 
 from roofline.analysis.short_names import short_name
 from roofline.compare.attribution import TERMS
-from roofline.compare.changes import Comparison
+from roofline.compare.changes import Comparison, Side
 from roofline.exports.comparison import comparison_record
 from roofline.exports.comparison_words import PER, TERM_LABELS, TIER_LABELS
 from roofline.model.compute import ComputeUnit
@@ -33,7 +33,7 @@ def _page(found: Comparison, record: Mapping[str, Any]) -> Record:
         "tiers": [{"id": tier, "label": label} for tier, label in TIER_LABELS.items()],
         "styles": _styles([one["category"] for one in record["categories"]]),
         "bounds": {name: _bound(name) for name in _bounds(record)},
-        "roofs": {"a": _roofs(a), "b": _roofs(b)},
+        "roofs": {"a": _roofs(a, found.sides[0]), "b": _roofs(b, found.sides[1])},
         "short_names": _short_names(record),
     }
 
@@ -76,14 +76,22 @@ def _drawn(label: str, kind: str, style: LineStyle) -> Record:
     return {"label": label, "kind": kind, "token": style.token, "dash": style.dash}
 
 
-def _roofs(peaks: Mapping[str, float]) -> Record:
-    """The main compute peak in GFLOP/s and that of the main memory in GB/s; null is not known."""
-    units = [peak for name, peak in peaks.items() if name in {*ComputeUnit}]
-    compute = peaks.get(_COMPUTE, max(units, default=0.0))
+def _roofs(peaks: Mapping[str, float], sides: Sequence[Side]) -> Record:
+    """The highest compute peak in use, GFLOP/s, and that of the main memory, GB/s; null: unknown.
+
+    A unit that binds an operation is in use: its points must not lie above the only flat roof.
+    `compute` names the unit where it is not the device's main one.
+    """
+    units = {name: peak for name, peak in peaks.items() if name in {*ComputeUnit}}
+    compute = peaks.get(_COMPUTE, max(units.values(), default=0.0))
+    bound = {one.bound for one in sides}
+    above = {name: peak for name, peak in units.items() if name in bound and peak > compute}
+    highest = max(above, key=above.__getitem__, default=None)
     mains = [level for level in MemoryLevel if level.is_main and peaks.get(level.value, 0.0) > 0]
     main = next(iter(mains), None)
     return {
-        "gflops": compute / _PER_US or None,
+        "gflops": (above[highest] if highest else compute) / _PER_US or None,
+        "compute": ComputeUnit(highest).label if highest else None,
         "gbs": None if main is None else peaks[main.value] / _PER_US,
         "memory": None if main is None else main.label,
     }

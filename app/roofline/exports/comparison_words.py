@@ -97,8 +97,9 @@ class ChangeVerdict:
 def change_verdict(found: Comparison) -> ChangeVerdict:
     """The sentences on top of a comparison."""
     state = _state(found)
+    is_timed = found.a_us > 0 and found.b_us > 0
     headline = say(
-        f"change_{state}",
+        f"change_{state}" if is_timed or state != "apart" else "change_no_time",
         share=_ratio(found),
         sign=sign(found.change_us),
         change=Number(abs(found.change_us), "time_us"),

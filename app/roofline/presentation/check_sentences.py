@@ -25,6 +25,7 @@ CHECK_SENTENCES: Mapping[str, str] = {
     "{old_rows}.",
     "check_dtype_none": "No operation in both runs has the same shapes and other element types.",
     "check_flip_none": "Neither run has exposed communication.",
+    "check_flip_unknown": "The work of one of the runs has no known time at its roof.",
     "check_same": "The longer of the two is the same: exposed communication {exposed_a} against "
     "{at_roof_a} of work at its roof in A, {exposed_b} against {at_roof_b} in B.",
     "check_flipped": "*The longer of the two changed*: exposed communication {exposed_a} against "

@@ -198,6 +198,7 @@ SENTENCES: Mapping[str, str] = {
     "change_less": "{share} less time in these captures: {sign}{change} of {total} {per}",
     "change_apart": "These captures have too little in common for a comparison: {total} {per} "
     "became {after}",
+    "change_no_time": "These captures cannot be compared: no operation of one of them has a time",
     "change_term": "{term} *{sign}{change}*",
     "change_hidden": "!{sign}{change} of losses hide in it!: ",
     "change_tested": "{old} + {new} captures: between {low} and {high} of the time before; chance "

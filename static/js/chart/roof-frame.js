@@ -74,7 +74,7 @@ export function frame(scale, clipId, title = "FLOP per byte of the main memory")
  *   the lower roof are below it, and keep clear of points
  */
 export function roofNode(roofs, dash, scale, side, clipId, { other, points = [] } = {}) {
-  const { gflops, gbs, memory } = roofs;
+  const { gflops, compute, gbs, memory } = roofs;
   if (gflops === null || gbs === null) return [];
   const [left, right] = scale.xRange;
   const ridge = Math.log10(gflops / gbs);
@@ -90,7 +90,12 @@ export function roofNode(roofs, dash, scale, side, clipId, { other, points = [] 
   });
   return [
     clipped,
-    ...label("compute", side + flopRate(gflops), flatSpots, points),
+    ...label(
+      "compute",
+      `${side}${compute ? `${compute} ` : ""}${flopRate(gflops)}`,
+      flatSpots,
+      points,
+    ),
     ...label("memory", `${side}${memory ?? "memory"} ${bandwidth(gbs)}`, steepSpots, points),
   ];
 }

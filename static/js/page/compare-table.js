@@ -210,7 +210,7 @@ function columnsOf({ page }, scale, { total, largest }) {
       "What the change comes from; the terms add up to it",
       (cell, { terms }) => {
         cell.classList.add("terms");
-        cell.textContent = cell.title = termsInWords(terms, scale);
+        cell.textContent = termsInWords(terms, scale);
       },
       "left",
     ),

@@ -2,7 +2,7 @@
 
 import { termsInWords } from "../text/compare-words.js";
 import { percent } from "../text/format.js";
-import { html, part } from "../ui/dom.js";
+import { findAll, html, part } from "../ui/dom.js";
 
 /** @import { Comparison } from "../types/comparison.js" */
 /** @import { TimeScale } from "../text/compare-words.js" */
@@ -17,7 +17,7 @@ import { html, part } from "../ui/dom.js";
  */
 export function showVersus({ base, others, unit, scale, without }) {
   part("versus").hidden = others.length === 0;
-  part("versus-unit").textContent = scale.unit;
+  for (const small of findAll(HTMLElement, "[data-versus-unit]")) small.textContent = scale.unit;
   const body = part("versus-rows");
   const rows = others.map((id) => {
     const row = html(
@@ -41,7 +41,7 @@ export function showVersus({ base, others, unit, scale, without }) {
       /** @type {Comparison} */
       const found = await response.json();
       const ratio = found.a_us > 0 ? found.change_us / found.a_us : 0;
-      const change = `${scale.change(found.change_us)} ${scale.unit} (${found.change_us < 0 ? "−" : "+"}${percent(Math.abs(ratio))})`;
+      const change = `${scale.change(found.change_us)} (${found.change_us < 0 ? "−" : "+"}${percent(Math.abs(ratio))})`;
       const words = found.comparable ? termsInWords(found.terms, scale, 4) : found.verdict.headline;
       row.replaceChildren(
         head(id, base, found.captures.b.labels[0]),

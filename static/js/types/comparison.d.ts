@@ -57,6 +57,8 @@ export interface CaptureTimes {
 /** Peaks of one side: GFLOP/s, GB/s of the main memory. */
 export interface Roofs {
   gflops: number | null;
+  /** The compute unit, where it is not the device's main one. */
+  compute?: string | null;
   gbs: number | null;
   memory: string | null;
 }
