@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { inOrder } from "../../../static/js/state/run-order.js";
+import { inOrder, seriesName } from "../../../static/js/state/run-order.js";
 
 test("runs of the same title come first, then the newest, each once", () => {
   const run = (
@@ -19,4 +19,15 @@ test("runs of the same title come first, then the newest, each once", () => {
     inOrder("train", alike, newest).map(({ id }) => id),
     ["2", "1", "3"],
   );
+});
+
+test("the day at the end of a title is not part of its series", () => {
+  assert.equal(seriesName("train_step · 2024-06-11"), "train_step");
+  for (const title of ["train_step", " · 2024-06-11", "a · 2024-06-11 b"])
+    assert.equal(seriesName(title), title);
+  const runs = [
+    { id: "other", title: "other", created_at: "2026-01-03" },
+    { id: "before", title: "train_step · 2024-06-10", created_at: "2026-01-01" },
+  ];
+  assert.equal(inOrder("train_step · 2024-06-11", runs, [])[0].id, "before");
 });
