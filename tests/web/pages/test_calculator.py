@@ -29,6 +29,12 @@ def test_every_op_has_a_page(client: Client) -> None:
             assert f'name="{field.key}"' in html, (op, field.key)
 
 
+def test_a_size_on_the_axis_is_the_size_that_was_asked(client: Client) -> None:
+    html = read(client, op="matmul", m=8192, k=4096, n=4096, device="h100-sxm")
+    assert ">8,192</text>" in html
+    assert "8.19 k" not in html
+
+
 def test_an_op_of_a_profile_is_held_against_its_bound(client: Client) -> None:
     html = read(
         client,

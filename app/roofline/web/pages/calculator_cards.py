@@ -239,7 +239,7 @@ def _roofline(found: Estimate, measured: Measured) -> Plot | None:
         drawing.mark((at, reached), "measured", f"measured {duration(measured.time_us)}", 7)
         drawing.label((at, reached), f"{duration(measured.time_us)} measured", dx=12, dy=4)
     drawing.mark((at, best), "predicted", f"predicted {duration(found.t_min_us)}", 8)
-    drawing.label((at, best), f"{duration(found.t_min_us)} at best", dx=12, dy=20, css="strong")
+    _name_best(drawing, (at, best), f"{duration(found.t_min_us)} at best", is_flat=at > corner)
     return drawing.plot(
         title=f"Roofline of {found.part.name}: {bound_word(found)}, "
         f"{duration(found.t_min_us)} at best",
@@ -248,6 +248,14 @@ def _roofline(found: Estimate, measured: Measured) -> Plot | None:
         y_text=lambda value: flop_rate(value / GIGA, 1),
         split=corner,
     )
+
+
+def _name_best(drawing: Drawing, place: tuple[float, float], text: str, *, is_flat: bool) -> None:
+    """Below the ring on a flat roof, right of it on a slope: clear of the slope on phones, too."""
+    if is_flat:
+        drawing.label(place, text, dy=26, anchor="middle", css="strong")
+    else:
+        drawing.label(place, text, dx=12, dy=20, css="strong")
 
 
 # -------------------------------------------------------------------------------------- clocks
@@ -361,7 +369,7 @@ def _here(drawing: Drawing, form: Filled) -> None:
     here = float(text) if text.replace(".", "", 1).isdigit() else 0.0
     if here > 0:
         drawing.curve([(here, drawing.y.low), (here, drawing.y.high)], "here")
-        drawing.label((here, drawing.y.high), amount(here), dx=6, dy=12, css="here")
+        drawing.label((here, drawing.y.high), count(here), dx=6, dy=12, css="here")
 
 
 def _device(

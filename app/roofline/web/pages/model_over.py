@@ -103,6 +103,11 @@ def _times(ratio: float | None) -> str:
     return "–" if ratio is None else f"{significant(ratio)}×"
 
 
+def _calls(number: float) -> str:
+    """Calls in a step; a mean over steps may be broken."""
+    return count(number) if float(number).is_integer() else significant(number)
+
+
 def _row(one: Mapping[str, Any]) -> views.ErrorRowView:
     factors, names = one["factors"] or {}, one["measured"]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -111,7 +116,7 @@ def _row(one: Mapping[str, Any]) -> views.ErrorRowView:
         model=_short(one["model"]),
         measured=names[0][:_MOST_NAME] + more,
         measured_title=", ".join(names[:_MOST_LEFT]),
-        calls=f"{significant(one['calls'][0])}, {significant(one['calls'][1])}",
+        calls=", ".join(map(_calls, one["calls"])),
         predicted=duration(predicted) if predicted else "fused",
         taken=duration(one["measured_us"]),
         ratio=_times(one["ratio"]),

@@ -23,7 +23,7 @@ def draw_roofs(
     at = _name_place(max(x.low, drawing.y.low * corner / peak), corner, apart_from)
     drawing.label((at, at * peak / corner), memory, dx=10, dy=12, anchor="start", css="slope")
     drawing.mark((corner, peak), "ridge", f"ridge at {significant(corner)} FLOP/B", 3.5)
-    drawing.label((x.high, peak), flop_rate(peak / GIGA), dy=-7, dx=-4, anchor="end", css="flat")
+    drawing.label((x.high, peak), flop_rate(peak / GIGA), dy=-10, dx=-4, anchor="end", css="flat")
     drawing.label((x.high, peak / 10), "10 % of the roof", dy=-5, dx=-4, anchor="end", css="dim")
     drawing.label((corner, drawing.y.low), f"ridge {significant(corner)}", dx=6, dy=-6, css="dim")
 
