@@ -67,6 +67,9 @@ def test_no_profile_scrolls_sideways(new_page: NewPage, full_url: str, width: in
     view.rows(page).first.click()
     expect(page.locator("#drawer")).not_to_contain_text("Loading…")
     assert too_wide(page) <= 0, "with the details of an operation"
+    table = page.locator(".tables").bounding_box()
+    assert table is not None
+    assert table["width"] > width / 2, "the table beside or below the details"
 
 
 def test_the_home_page_does_not_scroll_sideways(page: Page) -> None:
