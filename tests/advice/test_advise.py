@@ -53,6 +53,7 @@ def test_an_op_far_below_its_memory_roof_should_come_closer() -> None:
     assert one["predicted"]["saving_us"] == pytest.approx(2000 - 1000 / 0.9)
     assert one["predicted"]["at_roof_saving_us"] == pytest.approx(1000)
     assert one["predicted"]["limited_by"] == "hbm"
+    assert "The next limit" not in one["why"], "it is the limit now"
     assert one["verify"]["expect"]["term"] == "closeness"
     assert one["title"] == "Improve the access pattern of 1 loop operation"
 
@@ -84,6 +85,7 @@ def test_half_the_bytes_save_until_compute_binds() -> None:
     assert one["lever"] == {"resource": "hbm_bytes", "factor": 0.5}
     assert one["predicted"]["saving_us"] == pytest.approx(1250 - 750 / 0.8)
     assert one["predicted"]["limited_by"] == "compute"
+    assert "The next limit is " in one["why"]
 
 
 def test_a_target_replaces_that_of_the_rule() -> None:

@@ -117,6 +117,7 @@ def _forced_details(page: Page) -> None:
 
 
 def _hovered(page: Page) -> None:
+    page.locator("#op-chart").scroll_into_view_if_needed()
     point = view.largest_point(page)
     page.mouse.move(point["x"], point["y"])
     expect(page.locator(".hover-card")).to_be_visible()
@@ -242,3 +243,6 @@ PROFILE_STATES: dict[str, Show] = {
     "profile-forced-colours": profile("v6e", then=_forced),
     "profile-forced-details": profile("v6e", then=_forced_details),
 }
+
+# What a new size of the window takes back, to be done at each size; shown as the window has it.
+AGAIN: dict[str, Then] = {"profile-hovered": _hovered}

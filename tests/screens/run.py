@@ -20,6 +20,7 @@ from tests.browser.conftest import ARGUMENTS
 from tests.browser.watching import Watch
 from tests.conftest import ROOT
 from tests.screens.paper import PRINTED, print_state
+from tests.screens.profile_states import AGAIN
 from tests.screens.sheet import write_sheet
 from tests.screens.site import MissingCaptureError, Site, site
 from tests.screens.states import ON, STATES
@@ -41,10 +42,10 @@ SETTLED = """async () => {
     .map((a) => a.finished.catch(() => {}));
   await Promise.all(ends);
 }"""
-# A bar that sticks to the window would lie across the picture of a page that was scrolled.
+# Bars that stick to the window would lie across the picture of a page that was scrolled.
 UNSTICK = """() => {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(".topbar { position: static !important; }");
+  sheet.replaceSync(".topbar, .filters { position: static !important; }");
   document.adoptedStyleSheets.push(sheet);
 }"""
 SIDEWAYS = (
@@ -83,13 +84,16 @@ def take(page: Page, name: str, widths: Sequence[int]) -> Iterator[str]:
     """Pictures of one state, and its faults."""
     page.evaluate(AXE.read_text("utf-8"))
     page.evaluate(UNSTICK)
+    again = AGAIN.get(name)
     for theme in THEMES:
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         for width in widths:
             page.set_viewport_size({"width": width, "height": HEIGHTS.get(width, 900)})
             page.evaluate(SETTLED)
+            if again is not None:
+                again(page)
             picture = FOLDER / f"{name}-{width}-{theme}.jpg"
-            page.screenshot(path=picture, full_page=True, type="jpeg", quality=72)
+            page.screenshot(path=picture, full_page=again is None, type="jpeg", quality=72)
             if not picture.stat().st_size:
                 yield f"{name} {width} {theme}: no picture, the page is higher than 65,535 px"
             yield from (f"{name} {width} {theme}: {fault}" for fault in faults_of(page, width))

@@ -87,6 +87,8 @@ def try_this(of: Candidate) -> Sentence:
 
 def verify(finding: Finding, command: str) -> Sentence:
     """How to see whether it helped."""
+    if finding.of.rule == "W1":
+        return say("advice_verify_elsewhere", command=command)
     if finding.of.gain is not None:
         return say("advice_verify_option", command=command)
     if finding.predicted is None:
@@ -146,12 +148,12 @@ def correction(rate: Rate, raw_us: float) -> str:
 
 
 def limit(finding: Finding) -> Sentence:
-    """The limit of the ops afterwards; nothing where there is no roof."""
+    """The limit of the ops afterwards; nothing where there is no roof, or where it is the same."""
     if finding.predicted is None:
         return []
     if finding.predicted.limited_by == "link":
         return say("advice_limit_link")
-    if finding.of.e is None:
+    if finding.of.e is None or finding.predicted.limited_by == finding.of.bound:
         return []
     return say("advice_limit", roof=roof_label(finding.predicted.limited_by))
 

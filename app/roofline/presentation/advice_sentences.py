@@ -22,6 +22,7 @@ ADVICE_SENTENCES: Mapping[str, str] = {
     "advice_gain": "*{most} times* as much in the same time",
     "advice_verify_option": "Measure it on a run with this change; the work is not the same, so "
     "`{command}` shows it as another program.",
+    "advice_verify_elsewhere": "Capture a run there; `{command}` says what changed.",
     "advice_waiting": "{count} {count|finding does|findings do} not depend on them",
     "advice_correction": "{count} earlier {count|prediction|predictions} of this rule on this "
     "device reached {share} of what was said (quartiles {least} to {most}); without them it "
@@ -180,5 +181,5 @@ ADVICE_SENTENCES: Mapping[str, str] = {
     "advice_W1": "Run it on {what}",
     "advice_W1_why": "At the same distance to the roofs it takes {after} there. At the roofs its "
     "work takes {floor} there and {total} here. Launches, idle time and transfers keep their time.",
-    "advice_W1_try": "Open the other devices below, or `--device`; compare before you buy.",
+    "advice_W1_try": "Open Other hardware on the page, or use `--device`; measure before you buy.",
 }

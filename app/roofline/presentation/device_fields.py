@@ -118,7 +118,7 @@ def _ridges(analysis: RooflineAnalysis) -> list[dict[str, Any]]:
             f"Ridge point, {peak.level.label}",
             roofline.ridge_point(gflops, gb_to_gib(peak.gbs)),
             "flop_per_byte",
-            help="Peak FLOP rate ÷ peak bandwidth: below it memory binds, above it compute.",
+            help="Peak FLOP rate ÷ peak bandwidth: below it the bandwidth binds, above it compute.",
         )
         for peak in shown_peaks(analysis)
     ]

@@ -1,6 +1,6 @@
 // A small roofline of one op and one memory level, for the details drawer.
 
-import { flopRate, intensity, percent, quantity, significant } from "../text/format.js";
+import { flopRate, intensity, percent, quantity } from "../text/format.js";
 import { svg } from "../ui/dom.js";
 import { attainable } from "./roofs.js";
 
@@ -12,7 +12,7 @@ const LEFT = 8;
 const RIGHT = 292;
 const TOP = 14;
 const BOTTOM = 100;
-const TEXT_GAP = 9; // pixels between the point and its words
+const TEXT_GAP = 9; // pixels from the point to the side of its words; twice that to their line
 
 /**
  * @typedef {object} MiniOptions
@@ -68,7 +68,7 @@ export function miniRoofline(options) {
     dot(point, token),
     pointText(point, `${flopRate(10 ** place[1])} · ${percent(share, 0)}`),
     footText(LEFT, "start", [memory.label, at, bandwidthText(options)].filter(Boolean).join(" · ")),
-    ...(ridge === null ? [] : [footText(RIGHT, "end", `ridge ${significant(ridge)}`)]),
+    ...(ridge === null ? [] : [topText(`ridge ${intensity(ridge)}`)]),
   );
 }
 
@@ -90,16 +90,20 @@ function dot({ x, y }, token) {
 }
 
 /**
- * On the side where there is more room.
+ * Below the point, where no roof is: a slanted one is on its left, a flat one above.
  * @param {{ x: number, y: number }} place
  * @param {string} text
  */
 function pointText({ x, y }, text) {
   const isRight = x > WIDTH / 2;
   const anchor = isRight ? "end" : "start";
-  const shifted = isRight ? x - TEXT_GAP : x + TEXT_GAP;
-  return svg("text", { x: shifted, y: y + 4, "text-anchor": anchor, class: "strong" }, text);
+  const side = isRight ? RIGHT : x + TEXT_GAP;
+  const below = Math.min(y + 2 * TEXT_GAP, BOTTOM - 4);
+  return svg("text", { x: side, y: below, "text-anchor": anchor, class: "strong" }, text);
 }
+
+/** @param {string} text */
+const topText = (text) => svg("text", { x: RIGHT, y: TOP - 4, "text-anchor": "end" }, text);
 
 /** @param {number} x @param {"start" | "end"} anchor @param {string} text */
 const footText = (x, anchor, text) =>

@@ -146,6 +146,7 @@ export function pointFacts(model, point) {
 export function timeFacts(row, get) {
   const { self, total } = timeTexts(get, row);
   const saving = duration(get("saving_per_core_us"));
+  const stalled = get("dma_stall_ratio");
   return [
     ["Self", self],
     ["Total", total],
@@ -153,7 +154,8 @@ export function timeFacts(row, get) {
     ["Each, self", duration(get("avg_self_time_us"))],
     ["Each, total", duration(get("avg_time_us"))],
     ["Saves at the roof", joined(saving, percent(get("saving_share_ratio")))],
-    ["Stalled by DMA", percent(get("dma_stall_ratio"))],
+    // Most profilers do not count it, and a TPU's leaves the zeros out.
+    .../** @type {Fact[]} */ (stalled ? [["Stalled by DMA", percent(stalled)]] : []),
   ];
 }
 

@@ -2,7 +2,7 @@
 
 import { bytes, percent, significant } from "../text/format.js";
 import { find, html, part } from "../ui/dom.js";
-import { STEPS, stepState } from "./import-steps.js";
+import { isBefore, STEPS, stepState } from "./import-steps.js";
 
 /** @import { Parcel } from "../text/problem.js" */
 /** @import { Drawn } from "./import-steps.js" */
@@ -13,6 +13,7 @@ export class ImportCard {
   #steps;
   #pageTitle = document.title;
   #name = "";
+  #step = "upload";
 
   /** @param {HTMLElement} card */
   constructor(card) {
@@ -36,12 +37,17 @@ export class ImportCard {
 
   /** @param {Drawn} drawn */
   draw({ step, fraction, detail, left }) {
-    // The bar never runs backwards, whatever the estimates say.
-    this.#bar.value = Math.max(step === "upload" ? 0 : this.#bar.value, fraction);
+    // The bar never runs backwards, whatever the estimates say, but for an import that begins again.
+    const goesOn = step !== "upload" && !isBefore(step, this.#step);
+    this.#bar.value = Math.max(goesOn ? this.#bar.value : 0, fraction);
+    this.#step = step;
     const share = percent(this.#bar.value, 0);
     this.#write({ share, left });
     part("trouble", this.#card).hidden = true;
-    for (const one of this.#steps) one.row.dataset.state = stepState(one.step, step);
+    for (const one of this.#steps) {
+      one.row.dataset.state = stepState(one.step, step);
+      if (one.step !== "upload") part("detail", one.row).textContent = "";
+    }
     this.#detail(step, detail);
     document.title = `${share} · ${this.#name} · Roofline`;
     this.#announce(step);

@@ -85,8 +85,11 @@ function phaseDetail(phase, fraction) {
   return phase === "unpack" ? `unpacking ${share}`.trim() : share;
 }
 
+/** @param {string} step @param {string} other */
+export const isBefore = (step, other) => STEPS.indexOf(step) < STEPS.indexOf(other);
+
 /** @param {string} step @param {string} current @returns {"done" | "now" | "next"} */
 export function stepState(step, current) {
-  const distance = STEPS.indexOf(step) - STEPS.indexOf(current);
-  return distance < 0 ? "done" : distance === 0 ? "now" : "next";
+  if (step === current) return "now";
+  return isBefore(step, current) ? "done" : "next";
 }

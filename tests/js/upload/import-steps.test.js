@@ -5,6 +5,7 @@ import {
   STEPS,
   drawnImport,
   drawnUpload,
+  isBefore,
   stepState,
 } from "../../../static/js/upload/import-steps.js";
 
@@ -63,4 +64,10 @@ test("steps before the current one are done, later ones wait", () => {
     STEPS.map((step) => stepState(step, "read")),
     ["done", "done", "now", "next", "next"],
   );
+});
+
+test("an import that waits again is before the step that it had reached", () => {
+  const { step } = drawnImport({ phase: "queued", fraction: 0, overall: 0, elapsed_s: 9 });
+  assert.ok(isBefore(step, "store"));
+  assert.ok(!isBefore("read", "read"));
 });
