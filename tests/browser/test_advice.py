@@ -48,6 +48,11 @@ def test_a_finding_filters_to_its_operations_and_back(training: Page) -> None:
     button.click()
     finding.locator("summary").click()
     assert view.result(training) == (every, every)
+    finding.locator("summary").click()
+    assert view.result(training) == (25, every)
+    training.locator(".advice-rest > summary").click()
+    training.locator(".advice-item", has_text="Run it on").locator("summary").click()
+    assert view.result(training) == (every, every), "a finding without operations"
 
 
 def test_the_reason_is_one_click_away(training: Page) -> None:

@@ -70,6 +70,13 @@ function wire(card, store, onLand) {
       ?.querySelector("summary")
       ?.addEventListener("click", () => filter(button, !details.open));
   }
+  for (const details of findAll(HTMLDetailsElement, "details[name]", card)) {
+    if (details.querySelector("[data-advice-filter]")) continue;
+    // It closes another finding, whose operations are filtered to.
+    details.querySelector("summary")?.addEventListener("click", () => {
+      for (const button of buttonsOf(card)) filter(button, false);
+    });
+  }
   return wireLandings(card, onLand);
 }
 
