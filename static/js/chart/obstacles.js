@@ -1,6 +1,12 @@
 // Obstacles of the names of points: roofs, their labels, ridges, the star, the buttons of the chart. Pure. Pixels.
 
-import { distancePlaces, flatLabelPlaces, slantLabelPlaces } from "./roof-figure.js";
+import {
+  distancePlaces,
+  flatLabelPlaces,
+  FOOT,
+  FOOT_WIDTH,
+  slantLabelPlaces,
+} from "./roof-figure.js";
 import { LABEL_AWAY, roofLines } from "./roofs.js";
 
 /** @import { Scale } from "./axes.js" */
@@ -11,8 +17,6 @@ const TEXT = 8; // half the height of a label
 const STEP = 10; // between the boxes along a slanted label
 const WIDE = 1.15; // letters of some systems' fonts are wider than the estimate
 const RIDGE = 5;
-const FOOT = 34; // height of the words at the foot of the ridge
-const FOOT_WIDTH = 112;
 
 /**
  * @param {RoofChart & { points: readonly Disc[], isShare?: boolean }} chart

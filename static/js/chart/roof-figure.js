@@ -24,12 +24,17 @@ import {
  * @property {ComputeRoof | null} flat that distances are read against
  * @property {Place | null} corner main ridge
  * @property {Scale} scale
+ * @property {Place | null} [program] its star, which names of distances and roofs leave in sight
  * @property {readonly { px: number, py: number }[]} [points] that labels keep clear of, in pixels
  */
 
 const LETTER = 0.56; // of the font's size: width of a letter
 const LEAST_REGION = 110; // pixels that the name of a region needs
 const BEFORE_LINE = 60; // pixels that a label may begin before its line
+const STAR = 8; // pixels of the radius of the program's star
+/** Height and width of the words at the foot of the ridge. */
+export const FOOT = 34;
+export const FOOT_WIDTH = 112;
 const LEAST_APART = 18; // pixels between the name of a distance and that of a compute roof
 
 /**
@@ -168,22 +173,36 @@ const distanceName = (share) => `${share * 100} % of roof`;
  * The names of these lines at the right edge, where no compute roof is near.
  * @param {RoofChart} chart
  */
-export function distancePlaces({ shown, main, flat, scale }) {
+export function distancePlaces({ shown, main, flat, scale, corner, program }) {
   const [low, high] = scale.yRange;
+  const right = scale.width - scale.margin.r;
+  const foot = scale.height - scale.margin.b - FOOT;
   const roof = attainable(scale.xRange[1], main, flat);
   return DISTANCES.map((share) => ({
     name: distanceName(share),
     end: roof + Math.log10(share),
     width: widthOf(distanceName(share), 11),
   })).filter(
-    ({ end }) =>
+    ({ end, width }) =>
       end > low &&
       end < high &&
+      !(program && isOver(program, scale, right - width, end)) &&
+      !(corner && scale.toY(end) > foot && scale.toX(corner.x) + FOOT_WIDTH > right - width) &&
       shown.compute.every(
         ({ gflops }) => Math.abs(scale.toY(end) - scale.toY(Math.log10(gflops))) >= LEAST_APART,
       ),
   );
 }
+
+/**
+ * Whether the star lies on a text that reaches from `left` to the right edge, on the height `y` (log10).
+ * @param {Place} star
+ * @param {Scale} scale
+ * @param {number} left
+ * @param {number} y
+ */
+const isOver = (star, scale, left, y) =>
+  scale.toX(star.x) > left - STAR && Math.abs(scale.toY(y) - 8 - scale.toY(star.y)) < 8 + STAR;
 
 /**
  * @param {string} name
@@ -265,7 +284,7 @@ function slantLabels(lines, chart, size, paint) {
  * @param {RoofChart} chart
  * @param {{ small: boolean, size: number }} options
  */
-export function flatLabelPlaces({ shown: { compute }, scale, corner }, { small, size }) {
+export function flatLabelPlaces({ shown: { compute }, scale, corner, program }, { small, size }) {
   const right = scale.width - scale.margin.r;
   const labels = (small ? compute.slice(0, 1) : compute)
     .map((roof) => {
@@ -273,7 +292,9 @@ export function flatLabelPlaces({ shown: { compute }, scale, corner }, { small, 
       const start = corner && !small ? scale.toX(corner.x - corner.y + y) - BEFORE_LINE : 0;
       const left = small ? 0 : Math.max(scale.margin.l, start);
       const named = `${words(roof.label)} ${peakRate(roof.gflops)}`;
-      const isNamed = !small && widthOf(named, size) <= right - left;
+      const width = widthOf(named, size);
+      const isHiding = program && isOver(program, scale, right - width, y);
+      const isNamed = !small && !isHiding && width <= right - left;
       const text = isNamed ? named : peakRate(roof.gflops);
       return { roof, text, left, y: scale.toY(y), width: widthOf(text, size) };
     })

@@ -7,7 +7,7 @@ import { rateWord } from "../text/provenance.js";
 import { isOver } from "../metrics/above-roof.js";
 import { middleCut, withoutPrefix } from "../text/names.js";
 import { plainText, say } from "../text/sentences.js";
-import { AT_BEST, atLeast, boundWord } from "../text/words.js";
+import { AT_BEST, atLeast, boundWord, shownCategory } from "../text/words.js";
 
 /** @import { Column, Cost, Timing, Unit, Value } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
@@ -192,8 +192,9 @@ const categoryPainter =
   (cell, row) => {
     const category = entryOf(model.categories, read(row));
     if (!category) return paintWords(cell, DASH);
-    paintText(cell, category.name, `left clip category mark-${category.symbol}`);
-    setTitle(cell, category.name);
+    const name = shownCategory(category.name);
+    paintText(cell, name, `left clip category mark-${category.symbol}`);
+    setTitle(cell, name);
     return setVariable(cell, "--mark", `var(${category.token})`);
   };
 

@@ -9,6 +9,7 @@ import { count, percent } from "../text/format.js";
 import { buttonPart, find, findAll, html, part } from "../ui/dom.js";
 import { choose, offer } from "../ui/select.js";
 import { createBoundChips, createCategoryMenu } from "./filter-choices.js";
+import { shownCategory } from "../text/words.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
@@ -206,7 +207,7 @@ function showError(error) {
 
 /** @param {readonly string[]} chosen */
 function categoryLabel(chosen) {
-  return chosen.length === 1 ? chosen[0] : `${chosen.length} categories`;
+  return chosen.length === 1 ? shownCategory(chosen[0]) : `${chosen.length} categories`;
 }
 
 /** @param {number} share */

@@ -4,6 +4,7 @@ import { count } from "../text/format.js";
 import { html, inputPart, part } from "../ui/dom.js";
 import { boundGlyph, mark } from "../ui/marks.js";
 import { menuCheck } from "../ui/menu.js";
+import { shownCategory } from "../text/words.js";
 
 /** @import { Bound, Category } from "../types/page-data.js" */
 /** @import { Model } from "../types/model.js" */
@@ -74,6 +75,9 @@ export function createCategoryMenu(model, onToggle) {
 
 /** @param {Category} category @param {() => void} onChange */
 function categoryCheck({ name, symbol, token }, onChange) {
-  const content = [mark(symbol, `var(${token})`), html("span", { class: "text" }, name)];
+  const content = [
+    mark(symbol, `var(${token})`),
+    html("span", { class: "text" }, shownCategory(name)),
+  ];
   return { name, ...menuCheck({ value: name, checked: false, title: name, content, onChange }) };
 }

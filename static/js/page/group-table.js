@@ -8,6 +8,7 @@ import { DASH, decimalBytes, duration, flops, percent } from "../text/format.js"
 import { amount, plainText, say } from "../text/sentences.js";
 import { find, html, part } from "../ui/dom.js";
 import { choose } from "../ui/select.js";
+import { shownCategory } from "../text/words.js";
 
 /** @import { Model } from "../types/model.js" */
 /** @import { ViewState } from "../types/view-state.js" */
@@ -119,7 +120,7 @@ function sorted(groups, sort) {
 
 /** @param {Pick<Group, "name" | "path">} group */
 export function nameOf({ name, path }) {
-  if (name !== NOT_KNOWN) return name;
+  if (name !== NOT_KNOWN) return shownCategory(name);
   return path.length > 1 ? "(here)" : "(not known)";
 }
 

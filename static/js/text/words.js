@@ -172,7 +172,7 @@ export function programNote(points, fields) {
 /** @param {readonly ProgramPoint[]} points */
 function counts(points) {
   const steps = points.filter((point) => point.scope === "step").length;
-  if (points.length === 0) return "";
+  if (points[0]?.total_time_per_core_us == null) return "";
   const whole = points[0].scope === "total_hw" ? "Total (HW)" : "Total";
   if (steps === 0) return `No steps in this profile: ${whole} counts every op.`;
   if (!points.some((point) => point.scope === "average"))
@@ -191,3 +191,6 @@ function slowSteps(points) {
   const place = Math.ceil(0.95 * times.length) - 1;
   return ` 95 % of them take ${duration(times[place])} or less.`;
 }
+
+/** XProf's category of idle time is in capitals: files and links keep it, the page says "idle". @param {string} name */
+export const shownCategory = (name) => (name === "IDLE" ? "idle" : name);

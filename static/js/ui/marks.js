@@ -1,6 +1,7 @@
 // Small pictures beside words: icons, the marks of categories and steps, the glyphs of bounds.
 
 import { html, svg } from "./dom.js";
+import { shownCategory } from "../text/words.js";
 
 /** @import { Bound, Category } from "../types/page-data.js" */
 
@@ -65,6 +66,6 @@ export function categoryBadge(category) {
     "span",
     { class: "badge" },
     mark(category.symbol, `var(${category.token})`),
-    category.name,
+    shownCategory(category.name),
   );
 }

@@ -131,7 +131,14 @@ test("the time that 95 % of the steps do not exceed is told from 20 steps on", (
 test("hardware totals say which part of the chip was counted", () => {
   /** @type {ProgramPoint[]} */
   const points = [
-    { scope: "total_hw", label: "Total (HW)", order: null, is_outlier: false, bound_by: 0 },
+    {
+      scope: "total_hw",
+      label: "Total (HW)",
+      order: null,
+      is_outlier: false,
+      bound_by: 0,
+      total_time_per_core_us: 9,
+    },
   ];
   const note = (/** @type {string} */ value) => programNote(points, [{ id: "counters", value }]);
   assert.match(
@@ -139,6 +146,8 @@ test("hardware totals say which part of the chip was counted", () => {
     /Total \(HW\) has what the hardware counted: the matrix unit alone\.$/,
   );
   assert.match(note("matrix unit and HBM"), /: Total \(HW\) counts every op\.$/);
+  const untimed = points.map((point) => ({ ...point, total_time_per_core_us: null }));
+  assert.equal(programNote(untimed, []), "", "predictions have no total");
 });
 
 test("names and counts", () => {

@@ -65,7 +65,7 @@ def op_chart(rows: Rows) -> OpChart:
         is_small=False,
     )
     points = _points(rows, places, chart.axes)
-    chart = replace(chart, points=tuple(point.at for point in points))
+    chart = replace(chart, points=tuple(point.at for point in points), star=star_of(rows))
     axis = rows.page["x_axes"][0]["label"]
     unit = f"FLOP per byte of {axis}"
     title = f"Operational intensity, {unit}"

@@ -30,6 +30,9 @@ _LEAST_REGION = 110  # pixels that the name of a region needs
 _LEAST_APART = 18  # pixels between the name of a distance and that of a compute roof
 _BEFORE_LINE = 60  # pixels that a label may begin before its line
 _TICK_SIZE = 11.5
+_STAR = 8  # pixels of the radius of the program's star
+_FOOT = 34  # pixels of the height of the words at the foot of the ridge
+_FOOT_WIDTH = 112
 _DESCENT = 0.25  # of the font's size: from the baseline of a text to its lower edge
 
 
@@ -37,7 +40,8 @@ _DESCENT = 0.25  # of the font's size: from the baseline of a text to its lower 
 class RoofChart:
     """Roofs on axes; distances are read against `main` and `flat`. `is_small`: few words.
 
-    Names of slanted roofs keep clear of `points`, and of the places that `taken` gives for a size.
+    Names of slanted roofs keep clear of `points`, and of the places that `taken` gives for a size;
+    names of flat ones and of distances leave `star` in sight.
     """
 
     axes: Axes
@@ -48,6 +52,7 @@ class RoofChart:
     is_small: bool
     points: tuple[Place, ...] = ()
     taken: tuple[Callable[[Scale], Sequence[Place]], ...] = ()
+    star: Place | None = None
 
     @property
     def size(self) -> float:
@@ -187,7 +192,7 @@ def _flat_labels(chart: RoofChart, scale: Scale) -> Iterator[Text]:
     wanted = []
     for roof in compute:
         left = _label_start(chart, roof, scale)
-        texts[roof.id] = text = _flat_text(chart, roof, right - left)
+        texts[roof.id] = text = _flat_text(chart, roof, right - left, scale)
         if scale.y[0] < roof.log < scale.y[1]:
             width = _text_width(text, chart)
             wanted.append(FlatLabel(roof=roof, y=scale.to_y(roof.log), width=width, left=left))
@@ -209,11 +214,22 @@ def _text_width(text: str, chart: RoofChart) -> float:
     return len(text) * chart.size * LETTER + 4
 
 
-def _flat_text(chart: RoofChart, roof: Roof, room: float) -> str:
-    """The name that is wider than its line is left out."""
+def _flat_text(chart: RoofChart, roof: Roof, room: float, scale: Scale) -> str:
+    """The name that is wider than its line, or would hide the star, is left out."""
     named = f"{roof.label} {peak_rate(roof.peak)}"
-    is_named = not chart.is_small and _text_width(named, chart) <= room
+    width = _text_width(named, chart)
+    is_hiding = _is_over(chart.star, scale, width, roof.log)
+    is_named = not chart.is_small and not is_hiding and width <= room
     return named if is_named else peak_rate(roof.peak)
+
+
+def _is_over(star: Place | None, scale: Scale, width: float, y: float) -> bool:
+    """Whether the star lies on a text of this width at the right edge, on the height `y`."""
+    if star is None:
+        return False
+    left = scale.to_x(scale.x[1]) - width
+    is_right = scale.to_x(star[0]) > left - _STAR
+    return is_right and abs(scale.to_y(y) - 8 - scale.to_y(star[1])) < 8 + _STAR
 
 
 def _flat_label(label: FlatLabel, text: str, scale: Scale, chart: RoofChart) -> Text:
@@ -254,9 +270,22 @@ def _distance_labels(chart: RoofChart, scale: Scale) -> Iterator[Text]:
     for part, name in ((0.1, "10 % of roof"), (0.01, "1 % of roof")):
         here = attainable(scale.x[1], chart.main, chart.flat) + log10(part)
         nearest = min((abs(here - roof.log) for roof in chart.shown.compute), default=inf)
-        if scale.y[0] < here < scale.y[1] and nearest * scale.per_y >= _LEAST_APART:
+        width = len(name) * 11 * LETTER + 4
+        is_hidden = _is_over(chart.star, scale, width, here) or _is_at_foot(
+            chart, scale, width, here
+        )
+        is_inside = scale.y[0] < here < scale.y[1]
+        if is_inside and not is_hidden and nearest * scale.per_y >= _LEAST_APART:
             at = (scale.x[1], here)
             yield Text(text=name, at=at, shift=(-5.6, -5), anchor="end", size=11, token="--ink-3")
+
+
+def _is_at_foot(chart: RoofChart, scale: Scale, width: float, y: float) -> bool:
+    """Whether a text at the right edge lies on the words at the foot of the ridge."""
+    if chart.corner is None or scale.to_y(y) <= scale.to_y(scale.y[0]) - _FOOT:
+        return False
+    left = scale.to_x(scale.x[1]) - width
+    return scale.to_x(chart.corner[0]) + _FOOT_WIDTH > left
 
 
 def _slant_labels(chart: RoofChart, lines: list[RoofLine], scale: Scale) -> Iterator[Text]:

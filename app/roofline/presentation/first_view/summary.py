@@ -22,6 +22,7 @@ from roofline.presentation.quantities import (
     significant,
     size,
 )
+from roofline.presentation.words import shown_category
 
 STEP_ROWS = 40
 _HOST = "host"
@@ -279,7 +280,8 @@ def categories(rows: Rows) -> list[CategoryEntry]:
     ordered = sorted(totals, key=lambda index: -totals[index])
     known = [rows.page["categories"][index] for index in ordered]
     return [
-        CategoryEntry(name=one["name"], symbol=one["symbol"], token=one["token"]) for one in known
+        CategoryEntry(name=shown_category(one["name"]), symbol=one["symbol"], token=one["token"])
+        for one in known
     ]
 
 
@@ -349,8 +351,8 @@ def _largest(points: Sequence[Mapping[str, Any]], name: str) -> float:
 
 def _program_note(points: Sequence[Mapping[str, Any]]) -> str:
     steps = sum(point["scope"] == "step" for point in points)
-    if not points:
-        return ""
+    if not points or points[0].get("total_time_per_core_us") is None:
+        return ""  # no time was measured: the chart's place says so
     if steps == 0:
         whole = "Total (HW)" if points[0]["scope"] == "total_hw" else "Total"
         return f"No steps in this profile: {whole} counts every op."

@@ -9,6 +9,7 @@ from roofline.presentation.first_view.numbers import ColumnScale, column_scale
 from roofline.presentation.first_view.rows import EFFICIENCY, SHARE, Rows
 from roofline.presentation.quantities import DASH
 from roofline.presentation.sentences import plain_text, say
+from roofline.presentation.words import shown_category
 
 ROWS = 50
 _OVER = 1.0005  # above this, a ratio over 1 is more than rounding
@@ -163,7 +164,8 @@ def _categories(rows: Rows) -> Painter:
     def paint(row: int) -> Cell:
         found = rows.categories[row]
         css = f"left clip category mark-{found['symbol']} {token_class(found['token'])}"
-        return Cell(text=found["name"], css=css, title=found["name"])
+        name = shown_category(found["name"])
+        return Cell(text=name, css=css, title=name)
 
     return paint
 

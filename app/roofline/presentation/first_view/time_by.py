@@ -13,6 +13,7 @@ from roofline.presentation.first_view.numbers import ColumnScale, column_scale
 from roofline.presentation.first_view.rows import EFFICIENCY, Rows
 from roofline.presentation.first_view.summary import counted
 from roofline.presentation.quantities import percent
+from roofline.presentation.words import shown_category
 
 FEWEST_TWINS = 4
 STANDS_OUT = 1.3
@@ -166,7 +167,7 @@ def _entries(
             sum(times[op] * min(1.0, reached[op]) for op in placed) / time if time else None
         )
         known = [savings[op] for op in one.ops if savings[op] is not None]
-        name = one.path[-1] or ("(here)" if len(one.path) > 1 else "(not known)")
+        name = shown_category(one.path[-1]) or ("(here)" if len(one.path) > 1 else "(not known)")
         share = percent(sum(shares[op] for op in one.ops))
         look = looks.get(one.path[-1], {"symbol": "", "token": ""})
         yield TimeEntry(
