@@ -197,8 +197,7 @@ function missingPeaks({ roofs, levels }) {
 function ridgeItems(memory) {
   const known = memory.find((roof) => roof.ridge_flop_per_byte !== null);
   if (!known) return [];
-  const value = significant(known.ridge_flop_per_byte);
-  return [item("Ridge", value, " ", small("FLOP/B"))];
+  return [item("Ridge", `${significant(known.ridge_flop_per_byte)} FLOP/B`)];
 }
 
 /** @param {ProfileFile[]} files */

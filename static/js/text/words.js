@@ -138,6 +138,7 @@ export function drawnText(drawn, unheld, hasRoofs) {
 
 /** "Step 4", "Total". @param {Pick<ProgramPoint, "scope" | "label">} point */
 export function programName(point) {
+  if (point.scope === "total_hw") return "Total (HW)"; // the note below the list says what was counted
   return point.scope === "step" ? `Step ${point.label}` : point.label;
 }
 

@@ -158,8 +158,7 @@ def _peak(page: Page, roof: Mapping[str, Any]) -> DeviceItem:
 
 
 def _ridge(roof: Mapping[str, Any]) -> Iterator[DeviceItem]:
-    value = significant(roof["ridge_flop_per_byte"])
-    yield DeviceItem(term="Ridge", value=value, small="FLOP/B")
+    yield DeviceItem(term="Ridge", value=f"{significant(roof['ridge_flop_per_byte'])} FLOP/B")
 
 
 def _missing_peaks(page: Page) -> Iterator[DeviceItem]:
@@ -325,7 +324,7 @@ def step_list(rows: Rows) -> StepList:
         filled = min(100, round(100 * (share or 0)))
         least = "≥\u00a0" if point.get("flop_is_least") else ""
         return StepRow(
-            name=f"Step {point['label']}" if is_step else point["label"],
+            name=_point_name(point),
             symbol=SYMBOLS[point["scope"]],
             token=step_token(point.get("order")) if is_step else "--star",
             time=time.text(point.get("total_time_per_core_us")),
@@ -343,6 +342,12 @@ def step_list(rows: Rows) -> StepList:
         note=_program_note(points) + _hardware_note(points, rows.page["device"]["fields"]),
         all=len(points),
     )
+
+
+def _point_name(point: Mapping[str, Any]) -> str:
+    if point["scope"] == "total_hw":
+        return "Total (HW)"  # the note below the list says what was counted
+    return f"Step {point['label']}" if point["scope"] == "step" else str(point["label"])
 
 
 def _largest(points: Sequence[Mapping[str, Any]], name: str) -> float:
