@@ -77,7 +77,7 @@ export function createOpTable({ model, store, onSelect, onLight, onHelp }) {
 /** @param {Column} column @param {Model} model @param {View} view @param {boolean} isBinary bandwidths in GiB/s */
 const opColumn = (column, model, view, isBinary) =>
   tableColumn(withBeginning(column, model), {
-    read: view.reader(column.id),
+    read: workReader(view, column),
     rows: view.rows,
     model,
     barToken: (row) => model.bounds[row.bound].token,
@@ -126,6 +126,20 @@ function beyondText({ beyond }) {
 }
 
 /**
+ * Values of a column. Starts of asynchronous operations have no bandwidth: their bytes move until long
+ * after their time.
+ * @param {View} view
+ * @param {Column} column
+ * @returns {(row: Row) => Value}
+ */
+function workReader(view, { id, unit }) {
+  const read = view.reader(id);
+  if (unit !== "gibs") return read;
+  const isStart = view.reader("is_start");
+  return (row) => (isStart(row) ? null : read(row));
+}
+
+/**
  * The header's order, in the cell's own terms: "idle" and "no cost" sort as missing.
  * @param {Model} model
  * @param {ViewState} state
@@ -133,8 +147,10 @@ function beyondText({ beyond }) {
  */
 function valueReader(model, state) {
   const id = sortColumn(state.sort);
-  const read = model.view(state.infeed).reader(id);
-  switch (model.column(id)?.unit) {
+  const column = model.column(id);
+  const view = model.view(state.infeed);
+  const read = column ? workReader(view, column) : view.reader(id);
+  switch (column?.unit) {
     case "category":
       return (row) => entryOf(model.categories, read(row))?.name ?? null;
     case "bound":

@@ -192,7 +192,10 @@ export const originFacts = (get) => [
  */
 export function memoryRows(model, get) {
   /** @param {string} label @param {Measure} rate @param {Measure} ratio */
-  const row = (label, rate, ratio) => [label, quantity(rate, "gibs"), intensity(ratio)];
+  const row = (label, rate, ratio) => [label, quantity(ofWork(rate), "gibs"), intensity(ratio)];
+  // The bytes of a start move until long after its time.
+  /** @param {Measure} rate */
+  const ofWork = (rate) => (get("is_start") ? null : rate);
   const levels = model.levels
     .map(({ label, columns }) => ({
       label,

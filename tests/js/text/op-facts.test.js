@@ -98,6 +98,15 @@ test("every memory that has a number is a row, with the sum and the bottleneck",
   );
 });
 
+test("a start has no bandwidth: its bytes move until long after its time", () => {
+  const { model, get } = opened();
+  const { rows } = memoryRows(model, (id) => (id === "is_start" ? 1 : get(id)));
+  assert.deepEqual(
+    rows.map(([, rate]) => plain(rate)),
+    ["–", "–", "–"],
+  );
+});
+
 test("a program point has the same facts by its own columns", () => {
   const { model } = opened();
   const point = programPoint({ total_time_per_core_us: 5e6, roofline_efficiency_ratio: 0.37 });

@@ -102,6 +102,15 @@ def test_rows_are_the_longest_ops_as_the_table_sorts_them(page: dict[str, Any]) 
     assert table.headers[0].label == "Operation"
 
 
+def test_a_start_has_no_bandwidth_for_its_bytes_move_long_after_its_time(
+    page: dict[str, Any],
+) -> None:
+    columns = page["ops"]["columns"] | {"is_start": [0, 1, 0, 0]}
+    table = first_view(page | {"ops": page["ops"] | {"columns": columns}}).table
+    (at,) = (i for i, header in enumerate(table.headers) if header.id == "dram_bandwidth_gibs")
+    assert [row[at].text for row in table.rows] == ["2.00", "–", "10.0", "–"]
+
+
 def test_of_many_ops_the_first_page_of_the_table_is_there(tmp_path: Path) -> None:
     rows = "".join(f"op{i},{1000 - i},1e6,1e6\n" for i in range(ROWS + 7))
     table = first_view(page_of(f"kernel,time (us),flop,dram bytes\n{rows}", tmp_path)).table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.presentation.first_view.numbers import ColumnScale, column_scale
-from roofline.presentation.first_view.rows import EFFICIENCY, SHARE, Rows
+from roofline.presentation.first_view.rows import EFFICIENCY, SHARE, Column, Rows
 from roofline.presentation.quantities import DASH
 from roofline.presentation.sentences import plain_text, say
 from roofline.presentation.words import shown_category
@@ -82,7 +82,7 @@ def _shown(columns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _scale(column: Mapping[str, Any], rows: Rows) -> ColumnScale:
-    values = [] if column["unit"] in _TEXTS else rows.column(column["id"])
+    values = [] if column["unit"] in _TEXTS else _of_work(column, rows)
     largest = max((value for value in values if isinstance(value, int | float)), default=0)
     return column_scale(column["unit"], max(0, largest))
 
@@ -122,7 +122,16 @@ def _painter(column: Mapping[str, Any], scale: ColumnScale, rows: Rows) -> Paint
         return _words(rows, name)
     if name in (SHARE, EFFICIENCY):
         return _bars(rows, name, scale)
-    return _numbers(rows, name, scale)
+    return _numbers(rows, column, scale)
+
+
+def _of_work(column: Mapping[str, Any], rows: Rows) -> Column:
+    """Values of a column, without bandwidths of starts: their bytes move long after their time."""
+    values = rows.column(column["id"])
+    if column["unit"] != "gibs":
+        return values
+    pairs = zip(values, rows.column("is_start"), strict=True)
+    return [None if is_start else value for value, is_start in pairs]
 
 
 def _names(rows: Rows) -> Painter:
@@ -228,8 +237,8 @@ def _bars(rows: Rows, name: str, scale: ColumnScale) -> Painter:
     return paint
 
 
-def _numbers(rows: Rows, name: str, scale: ColumnScale) -> Painter:
-    values, causes = rows.column(name), rows.column("above_roof")
+def _numbers(rows: Rows, column: Mapping[str, Any], scale: ColumnScale) -> Painter:
+    name, values, causes = column["id"], _of_work(column, rows), rows.column("above_roof")
 
     def paint(row: int) -> Cell:
         value = values[row]
