@@ -24,7 +24,6 @@ from tests.browser.serving import serving
 from tests.tools.generate_xspace import Config, write_profile
 
 TEXT = "fusion.1"
-REST_MS = 500
 
 # From the event's own time stamp until after the next painted frame.
 WATCH_KEYS = """() => {
@@ -100,7 +99,6 @@ class _Figures:
 
     cold: list[Opened] = field(default_factory=list)
     tab: list[Opened] = field(default_factory=list)
-    rested: list[Opened] = field(default_factory=list)
     keys: list[float] = field(default_factory=list)
     sorts: list[float] = field(default_factory=list)
     resizes: list[float] = field(default_factory=list)
@@ -117,11 +115,8 @@ def _measure(browser: Browser, url: str, rounds: int, captures: Sequence[Path]) 
         page, first = opened(context, url)
         page.close()
         page, again = opened(context, url)
-        page.close()
-        page, rested = opened(context, url, rest_ms=REST_MS)
         figures.cold.append(first)
         figures.tab.append(again)
-        figures.rested.append(rested)
         figures.nodes = page.evaluate("document.querySelectorAll('*').length")
         figures.resizes.append(resized(page))
         figures.sorts += [sorted_by(page, column) for column in SORTED]
@@ -137,18 +132,17 @@ def _measure(browser: Browser, url: str, rounds: int, captures: Sequence[Path]) 
 
 
 def _rows(figures: _Figures) -> list[str]:
-    cold, tab, rested = figures.cold, figures.tab, figures.rested
-    every = [*cold, *tab, *rested]
+    cold, tab = figures.cold, figures.tab
+    both = [*cold, *tab]
     return [
         _row("verdict and chart painted, cold cache", [one.painted for one in cold], "ms", 250),
         _row("verdict and chart painted, new tab", [one.painted for one in tab], "ms", 150),
-        _row("the same, in a tab that was empty", [one.painted for one in rested], "ms", 150),
         _row("interactive, cold cache", [one.interactive for one in cold], "ms", 600),
         _row("interactive, new tab", [one.interactive for one in tab], "ms", 350),
         _row("charts can be dragged, cold cache", [one.ready for one in cold], "ms", None),
         _row("charts can be dragged, new tab", [one.ready for one in tab], "ms", None),
-        _row("layout shift, in thousandths", [1000 * one.shift for one in every], "", 20),
-        _row("longest task once ready", [one.longest_task for one in every], "ms", 50),
+        _row("layout shift, in thousandths", [1000 * one.shift for one in both], "", 20),
+        _row("longest task once ready", [one.longest_task for one in both], "ms", 50),
         _row("requests, cold cache", [one.requests for one in cold], "", 20),
         _row("received, cold cache", [one.received for one in cold], "kB", 500),
         _row("received, new tab", [one.received for one in tab], "kB", None),

@@ -80,13 +80,9 @@ class Opened:
     received: float
 
 
-def opened(context: BrowserContext, url: str, *, rest_ms: int = 0) -> tuple[Page, Opened]:
-    """Opens `url` in a new tab of `context`, and waits until nothing more is asked for.
-
-    The tab is empty for `rest_ms` before: without it, the browser still makes the tab meanwhile.
-    """
+def opened(context: BrowserContext, url: str) -> tuple[Page, Opened]:
+    """Opens `url` in a new tab of `context`, and waits until nothing more is asked for."""
     page = context.new_page()
-    page.wait_for_timeout(rest_ms)
     session = context.new_cdp_session(page)
     session.send("Network.enable")
     sizes: list[int] = []

@@ -9,8 +9,23 @@
   // A view of its own is not what the server has drawn: that stays unseen until the view is there.
   const { dataset } = document.documentElement;
   if (location.search !== "") dataset.linked = "";
-  // The first frame holds the answer; what lies below comes with the next one: first-view.css.
-  if (document.hidden) return;
+  // The first frame holds the answer: what lies below comes after it (first-view.css), as does the page's script.
+  const runScript = () => {
+    const link = document.querySelector("#page-script");
+    if (!(link instanceof HTMLLinkElement)) return;
+    const script = document.createElement("script");
+    script.type = "module";
+    script.src = link.href;
+    document.head.append(script);
+  };
+  const start = () => {
+    delete dataset.first;
+    if (document.readyState !== "loading") runScript();
+    else addEventListener("DOMContentLoaded", runScript);
+  };
+  if (document.hidden) return start();
   dataset.first = "";
-  requestAnimationFrame(() => setTimeout(() => delete dataset.first));
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = start;
+  requestAnimationFrame(() => port2.postMessage(null));
 })();
