@@ -17,14 +17,14 @@ export function toMarkdown(header, rows) {
 /** Backticks around that occur nowhere inside; a bar would end the cell even there. @param {string} text */
 function code(text) {
   const inside = oneLine(text).replaceAll("|", "\\|");
-  const runs = inside.match(/`+/g) ?? [];
+  const runs = inside.match(/\x60+/g) ?? [];
   const fence = "`".repeat(1 + Math.max(0, ...runs.map((run) => run.length)));
   const pad = runs.length > 0 ? " " : "";
   return `${fence}${pad}${inside}${pad}${fence}`;
 }
 
 /** @param {string} text */
-const plain = (text) => oneLine(text).replace(/[\\`*_[\]<>|#&]/g, "\\$&");
+const plain = (text) => oneLine(text).replace(/[\\\x60*_[\]<>|#&]/g, "\\$&");
 
 /** @param {string} text */
 const oneLine = (text) => text.replace(/\s*[\r\n\t]+\s*/g, " ");

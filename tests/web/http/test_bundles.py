@@ -50,6 +50,13 @@ def test_a_form_that_is_not_understood_is_an_error(text: str) -> None:
         bundles.script(("js/a.js",), {"js/a.js": text, "js/b.js": ""}.__getitem__)
 
 
+def test_indents_are_left_out_and_templates_over_several_lines_are_an_error() -> None:
+    text = bundles.script(("js/a.js",), {"js/a.js": "if (x) {\n  call(`  ${x}`);\n}\n"}.__getitem__)
+    assert "{\ncall(`  ${x}`);\n}" in text
+    with pytest.raises(ValueError, match="template over several lines: const a = `first"):
+        bundles.script(("js/a.js",), {"js/a.js": "const a = `first\n  second`;\n"}.__getitem__)
+
+
 def test_modules_that_import_each_other_are_an_error() -> None:
     modules = {
         "js/a.js": 'import { b } from "./b.js";\nexport const a = 1;\n',

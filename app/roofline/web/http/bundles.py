@@ -3,7 +3,8 @@
 A page of sixty modules is sixty requests. The sources stay as they are: there is no step between
 editing one and seeing it, since a bundle is made again when a file changes. Only the form of module
 that Prettier and `tests/js/folders.test.js` leave in `static/js` is understood, and all else raises
-`ValueError`: named imports, and exports in front of declarations.
+`ValueError`: named imports, exports in front of declarations, and templates within a line, so that
+indents can be left out.
 """
 
 import posixpath
@@ -20,6 +21,8 @@ _DECLARED = re.compile(r"^export (?:async )?(?:function\*?|class|const) ([\w$]+)
 _LEFT = re.compile(r"^(?:import|export)\b.*$", re.M)
 # Comments on lines of their own; those behind code are few, and may stand in a text.
 _COMMENTS = re.compile(r"^[^\S\n]*(?:/\*\*?(?:[^*]|\*(?!/))*\*/[^\S\n]*|//.*)\n", re.M)
+_STRINGS = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""")
+_INDENTS = re.compile(r"^[^\S\n]+", re.M)
 _STYLE_COMMENTS = re.compile(r"/\*.*?\*/", re.S)
 _INDENTS_AND_EMPTY_LINES = re.compile(r"^\s+", re.M)
 
@@ -77,7 +80,10 @@ def _parsed(name: str, text: str) -> _Module:
     left = _LEFT.search(body)
     if left:
         raise ValueError(f"{name} has an import or export that cannot be bundled: {left[0]}")
-    return _Module(imports=imports, exports=exports, body=body)
+    for line in body.splitlines():
+        if _STRINGS.sub("", line).count("`") % 2:
+            raise ValueError(f"{name} has a template over several lines: {line.strip()}")
+    return _Module(imports=imports, exports=exports, body=_INDENTS.sub("", body))
 
 
 def _written(name: str, module: _Module, numbers: dict[str, int]) -> str:
