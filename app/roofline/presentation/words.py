@@ -4,7 +4,6 @@ from typing import Any
 
 from roofline.analysis.causes import CAUSE_LABELS
 from roofline.analysis.records import Cost
-from roofline.model.categories import IDLE_CATEGORY
 from roofline.model.memory import MemoryLevel
 from roofline.presentation.sentences import for_browser
 
@@ -20,11 +19,6 @@ COST_LABELS = {
     Cost.TRANSFER: "transfer",
     Cost.IDLE: "idle",
 }
-
-
-def shown_category(name: str) -> str:
-    """XProf has idle time in capitals: files and links keep them, the page says "idle"."""
-    return name.lower() if name == IDLE_CATEGORY else name
 
 
 def spoken(level: MemoryLevel) -> str:
