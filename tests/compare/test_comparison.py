@@ -126,7 +126,7 @@ def _add_up(pairs: Iterable[tuple[Run, Run]]) -> int:
     return count
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared profiles here")
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 def test_neighbours_of_one_format_add_up() -> None:
     """Each profile with the next two; `make test-long` takes every pair."""
     neighbours = (
@@ -138,12 +138,12 @@ def test_neighbours_of_one_format_add_up() -> None:
     assert _add_up(neighbours) > 50
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared profiles here")
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 def test_every_pair_of_shared_profiles_of_one_format_adds_up() -> None:
     assert sum(_add_up(combinations(runs, 2)) for runs in _real_runs().values()) > 50
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared profiles here")
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 def test_every_shared_profile_is_written_and_read_the_same_and_equals_itself() -> None:
     for runs in _real_runs().values():
         for run in runs:

@@ -12,7 +12,7 @@ from roofline.presentation.capture_titles import title_of_capture
 from tests.builders import profile_from_table
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared folder is not there")
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 NOON = 1_718_107_200 * 10**9  # 2024-06-11
 TABLE = """
     op | self_us | program

@@ -148,7 +148,7 @@ def correction(rate: Rate, raw_us: float) -> str:
 
 
 def limit(finding: Finding) -> Sentence:
-    """The limit of the ops afterwards; nothing where there is no roof, or where it is the same."""
+    """The limit of the ops afterwards; empty if no roof is known or if the limit stays the same."""
     if finding.predicted is None:
         return []
     if finding.predicted.limited_by == "link":

@@ -14,7 +14,7 @@ _ENDINGS = re.compile(
     r"(\.(xplane|pb|gz|zip|tar|tgz|jsonl?|csv|trace|pt|ncu-repz?))+\Z", re.IGNORECASE
 )
 _BETWEEN_WORDS = re.compile(r"[\s_.,:()\[\]+-]+")
-# What is left of a word without the number of a host, a rank, a time or an address.
+# The number at the end of a word counts hosts, ranks or time, or is part of an address.
 _NUMBER_AT_END = re.compile(r"\d+\Z")
 # Pieces of an address or a digest.
 _HEXADECIMAL = re.compile(r"(?=[a-f]*\d)[0-9a-f]{6,}\Z")
